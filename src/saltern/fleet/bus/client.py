@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from saltern.fleet.bus import jetstream
+from saltern.fleet.bus.inbox import Inbox
 from saltern.fleet.bus.nats import Connection, Link, ServerFacts
 from saltern.fleet.bus.ports import (
     MAX_PENDING,
@@ -281,8 +282,11 @@ class NatsBus:
         await reader.make()
         return reader
 
-    async def fetch(self, subject: str, data: bytes, limit: int, wait: float) -> list[Message]:
-        return await self._now().fetch(subject, data, limit, wait)
+    async def open_inbox(self) -> Inbox:
+        return await self._now().open_inbox()
+
+    async def close_inbox(self, inbox: Inbox) -> None:
+        await self._now().close_inbox(inbox)
 
     async def renew(self) -> None:
         async with self._swap:

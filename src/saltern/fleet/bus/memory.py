@@ -348,3 +348,6 @@ class _Reader:
     async def again(self, delivery: Delivery, delay: float = 0.0) -> None:
         stream, reader = self._place()
         stream.again(reader, int(delivery.token), delay)
+
+    async def stop(self) -> None:
+        """Nothing arrives here before it is fetched."""

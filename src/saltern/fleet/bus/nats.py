@@ -22,8 +22,8 @@ from msgspec import Struct
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from saltern.fleet.bus import jetstream
 from saltern.fleet.bus.backoff import Backoff
+from saltern.fleet.bus.inbox import Inbox
 from saltern.fleet.bus.ports import (
     NO_HEADERS,
     BusError,
@@ -32,7 +32,6 @@ from saltern.fleet.bus.ports import (
     Message,
     NoAnswer,
     NoListener,
-    NoStream,
     NotConnected,
     NotPermitted,
     State,
@@ -45,7 +44,6 @@ from saltern.fleet.protocol.subjects import inbox_of
 log = logging.getLogger(__name__)
 
 FLUSH = 5.0
-NO_RESPONDERS = 503
 GRACE = 5.0  # seconds in which an old connection may finish, when a new one has taken its place
 SHORT = 0.5  # the same, for one that was never made: after a failed handshake the library waits for ever
 MAX_BYTES = 64 * 1024 * 1024  # that wait for the handler of one subscription
@@ -95,6 +93,7 @@ class Link:
         self._denials = asyncio.Condition()
         self._client = Client()
         self._subs: dict[KeptSubscription, Any] = {}
+        self._inboxes: dict[Inbox, Any] = {}
 
     async def open(self, server: str) -> None:
         settings, credential = self.settings, self.settings.credential
@@ -152,6 +151,7 @@ class Link:
         if last is not None and not isinstance(last, nats.errors.NoServersError):
             self.why = _words(last)
         self.closed.set()
+        self._cut_inboxes()
         async with self._denials:
             self._denials.notify_all()
 
@@ -229,33 +229,28 @@ class Link:
             with suppress(nats.errors.Error):
                 await held.unsubscribe()
 
-    async def fetch(self, subject: str, data: bytes, limit: int, wait: float) -> list[Message]:
-        """Ask a reader for messages, and gather them until the broker says that there are no more."""
-        inbox = self._client.new_inbox()
-        with _translated():
-            sub = await self._client.subscribe(inbox)
-            await self._client.publish(subject, data, reply=inbox)
-        got: list[Message] = []
-        deadline = asyncio.get_running_loop().time() + wait + 2.0
-        try:
-            while len(got) < limit and (message := await self._next(sub, deadline)) is not None:
-                if message.status == NO_RESPONDERS:
-                    raise NoStream("the reader does not exist")
-                if message.status in jetstream.ENDS:
-                    break
-                if not message.status:  # 100 is a sign of life
-                    got.append(message)
-        finally:
-            with suppress(nats.errors.Error):
-                await sub.unsubscribe()
-        return got
+    async def open_inbox(self) -> Inbox:
+        """Where a reader gets its messages, as long as this connection lives."""
+        inbox = Inbox(self._client.new_inbox())
 
-    async def _next(self, sub: Any, deadline: float) -> Message | None:
-        left = deadline - asyncio.get_running_loop().time()
-        try:
-            return _message(await self._unless_closed(sub.next_msg(timeout=max(left, 0.01))))
-        except NoAnswer:
-            return None
+        async def receive(message: Msg) -> None:
+            inbox.put(_message(message))
+
+        with _translated():
+            # Only ends of requests have the subject of the inbox; messages keep those they were stored with.
+            self._inboxes[inbox] = await self._client.subscribe(
+                f"{inbox.subject}.*", cb=receive, pending_bytes_limit=MAX_BYTES
+            )
+        return inbox
+
+    async def close_inbox(self, inbox: Inbox) -> None:
+        if (held := self._inboxes.pop(inbox, None)) is not None and self.connected:
+            with suppress(nats.errors.Error):
+                await held.unsubscribe()
+
+    def _cut_inboxes(self) -> None:
+        for inbox in self._inboxes:
+            inbox.cut(self.why)
 
     async def retire(self) -> None:
         """Finish what is under way, then close."""
@@ -270,6 +265,7 @@ class Link:
     async def shut(self, patience: float = 2 * GRACE) -> None:
         await _settle(self._client.close(), patience)
         self.closed.set()
+        self._cut_inboxes()
 
 
 async def _settle(work: Coroutine[Any, Any, None], patience: float) -> None:

@@ -148,6 +148,10 @@ class Reader(Protocol):
         """Not done with it: deliver it again after ``delay``."""
         ...
 
+    async def stop(self) -> None:
+        """Read no more: what has arrived and was not fetched, others of the same name get at once."""
+        ...
+
 
 class Subscription(Protocol):
     """A subject that is listened to; it outlives reconnections."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Protocol
 
 import msgspec
 
 from saltern.fleet.bus import jetstream
-from saltern.fleet.bus.ports import Delivery, Kept, Message, NoStream, ReaderOptions
+from saltern.fleet.bus.inbox import Inbox
+from saltern.fleet.bus.ports import BusError, Delivery, Kept, Message, NoStream, ReaderOptions
+
+GRACE = 2.0  # seconds after the end of a request, in which what it brought may still arrive
 
 
 class Transport(Protocol):
@@ -16,9 +21,11 @@ class Transport(Protocol):
 
     async def api(self, verb: str, body: object = None) -> bytes: ...
 
-    async def fetch(self, subject: str, data: bytes, limit: int, wait: float) -> list[Message]: ...
+    async def open_inbox(self) -> Inbox: ...
 
-    async def publish(self, subject: str, data: bytes = b"") -> None: ...
+    async def close_inbox(self, inbox: Inbox) -> None: ...
+
+    async def publish(self, subject: str, data: bytes = b"", *, reply: str = "") -> None: ...
 
 
 class StreamReader:
@@ -28,28 +35,48 @@ class StreamReader:
         self._bus = bus
         self._options = options
         self._path = f"{options.stream}.{options.name}"
+        self._inbox: Inbox | None = None
 
     async def make(self) -> None:
         body = {"stream_name": self._options.stream, "config": jetstream.reader_config(self._options)}
         jetstream.check(await self._bus.api(f"CONSUMER.CREATE.{self._path}", body))
 
     async def fetch(self, count: int, wait: float) -> list[Delivery]:
-        """What is there; if that is nothing, the first that comes, and what is there by then."""
+        """What is there; if that is nothing, the first that comes, and what is there by then.
+
+        A request that waits stays open after its first message: what follows it is sent without being asked
+        for.
+        """
         try:
-            got = await self._next(count)
-            if not got and wait:
-                got = await self._next(1, wait)
-                if got and count > 1:
-                    got += await self._next(count - 1)
+            inbox = await self._connected_inbox()
+            await self._gather(inbox, count, wait)
         except NoStream:
             await self.make()
             return []
-        return [_delivery(message) for message in got]
+        return [_delivery(message) for message in inbox.take(count)]
 
-    async def _next(self, count: int, wait: float = 0.0) -> list[Message]:
-        """A request that waits is answered when it is full, and not before: so it asks for one."""
+    async def _gather(self, inbox: Inbox, count: int, wait: float) -> None:
+        now = asyncio.get_running_loop().time()
+        if inbox.has_messages:
+            return
+        if not wait or not inbox.is_open(now):
+            await self._ask(inbox, count, 0.0, now + GRACE)
+            await inbox.until_settled(now + GRACE)
+            if wait and not inbox.has_messages:
+                await self._ask(inbox, count, wait, now + wait + GRACE)
+        if wait:
+            await inbox.until_first(now + wait)
+
+    async def _ask(self, inbox: Inbox, count: int, wait: float, until: float) -> None:
+        reply = inbox.begin(count, until)
         subject = f"{jetstream.API}.CONSUMER.MSG.NEXT.{self._path}"
-        return await self._bus.fetch(subject, jetstream.fetch_request(count, wait), count, wait)
+        await self._bus.publish(subject, jetstream.fetch_request(count, wait), reply=reply)
+
+    async def _connected_inbox(self) -> Inbox:
+        """The inbox of the connection that is there now; what came over one before is taken first."""
+        if self._inbox is None or (self._inbox.is_cut and not self._inbox.has_messages):
+            self._inbox = await self._bus.open_inbox()
+        return self._inbox
 
     async def done(self, deliveries: Sequence[Delivery]) -> None:
         for delivery in deliveries:
@@ -58,6 +85,16 @@ class StreamReader:
     async def again(self, delivery: Delivery, delay: float = 0.0) -> None:
         wait = msgspec.json.encode({"delay": int(delay * jetstream.NANO)}) if delay else b""
         await self._bus.publish(delivery.token, b"-NAK " + wait)
+
+    async def stop(self) -> None:
+        """Give back what has arrived and was not fetched, so that others get it at once."""
+        inbox, self._inbox = self._inbox, None
+        if inbox is None:
+            return
+        with suppress(BusError):
+            await self._bus.close_inbox(inbox)
+            while left := inbox.take(1):
+                await self.again(_delivery(left[0]))
 
 
 def _delivery(message: Message) -> Delivery:

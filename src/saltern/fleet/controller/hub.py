@@ -115,8 +115,11 @@ class Hub:
             task.add_done_callback(lambda _: self._reads.pop(cursor, None))
         return await asyncio.shield(task)
 
-    def _add(self, jid: str | None) -> Follower:
+    async def _add(self, jid: str | None) -> Follower:
+        """A reader is there once it is known whose progress it shows."""
         follower = Follower(jid)
+        if jid is not None:
+            follower.systems = {row.system for row in await self._calls.read(targets, jid)}
         self._followers.add(follower)
         if self._watch is None:
             self._watch = asyncio.create_task(self._watch_others())
@@ -124,12 +127,9 @@ class Hub:
 
     async def follow(self, jid: str | None, after: int | None = None) -> AsyncIterator[Notice]:
         """Notices of a job, or events of the whole fleet, after a cursor; without one, from now on."""
-        follower = self._add(jid)
+        cursor = await self._calls.read(newest_event) if after is None else after
+        follower = await self._add(jid)
         try:
-            cursor = await self._calls.read(newest_event) if after is None else after
-            if jid is not None:
-                rows = await self._calls.read(targets, jid)
-                follower.systems = {row.system for row in rows}
             while not self._closed:
                 follower.news.clear()
                 page = await self._read(cursor)

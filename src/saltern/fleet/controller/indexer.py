@@ -74,17 +74,30 @@ class Indexer:
         self._limit = RateLimit(EVENT_RATE, EVENT_BURST, now)
 
     async def run(self) -> None:
-        reader: Reader | None = None
         while True:
             try:
-                reader = reader or await self._bus.reader(self.options)
-                await self.step(reader)
-                self.problem = ""
-            except (BusError, OutOfOrder, OperationError, TimeoutError) as problem:
-                self.problem = str(problem) or type(problem).__name__
-                log.warning("%s cannot be read or stored now: %s", self.options.stream, self.problem)
-                reader = None if isinstance(problem, NoStream) else reader
-                await asyncio.sleep(PAUSE)
+                await self._read(await self._bus.reader(self.options))
+            except BusError as problem:
+                await self._pause(problem)
+
+    async def _read(self, reader: Reader) -> None:
+        """Store what the reader brings, until its stream is gone."""
+        try:
+            while True:
+                try:
+                    await self.step(reader)
+                    self.problem = ""
+                except NoStream:
+                    raise
+                except (BusError, OutOfOrder, OperationError, TimeoutError) as problem:
+                    await self._pause(problem)
+        finally:
+            await reader.stop()
+
+    async def _pause(self, problem: Exception) -> None:
+        self.problem = str(problem) or type(problem).__name__
+        log.warning("%s cannot be read or stored now: %s", self.options.stream, self.problem)
+        await asyncio.sleep(PAUSE)
 
     async def step(self, reader: Reader, *, wait: float = WAIT) -> int:
         """One batch, stored and acknowledged; how many messages it had."""

@@ -63,6 +63,7 @@ async def recover_jobs(bus: Bus, calls: Calls, trust: Trust, resolve: Resolve) -
         found = [one for delivery in deliveries if (one := read_job(delivery, trust, resolve))]
         total += await calls.write(_write, found)
         await reader.done(deliveries)
+    await reader.stop()
     await calls.write(write_setting, RECOVERED, word)
     return total
 
