@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,11 +33,33 @@ class Server:
         self.place = place
         self.port = port
         self.log = place / "log"
+        self.options = (
+            f"-k {place} -p {port} -c listen_addresses=127.0.0.1 -c fsync=off -c log_statement=all"
+            " -c password_encryption=scram-sha-256 -c max_connections=60 -c shared_buffers=16MB"
+        )
         self.opts: dict[str, object] = {"postgres.host": str(place), "postgres.port": port}
 
     def control(self, program: str, *argv: str) -> None:
         line = ["runuser", "-u", "postgres", "--", f"{BINARIES}/{program}", "-D", f"{self.place}/data", *argv]
         subprocess.run(line, check=True, cwd="/", stdout=subprocess.DEVNULL)
+
+    def start(self) -> None:
+        self.control("pg_ctl", "-w", "-l", str(self.log), "-o", self.options, "start")
+
+    def kill(self) -> None:
+        """As a crash: the server and its processes end at once, without a word to anyone."""
+        pid = int((self.place / "data/postmaster.pid").read_text().split()[0])
+        os.kill(pid, signal.SIGKILL)
+
+    def start_after_crash(self) -> None:
+        """As a service manager does it: again and again, while processes of the last one still end."""
+        end = time.monotonic() + 60
+        while True:
+            try:
+                return self.start()
+            except subprocess.CalledProcessError:
+                assert time.monotonic() < end, self.log.read_text()[-2000:]
+                time.sleep(0.2)
 
     def psql(self, sql: str, *, db: str = "postgres", **env: str) -> str:
         """What the real psql says, by itself."""
@@ -83,11 +107,7 @@ def running_server() -> Iterator[Server]:
     server = Server(place, port)
     local = "--auth-local=trust", "--auth-host=md5"
     server.control("initdb", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8", "-U", "postgres", *local)
-    options = (
-        f"-k {place} -p {port} -c listen_addresses=127.0.0.1 -c fsync=off -c log_statement=all"
-        " -c password_encryption=scram-sha-256 -c max_connections=20 -c shared_buffers=16MB"
-    )
-    server.control("pg_ctl", "-w", "-l", str(server.log), "-o", options, "start")
+    server.start()
     try:
         yield server
     finally:

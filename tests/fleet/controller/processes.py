@@ -9,16 +9,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from tests.fleet.controller.kit import LightAgent
 from tests.fleet.harness import QUICK
 
+from saltern.fleet.agent.task import JobFolder
 from saltern.fleet.bus.client import NatsBus
 from saltern.fleet.bus.nats import Connection
 from saltern.fleet.bus.ports import BusError
 from saltern.fleet.client.client import Client
+from saltern.fleet.client.problems import ControllerError
 from saltern.fleet.identity.keys import new_keys
 from saltern.fleet.identity.membership import (
     KeyCredential,
@@ -82,6 +85,9 @@ class ControllerProcess:
         )
         assert self._process.poll() is None, self.log.read_text()
 
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
     @property
     def broker(self) -> int:
         return int((self.folder / "controller/broker/broker.pid").read_text())
@@ -116,8 +122,12 @@ class ControllerProcess:
 
 
 def wait_for(true: Callable[[], object], log: Path | None = None, timeout: float = PATIENCE) -> None:
+    """Look again and again; a controller that cannot answer now is waited for."""
     end = time.monotonic() + timeout
-    while not true():
+    while True:
+        with suppress(ControllerError):
+            if true():
+                return
         if time.monotonic() > end:
             raise AssertionError(log.read_text() if log else "it did not happen")
         time.sleep(0.02)
@@ -172,6 +182,41 @@ async def _connect(token: JoinToken, name: str, credential: KeyCredential) -> Na
         servers=token.servers, name=name, credential=credential, tls=client_tls(token.ca), backoff=QUICK
     )
     return await NatsBus.connect(settings, wait=20)
+
+
+class AgentProcess:
+    """``saltern agent run``, with workers of its own."""
+
+    def __init__(self, folder: Path, token: str, id: str) -> None:
+        self.id = id
+        self._folder = folder
+        saltern("agent", "join", token, "--directory", str(folder), "--id", id)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "saltern", "agent", "run", "--directory", str(self._folder)],
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+            )
+
+    def worker(self, jid: str) -> int:
+        """The process that works on a job; 0 if there is none."""
+        with suppress(OSError):
+            return JobFolder(str(self._folder / "agent/jobs" / jid)).holder()
+        return 0
+
+    def kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            self._process.wait(PATIENCE)
 
 
 def statuses(client: Client, jid: str) -> dict[str, str]:

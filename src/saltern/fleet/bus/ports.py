@@ -128,7 +128,7 @@ class ReaderOptions(Struct, frozen=True, kw_only=True):
     stream: str
     name: str
     subjects: tuple[str, ...] = ()
-    ack_wait: float = 30.0
+    ack_wait: float = 10.0  # what a killed reader had got is given to another one after this time
     max_unacknowledged: int = 2000
     from_now: bool = False
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -103,7 +104,11 @@ class Indexer:
         """One batch, stored and acknowledged; how many messages it had."""
         deliveries = await reader.fetch(BATCH, wait)
         if deliveries:
-            indexed = await self._store(deliveries)
+            try:
+                indexed = await self._store(deliveries)
+            except OutOfOrder:
+                await _give_back(reader, deliveries)
+                raise
             self.stored += indexed.returned
             self.batches += 1
             self._hub.wake()
@@ -142,6 +147,13 @@ class Indexer:
         """In the thread that writes: decoding is work, too."""
         batch = read_batch(deliveries)
         return Indexed(len(batch.returns), (*index(connection, batch, now, self._limit), *batch.refused))
+
+
+async def _give_back(reader: Reader, deliveries: Sequence[Delivery]) -> None:
+    """What could not be stored is delivered again soon, and not only when its time is over."""
+    with suppress(BusError):
+        for delivery in deliveries:
+            await reader.again(delivery, PAUSE)
 
 
 def _check(connection: Connection) -> None:

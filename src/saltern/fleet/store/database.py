@@ -16,6 +16,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 Transaction = Connection  # for signatures outside of this package
 WAIT = 30.0  # seconds for another writer
+POOL = 8  # connections to PostgreSQL of one controller: its threads that read, and those that write
 DRIVERS = {
     "postgresql": "postgresql+psycopg",
     "postgres": "postgresql+psycopg",
@@ -64,7 +65,8 @@ def open_database(address: str) -> Database:
     url = _url(address)
     if url.get_backend_name() == "sqlite":
         return Database(_sqlite(url))
-    return Database(create_engine(url, pool_pre_ping=True, pool_size=5, max_overflow=10))
+    kept = POOL // 2  # more are closed again when they are idle
+    return Database(create_engine(url, pool_pre_ping=True, pool_size=kept, max_overflow=POOL - kept))
 
 
 def _url(address: str) -> URL:
