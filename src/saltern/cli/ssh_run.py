@@ -14,14 +14,14 @@ from saltern.cli.job_call import Call
 from saltern.cli.options import session
 from saltern.cli.ssh_hosts import chosen, make_reach, read
 from saltern.config.settings import state_directory
-from saltern.fleet.agent.task import Task
 from saltern.fleet.protocol.ids import new_jid
-from saltern.fleet.protocol.verbs import verb_of
+from saltern.fleet.protocol.messages import Job
 from saltern.fleet.ssh.controller import SshController
 from saltern.fleet.ssh.drive import Work
-from saltern.fleet.ssh.pillar import HostPillar
+from saltern.fleet.ssh.pillar import HostPillar, sources_of
 from saltern.fleet.ssh.records import Record, Records
 from saltern.fleet.ssh.roster.host import Host
+from saltern.fleet.ssh.task import task_of
 from saltern.fleet.ssh.tree import local_tree
 from saltern.language.diagnostics import Diagnostic, OperationError
 
@@ -33,11 +33,13 @@ def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown) -> int:
     directory = os.path.join(state_directory(settings), "ssh")
     os.makedirs(directory, 0o700, exist_ok=True)
     tree = local_tree(settings.file_roots, os.path.join(directory, "digests"))
-    pillar = HostPillar(settings)
+    pillar = HostPillar(sources_of(settings))
     jid = _jid(args, call, [host.id for host in hosts], Records(os.path.join(directory, "jobs")))
 
+    job = _job(jid, call, args.saltenv or "base")
+
     def work_for(host: Host) -> Work:
-        return Work(task=_task(host, jid, call, args.saltenv or "base"), tree=tree, pillar=pillar)
+        return Work(task=task_of(job, host), tree=tree, pillar=pillar)
 
     controller = SshController(jid, hosts, make_reach(args), work_for)
     ask = {"function": call.function, "test": call.test}
@@ -58,18 +60,12 @@ def _jid(args: SimpleNamespace, call: Call, hosts: list[str], records: Records) 
     return known.jid
 
 
-def _task(host: Host, jid: str, call: Call, environment: str) -> dict[str, Any]:
-    verb = verb_of(call.function, test=call.test)
-    task = Task(
+def _job(jid: str, call: Call, environment: str) -> Job:
+    return Job(
         jid=jid,
         function=call.function,
         args=call.args,
         kwargs=call.kwargs,
         test=call.test,
         environment=environment,
-        command=verb.command or "call",
-        durable=verb.durable,
-        overrides={"id": host.id, **({"grains": dict(host.grains)} if host.grains else {})},
     )
-    built: dict[str, Any] = msgspec.to_builtins(task)
-    return built

@@ -15,7 +15,7 @@ from saltern.config.load import load
 from saltern.fleet.protocol.codec import Body, unpack_body
 from saltern.fleet.ssh.bundle.make import Bundles
 from saltern.fleet.ssh.drive import Done, Drive, Reach, Work
-from saltern.fleet.ssh.pillar import HostPillar
+from saltern.fleet.ssh.pillar import HostPillar, sources_of
 from saltern.fleet.ssh.pool import Limits
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.transport.local import LocalShell
@@ -112,7 +112,8 @@ class Field:
             "    - require:\n      - cmd: first\n"
         )
         (tree / "page").write_text("text\n" * 100)
-        self._pillar = HostPillar(load(None, {"pillar_roots": {"base": [f"{directory}/none"]}}, {})[0])
+        settings, _ = load(None, {"pillar_roots": {"base": [f"{directory}/none"]}}, {})
+        self._pillar = HostPillar(sources_of(settings))
         self._tree = local_tree({"base": [str(tree)]}, str(directory / "digests"))
 
     def forget_bundle(self) -> None:

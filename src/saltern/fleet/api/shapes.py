@@ -90,6 +90,7 @@ class SystemAnswer(ApiAnswer, frozen=True, kw_only=True):
     online: bool
     seen_at: float | None
     back_by: float | None
+    kind: str
 
 
 class AcceptBody(Body, frozen=True, kw_only=True):

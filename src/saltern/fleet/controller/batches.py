@@ -49,7 +49,7 @@ class Batches:
     async def _away(self, systems: list[str]) -> set[str]:
         """Who is away, by the broker's word; all of them are asked only while that is not known."""
         if self._board.is_known:
-            return {system for system in systems if not self._board.is_online(system)}
+            return {*self._dispatcher.presumed_away(systems)}
         return {*(await self._dispatcher.away(systems))}
 
 

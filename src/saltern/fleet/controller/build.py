@@ -19,9 +19,18 @@ from saltern.fleet.controller.parts import PartOptions
 from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.recover import generation, reader_name
 from saltern.fleet.controller.settings import ControllerSettings
+from saltern.fleet.controller.ssh.desk import DeskOptions
+from saltern.fleet.controller.ssh.roster import usual_sources
 from saltern.fleet.files.keeper import Roots
 from saltern.fleet.identity.keys import OWNER_ONLY
 from saltern.fleet.pillar.desk import PillarOptions
+from saltern.fleet.ssh.bundle.make import Bundles
+from saltern.fleet.ssh.drive import Reach
+from saltern.fleet.ssh.pillar import PillarSources
+from saltern.fleet.ssh.pool import Limits
+from saltern.fleet.ssh.secrets import Passwords, no_prompt
+from saltern.fleet.ssh.transport.openssh import OpenSsh, SshOptions
+from saltern.fleet.ssh.transport.routes import Routes
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.migrate import migrate
 from saltern.system.files import write
@@ -94,6 +103,8 @@ class Builder:
             next_sync=settings.sync_seconds,
             files=self._files(),
             pillar=self._pillar(),
+            ssh=self._ssh(),
+            roster=self._rosters,
             replicas=replicas_of(broker),
             reader=reader,
         )
@@ -106,6 +117,34 @@ class Builder:
             versions=self._settings.retention_trees,
             git_interval=self._settings.git_seconds,
         )
+
+    def _rosters(self) -> tuple[str, ...]:
+        """Those that the configuration names, else the usual ones beside it."""
+        return self._settings.roster or usual_sources(self._paths.config)
+
+    def _ssh(self) -> DeskOptions:
+        pillar = self._pillar()
+        options = {
+            "pillar_roots": pillar.pillar_roots,
+            "file_roots": pillar.file_roots,
+            "nodegroups": pillar.nodegroups,
+            "pillar_source_merging_strategy": pillar.merging,
+            "pillar_merge_lists": pillar.merge_lists,
+        }
+        return DeskOptions(
+            make_reach=self._reach,
+            pillar=PillarSources(options=options, ext_pillar=pillar.ext_pillar, pinned=pillar.pinned),
+            roots={name: list(roots) for name, roots in pillar.file_roots.items()},
+        )
+
+    def _reach(self) -> Reach:
+        """How hosts of the roster are reached: no person can be asked for a password."""
+        settings, folder = self._settings, self._paths.ssh
+        passwords = Passwords(no_prompt)
+        options = SshOptions(known_hosts=settings.ssh_known_hosts, accept_new=settings.ssh_accept_new_keys)
+        transport = Routes(OpenSsh(options, passwords.of))
+        bundles = Bundles(os.path.join(folder, "bundles"))
+        return Reach(transport, passwords.of, Limits(settings.ssh_connections), bundles)
 
     def _pillar(self) -> PillarOptions:
         settings = self._settings

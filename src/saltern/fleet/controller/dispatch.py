@@ -8,6 +8,7 @@ from saltern.fleet.bus.poke import Poker, Presence
 from saltern.fleet.bus.ports import Bus, BusError
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.presence import PresenceBoard
+from saltern.fleet.controller.ssh.board import SshBoard
 from saltern.fleet.protocol.envelope import Issuer
 from saltern.fleet.protocol.messages import Audience, Control, Job
 from saltern.fleet.protocol.subjects import SUBJECTS
@@ -31,7 +32,9 @@ class Dispatcher:
         calls: Calls,
         *,
         now: Callable[[], float],
+        ssh: SshBoard | None = None,
     ) -> None:
+        self._ssh = ssh or SshBoard()
         self._bus = bus
         self._issuer = issuer
         self._poker = poker
@@ -43,13 +46,16 @@ class Dispatcher:
         return self._issuer.issue(job, audience, now=now, life=life)
 
     async def send(self, jid: str, systems: list[str], envelope: bytes, how: str) -> dict[str, float | None]:
-        """Send a job; those who are away, and since when. They get it from a sync."""
+        """Send a job; those who are away, and since when. They get it from a sync. Those that are reached
+        over SSH are given it by who drives them."""
+        agents = self._ssh.agents(systems)
+        self._ssh.wake()
         try:
-            await self._publish(systems, envelope, how)
+            await self._publish(agents, envelope, how)
         except BusError:
-            return {system: self._board.seen(system) for system in systems}
+            return {system: self._board.seen(system) for system in agents} | self._ssh.away(systems)
         away = await self.away(systems)
-        there = [system for system in systems if system not in away]
+        there = [system for system in agents if system not in away]
         await self._calls.write(mark_sent, jid, there, self._now())
         return away
 
@@ -63,30 +69,45 @@ class Dispatcher:
 
     async def poke(self, systems: Collection[str]) -> Presence:
         try:
-            return await self._poker.poke(systems, timeout=POKE)
+            found = await self._poker.poke(self._ssh.agents(systems), timeout=POKE)
         except BusError:
             return Presence(frozenset(systems))
+        if own := self._ssh.own(systems):
+            return Presence(
+                asked=frozenset(systems),
+                there=found.there | self._ssh.there(own),
+                away=found.away | self._ssh.away(own).keys(),
+            )
+        return found
 
     async def away(self, systems: Collection[str]) -> dict[str, float | None]:
         """Who does not answer now, and when each was last seen."""
         if len(systems) > POKED and self._board.is_known:
-            gone: Collection[str] = [system for system in systems if not self._board.is_online(system)]
+            gone: Collection[str] = self.presumed_away(systems)
         else:
             found = await self.poke(systems)
             gone = {*found.away, *found.silent}
-        return {system: self._board.seen(system) for system in sorted(gone)}
+        seen = self._ssh.away(systems)
+        return {system: seen.get(system, self._board.seen(system)) for system in sorted(gone)}
+
+    def presumed_away(self, systems: Collection[str]) -> list[str]:
+        """Who is away by the broker's word, or could not be reached last over SSH."""
+        agents = self._ssh.agents(systems)
+        return [*(one for one in agents if not self._board.is_online(one)), *self._ssh.away(systems)]
 
     async def cancel(self, jid: str, systems: Collection[str], *, hard: bool) -> set[str]:
-        """Order agents to stop a job; those who are there to hear it."""
+        """Order agents to stop a job, and stop it on hosts; those who are there to hear it."""
         order = Control(action="kill" if hard else "cancel", jid=jid)
-        return await self.order(order, systems)
+        stopped = self._ssh.cancel(jid, self._ssh.own(systems), hard)
+        return await self.order(order, systems) | stopped
 
     async def order(self, order: Control, systems: Collection[str]) -> set[str]:
-        """Send an order to each; return who is there."""
+        """Send an order to each agent; return who is there."""
+        agents = self._ssh.agents(systems)
         try:
-            for system in systems:
+            for system in agents:
                 await self._bus.publish(CONTROL.of(id=system), self._signed(order, system))
-            return {*(await self.poke(systems)).there}
+            return {*(await self.poke(agents)).there}
         except BusError:
             return set()
 

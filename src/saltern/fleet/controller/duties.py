@@ -16,7 +16,7 @@ from saltern.fleet.protocol.messages import Control
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.deliveries import unsent
 from saltern.fleet.store.events import store_events
-from saltern.fleet.store.jobs import Change, end_overdue, overdue, touch
+from saltern.fleet.store.jobs import OVER, Change, end_overdue, overdue, touch
 from saltern.fleet.store.retention import Limit, prune
 from saltern.fleet.store.statuses import WAITING
 from saltern.fleet.store.systems import note_away, presence_of, set_presence
@@ -59,8 +59,7 @@ def still_overdue(found: Iterable[Change], alive: Presence) -> list[Change]:
 def _end(connection: Connection, some: list[Change], working: list[Change], now: float) -> int:
     touch(connection, working, now)  # the next look begins with others
     changes = end_overdue(connection, some, now)
-    why = "the time of the job was over"
-    events = [status_event(change, now, why=why) for change in changes]
+    events = [status_event(change, now, why=OVER) for change in changes]
     store_events(connection, [*events, *end_events(connection, {one.jid for one in changes}, now)])
     return len(changes)
 

@@ -11,9 +11,11 @@ from typing import Any
 import msgspec
 
 from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.ssh.board import SshBoard
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.facts import fact_digests, facts_of
 from saltern.fleet.store.groups import groups
+from saltern.fleet.store.ssh_systems import SshSystem, ssh_systems
 from saltern.targeting.match import Subject
 
 PillarOf = Callable[[str], Mapping[str, object]]
@@ -46,24 +48,35 @@ class LazyGrains(Mapping[str, object]):
 class Inventory:
     """All accepted systems. ``refresh`` reads only the facts that have changed since."""
 
-    def __init__(self, calls: Calls, nodegroups: Mapping[str, object] | None = None) -> None:
+    def __init__(
+        self,
+        calls: Calls,
+        nodegroups: Mapping[str, object] | None = None,
+        *,
+        ssh: SshBoard | None = None,
+        roster: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
+        """``roster``: the groups of the roster. A group of the fleet with the same name wins."""
         self._calls = calls
+        self._ssh = ssh or SshBoard()
+        self._roster = roster
         self._facts: dict[str, tuple[str, bytes]] = {}
         self.groups: dict[str, str] = {}
         self.nodegroups = dict(nodegroups or {})
 
     async def refresh(self) -> None:
-        self._facts, self.groups = await self._calls.read(self._read, self._facts)
+        self._facts, groups, self._ssh.systems = await self._calls.read(self._read, self._facts)
+        self.groups = {**self._roster(), **groups}
 
     @staticmethod
     def _read(
         connection: Connection, known: dict[str, tuple[str, bytes]]
-    ) -> tuple[dict[str, tuple[str, bytes]], dict[str, str]]:
+    ) -> tuple[dict[str, tuple[str, bytes]], dict[str, str], dict[str, SshSystem]]:
         digests = fact_digests(connection)
         changed = [id_ for id_, digest in digests.items() if digest and known.get(id_, ("",))[0] != digest]
         new = facts_of(connection, changed)
         facts = {id_: new.get(id_) or known.get(id_) or ("", b"{}") for id_ in digests}
-        return facts, groups(connection)
+        return facts, groups(connection), ssh_systems(connection)
 
     @property
     def ids(self) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from saltern.fleet.bus.poke import Poker
 from saltern.fleet.bus.ports import Bus
@@ -30,6 +31,9 @@ from saltern.fleet.controller.progress import ProgressDesk
 from saltern.fleet.controller.registry import Gate, Registry
 from saltern.fleet.controller.service import Fleet
 from saltern.fleet.controller.singleton import Hold, Singleton
+from saltern.fleet.controller.ssh.board import SshBoard
+from saltern.fleet.controller.ssh.desk import DeskOptions, SshDesk
+from saltern.fleet.controller.ssh.roster import RosterKeeper
 from saltern.fleet.controller.sync import SyncDesk, SyncOptions
 from saltern.fleet.files.keeper import Roots, TreeKeeper
 from saltern.fleet.files.sweep import Sweeper
@@ -37,6 +41,7 @@ from saltern.fleet.identity.desk import Alarm, EnrolDesk
 from saltern.fleet.identity.mint import Mint
 from saltern.fleet.pillar.desk import PillarDesk, PillarOptions
 from saltern.fleet.protocol.envelope import Issuer
+from saltern.fleet.ssh.pillar import PillarSources
 from saltern.fleet.store.database import Database
 from saltern.fleet.store.retention import LIMITS, Limit
 from saltern.fleet.store.systems import last_seen
@@ -56,6 +61,8 @@ class PartOptions(Struct, frozen=True, kw_only=True):
     reader: str = "indexer"
     files: Roots | None = None
     pillar: PillarOptions | None = None
+    ssh: DeskOptions | None = None
+    roster: Callable[[], Sequence[str]] = tuple
     replicas: int = 1
 
 
@@ -80,8 +87,14 @@ class Parts:
         self.board = PresenceBoard(now)
         self.alarms = Alarms(self.calls, self.hub, now=now)
         self.poker = Poker(bus, options.name)
-        self.inventory = Inventory(self.calls, options.nodegroups)
-        self.dispatcher = Dispatcher(bus, issuer, self.poker, self.board, self.calls, now=now)
+        self.ssh_board = SshBoard()
+        self.roster = RosterKeeper(options.roster, now=now)
+        self.inventory = Inventory(
+            self.calls, options.nodegroups, ssh=self.ssh_board, roster=lambda: self.roster.known.groups
+        )
+        self.dispatcher = Dispatcher(
+            bus, issuer, self.poker, self.board, self.calls, now=now, ssh=self.ssh_board
+        )
         self.gate = gate(self.calls)
         self.registry = Registry(self.calls, self.gate, options.roots, now=now, changed=self.hub.wake)
         self.trees = self._trees(now)
@@ -108,8 +121,27 @@ class Parts:
             Indexer(bus, self.calls, self.hub, self.alarms, now=now, stream=stream, name=options.reader)
             for stream in ("RETURNS", "EVENTS")
         ]
+        self.ssh = self._ssh(now)
         self.singletons = self._singletons(now)
         self.hub.listeners.append(self.singletons["batches"].wake)
+        if self.ssh is not None:
+            self.ssh_board.wake = self.singletons["ssh"].wake
+
+    def _ssh(self, now: Callable[[], float]) -> SshDesk | None:
+        options = self.options.ssh
+        if options is None:
+            return None
+        options = replace(options, local=self._local_pillar)
+        return SshDesk(self.calls, self.hub, self.bus, self.ssh_board, self.roster, options, now=now)
+
+    def _local_pillar(self, sources: PillarSources) -> PillarSources:
+        """With roots that are git remotes as directories."""
+        if self.trees is None:
+            return sources
+        roots = {
+            name: self.trees.directories(sources.options[name]) for name in ("pillar_roots", "file_roots")
+        }
+        return replace(sources, options={**sources.options, **roots})
 
     def _trees(self, now: Callable[[], float]) -> TreeKeeper | None:
         files, name = self.options.files, self.options.name
@@ -141,6 +173,8 @@ class Parts:
         if files := self.options.files:
             sweeper = Sweeper(self.bus, self.calls, name=self.options.name, now=now)
             rows.append(("files", OldFiles(sweeper, files.versions), 3600.0))
+        if self.ssh is not None:
+            rows.append(("ssh", self.ssh, 1.0))
         return {
             name: Singleton(
                 self.calls,
@@ -171,12 +205,14 @@ class Parts:
     async def look_around(self) -> None:
         """Ask all systems whether they are there, to fill the board."""
         await self.inventory.refresh()
-        found = await self.dispatcher.poke(self.inventory.ids)
+        found = await self.dispatcher.poke(self.ssh_board.agents(self.inventory.ids))
         self.board.found(found.there, {*found.away, *found.silent})
         self.board.is_known = True
 
     async def stop(self) -> None:
         self.hub.close()
+        if self.ssh is not None:
+            await self.ssh.stop()
         for one in self.singletons.values():
             await one.stop()
         if self.pillar is not None:

@@ -38,6 +38,11 @@ class ControllerPaths(Struct, frozen=True, kw_only=True):
         """What is known of published files, and copies of git remotes."""
         return os.path.join(self.state, "files")
 
+    @property
+    def ssh(self) -> str:
+        """What is sent to systems without an agent."""
+        return os.path.join(self.state, "ssh")
+
     def root(self, kind: str) -> str:
         """The directory of files (``salt``) or of pillar, if the configuration names none."""
         return os.path.join(self.base or "/srv", kind)

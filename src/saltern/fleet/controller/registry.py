@@ -148,6 +148,14 @@ def unknown_system(id_: str) -> OperationError:
     return OperationError(Diagnostic(code="fleet-system-unknown", what=what, fix=fix))
 
 
+def _refuse_ssh(row: System) -> None:
+    """A system of the roster has no key to decide on."""
+    if row.kind == systems.SSH:
+        what = f"{row.id!r} is a system of the controller's roster, and has no key"
+        fix = "change the roster; `saltern agent deploy` makes an agent system of it"
+        raise OperationError(Diagnostic(code="fleet-no-agent", what=what, fix=fix))
+
+
 def _decide(
     connection: Connection,
     id_: str,
@@ -161,6 +169,7 @@ def _decide(
     row = systems.system(connection, id_)
     if row is None:
         raise unknown_system(id_)
+    _refuse_ssh(row)
     if fingerprint and fingerprint != row.fingerprint:
         what = f"the key of {id_!r} has the fingerprint {row.fingerprint}, not {fingerprint}"
         fix = "compare with `saltern agent status` on the machine itself"
@@ -178,6 +187,8 @@ def _decide(
 
 def _remove(connection: Connection, id_: str, who: str, now: float) -> System | None:
     row = systems.system(connection, id_)
+    if row is not None:
+        _refuse_ssh(row)
     if row is not None and systems.forget(connection, id_):
         _note(connection, who, "delete", id_, row.fingerprint, now)
         return row

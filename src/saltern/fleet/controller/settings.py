@@ -50,6 +50,10 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     pillar_seconds: float = 60.0
     pinned_grains: dict[str, dict[str, Any]] = {}
     nodegroups: dict[str, Any] = {}
+    roster: tuple[str, ...] = ()
+    ssh_known_hosts: str = ""
+    ssh_accept_new_keys: bool = False
+    ssh_connections: int = 50
     retention_jobs_days: float = LIMITS["jobs"].days
     retention_jobs_rows: int = LIMITS["jobs"].rows
     retention_events_days: float = LIMITS["events"].days
@@ -109,6 +113,13 @@ def _names(value: object) -> tuple[str, ...]:
     if not several or not all(isinstance(one, str) and re.fullmatch(r"[\w.:%-]+", one) for one in several):
         raise ValueError
     return tuple(several)
+
+
+def _paths(value: object) -> tuple[str, ...]:
+    several = value if isinstance(value, list) else [value]
+    if not several:
+        raise ValueError
+    return tuple(_text(one) for one in several)
 
 
 def _bus(value: object) -> str:
@@ -249,6 +260,23 @@ KEYS: dict[str, Key] = {
         about="grains that count for the pillar whatever the system says, by its id",
     ),
     "nodegroups": Key(reader=_groups, needs="names with targets", about="as in Salt: `N@NAME` in a target"),
+    "roster": Key(
+        reader=_paths,
+        needs="a path, or a list of paths",
+        about="systems without an agent, reached over SSH: files and directories as `--roster` takes them;"
+        " by default `roster` and `roster.d` beside this file",
+    ),
+    "ssh.known_hosts": Key(
+        reader=_text, needs="a path", about="the file of known host keys, in place of the user's"
+    ),
+    "ssh.accept_new_keys": Key(
+        reader=_flag,
+        needs="true or false",
+        about="whether keys of systems that are not known yet are accepted; changed ones never are",
+    ),
+    "ssh.connections": Key(
+        reader=_number(1, 10_000), needs="a number from 1 on", about="how many are open at a time"
+    ),
     "retention.jobs.days": Key(reader=_DAYS, needs="a number of days", about="how long ended jobs are kept"),
     "retention.jobs.rows": Key(reader=_ROWS, needs="a number from 100 on", about="how many jobs are kept"),
     "retention.events.days": Key(reader=_DAYS, needs="a number of days", about="how long events are kept"),

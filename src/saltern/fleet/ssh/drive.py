@@ -23,7 +23,7 @@ from saltern.fleet.ssh.problems import PROBLEMS, Unreached
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.session import Introduction, Session, open_session
 from saltern.fleet.ssh.transport.ports import Secrets, Transport
-from saltern.fleet.ssh.tree import LocalTree
+from saltern.fleet.ssh.tree import JobFiles
 from saltern.language.diagnostics import OperationError
 
 PATIENCE = 900.0  # seconds that a host may be away in the middle of a job
@@ -32,12 +32,17 @@ STEPS = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between attempts
 
 
 class Work(Struct, frozen=True, kw_only=True):
-    """What is to be done on every host: the task, and the tree that it sees."""
+    """What is to be done on every host: the task, and the tree that it sees.
+
+    ``begun``: it was begun before, so that a host that does not know it must not begin it again.
+    """
 
     task: dict[str, Any]
-    tree: LocalTree | None = None
+    tree: JobFiles | None = None
     pillar: HostPillar | None = None
     patience: float = PATIENCE
+    steps: tuple[float, ...] = STEPS
+    begun: bool = False
 
 
 class Done(Struct, frozen=True, kw_only=True):
@@ -94,7 +99,7 @@ class Drive:
             if self._session is not None:
                 attempt, self._session = 0, None
             self._tell("away", {})
-            delay = STEPS[min(attempt, len(STEPS) - 1)]
+            delay = self._work.steps[min(attempt, len(self._work.steps) - 1)]
             attempt += 1
             await asyncio.sleep(delay * random.uniform(0.8, 1.2))
 
@@ -123,7 +128,8 @@ class Drive:
             self._begun = True  # from here on it may be
             files = {"tree": tree.digest, "roots": tree.roots} if tree is not None else {}
             pillar = self._work.pillar.known(self._host) if self._work.pillar is not None else None
-            await session.send({"do": "start", "task": self._work.task, "pillar": pillar, **files})
+            start = {"do": "start", "task": self._work.task, "pillar": pillar, "begun": self._work.begun}
+            await session.send({**start, **files})
             if self._cancelled is not None:
                 await self.cancel(hard=self._cancelled)
             return await self._follow(session)
@@ -148,7 +154,7 @@ class Drive:
 
     async def _take(self, session: Session, frame: Frame) -> None:
         kind = frame.head.get("is")
-        if kind in ("progress", "paused"):
+        if kind in ("begun", "progress", "paused"):
             self._tell(kind, frame.head)
         elif kind == "need":
             await self._bring(session, frame.head)
@@ -163,9 +169,9 @@ class Drive:
         if tree is None:
             raise Unreached("garbage", "it wants files of a job that has none")
         if "manifest" in head:
-            await session.send({"do": "manifest"}, tree.manifests.get(head["manifest"], b""))
+            await session.send({"do": "manifest"}, await tree.manifest(head["manifest"]))
         for digest in head.get("contents", ()):
-            for data, more in tree.parts(digest):
+            async for data, more in tree.parts(digest):
                 await session.send({"do": "content", "more": more}, data)
 
     async def _answer(self, session: Session, head: dict[str, Any]) -> None:
@@ -174,12 +180,12 @@ class Drive:
         if question.get("ask") == "pillar" and pillar is not None:
             answer = await pillar.answer(self._host, question)
             return await session.send({"do": "answer", "number": number, "answer": answer})
-        if question.get("ask") != "content" or tree is None or question.get("digest") not in tree.contents:
+        if question.get("ask") != "content" or tree is None or not await tree.has(question["digest"]):
             problem = "the caller does not have that"
             return await session.send(
                 {"do": "answer", "number": number, "answer": {"problem": problem}, "problem": problem}
             )
-        for data, more in tree.parts(question["digest"]):
+        async for data, more in tree.parts(question["digest"]):
             await session.send({"do": "answer", "number": number, "more": more}, data)
         return None
 

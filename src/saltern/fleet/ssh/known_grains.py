@@ -21,6 +21,7 @@ from saltern.system import atomic
 from saltern.system.private import make_private
 from saltern.targeting.compound import Every, Node, Not, Some, parse
 
+ASK_LIMIT = 300.0  # seconds; what is sent before the first question takes a while on a slow line
 USED_BY = ("grain", "grain_pcre", "ipcidr")
 
 
@@ -78,7 +79,7 @@ def ask_grains(hosts: Iterable[Host], reach: Reach) -> dict[str, KnownGrains | s
 
     async def one(host: Host) -> KnownGrains | str:
         try:
-            return await _asked(host, reach)
+            return await ask_host(host, reach)
         except Unreached as problem:
             return str(problem.diagnostic())
         except OperationError as problem:
@@ -87,11 +88,15 @@ def ask_grains(hosts: Iterable[Host], reach: Reach) -> dict[str, KnownGrains | s
     return asyncio.run(on_each(hosts, one, reach.limits))
 
 
-async def _asked(host: Host, reach: Reach) -> KnownGrains:
+async def ask_host(host: Host, reach: Reach) -> KnownGrains:
+    """What a host says of itself now. Raises ``Unreached`` or ``OperationError``."""
     session = await open_session(host, reach.transport, reach.secrets)
     try:
-        await enter(session, reach.bundles)
-        frame = await session.ask({"do": "grains"})
+        async with asyncio.timeout(ASK_LIMIT):
+            await enter(session, reach.bundles)
+            frame = await session.ask({"do": "grains"})
         return KnownGrains(grains=dict(frame.head.get("grains", {})), at=time.time(), address=_address(host))
+    except TimeoutError:
+        raise Unreached("timeout", f"no grains within {ASK_LIMIT:g} seconds") from None
     finally:
         await session.close()

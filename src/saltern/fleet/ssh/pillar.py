@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from saltern.config.settings import Settings
+from saltern.fleet.files.git import is_remote
 from saltern.fleet.pillar.compile import PillarTask
 from saltern.fleet.pillar.pool import CompilerPool
 from saltern.fleet.ssh.roster.host import Host
@@ -24,29 +28,64 @@ OPTIONS = (
 )
 
 
+class PillarSources(Struct, frozen=True, kw_only=True):
+    """What pillar is made of, beside what a host says of itself. ``pinned``: grains that count whatever it
+    says, by id.
+    """
+
+    options: dict[str, Any]
+    ext_pillar: list[Any] = []
+    pinned: dict[str, dict[str, Any]] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """True if there is nothing to compile. A root may be a git remote, of which nothing is known yet."""
+        roots = [root for some in self.options["pillar_roots"].values() for root in some]
+        return not self.ext_pillar and not any(is_remote(root) or os.path.isdir(root) for root in roots)
+
+
+def as_it_is(sources: PillarSources) -> PillarSources:
+    return sources
+
+
+def sources_of(settings: Settings) -> PillarSources:
+    """Those of this machine's configuration."""
+    entries = settings.extra.get("ext_pillar")
+    return PillarSources(
+        options={name: getattr(settings, name) for name in OPTIONS},
+        ext_pillar=entries if isinstance(entries, list) else [],
+    )
+
+
 class HostPillar:
     """Compiles for many hosts. What the roster says of a host wins over the files."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(
+        self,
+        sources: PillarSources,
+        local: Callable[[PillarSources], PillarSources] = as_it_is,
+    ) -> None:
+        """``local`` makes directories of roots that are git remotes; it may block."""
+        self._sources = sources
+        self._local = local
         self._pool = CompilerPool()
-        roots = (root for some in settings.pillar_roots.values() for root in some)
-        self._has_sources = bool(settings.extra.get("ext_pillar")) or any(map(os.path.isdir, roots))
 
     def known(self, host: Host) -> str | None:
         """The pillar of a host if nothing has to be compiled for it."""
-        return None if self._has_sources else _packed(_of_roster(host))
+        return _packed(_of_roster(host)) if self._sources.is_empty else None
 
     async def answer(self, host: Host, question: dict[str, Any]) -> dict[str, Any]:
         """What a worker on the host gets to its question: its pillar, or why there is none."""
         given = base64.b64decode(str(question.get("overrides", "")))
-        entries = self._settings.extra.get("ext_pillar")
+        sources = await asyncio.to_thread(self._local, self._sources)
+        entries = sources.ext_pillar
         task = PillarTask(
             id=host.id,
             grains={**question.get("grains", {}), **host.grains},
+            pinned=sources.pinned.get(host.id, {}),
             overrides=msgspec.msgpack.decode(given, type=dict[Any, Any]) if given else {},
             environment=str(question.get("environment", "")),
-            options={name: getattr(self._settings, name) for name in OPTIONS},
+            options=sources.options,
             extra={"ext_pillar": entries} if entries else {},
         )
         result = await self._pool.compile(task)

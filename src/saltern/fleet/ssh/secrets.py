@@ -13,6 +13,11 @@ Prompt = Callable[[str], str]
 KINDS = {"login": "password for ssh", "become": "password for sudo, doas or su"}
 
 
+def no_prompt(_prompt: str) -> str:
+    """For a process that no person watches."""
+    raise Unreached("no-password", "there is no terminal to ask for one")
+
+
 class Passwords:
     """``prompt`` asks a person; it is called once for each kind, and the answer serves all hosts."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -16,6 +17,28 @@ from saltern.language.diagnostics import Diagnostic
 PART = 1024 * 1024
 
 
+class JobFiles(Protocol):
+    """The files that a job sees, for a host that lacks some of them."""
+
+    @property
+    def digest(self) -> str: ...
+
+    @property
+    def roots(self) -> dict[str, list[str]]:
+        """What people call the directories that the files come from, for each environment."""
+        ...
+
+    async def manifest(self, digest: str) -> bytes:
+        """The index or a manifest, by digest; empty if it is not of this tree."""
+        ...
+
+    async def has(self, digest: str) -> bool: ...
+
+    def parts(self, digest: str) -> AsyncIterator[tuple[bytes, bool]]:
+        """The content of a digest, part by part, and whether more follows."""
+        ...
+
+
 class LocalTree(Struct, frozen=True, kw_only=True):
     """The digest of a tree, its manifests by digest, and where each content lies."""
 
@@ -25,8 +48,13 @@ class LocalTree(Struct, frozen=True, kw_only=True):
     roots: dict[str, list[str]]
     warnings: list[Diagnostic]
 
-    def parts(self, digest: str) -> Iterator[tuple[bytes, bool]]:
-        """The content of a digest, part by part, and whether more follows."""
+    async def manifest(self, digest: str) -> bytes:
+        return self.manifests.get(digest, b"")
+
+    async def has(self, digest: str) -> bool:
+        return digest in self.contents
+
+    async def parts(self, digest: str) -> AsyncIterator[tuple[bytes, bool]]:
         content = self.contents[digest]
         with open(content.path, "rb") as file:
             data = file.read(PART)

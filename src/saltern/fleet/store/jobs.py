@@ -30,6 +30,7 @@ from saltern.fleet.store.statuses import (
 from saltern.fleet.store.tables import JOBS, RETURNS, TARGETS
 
 T = TypeVar("T")
+OVER = "the time of the job was over"
 MOST_AT_ONCE = 500  # rows in one statement: SQLite takes 32,766 values
 
 
@@ -192,12 +193,20 @@ def touch(connection: Connection, some: Iterable[Change], now: float) -> None:
 def end_overdue(connection: Connection, some: Iterable[Change], now: float) -> list[Change]:
     """End these, which ``overdue`` gave, if they are still as they were; return what changed."""
     changes = [(one, Change(one.jid, one.system, after_deadline(one.status))) for one in some]
-    why = "the time of the job was over"
     return [
         new
         for old, new in changes
-        if set_status(connection, new, now, reported=False, why=why, only_from=old.status)
+        if set_status(
+            connection, new, now, reported=False, why=_why_over(connection, new), only_from=old.status
+        )
     ]
+
+
+def _why_over(connection: Connection, change: Change) -> str:
+    """That the time was over, and what the job waited for, if that is known."""
+    row = (TARGETS.c.jid == change.jid) & (TARGETS.c.system == change.system)
+    known = connection.scalar(select(TARGETS.c.why).where(row))
+    return f"{OVER}: {known}" if known else OVER
 
 
 def _make(connection: Connection, moves: Sequence[Move], now: float) -> None:

@@ -13,6 +13,7 @@ from saltern.fleet.protocol.messages import Facts, SyncRequest
 from saltern.fleet.store.tables import FACTS, SYSTEMS
 
 PAGE = 500
+AGENT, SSH = "agent", "ssh"  # how a system is reached
 # A state of a key → the states that an operator may give it.
 STATES: dict[str, frozenset[str]] = {
     "pending": frozenset({"accepted", "rejected"}),
@@ -42,6 +43,8 @@ class System(Struct, frozen=True, kw_only=True):
     online: bool
     seen_at: float | None
     back_by: float | None
+    kind: str = AGENT
+    successor: str = ""
 
 
 class Applicant(Struct, frozen=True, kw_only=True):
@@ -154,8 +157,9 @@ def announce_away(connection: Connection, id_: str, back_by: float | None) -> No
 
 
 def presence_of(connection: Connection) -> dict[str, bool]:
-    """Every accepted system, and whether it is known to be there."""
-    query = select(SYSTEMS.c.id, SYSTEMS.c.online).where(SYSTEMS.c.state == "accepted")
+    """Every accepted system that has an agent, and whether it is known to be there."""
+    query = select(SYSTEMS.c.id, SYSTEMS.c.online)
+    query = query.where(SYSTEMS.c.state == "accepted", SYSTEMS.c.kind == AGENT)
     return {str(id_): bool(online) for id_, online in connection.execute(query)}
 
 

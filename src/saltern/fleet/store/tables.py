@@ -49,6 +49,8 @@ SYSTEMS = Table(
     _required("online", Boolean, default=False),
     Column("seen_at", Double),
     Column("back_by", Double),
+    _required("kind", WORD, default="agent", server_default="agent"),
+    _required("successor", WORD, default="", server_default=""),
     Index(None, "state"),
     comment="every system that asked to join, with its keys and what is known of its agent",
 )

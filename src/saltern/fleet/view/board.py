@@ -138,6 +138,8 @@ def say_failures(board: Board, system: str, failures: Iterable[Failure]) -> list
 
 
 def _status(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> list[Said]:
+    if notice.status == "queued" and notice.why and row.status in ("queued", "sent"):
+        return _unreached(board, row, notice, now)
     if not _moves(row.status, notice.status):
         return []
     row.status, row.why, row.back_by = notice.status, notice.why, notice.back_by
@@ -149,6 +151,16 @@ def _status(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> 
     row.exit_code, row.changed = notice.exit_code, notice.changed
     row.failed = max(row.failed, notice.failed)
     return _ended(board, row)
+
+
+def _unreached(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> list[Said]:
+    """It turned out to be away: the job waits for it, and whoever looks on need not."""
+    known = row.id in board.away
+    row.status, row.why = "queued", notice.why
+    board.away = {**board.away, row.id: None}
+    if known:
+        return []
+    return [Said("down", safe_line(f"{row.id}: {notice.why}; queued until {moment(board.expires, now)}"))]
 
 
 def _moves(old: str, new: str) -> bool:

@@ -74,6 +74,15 @@ def _change(row: Row, _now: float) -> str:
     return f"{row['changed']} changed" if row["changed"] else ""
 
 
+def _kind(row: Row, _now: float) -> str:
+    return str(row.get("kind") or "agent")
+
+
+def _key(row: Row, now: float) -> str:
+    """The state of its key; a system that is reached over SSH has none."""
+    return "-" if _kind(row, now) == "ssh" else str(row["state"])
+
+
 def _digest(row: Row, _now: float) -> str:
     return str(row["digest"])[:12]
 
@@ -88,8 +97,8 @@ def _size(row: Row, _now: float) -> str:
 
 LISTS: dict[str, tuple[tuple[str, ...], tuple[Cell, ...], str]] = {
     "systems": (
-        ("system", "key", "presence", "version", "site"),
-        (_text("id"), _text("state"), presence, _text("version"), _text("site")),
+        ("system", "kind", "key", "presence", "version", "site"),
+        (_text("id"), _kind, _key, presence, _text("version"), _text("site")),
         "no systems: `saltern fleet tokens new` makes a token, `saltern agent join TOKEN` uses it",
     ),
     "keys": (

@@ -27,6 +27,7 @@ LOOK = 0.03  # seconds between two looks at a job
 SLOW_LOOK = 0.25
 OFTEN = 40  # looks after which a job is no longer young
 KEPT_JOBS = 50
+FORGOTTEN = "the system does not know the job any more, though it was begun there"
 Roots = dict[str, list[str]]
 
 
@@ -66,14 +67,19 @@ class Server:
         socket = os.path.join(self._base, "jobs", f"{task.jid}.sock")
         listener = QuestionSocket(socket, self.ask)
         if not os.path.exists(folder.file("task")):
+            if head.get("begun"):
+                listener.close()
+                return self._caller.send({"is": "lost", "why": FORGOTTEN})
             self._remove_old_jobs()
             task = self._prepared(task, head.get("tree", ""), head.get("roots", {}), socket)
             begin(folder, task, self._umask)
         listener.start()
         try:
+            self._caller.send({"is": "begun"})
             self._follow(folder)
         finally:
             listener.close()
+        return None
 
     def _prepared(self, task: Task, tree: str, roots: Roots, socket: str) -> Task:
         options: dict[str, Any] = {

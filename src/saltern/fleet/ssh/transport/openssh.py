@@ -5,6 +5,7 @@ The first channel to a host leaves a connection behind for a while, which the ne
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 
@@ -89,7 +90,7 @@ def arguments(host: Host, options: SshOptions, directory: str) -> list[str]:
         "ClearAllForwardings=yes",
         "PermitLocalCommand=no",
         "ControlMaster=auto",
-        f"ControlPath={directory}/%C",
+        f"ControlPath={directory}/{_tag(host, options)}%C",
         f"ControlPersist={options.keep}",
         *host.settings,
     ]
@@ -104,6 +105,12 @@ def arguments(host: Host, options: SshOptions, directory: str) -> list[str]:
     argv += ["-l", host.user] if host.user else []
     argv += ["-p", str(host.port)] if host.port else []
     return [*argv, "-tt" if host.terminal else "-T", "--", host.address]
+
+
+def _tag(host: Host, options: SshOptions) -> str:
+    """Sets connections apart that were made in another way: a kept one checks no key."""
+    made = repr((host.keys, host.settings, options.known_hosts, options.config))
+    return hashlib.sha256(made.encode()).hexdigest()[:4]
 
 
 def _quoted(path: str) -> str:

@@ -1,0 +1,85 @@
+"""Whose turn it is on a host, and when a host that could not be reached is worth another try."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+STEPS = (5.0, 10.0, 20.0, 40.0, 60.0)  # seconds between attempts at a host that is away
+SPREAD = 0.2
+
+
+def pause_after(failures: int) -> float:
+    """Seconds until the next attempt after so many in a row that failed."""
+    return STEPS[min(failures, len(STEPS)) - 1] if failures > 0 else 0.0
+
+
+class HostAccess:
+    """One host. Jobs that change something take turns; questions do not wait for them."""
+
+    def __init__(self) -> None:
+        self.failures = 0
+        self._due = 0.0
+        self._turn = asyncio.Lock()
+        self._trial: object = None  # who tries while the host is away
+        self._changed = asyncio.Event()
+
+    @asynccontextmanager
+    async def turn(self, *, changing: bool) -> AsyncIterator[None]:
+        """Wait for one's turn, in the order of the calls."""
+        if not changing:
+            yield
+            return
+        async with self._turn:
+            yield
+
+    @asynccontextmanager
+    async def trial(self) -> AsyncIterator[None]:
+        """Wait until the host is worth a try. While it is away, one attempt at a time speaks for all."""
+        mine = object()
+        while self.failures and not self._take(mine):
+            await self._until_change()
+        try:
+            yield
+        finally:
+            if self._trial is mine:
+                self._settle()
+
+    def _take(self, mine: object) -> bool:
+        if self._trial is not None or not self.is_due:
+            return False
+        self._trial = mine
+        return True
+
+    async def _until_change(self) -> None:
+        wait = None if self._trial is not None else self._due - asyncio.get_running_loop().time()
+        self._changed.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait):
+                await self._changed.wait()
+
+    def hurry(self) -> None:
+        """Something new is to be done there: it is worth a try now."""
+        self._due = 0.0
+        self._changed.set()
+
+    def reached(self) -> None:
+        self.failures, self._due = 0, 0.0
+        self._settle()
+
+    def failed(self) -> None:
+        self.failures += 1
+        spread = random.uniform(1 - SPREAD, 1 + SPREAD)
+        self._due = asyncio.get_running_loop().time() + pause_after(self.failures) * spread
+        self._settle()
+
+    def _settle(self) -> None:
+        self._trial = None
+        self._changed.set()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether an attempt now would not wait."""
+        return asyncio.get_running_loop().time() >= self._due

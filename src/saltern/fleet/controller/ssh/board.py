@@ -1,0 +1,42 @@
+"""Which systems have no agent, and which of them could not be reached last, for who sends a job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from saltern.fleet.protocol.messages import Alive
+from saltern.fleet.store.ssh_systems import SshSystem
+
+WHO = "ssh"  # stands for the agent in an answer
+
+
+class SshBoard:
+    """Filled from the database. ``wake`` begins what was written down; ``cancel`` ends what runs here."""
+
+    def __init__(self) -> None:
+        self.systems: dict[str, SshSystem] = {}
+        self.running: dict[str, list[str]] = {}
+        self.wake: Callable[[], None] = lambda: None
+        self.cancel: Callable[[str, Collection[str], bool], set[str]] = lambda _jid, _systems, _hard: set()
+
+    def agents(self, systems: Collection[str]) -> list[str]:
+        """Those of these systems that have an agent."""
+        return [system for system in systems if system not in self.systems]
+
+    def own(self, systems: Collection[str]) -> list[str]:
+        """Those of these systems that are reached over SSH."""
+        return [system for system in systems if system in self.systems]
+
+    def away(self, systems: Collection[str]) -> dict[str, float | None]:
+        """Those of these systems that could not be reached last, and when each was last seen."""
+        found = (self.systems[system] for system in self.own(systems))
+        return {one.id: one.seen_at for one in found if one.why}
+
+    def there(self, systems: Collection[str]) -> dict[str, list[Alive]]:
+        """Those that are not known to be away, as agents would answer for them."""
+        away = self.away(systems)
+        return {
+            system: [Alive(instance=WHO, running=self.running.get(system, []))]
+            for system in self.own(systems)
+            if system not in away
+        }

@@ -1,0 +1,224 @@
+"""One job on one host without an agent, from the controller: tried until the host is there, followed, stored.
+
+The database has what is to be done, and the host has how far it is. So a controller that starts anew, or
+another one that takes over, continues with the same call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.fleet.bus.ports import Bus, BusError
+from saltern.fleet.bus.tasks import end
+from saltern.fleet.controller.hub import Hub
+from saltern.fleet.controller.singleton import Hold, LeaseLost
+from saltern.fleet.controller.ssh.access import STEPS, HostAccess
+from saltern.fleet.controller.ssh.records import (
+    write_begun,
+    write_down,
+    write_returns,
+    write_unreached,
+    write_wait,
+)
+from saltern.fleet.controller.ssh.returns import is_unbegun, progress_of, returns_of
+from saltern.fleet.files.problems import NotFetched
+from saltern.fleet.protocol.codec import encode
+from saltern.fleet.protocol.messages import Away
+from saltern.fleet.protocol.subjects import SUBJECTS
+from saltern.fleet.protocol.verbs import verb_of
+from saltern.fleet.ssh.drive import Done, Drive, Reach, Work
+from saltern.fleet.ssh.pillar import HostPillar
+from saltern.fleet.ssh.roster.host import Host
+from saltern.fleet.ssh.task import task_of
+from saltern.fleet.ssh.tree import JobFiles
+from saltern.fleet.store.ssh_systems import OpenWork
+from saltern.language.diagnostics import OperationError
+
+log = logging.getLogger(__name__)
+
+BACK = 600.0  # seconds in which a machine that reboots is expected again
+LEAST = 60.0  # seconds for which a host that has begun a job is waited for, also if its time is over
+GRACE = 15.0  # seconds for a job to end that was ended by force
+OFTEN = 0.5  # seconds between two messages on where a job is, but for a failure
+PAUSES = (0.2, 0.5, 1.0, 2.0, *STEPS)
+
+
+class Tools(Struct, frozen=True, kw_only=True):
+    """What every driver uses."""
+
+    reach: Reach
+    pillar: HostPillar | None
+    files: Callable[[str], Awaitable[JobFiles]]
+    bus: Bus
+    hub: Hub
+    now: Callable[[], float]
+
+
+class Driver:
+    """Drives one job on one host to its end, and stores that."""
+
+    def __init__(self, tools: Tools, hold: Hold, one: OpenWork, host: Host, access: HostAccess) -> None:
+        self._tools = tools
+        self._hold = hold
+        self._one = one
+        self._host = host
+        self._access = access
+        self._drive: Drive | None = None
+        self._started = 0.0
+        self._cancelled: bool | None = False if one.cancelled else None
+        self._writes: set[asyncio.Task[Any]] = set()
+        self._said = float("-inf")
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self._one.job.jid, self._one.system
+
+    @property
+    def is_begun(self) -> bool:
+        return self._one.is_begun or bool(self._started)
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self._cancelled is not None
+
+    async def run(self) -> None:
+        job = self._one.job
+        changing = verb_of(job.function, test=job.test).changing
+        self._access.hurry()
+        try:
+            async with self._access.turn(changing=changing):
+                if job.splay and not self._one.is_begun:
+                    await asyncio.sleep(random.uniform(0, job.splay))
+                done = await self._until_done()
+            await self._finish(done)
+        except LeaseLost:
+            return  # another controller has it
+        except OperationError:
+            raise  # the database is away: what is open in it is begun again
+        except Exception as problem:
+            log.error("job %s on %s: %s", *self.key, problem, exc_info=problem)
+            await self._finish(Done(status="indeterminate", why=f"a mistake of ours: {problem!r}", code=70))
+        finally:
+            for task in list(self._writes):
+                await end(task)
+
+    async def cancel(self, *, hard: bool) -> None:
+        """Have the job end before its next state, or at once; one that was not begun never is."""
+        self._cancelled = hard
+        if self._drive is not None:
+            await self._drive.cancel(hard=hard)
+
+    # -- until it has ended -------------------------------------------------------------------------------
+
+    async def _until_done(self) -> Done:
+        while True:
+            async with self._access.trial():
+                if (over := self._over()) is not None:
+                    return over
+                done = await self._attempt()
+                if not done.problem:
+                    self._access.reached()
+                    return done
+                self._access.failed()
+            if not is_unbegun(done):
+                await self._hold.write(write_unreached, self._one.system, done.why, self._tools.now())
+                return done
+            await self._hold.write(write_wait, *self.key, done.why, self._tools.now())
+            self._tools.hub.wake()
+
+    def _over(self) -> Done | None:
+        """How it ends without being begun: it was called off, or its time is over."""
+        if self._one.is_begun:
+            return None
+        if self.is_cancelled:
+            return Done(status="cancelled", why="cancelled before it began")
+        if self._tools.now() >= self._one.expires:
+            return Done(status="expired", why="the time of the job was over")
+        return None
+
+    async def _attempt(self) -> Done:
+        job = self._one.job
+        try:
+            tree = await self._tools.files(job.tree) if job.tree else None
+            work = Work(
+                task=task_of(job, self._host),
+                tree=tree,
+                pillar=self._tools.pillar,
+                patience=max(LEAST, self._one.expires - self._tools.now()),
+                steps=PAUSES,
+                begun=self._one.is_begun,
+            )
+            self._drive = Drive(self._host, work, self._tools.reach, self._tell)
+            if self._cancelled is not None:
+                await self._drive.cancel(hard=self._cancelled)
+            return await self._limited(self._drive)
+        except (NotFetched, OperationError) as problem:
+            return Done(status="failed", why=str(problem), code=1)
+
+    async def _limited(self, drive: Drive) -> Done:
+        """Wait for its end; what exceeds the time limit of its job is ended by force."""
+        limit = self._one.job.time_limit
+        task = asyncio.create_task(drive.run())
+        try:
+            done, _ = await asyncio.wait({task}, timeout=limit or None)
+            if done:
+                return task.result()
+            await drive.cancel(hard=True)
+            await asyncio.wait({task}, timeout=GRACE)
+            return Done(status="failed", why=f"it took longer than its time limit of {limit:g} s", code=1)
+        finally:
+            await end(task)
+
+    # -- what the host says meanwhile ---------------------------------------------------------------------
+
+    def _tell(self, kind: str, head: dict[str, Any]) -> None:
+        now = self._tools.now()
+        if kind == "begun":
+            self._started = self._started or now
+            self._access.reached()
+            self._spawn(self._hold.write(write_begun, *self.key, now))
+        elif kind == "paused":
+            why: Any = head.get("kind") if head.get("kind") in ("reboot", "update") else "reboot"
+            away = Away(why=why, jid=self._one.job.jid, back_by=now + BACK)
+            self._spawn(self._hold.write(write_down, self._one.system, away, now))
+        elif kind == "progress":
+            self._pass_on(head)
+
+    def _pass_on(self, head: dict[str, Any]) -> None:
+        """Say where the job is, as an agent does, to all controllers; not too often."""
+        tick = asyncio.get_running_loop().time()
+        if head.get("outcome") != "failed" and tick - self._said < OFTEN:
+            return
+        self._said = tick
+        subject = SUBJECTS["progress"].of(id=self._one.system, jid=self._one.job.jid)
+        self._spawn(self._publish(subject, encode(progress_of(self._one.job.jid, head))))
+
+    async def _publish(self, subject: str, data: bytes) -> None:
+        with suppress(BusError):
+            await self._tools.bus.publish(subject, data)
+
+    def _spawn(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.ensure_future(work)
+        self._writes.add(task)
+        task.add_done_callback(self._written)
+
+    def _written(self, task: asyncio.Task[Any]) -> None:
+        self._writes.discard(task)
+        if not task.cancelled() and task.exception() is None:
+            self._tools.hub.wake()
+
+    async def _finish(self, done: Done) -> None:
+        if self._writes:
+            await asyncio.wait(self._writes)
+        now = self._tools.now()
+        jid, started = self._one.job.jid, self._started
+        returns = list(returns_of(jid, done, started=started, ended=now, cancelled=self.is_cancelled))
+        await self._hold.write(write_returns, self._one.system, returns, now)
+        self._tools.hub.wake()

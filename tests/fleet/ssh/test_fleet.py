@@ -1,0 +1,221 @@
+"""Systems of a roster on a controller: systems like any other, beside one with an agent. Real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fleet.ssh.server import Server, free_port
+
+from saltern.cli.local_fleet import CONFIG, CONTROLLER, LocalFleet
+
+PATIENCE = 90.0
+STATES = {
+    "motd.sls": "motd:\n  file.managed:\n    - name: {{ pillar['place'] }}/{{ grains['id'] }}/motd\n"
+    "    - source: salt://text\n    - makedirs: true\n",
+    "text": "of the controller\n",
+    "wait.sls": "mark:\n  cmd.run:\n    - name: echo once >> {{ pillar['place'] }}/{{ grains['id'] }}.once\n"
+    "gate:\n  cmd.run:\n    - name: until [ -e {{ pillar['place'] }}/gate ]; do sleep 0.05; done\n"
+    "    - require:\n      - cmd: mark\n",
+}
+
+
+class Place:
+    """A controller with an agent system ``a1``, and with ``s1`` and ``s2`` in its roster, both over SSH."""
+
+    def __init__(self, directory: Path, server: Server) -> None:
+        self.base = directory
+        self.server = server
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(directory),
+            "SALTERN_STATE_DIR": str(directory / "own" / "state"),
+            "SALTERN_CACHEDIR": str(directory / "own" / "cache"),
+            "PYTHONDONTWRITEBYTECODE": "",
+        }
+        self.fleet = LocalFleet(str(directory), self.env)
+        self.roster = directory / CONTROLLER / "roster"
+
+    def entry(self, id_: str, **more: object) -> dict[str, object]:
+        server = self.server
+        settings = ["IdentitiesOnly=yes", "IdentityAgent=none"]
+        return {
+            "host": "127.0.0.1",
+            "port": server.port,
+            "user": "root",
+            "priv": str(server.key),
+            "ssh_options": settings,
+            "thin_dir": f"{server.directory}/{id_}",
+            **more,
+        }
+
+    def write_roster(self, **entries: dict[str, object]) -> None:
+        fresh = self.roster.with_suffix(".new")
+        fresh.write_text(json.dumps(entries))
+        fresh.replace(self.roster)
+
+    @contextmanager
+    def and_also(self, id_: str, **more: object) -> Iterator[None]:
+        """One more system in the roster, for a while."""
+        usual = json.loads(self.roster.read_text())
+        self.write_roster(**usual, **{id_: self.entry(id_, **more)})
+        try:
+            self.until(lambda: self.system(id_)["kind"] == "ssh")
+            yield
+        finally:
+            self.write_roster(**usual)
+            self.until(lambda: not self.system(id_)["kind"])
+
+    def start(self) -> None:
+        for name, text in STATES.items():
+            self.fleet.write(f"controller/salt/{name}", text)
+        self.fleet.write("controller/pillar/top.sls", "base:\n  '*':\n    - place\n")
+        self.fleet.write("controller/pillar/place.sls", f"place: {self.base / 'systems'}\n")
+        config = f"{CONFIG}ssh: {{known_hosts: {self.server.known_hosts}}}\n"
+        self.fleet.write("controller/controller.yaml", config)
+        self.write_roster(s1=self.entry("s1"), s2=self.entry("s2", minion_opts={"grains": {"role": "web"}}))
+        self.fleet.start(["a1"])
+        self.until(lambda: all(self.system(id_)["online"] for id_ in ("s1", "s2")))
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        argv = [sys.executable, "-m", "saltern", words[0], "--controller", self.fleet.socket, *words[1:]]
+        return subprocess.run(
+            argv, env=self.env, cwd=self.base, capture_output=True, text=True, timeout=PATIENCE
+        )
+
+    def system(self, id_: str) -> dict[str, Any]:
+        with self.fleet.client() as client:
+            found = [one for one in client.systems.list() if one["id"] == id_]
+        return found[0] if found else {"online": False, "kind": ""}
+
+    def statuses(self, jid: str) -> dict[str, Any]:
+        with self.fleet.client() as client:
+            return {row["system"]: row for row in client.jobs.targets(jid)}
+
+    def newest(self) -> str:
+        with self.fleet.client() as client:
+            return str(next(iter(client.jobs.list()))["jid"])
+
+    def submit(self, *words: str) -> str:
+        done = self.run(*words, "--detach")
+        assert done.returncode == 0, done
+        return done.stdout.split()[-1]
+
+    def until(self, is_so: Callable[[], object]) -> None:
+        end = time.monotonic() + PATIENCE
+        while not is_so():
+            assert time.monotonic() < end, Path(self.fleet.log(CONTROLLER)).read_text()[-3000:]
+            time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def place(server: Server) -> Iterator[Place]:
+    if os.geteuid():
+        pytest.skip("the sshd of the tests lets its own user in, which the roster calls root")
+    directory = Path(tempfile.mkdtemp(prefix="sf-", dir="/tmp")).resolve()  # short: it holds sockets
+    here = Place(directory, server)
+    try:
+        here.start()
+        yield here
+    finally:
+        here.fleet.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def test_they_are_listed_with_their_kind_and_facts(place: Place) -> None:
+    shown = place.run("fleet", "systems")
+    lines = {line.split()[0]: line.split() for line in shown.stdout.splitlines()}
+    assert {id_: lines[id_][1] for id_ in ("a1", "s1", "s2")} == {"a1": "agent", "s1": "ssh", "s2": "ssh"}
+    with place.fleet.client() as client:
+        assert client.systems.facts("s1")["grains"]["kernel"] == "Linux"
+        assert client.systems.facts("s1")["grains"]["id"] == "s1"
+
+
+def test_states_are_applied_to_both_kinds_with_files_and_pillar_of_the_controller(place: Place) -> None:
+    done = place.run("apply", "motd", "--on", "*")
+    assert done.returncode == 0, done
+    made = {id_: (place.base / "systems" / id_ / "motd").read_text() for id_ in ("a1", "s1", "s2")}
+    assert set(made.values()) == {"of the controller\n"}
+    again = place.run("apply", "motd", "--on", "*", "--detailed-exitcode")
+    assert again.returncode == 0, again
+
+
+@pytest.mark.parametrize(("target", "ids"), [("G@role:web", ["s2"]), ("s*", ["s1", "s2"]), ("a1", ["a1"])])
+def test_targets_mean_them(place: Place, target: str, ids: list[str]) -> None:
+    done = place.run("call", "test.ping", "--on", target, "--out", "json")
+    assert sorted(json.loads(done.stdout)) == ids
+
+
+def test_a_controller_that_ends_in_the_middle_finds_the_job_again(place: Place) -> None:
+    (place.base / "systems").mkdir(exist_ok=True)
+    jid = place.submit("apply", "wait", "--on", "s1")
+    mark = place.base / "systems" / "s1.once"
+    place.until(mark.exists)
+    place.until(lambda: place.statuses(jid)["s1"]["status"] == "running")
+    place.fleet.end(CONTROLLER, how=9)
+    place.fleet.start_controller()
+    (place.base / "systems" / "gate").touch()
+    place.until(lambda: place.statuses(jid)["s1"]["status"] == "returned")
+    assert mark.read_text() == "once\n"
+    (place.base / "systems" / "gate").unlink()
+
+
+def test_cancelling_reaches_the_host(place: Place) -> None:
+    jid = place.submit("apply", "wait", "--on", "s2")
+    place.until(lambda: place.statuses(jid)["s2"]["status"] == "running")
+    with place.fleet.client() as client:
+        client.jobs.cancel(jid, hard=True)
+    place.until(lambda: place.statuses(jid)["s2"]["status"] == "cancelled")
+
+
+def test_a_host_that_is_away_is_named_and_its_job_ends_when_its_time_is_over(place: Place) -> None:
+    with place.and_also("s3", port=free_port()):
+        done = place.run("call", "test.ping", "--on", "s3", "--expires", "4")
+        jid = place.newest()
+        assert "away: s3" in done.stderr or "s3: nothing listens" in done.stderr  # by who was there first
+        place.until(lambda: place.statuses(jid)["s3"]["status"] == "expired")
+        assert "refused" in place.statuses(jid)["s3"]["why"]
+        assert not place.system("s3")["online"]
+
+
+def test_a_wrong_key_fails_at_once_and_only_there(place: Place) -> None:
+    other = place.base / "other"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(other)], check=True)
+    with place.and_also("s4", priv=str(other)):
+        done = place.run("call", "test.ping", "--on", "s*", "--wait", "60")
+    assert done.returncode == 2
+    assert "ssh-auth" in done.stdout + done.stderr
+    assert "s1, s2" in done.stdout
+
+
+def test_a_roster_that_is_wrong_does_not_replace_a_good_one(place: Place) -> None:
+    good = place.roster.read_text()
+    place.roster.write_text("s1: {host: [}")
+    log = Path(place.fleet.log(CONTROLLER))
+    place.until(lambda: "the roster is not taken" in log.read_text())
+    assert place.system("s1")["kind"] == "ssh"
+    place.roster.write_text(good)
+
+
+def test_a_system_that_leaves_the_roster_ends_its_jobs(place: Place) -> None:
+    with place.and_also("s5", port=free_port()):
+        jid = place.submit("call", "test.ping", "--on", "s5")
+        assert place.statuses(jid)["s5"]["status"] == "queued"
+    ended = place.statuses(jid)["s5"]
+    assert (ended["status"], ended["why"]) == ("cancelled", "it is no longer in the roster")
+
+
+def test_a_system_of_the_roster_has_no_key_to_decide_on(place: Place) -> None:
+    done = place.run("fleet", "keys", "revoke", "s1")
+    assert done.returncode
+    assert "has no key" in done.stderr
