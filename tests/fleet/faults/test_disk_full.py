@@ -99,12 +99,50 @@ def test_a_database_without_space_takes_no_job_and_says_why_and_returns_wait(fle
             fleet.wait("the controller", lambda: is_ready(client))
 
 
-def not_ready(fleet: FaultFleet) -> bool:
+def test_a_broker_without_space_takes_no_job_and_continues_by_itself(fleet: FaultFleet) -> None:
+    fleet.join("web1")
+    fleet.end("controller")
+    with small_disk(fleet.base / "controller/controller/broker/streams", "24m") as disk:
+        fleet.inside["controller"] = disk.inside
+        fleet.start_controller()
+        start_agent(fleet, "web1")
+        ping(fleet, "web1")
+        begun = fleet.slow_job("web1", sleep=0.5)
+        wait_until(lambda: fleet.marked("web1"), "the job does not run")
+        disk.fill()
+        wait_until(lambda: refusal(fleet) == "fleet-broker-full", "jobs are still taken")
+        wait_until(
+            lambda: not_ready(fleet, "cannot write"), "the controller does not say that it is not ready"
+        )
+        assert (
+            "free space" in fleet.call("call", "test.ping", "--on", "*", "--controller", fleet.socket).stderr
+        )
+        disk.free()
+        wait_until(lambda: not refusal(fleet), "no job is taken though there is space")
+        wait_returned(fleet, begun)
+        assert fleet.marked("web1") == ["x"]
+        ping(fleet, "web1")
+        with fleet.client() as client:
+            fleet.wait("the controller", lambda: is_ready(client))
+    assert "disk of the broker is full" in fleet.said("controller")
+
+
+def refusal(fleet: FaultFleet) -> str:
+    """The code with which a job is refused."""
+    with fleet.client() as client:
+        try:
+            client.jobs.submit("test.ping", "web1")
+        except ControllerError as problem:
+            return problem.diagnostics[0].code
+    return ""
+
+
+def not_ready(fleet: FaultFleet, why: str = "full") -> bool:
     with fleet.client() as client:
         try:
             client.ready()
         except ControllerError as problem:
-            return "full" in str(problem)
+            return why in str(problem)
     return False
 
 

@@ -15,7 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from saltern.fleet.api.call import Desk
 from saltern.fleet.api.problems import ApiError, Problem, answer_of
-from saltern.language.diagnostics import Diagnostic, SalternError
+from saltern.fleet.bus.ports import BusError
+from saltern.language.diagnostics import Diagnostic, OperationError, SalternError
 
 LOG = logging.getLogger("saltern.fleet.api")
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -99,10 +100,23 @@ async def _answer_problem(problem: Exception, scope: Scope, receive: Receive, se
 def _problem_answer(problem: Exception, scope: Scope) -> tuple[int, Problem, dict[str, str]]:
     if isinstance(problem, SalternError):
         return *answer_of(problem), problem.headers if isinstance(problem, ApiError) else {}
+    if isinstance(problem, BusError):
+        LOG.warning("request %s: the broker: %s", scope["saltern_id"], problem)
+        return *answer_of(_broker_problem(problem)), {"Retry-After": "5"}
     if isinstance(problem, HTTPException):
         return problem.status_code, _plain(problem, scope), {}
     LOG.error("request %s failed", scope["saltern_id"], exc_info=problem)
     return 500, _failure(scope["saltern_id"]), {}
+
+
+def _broker_problem(problem: BusError) -> OperationError:
+    return OperationError(
+        Diagnostic(
+            code="fleet-broker-refused",
+            what=f"the broker did not do what the controller asked of it: {problem}",
+            fix="ask again; if that does not help, see GET /v1/ready and `saltern controller doctor`",
+        )
+    )
 
 
 def _plain(problem: HTTPException, scope: Scope) -> Problem:

@@ -7,8 +7,10 @@ import os
 import time
 from collections.abc import Callable
 
+from saltern.fleet.broker.embedded import EmbeddedBroker
 from saltern.fleet.broker.presence import watch_clients
 from saltern.fleet.controller.addresses import Addresses
+from saltern.fleet.controller.broker_disk import DiskWatch
 from saltern.fleet.controller.build import Builder, replicas_of
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.gate import BrokerGate
@@ -109,6 +111,8 @@ class Controller:
             *((one.options.stream, one.run()) for one in parts.indexers),
             *((name, one.run()) for name, one in parts.singletons.items()),
         ]
+        if isinstance(self.broker, EmbeddedBroker):
+            rows.append(("disk", DiskWatch(self.broker, parts.health).run()))
         for name, loop in rows:
             self.loops.spawn(name, loop)
 

@@ -46,6 +46,7 @@ class Health:
     def __init__(self, parts: Watched, *, now: Callable[[], float], expires: float = float("inf")) -> None:
         self.expires = expires
         self.members = ""  # what is wrong with the other controllers
+        self.disk = ""  # what is wrong with the disk of the broker
         self._parts = parts
         self._now = now
         self._started = now()
@@ -54,6 +55,7 @@ class Health:
         """What does not work, by part; a controller for which this is empty is ready."""
         parts = self._parts
         found = {"broker": "" if parts.bus.connected else "there is no connection to the broker"}
+        found["disk of the broker"] = self.disk
         found |= {one.options.stream.lower(): one.problem for one in parts.indexers}
         found |= {name: one.problem for name, one in parts.singletons.items()}
         return {name: problem for name, problem in found.items() if problem}

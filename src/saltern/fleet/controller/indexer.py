@@ -86,7 +86,7 @@ class Indexer:
         try:
             while True:
                 try:
-                    await self.step(reader)
+                    await self.step(reader, wait=0.0 if self.problem else WAIT)  # it may be over
                     self.problem = ""
                 except NoStream:
                     raise

@@ -123,6 +123,7 @@ class Fleet:
         returns the rule that allows it.
         """
         check(ask)
+        self._check_broker()
         if known := await self._known(who, ask):
             return known
         expected, expression = await self._resolved(ask.target)
@@ -133,6 +134,13 @@ class Fleet:
             expected, left_out = await self._present(expected)
         made = await self._send(who, ask, expected, expression, await permit(tuple(expected)))
         return replace(made, away={**left_out, **made.away}) if left_out else made
+
+    def _check_broker(self) -> None:
+        """No job is taken whose returns cannot be stored."""
+        if self.health is not None and self.health.disk:
+            what = f"no job is taken, because the disk of the broker is full: {self.health.disk}"
+            fix = "free space on the disk of the controller; it continues by itself within seconds"
+            raise OperationError(Diagnostic(code="fleet-broker-full", what=what, fix=fix))
 
     async def _present(self, expected: list[str]) -> tuple[list[str], dict[str, float | None]]:
         """Those who are there, and those who are away, with since when."""
