@@ -13,7 +13,7 @@ from saltern.cli import exits
 from saltern.cli.watch import Watcher, watcher_for
 from saltern.cli.worst import code_of, worst
 from saltern.fleet.client.problems import ControllerError
-from saltern.fleet.protocol.notices import AnyNotice, Missed, StatusChanged
+from saltern.fleet.protocol.notices import AnyNotice, Missed, Progressed, StatusChanged
 from saltern.fleet.view.board import Board, Said, away_line, hear, mark_sent, new_board, say_failures
 from saltern.fleet.view.formats import GROUPED, write
 from saltern.fleet.view.outcomes import Answered, Outcome, outcome
@@ -192,6 +192,13 @@ def _look(jobs: Jobs, job: Followed, watcher: Watcher) -> None:
     """What is true now, where what led to it was not heard."""
     for row in jobs.targets(job.jid):
         _take(jobs, job, _as_notice(row), watcher)
+        if row.get("state"):
+            _take(jobs, job, _as_progress(row), watcher)
+
+
+def _as_progress(row: Row) -> Progressed:
+    names = ("jid", "system", "done", "total", "state")
+    return Progressed(at=row["updated"], **{name: row[name] for name in names})
 
 
 def _as_notice(row: Row) -> StatusChanged:

@@ -11,8 +11,6 @@ import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from msgspec.structs import replace
-
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, parse
 from saltern.cli.main import guarded
@@ -46,17 +44,9 @@ def main(argv: list[str]) -> int:
         attempt=task.attempt, code=code, changed=follower.changed, failed=follower.failed, run=follower.run
     )
     outcome = pack_output(folder, outcome, bare=task.command == "call", names=task.names)
-    folder.write("outcome", replace(outcome, batches=_write_records(folder, task, follower)), durable=True)
+    follower.write_records()
+    folder.write("outcome", outcome, durable=True)
     return code
-
-
-def _write_records(folder: JobFolder, task: Task, follower: JobFollower) -> int:
-    """Write the journal of the run beside its outcome, for the controller; the number of files."""
-    if not follower.run:
-        return 0
-    from saltern.cli.worker_records import write_records
-
-    return write_records(folder, task, follower.run)
 
 
 def _redirect(folder: JobFolder) -> None:
@@ -74,6 +64,7 @@ def _call(task: Task, follower: JobFollower) -> int:
     from saltern.cli.call import LINE, call
 
     args = _args(LINE, [task.function], task, follower)
+    follower.end_if_cancelled()
     return call(args, list(task.args), dict(task.kwargs))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -24,6 +25,9 @@ from saltern.report.blocks import place
 from saltern.report.verdict import totals
 from saltern.runtime.barriers import PAUSES, STOPS
 from saltern.system import atomic, long_sockets
+
+if TYPE_CHECKING:
+    from saltern.cli.worker_records import RecordWriter
 
 SIZE = 8192  # bytes of the note of where a run is
 WAIT = 2.0  # seconds for the agent to pass on that the machine goes down
@@ -55,19 +59,22 @@ class JobFollower:
         self._names = task.names
         self._step = Step()
         self._file = -1
+        self._task = task
+        self._records: RecordWriter | None = None
 
     def tell(self, event: Event) -> None:
         if isinstance(event, ChunkStarted):
-            self._end_if_cancelled()
+            self.end_if_cancelled()
             self._note(replace(self._step, state=_name(event.chunk)[:NAME], outcome="", comment=""))
         elif isinstance(event, ChunkFinished):
             self._finished(event.answer)
         elif isinstance(event, RunStarted):
             self._note(replace(self._step, total=event.total))
         elif isinstance(event, RunFinished) and event.stopped in STOPS.values():
+            self.write_records()
             self._pause(PAUSES[event.stopped])
 
-    def _end_if_cancelled(self) -> None:
+    def end_if_cancelled(self) -> None:
         """End as if a user had pressed Ctrl-C here, where no state is at work."""
         if self.is_cancelled():
             raise KeyboardInterrupt
@@ -90,7 +97,12 @@ class JobFollower:
         self._note(step)
 
     def claimed(self, run: str) -> None:
+        from saltern.cli.worker_records import RecordWriter
+        from saltern.journal.store import listen
+
         self.run = run
+        self._records = RecordWriter(self._folder, self._task, run)
+        listen(self._records.on_saved)
         self._note(replace(self._step, run=run))
 
     def paused(self, _report: Report) -> None:
@@ -100,6 +112,11 @@ class JobFollower:
     def reported(self, report: Report) -> None:
         found = totals(report)
         self.changed, self.failed = found.changed, found.failed
+
+    def write_records(self) -> None:
+        """Write what the journal of the run has and the controller does not, before this process ends."""
+        if self._records is not None:
+            self._records.write_rest()
 
     def _note(self, step: Step) -> None:
         """Write in one call and always as much: a reader that comes in between reads again."""
@@ -111,14 +128,15 @@ class JobFollower:
 
     def _pause(self, kind: str) -> None:
         """Let the agent pass on that the machine, or this program, is away for a while."""
-        atomic.write(self._folder.file("pause"), kind.encode())
+        seconds = self._records.longest_pause(kind) if self._records else 0.0
+        atomic.write(self._folder.file("pause"), f"{kind} {seconds:g}".encode())
         if not self._socket:
             return
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
                 line.settimeout(WAIT)
                 long_sockets.connect(line, self._socket)
-                line.sendall(msgspec.json.encode({"ask": "paused", "jid": self.job, "kind": kind}) + b"\n")
+                line.sendall(msgspec.json.encode({"ask": "paused", "jid": self.job}) + b"\n")
                 line.recv(1024)
         except OSError:
             pass  # the agent is away, too; it finds the file

@@ -1,52 +1,96 @@
 """The journal of a job's run as messages for the controller, without what its ``no_log`` states worked with.
 
-A journal has their values while its run can be resumed; so it is read when the run has ended or pauses, and
-goes through the same door as a journal that is kept.
+Records are written to the folder of the job as soon as they are in the journal, with the same numbers; the
+agent sends them. The journal of a run with ``no_log`` states has their values while it can be resumed: it is
+read when the run has ended or pauses, and goes through the same door as a journal that is kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
+from msgspec import msgpack
 
 from saltern.config.settings import Settings
-from saltern.fleet.agent.task import BATCH, JobFolder, Task
+from saltern.fleet.agent.task import BATCH, STREAMED, JobFolder, Task
 from saltern.fleet.protocol.messages import Records
+from saltern.journal.barriers import longest
 from saltern.journal.fold import fold
 from saltern.journal.form import Damaged, Record, Unreadable
-from saltern.journal.hidden import hides, without_hidden
+from saltern.journal.hidden import hides, may_hide, without_hidden
 from saltern.journal.reader import read
 from saltern.journal.runs import Runs
+from saltern.journal.store import Saved
 from saltern.system import atomic
 
 BATCH_SIZE = 400_000  # bytes of records in one message
 LARGEST = 200_000  # bytes of one record; a larger one is left out, and its place says so
 
 
-def write_records(folder: JobFolder, task: Task, run: str) -> int:
-    """Write the records of a run in batches; how many there are. A journal that cannot be read has none."""
-    settings = Settings(**{key: value for key, value in task.overrides.items() if key == "state_dir"})
-    try:
-        records = list(read(Runs(settings).path(run)))
-    except (Damaged, Unreadable):
-        return 0
-    count = 0
-    for count, batch in enumerate(batches(task.jid, run, shown(records)), start=1):
-        path = folder.file(BATCH.format(count - 1))
-        atomic.write(path, msgspec.json.encode(batch), durable=False)
-    return count
+class RecordWriter:
+    """Writes the records of a job's run to its folder, each once, also over several attempts."""
+
+    def __init__(self, folder: JobFolder, task: Task, run: str) -> None:
+        kept = {key: value for key, value in task.overrides.items() if key == "state_dir"}
+        self._path = Runs(Settings(**kept)).path(run)
+        self._folder = folder
+        self._jid = task.jid
+        self._run = run
+        self._written = int(folder.text(STREAMED) or 0)
+        self._hides = False
+
+    def on_saved(self, path: str, records: Saved) -> None:
+        """Records are in a journal: write those of this run, unless states of it are ``no_log``, or earlier
+        records were not written. A disk that is full is left to the run, which needs it more.
+        """
+        if path != self._path or self._hides or records[0][0] != self._written:
+            return
+        pairs = [(kind, msgpack.decode(body, strict=False)) for _, kind, body in records]
+        self._hides = any(kind in PLANS and may_hide(PLANS[kind](body)) for kind, body in pairs)
+        if not self._hides:
+            with suppress(OSError):
+                self._write(_lessened(pairs), len(records))
+
+    def write_rest(self) -> None:
+        """Write what is not written yet. A journal that cannot be read has nothing."""
+        try:
+            records = list(read(self._path))
+        except (Damaged, Unreadable):
+            return
+        pairs = list(shown(records))
+        self._write(pairs[self._written :], len(pairs) - self._written)
+
+    def longest_pause(self, kind: str) -> float:
+        """Seconds in which the run is to continue after the barriers that are open; 0 if none is known."""
+        try:
+            state = fold(list(read(self._path)))
+        except (Damaged, Unreadable):
+            return 0.0
+        return max((longest(body) for body in state.open_barriers if body["kind"] == kind), default=0.0)
+
+    def _write(self, pairs: Iterable[tuple[str, object]], count: int) -> None:
+        for batch in batches(self._jid, self._run, pairs, first=self._written):
+            path = self._folder.file(BATCH.format(batch.first))
+            atomic.write(path, msgspec.json.encode(batch), durable=False)
+        self._written += count
+        atomic.write(self._folder.file(STREAMED), str(self._written).encode(), durable=False)
 
 
 def shown(records: list[Record]) -> Iterator[tuple[str, object]]:
     """Kind and body of each record, as they may leave the machine.
 
-    The journal of a run that is over has no hidden values any more. Pillar and configuration stay here.
+    The journal of a run that is over has no hidden values any more.
     """
     state = fold(records)
     hidden = not state.is_over and any(hides(one.plan) for one in state.scopes.values() if one.plan)
-    pairs = without_hidden(records) if hidden else ((one.kind, one.body) for one in records)
+    return _lessened(without_hidden(records) if hidden else ((one.kind, one.body) for one in records))
+
+
+def _lessened(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, object]]:
+    """Without what stays here: pillar and configuration."""
     for kind, body in pairs:
         change = LESS.get(kind)
         yield kind, change(body) if change is not None else body
@@ -61,12 +105,15 @@ def _sources(body: Any) -> list[str]:
     return list(body)
 
 
+PLANS: dict[str, Callable[[Any], Any]] = {"plan": lambda body: body, "frame": lambda body: body["plan"]}
 LESS: dict[str, Callable[[Any], object]] = {"run": _head, "sources": _sources}
 
 
-def batches(jid: str, run: str, records: Iterable[tuple[str, object]]) -> Iterator[Records]:
+def batches(
+    jid: str, run: str, records: Iterable[tuple[str, object]], *, first: int = 0
+) -> Iterator[Records]:
     """Messages of a bounded size, numbered by the records in them."""
-    first, size = 0, 0
+    size = 0
     held: list[Any] = []
     for kind, body in records:
         data = msgspec.json.encode({"kind": kind, "body": body}, enc_hook=str)

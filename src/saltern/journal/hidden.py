@@ -28,6 +28,12 @@ def hides(body: Mapping[str, Any]) -> bool:
     return any("no_log" in (row[9] or {}).get("words", ()) and row[5].get("no_log") for row in body["chunks"])
 
 
+def may_hide(body: Mapping[str, Any]) -> bool:
+    """Whether a plan hides something, or has texts that are rendered later and may have what is hidden."""
+    later = any(one["blocks"] or one["variables"] for one in body["scopes"])
+    return later or hides(body) or any("delayed" in (row[9] or {}) for row in body["chunks"])
+
+
 def summed(chunk: Chunk, salt: str) -> str:
     return sha256(salt.encode() + chunk_key(chunk)).hexdigest()
 

@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from saltern.journal.record_file import RecordFile
 
 DEEPEST = 200  # levels of data that are kept
+Saved = Sequence[tuple[int, str, bytes]]
+_listener: Callable[[str, Saved], None] | None = None
+
+
+def listen(listener: Callable[[str, Saved], None] | None) -> None:
+    """Have all records of this process reported, with the path of their journal, once they are on disk."""
+    global _listener
+    _listener = listener
 
 
 class Writer:
@@ -97,6 +105,8 @@ class Writer:
         except (sqlite3.Error, OSError) as problem:
             self._broken = str(problem)
             raise _stopped(self.path, self._broken) from None
+        if _listener is not None:
+            _listener(self.path, self._waiting[:written])
         del self._waiting[:written]
 
     def _opened(self) -> RecordFile:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fleet.harness import until
-from tests.fleet.kit import Fleet
+from tests.fleet.kit import Fleet, MemoryRegistry
 
 from saltern.fleet.broker.streams import make_streams
 from saltern.fleet.bus.ports import Bus, BusError, ReaderOptions
@@ -50,6 +50,7 @@ class Controller:
         self.issuer = issuer
         self.now = now
         self.confirms = True
+        self.registry = MemoryRegistry()
         self.syncs: list[tuple[str, SyncRequest]] = []
         self.missed: dict[str, dict[str, bytes]] = {}
         self.cancelled: list[str] = []
@@ -168,6 +169,7 @@ async def real_controller(folder: Path, life: float = 7 * DAY) -> tuple[Fleet, C
     await fleet.start()
     await make_streams(fleet.bus)
     controller = Controller(fleet.bus, fleet.issuer)
+    controller.registry = fleet.registry
     await controller.start()
     return fleet, controller
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
-from tests.fleet.agent.standin import one_agent
+from tests.fleet.agent.standin import Controller, one_agent
 from tests.fleet.harness import run, until
 
+from saltern.fleet.identity.enrolment import Standing
+from saltern.fleet.identity.jwt import decode_user
+from saltern.fleet.identity.membership import load_membership
 from saltern.modules.lib.chain_chunks import chunk_name
 
 pytestmark = [pytest.mark.slow]
@@ -83,6 +87,7 @@ def test_an_agent_that_is_killed_finds_its_worker_and_takes_its_result_once(tmp_
             await until(lambda: lines(tmp_path / "began"))
             await until(lambda: any(one.state == "cmd.run first" for _, one in controller.progress))
             assert (controller.progress[-1][1].done, controller.progress[-1][1].total) == (0, 2)
+            await until(lambda: {"run", "plan", "start"} <= {one for _, one in recorded(controller)})
             await agent.kill()
             await agent.start()
             await until(lambda: len({sync.instance for _, sync in controller.syncs}) == 2)
@@ -95,6 +100,37 @@ def test_an_agent_that_is_killed_finds_its_worker_and_takes_its_result_once(tmp_
             await agent.start()
             await until(lambda: len({sync.instance for _, sync in controller.syncs}) == 3)
             assert [part.jid for _, part in controller.arrived].count(jid) == 1
+            await until(lambda: recorded(controller)[-1][1] == "end")
+            numbers = [number for number, _ in recorded(controller)]
+            assert numbers == [*range(len(numbers))]  # each once, in the order of the journal
+
+    run(scenario())
+
+
+def recorded(controller: Controller) -> list[tuple[int, str]]:
+    """Number and kind of all records that came, in the order in which they came."""
+    return [
+        (number, record["kind"])
+        for _, one in controller.records
+        for number, record in enumerate(one.records, one.first)
+    ]
+
+
+def test_what_a_hidden_state_works_with_is_not_sent_while_it_could_be_read(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with one_agent(tmp_path, ID) as (controller, _agent, states):
+            wait = f"touch {tmp_path}/began; while [ ! -e {tmp_path}/on ]; do sleep 0.05; done"
+            (states / "wait.sls").write_text(
+                f"first:\n  cmd.run:\n    - name: {wait}; echo s3cret\n    - no_log: true\n"
+            )
+            jid = await controller.send(ID, "state.apply", "wait")
+            await until(lambda: (tmp_path / "began").exists())
+            await until(lambda: any(one.total for _, one in controller.progress))
+            assert controller.records == []
+            (tmp_path / "on").touch()
+            assert (await controller.returned(ID, jid)).status == "returned"
+            await until(lambda: bool(controller.records) and recorded(controller)[-1][1] == "end")
+            assert "s3cret" not in str(controller.records)
 
     run(scenario())
 
@@ -150,6 +186,13 @@ def test_cancels_before_the_next_state_and_by_force(tmp_path: Path) -> None:
             assert (await controller.returned(ID, hard)).status == "cancelled"
             assert not lines(tmp_path / "second")
 
+            call = await controller.send(ID, "cmd.run", f"echo call >> {tmp_path}/call; sleep 600")
+            asked = await controller.send(ID, "test.sleep", 600)
+            await until(lambda: lines(tmp_path / "call") and bool(worker_of(agent.folder, asked)))
+            for jid in (call, asked):  # a function has no states: it ends as at a keyboard
+                await controller.order(ID, "cancel", jid)
+                assert (await controller.returned(ID, jid)).status == "cancelled"
+
             late = await controller.send(ID, "test.sleep", 60, time_limit=0.5)
             done = await controller.returned(ID, late)
             assert (done.status, "time limit" in done.why) == ("failed", True)
@@ -172,6 +215,33 @@ def test_renews_its_credential_at_half_of_its_life_and_stays_connected(tmp_path:
     run(scenario())
 
 
+def test_an_agent_that_was_away_too_long_gets_a_credential_with_its_key_unless_that_is_revoked(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        async with one_agent(tmp_path, ID, life=4.0) as (controller, agent, _states):
+
+            async def come_back() -> None:
+                await agent.stop()
+                kept = load_membership(str(agent.folder / "agent" / "keys"))
+                await until(lambda: time.time() > decode_user(kept.credential).exp + 1)
+                await agent.start()
+
+            ping = controller.job("test.ping")
+            controller.missed[ID] = {ping.jid: controller.sign(ping, ID)}
+            await come_back()
+            assert (await controller.returned(ID, ping.jid)).status == "returned"
+
+            for row in [*controller.registry.systems.values()]:
+                controller.registry.set(row.id, row.fingerprint, Standing.REVOKED)
+            await come_back()
+            await until(lambda: "a new one was not given" in agent.log)
+            assert "this key was revoked; make new keys and join again" in agent.log
+            assert "saltern agent leave" in (await agent.say("status"))[1]
+
+    run(scenario())
+
+
 NAMESPACE = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
 
 
@@ -188,7 +258,7 @@ def test_a_reboot_in_the_middle_of_a_job_is_reported_and_the_job_continues(tmp_p
             )
             (states / "boot.sls").write_text(
                 f"before:\n  cmd.run:\n    - name: echo x >> {tmp_path}/before\n"
-                "down:\n  system.reboot:\n    - only_on_pending_reboot: false\n"
+                "down:\n  system.reboot:\n    - only_on_pending_reboot: false\n    - start_deadline: 300\n"
                 f"after:\n  cmd.run:\n    - name: echo x >> {tmp_path}/after\n"
             )
             agent.inside = NAMESPACE
@@ -198,6 +268,7 @@ def test_a_reboot_in_the_middle_of_a_job_is_reported_and_the_job_continues(tmp_p
             await until(lambda: armed.exists() and [one for _, one in controller.away if one.why == "reboot"])
             away = next(one for _, one in controller.away if one.why == "reboot")
             assert (away.jid, away.back_by > controller.now()) == (jid, True)
+            assert away.back_by <= controller.now() + 300  # as the state says
             assert (ID, jid) not in controller.parts
             await agent.kill()  # and with it all processes of the machine
             await agent.start()

@@ -128,7 +128,13 @@ class Agent:
         self.pillar = _pillar(self.ask, member, options)
         self.facts = FactsSender(self.ask, runner, spool, settings, options.facts_path)
         self.watch = Watch(
-            bus, runner, member.id, running=lambda: self.jobs.running, away=self.announce_away, now=now
+            bus,
+            runner,
+            member.id,
+            running=lambda: self.jobs.running,
+            away=self.announce_away,
+            now=now,
+            collect=self._collect_records,
         )
         self.scheduler = Scheduler(
             spool,
@@ -139,6 +145,7 @@ class Agent:
         )
         self.orders = Orders(self)
         self.pruner = Pruner(spool, runner, options.jobs_folder, now)
+        self.renewal = Renewal(options.home, bus, now) if options.home else None
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -154,8 +161,8 @@ class Agent:
         self.jobs.recover()
         parts = (self.syncer, self.outbox, self.jobs, self.facts, self.watch, self.scheduler, self.pruner)
         loops = [part.run for part in parts]
-        if home := self.options.home:
-            loops.append(Renewal(home, self.bus, self.clock.now).run)
+        if self.renewal is not None:
+            loops.append(self.renewal.run)
         for loop in loops:
             self._tasks.append(asyncio.create_task(_run_for_ever(loop)))
 
@@ -189,6 +196,11 @@ class Agent:
     async def _on_job(self, message: Arrived) -> None:
         if self.inbox.take(message.data, live=True):
             self.jobs.wake()
+
+    def _collect_records(self, jid: str) -> None:
+        with suppress(SpoolFailed):  # a full disk: they stay in their files, and the return says so
+            if self.jobs.collect_records(jid):
+                self.outbox.wake()
 
     def _on_return(self, jid: str) -> None:
         self.outbox.wake()

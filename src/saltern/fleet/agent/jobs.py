@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import Any, Protocol
@@ -13,7 +14,7 @@ from msgspec import Struct
 from saltern.fleet.agent import recovery
 from saltern.fleet.agent.queue import plan_queue
 from saltern.fleet.agent.recovery import Todo
-from saltern.fleet.agent.returns import short_return, whole_return
+from saltern.fleet.agent.returns import kept_records, short_return, whole_return
 from saltern.fleet.agent.runner import Runner
 from saltern.fleet.agent.spool import RUNNING, WAITING, Entry, Spool
 from saltern.fleet.agent.spool_file import SpoolFailed
@@ -235,6 +236,19 @@ class Jobs:
         if self._supply:
             self._supply.release(entry.jid)
         self._returned(entry.jid)
+
+    def collect_records(self, jid: str) -> bool:
+        """Keep what a worker has written of its run so far, to be sent; False if there is nothing new."""
+        folder = self._runner.folder(jid)
+        if not (files := folder.batches()):
+            return False
+        entry = self._spool.entry(jid)
+        if entry is None or entry.local:
+            return False
+        self._spool.finish(kept_records(folder), self._now())
+        for path in files:
+            os.remove(path)
+        return True
 
     # -- orders ----------------------------------------------------------------------------------
 

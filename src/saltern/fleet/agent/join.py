@@ -56,7 +56,7 @@ async def _join(paths: AgentPaths, text: str, id: str, wait: float, say: Callabl
     finally:
         await bus.close()
     try:
-        member = become_member(token, id, keys, answer.credential)
+        member = become_member(token, id, keys, answer.credential, answer.spare)
     except BadJwt as problem:
         raise _failed(f"the credential is not what was asked for: {problem}", "ask for a new token") from None
     make_private(paths.keys)

@@ -16,6 +16,7 @@ log = logging.getLogger(__name__)
 
 TIMEOUT = 10.0  # seconds for the broker to store a message
 RESEND = 120.0  # seconds after which a return that is not confirmed is sent again
+RESEND_RECORDS = 900.0  # the same of records: those of a run that goes on are confirmed by the next sync
 
 
 class Outbox:
@@ -64,7 +65,7 @@ class Outbox:
                 if data := self._unsent.part(jid, part):  # else it was confirmed meanwhile
                     await self._bus.store(subject, data, id=f"{self._name}.{jid}.{part}", timeout=TIMEOUT)
             self._unsent.mark_sent(jid, self._now())
-        for jid, first in self._unsent.due_batches(self._now() - RESEND):
+        for jid, first in self._unsent.due_batches(self._now() - RESEND_RECORDS):
             if data := self._unsent.batch(jid, first):
                 subject = SUBJECTS["records"].of(id=self._id, jid=jid)
                 await self._bus.store(subject, data, id=f"{self._name}.{jid}.r{first}", timeout=TIMEOUT)

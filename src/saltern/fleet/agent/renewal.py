@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from random import random
 
 from msgspec.structs import replace
 
+from saltern.fleet.bus.client import NatsBus
+from saltern.fleet.bus.nats import Connection
 from saltern.fleet.bus.ports import Bus, BusError
 from saltern.fleet.identity.jwt import BadJwt, decode_user
 from saltern.fleet.identity.keys import AgentKeys
@@ -16,9 +19,12 @@ from saltern.fleet.identity.membership import (
     KeyCredential,
     Membership,
     check_credential,
+    client_tls,
+    regain_credential,
     renew_credential,
     save_membership,
 )
+from saltern.fleet.identity.mint import spare_name
 from saltern.fleet.protocol.envelope import Refused
 
 log = logging.getLogger(__name__)
@@ -57,6 +63,34 @@ class Home:
         """Ask for a new credential, and connect with it."""
         await renew_credential(bus, self.member, self.keys, self._credential, now=now, save=self._save)
 
+    def expired(self, now: float) -> float:
+        """When the credential has expired; 0 if it has not."""
+        try:
+            ends = float(decode_user(self.member.credential).exp)
+        except BadJwt:
+            return now
+        return ends if ends and ends < now else 0.0
+
+    async def regain(self, now: float) -> None:
+        """Ask for a new credential with the spare one, because the other one has expired."""
+        if not self.member.spare:
+            raise BadJwt("there is no spare one, because an older controller made it")
+        key = self.keys.signing
+        bus = await NatsBus.connect(
+            Connection(
+                servers=self.member.servers,
+                name=spare_name(key.public),
+                credential=KeyCredential(self.member.spare, key),
+                tls=client_tls(self.member.ca),
+            )
+        )
+        try:
+            member = await regain_credential(bus, self.member, self.keys, now=now)
+        finally:
+            await bus.close()
+        self._save(member)
+        self._credential.replace(member.credential)
+
     async def adopt(self, bus: Bus, credential: str, servers: list[str]) -> None:
         """Take what a controller has sent with a sync: a credential, the addresses of the brokers."""
         if servers and tuple(servers) != self.member.servers:
@@ -80,6 +114,7 @@ class Renewal:
     """Asks for a new credential in time."""
 
     def __init__(self, home: Home, bus: Bus, now: Callable[[], float]) -> None:
+        self.problem = ""
         self._home = home
         self._bus = bus
         self._now = now
@@ -94,9 +129,25 @@ class Renewal:
             if self._home.wait(self._now(), self._chance) > 0:
                 continue
             try:
-                await self._home.renew(self._bus, self._now())
+                await self._renew(self._now())
                 log.info("the credential is renewed")
-                pause = LEAST
+                pause, self.problem = LEAST, ""
             except (BusError, Refused, BadJwt, OSError) as problem:
-                log.warning("the credential is not renewed yet: %s", problem)
+                self.problem = self._explained(str(problem), self._now())
+                log.warning("%s", self.problem)
                 pause = min(MOST, max(LEAST, pause * 2))
+
+    async def _renew(self, now: float) -> None:
+        """Over the connection that there is; with a credential that has expired there is none any more."""
+        if self._home.expired(now) and not self._bus.connected:
+            await self._home.regain(now)
+        else:
+            await self._home.renew(self._bus, now)
+
+    def _explained(self, why: str, now: float) -> str:
+        ended = self._home.expired(now)
+        if not ended:
+            return f"the credential is not renewed yet: {why}"
+        day = time.strftime("%Y-%m-%d %H:%M", time.gmtime(ended))
+        fix = "it is tried again; or `saltern agent leave`, and join with a new token"
+        return f"the credential has expired at {day} UTC, and a new one was not given: {why}; {fix}"

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from saltern.fleet.agent.spool import Entry
-from saltern.fleet.agent.task import BATCH, PART, JobFolder, Outcome
+from saltern.fleet.agent.task import PART, JobFolder, Outcome
 from saltern.fleet.protocol.messages import Records, Return, Status
 
 INTERRUPTED = 130  # the exit code of a command that was interrupted
 MOST = 8000  # characters of a reason
+MESSAGE = 400_000  # bytes of records in one message
 
 
 def short_return(entry: Entry, status: Status, why: str, *, now: float, code: int = 0) -> list[Return]:
@@ -51,6 +54,31 @@ def whole_return(
             yield Return(part=number, parts=outcome.parts, body=file.read(), **fields)
     if not outcome.parts:
         yield Return(**fields)
-    for number in range(outcome.batches):
-        with open(folder.file(BATCH.format(number)), "rb") as file:
-            yield msgspec.json.decode(file.read(), type=Records)
+    yield from kept_records(folder)
+
+
+class _Written(Records, frozen=True, kw_only=True):
+    """Records of a worker of our own, passed on as they are."""
+
+    records: list[msgspec.Raw] = []
+
+
+def kept_records(folder: JobFolder) -> Iterator[Records]:
+    """The records that the worker has written, in their order: those that follow each other in one message,
+    as long as it stays small. A file that is damaged is left out.
+    """
+    held: _Written | None = None
+    room = 0
+    for path in folder.batches():
+        with open(path, "rb") as file, suppress(msgspec.DecodeError):
+            data = file.read()
+            one = msgspec.json.decode(data, type=_Written)
+            if held is not None and len(data) <= room and one.first == held.first + len(held.records):
+                held = replace(held, records=[*held.records, *one.records])
+                room -= len(data)
+                continue
+            if held is not None:
+                yield held
+            held, room = one, MESSAGE - len(data)
+    if held is not None:
+        yield held

@@ -65,7 +65,7 @@ class ProcessRunner:
             alive=bool(folder.holder()),
             ended=outcome is not None,
             begun=folder.begun(),
-            paused=folder.paused(),
+            paused=folder.paused().kind,
         )
 
     async def work(self, task: Task) -> Outcome | None:
@@ -109,9 +109,11 @@ class ProcessRunner:
         folder = self.folder(jid)
         with suppress(FileNotFoundError):
             os.close(os.open(folder.file("cancel"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        if not hard or not (pid := folder.holder()):
+        if not (hard or folder.is_call()) or not (pid := folder.holder()):
             return
         _signal(pid, signal.SIGINT)  # as a user at the keyboard: its programs end, too
+        if not hard:
+            return
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE):
                 await until_ended(pid)

@@ -13,6 +13,8 @@ def status_lines(found: dict[str, Any]) -> Iterator[str]:
     """What `saltern agent status` prints."""
     yield f"{found['id']} in fleet {found['fleet']}, saltern {found['version']}, start {found['starts']}"
     yield "connected" if found["connected"] else "not connected: it tries again by itself"
+    if found.get("credential"):
+        yield found["credential"]
     if found["synced"]:
         yield f"synced at {time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(found['synced']))} UTC"
     if found["refused"]:

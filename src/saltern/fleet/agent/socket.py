@@ -82,6 +82,7 @@ async def _status(agent: Agent, _question: Message) -> Message:
         "version": saltern.__version__,
         "instance": agent.instance,
         "starts": agent.member.starts,
+        "credential": agent.renewal.problem if agent.renewal else "",
         "connected": agent.bus.connected,
         "synced": state.at,
         "problem": state.problem,
@@ -107,7 +108,9 @@ async def _sync(agent: Agent, _question: Message) -> Message:
 
 async def _paused(agent: Agent, question: Message) -> Message:
     """A worker says that its run waits for a reboot or an update."""
-    await agent.watch.note_pause(str(question.get("jid", "")), str(question.get("kind", "")))
+    jid = str(question.get("jid", ""))
+    if jid in agent.jobs.running:
+        await agent.watch.note_pause(jid)
     return {}
 
 

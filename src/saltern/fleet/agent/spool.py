@@ -121,7 +121,7 @@ class Spool:
     # -- returns ---------------------------------------------------------------------------------
 
     def finish(self, messages: Iterable[Return | Records], now: float) -> None:
-        """Keep the return of a job, all its parts and its records at once, until they are confirmed."""
+        """Keep what comes of a job until it is confirmed, all at once: records, or all parts of a return."""
         self._file.write_all(one for message in messages for one in _kept(message, now))
 
     def confirm(self, jid: str, *, returned: bool = True, records: int = 0) -> None:

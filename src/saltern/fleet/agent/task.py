@@ -18,9 +18,11 @@ from msgspec import Struct
 
 from saltern.system import atomic
 
-KEPT = ("lock", "begun", "cancel")  # of earlier attempts
+STREAMED = "streamed"  # how many records of the run were written for the agent
+KEPT = ("lock", "begun", "cancel", STREAMED)  # of earlier attempts
 PART = "part.{}"
-BATCH = "records.{}"
+RECORDS = "records."  # and the number of the first one in it
+BATCH = RECORDS + "{}"
 _FLOCK = "hhqqi"  # type, whence, start, length, process: ``struct flock`` of Linux
 
 
@@ -71,12 +73,18 @@ class Outcome(Struct, frozen=True, kw_only=True):
     size: int = 0
     digest: str = ""
     parts: int = 0
-    batches: int = 0
     why: str = ""
 
 
+class Pause(Struct, frozen=True):
+    """A run waits: ``kind`` is ``reboot``, ``update`` or empty, ``seconds`` what it may take, if known."""
+
+    kind: str = ""
+    seconds: float = 0.0
+
+
 class Step(Struct, frozen=True, kw_only=True):
-    """Where a run is: the state that it began last. ``run`` is its number, ``paused`` why it waits."""
+    """Where a run is: the state that it began last. ``run`` is its number."""
 
     run: str = ""
     done: int = 0
@@ -102,7 +110,7 @@ class JobFolder:
         """Write what is to be done, durable, and remove what an earlier attempt has left."""
         os.makedirs(self.path, 0o700, exist_ok=True)
         for name in os.listdir(self.path):
-            if name not in KEPT:
+            if name not in KEPT and not name.startswith(RECORDS):
                 os.remove(self.file(name))
         atomic.write(self.file("task"), msgspec.json.encode(task))
 
@@ -119,6 +127,11 @@ class JobFolder:
         finally:
             os.close(file)
 
+    def is_call(self) -> bool:
+        """True for the call of a function, which has no states between which it could end."""
+        found: Task | None = self._decoded("task", Task)
+        return found is not None and found.command == "call"
+
     def outcome(self) -> Outcome | None:
         found: Outcome | None = self._decoded("outcome", Outcome)
         return found
@@ -127,9 +140,18 @@ class JobFolder:
         found: Step | None = self._decoded("progress", Step)
         return found
 
-    def paused(self) -> str:
-        """Why a run waits: ``reboot``, ``update`` or nothing."""
-        return self.text("pause").strip()
+    def batches(self) -> list[str]:
+        """The files with records that no one has taken yet, in their order."""
+        try:
+            names = [name for name in os.listdir(self.path) if name.removeprefix(RECORDS).isdigit()]
+        except FileNotFoundError:
+            return []
+        return [self.file(name) for name in sorted(names, key=lambda name: int(name.removeprefix(RECORDS)))]
+
+    def paused(self) -> Pause:
+        """Why a run waits, and how long; without a reason it does not."""
+        kind, _, seconds = self.text("pause").strip().partition(" ")
+        return Pause(kind, float(seconds or 0))
 
     def begun(self) -> int:
         """The last attempt that has begun; 0 if none has."""

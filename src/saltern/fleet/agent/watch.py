@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from saltern.fleet.agent.runner import Runner
-from saltern.fleet.agent.task import Step
+from saltern.fleet.agent.task import Pause, Step
 from saltern.fleet.bus.ports import Bus, BusError
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.messages import Away, Progress
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 LOOK = 0.5  # seconds between two looks at a job that runs
 OFTEN = 1.0  # seconds between two messages of one job, but for a failure
-BACK = 600.0  # seconds in which a machine that reboots is expected again
+BACK = 600.0  # seconds in which a machine is expected again of which no more is known
 WORD = 255
 
 
@@ -30,7 +30,7 @@ class Seen(Struct):
 
     step: Step = Step()
     at: float = float("-inf")
-    paused: str = ""
+    paused: Pause = Pause()
 
 
 def is_worth_sending(seen: Seen, step: Step, now: float) -> bool:
@@ -65,6 +65,7 @@ class Watch:
         running: Callable[[], list[str]],
         away: Callable[[Away], Awaitable[None]],
         now: Callable[[], float],
+        collect: Callable[[str], None] = lambda _jid: None,
     ) -> None:
         self._bus = bus
         self._runner = runner
@@ -72,6 +73,7 @@ class Watch:
         self._running = running
         self._away = away
         self._now = now
+        self._collect = collect
         self._seen: dict[str, Seen] = {}
         self._wanted = asyncio.Event()
 
@@ -95,7 +97,8 @@ class Watch:
     async def _look(self, jid: str) -> None:
         seen = self._seen.setdefault(jid, Seen())
         folder = self._runner.folder(jid)
-        await self.note_pause(jid, folder.paused())
+        self._collect(jid)
+        await self.note_pause(jid)
         step = folder.step()
         tick = asyncio.get_running_loop().time()
         if step is None or not is_worth_sending(seen, step, tick):
@@ -105,13 +108,14 @@ class Watch:
         with suppress(BusError):
             await self._bus.publish(subject, encode(progress_of(jid, step)))
 
-    async def note_pause(self, jid: str, kind: str) -> None:
+    async def note_pause(self, jid: str) -> None:
         """Pass on, once, that the machine or the program is away for a while."""
         seen = self._seen.setdefault(jid, Seen())
-        if kind == seen.paused:
+        pause = self._runner.folder(jid).paused()
+        if pause == seen.paused:
             return
-        seen.paused = kind
-        if kind in ("reboot", "update"):
-            why: Any = kind
-            log.info("job %s: %s; it continues afterwards", jid, kind)
-            await self._away(Away(why=why, jid=jid, back_by=self._now() + BACK))
+        seen.paused = pause
+        if pause.kind in ("reboot", "update"):
+            why: Any = pause.kind
+            log.info("job %s: %s; it continues afterwards", jid, pause.kind)
+            await self._away(Away(why=why, jid=jid, back_by=self._now() + (pause.seconds or BACK)))

@@ -109,7 +109,9 @@ class JobAnswer(JobListed, frozen=True, kw_only=True):
 
 
 class TargetAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A job on one system: how far it is there."""
+    """A job on one system: how far it is there. ``done`` of ``total`` states and the present ``state``: what
+    the agent has last reported of a job that runs.
+    """
 
     jid: str
     system: str
@@ -123,6 +125,9 @@ class TargetAnswer(ApiAnswer, frozen=True, kw_only=True):
     failed: int
     records: int
     back_by: float | None
+    done: int = 0
+    total: int = 0
+    state: str = ""
 
 
 class ReturnAnswer(TargetAnswer, frozen=True, kw_only=True):

@@ -115,6 +115,7 @@ class Parts:
             trees=lambda: self.trees.members if self.trees else {},
         )
         self.progress = ProgressDesk(bus, self.calls, self.hub, self.alarms, now=now)
+        self.fleet.progress = self.progress.latest
         self.services = Services(bus, issuer, now=now, refused=self.alarms.refuse)
         self.desk = self._desk(issuer, mint, now) if mint is not None else None
         self.indexers = [

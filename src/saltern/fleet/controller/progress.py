@@ -36,7 +36,7 @@ class ProgressDesk:
         self._hub = hub
         self._alarms = alarms
         self._now = now
-        self._seen: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._seen: OrderedDict[tuple[str, str], Progress] = OrderedDict()
         self.begun: list[tuple[str, str]] = []
         self._wanted = asyncio.Event()
 
@@ -54,7 +54,7 @@ class ProgressDesk:
             return self._alarms.refuse(system, problem.reason)
         if one.jid != fields["jid"]:
             return self._alarms.refuse(system, "other-job")
-        self._note((one.jid, system))
+        self._note((one.jid, system), one)
         self._hub.tell(
             Progressed(
                 jid=one.jid,
@@ -70,10 +70,15 @@ class ProgressDesk:
         )
         return None
 
-    def _note(self, key: tuple[str, str]) -> None:
-        if key in self._seen:
+    def latest(self, jid: str, system: str) -> Progress | None:
+        """Where the job was on a system when that was last heard of; None if it was never heard of here."""
+        return self._seen.get((jid, system))
+
+    def _note(self, key: tuple[str, str], one: Progress) -> None:
+        known = key in self._seen
+        self._seen[key] = one
+        if known:
             return
-        self._seen[key] = None
         if len(self._seen) > SEEN:
             self._seen.popitem(last=False)
         self.begun.append(key)

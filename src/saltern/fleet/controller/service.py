@@ -27,6 +27,7 @@ from saltern.fleet.controller.submission import (
 )
 from saltern.fleet.controller.target import expand, refuse, refuse_empty, select
 from saltern.fleet.protocol.ids import new_jid
+from saltern.fleet.protocol.messages import Progress
 from saltern.fleet.protocol.notices import Notice
 from saltern.fleet.store import audit, job_queries
 from saltern.fleet.store.database import Connection, Database
@@ -78,6 +79,7 @@ class Fleet:
         self.hub = hub
         self.trees = trees
         self.health: Health | None = None
+        self.progress: Callable[[str, str], Progress | None] = lambda _jid, _system: None
         self._calls = calls
         self._inventory = inventory
         self._dispatcher = dispatcher

@@ -18,7 +18,7 @@ from saltern.fleet.identity.enrolment import (
     decide,
     read_claim,
 )
-from saltern.fleet.identity.mint import LIFE, Mint, joiner_name
+from saltern.fleet.identity.mint import LIFE, Mint, joiner_name, spare_name
 from saltern.fleet.identity.nkeys import BadKey, Holder, read_public
 from saltern.fleet.identity.token import TokenRecord
 from saltern.fleet.protocol.codec import BadMessage, decode
@@ -104,7 +104,8 @@ class EnrolDesk:
         except (BadKey, BadMessage, BadRequest) as problem:
             self._alarm(Alarm(id="", why=f"a request to join is invalid: {problem}"))
             return
-        if not is_own_reply(message.reply, joiner_name(claim.token)):
+        name = joiner_name(claim.token) if claim.token else spare_name(claim.key)
+        if not is_own_reply(message.reply, name):
             self._alarm(Alarm(id=claim.id, why="a request to join wants its answer at another one's address"))
             return
         decision = await self._settled(request, claim)
@@ -136,7 +137,8 @@ class EnrolDesk:
             retry_after=RETRY if state == "pending" else 0,
         )
         if state == "accepted" and decision.system is not None:
-            answer = replace(answer, credential=self._credential(decision.system))
+            spare = self._mint.spare(decision.system.key, now=self._now())
+            answer = replace(answer, credential=self._credential(decision.system), spare=spare)
         audience = Audience(ids=[claim.id])
         return self._issuer.issue(answer, audience, now=self._now(), life=ANSWER_LIFE, nonce=claim.nonce)
 
@@ -148,4 +150,5 @@ class EnrolDesk:
         system = await self._registry.holder(id)
         if system is None:
             return RenewAnswer(problem="this id is not accepted any more; join again")
-        return RenewAnswer(credential=self._credential(system))
+        spare = self._mint.spare(system.key, now=self._now())
+        return RenewAnswer(credential=self._credential(system), spare=spare)

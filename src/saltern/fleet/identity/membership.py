@@ -50,6 +50,7 @@ class Membership(Struct, frozen=True, kw_only=True):
     account: str
     issuer: str
     credential: str
+    spare: str = ""
     starts: int = 0
 
     @property
@@ -152,7 +153,7 @@ async def ask_to_join(
     return verify(answer.data, token.trust, me=id, now=now, nonce=claim.nonce).of(EnrolAnswer)
 
 
-def become_member(token: JoinToken, id: str, keys: AgentKeys, credential: str) -> Membership:
+def become_member(token: JoinToken, id: str, keys: AgentKeys, credential: str, spare: str = "") -> Membership:
     """What to keep after an accepted request; ``BadJwt`` if the credential is not what was asked for."""
     member = Membership(
         id=id,
@@ -163,6 +164,7 @@ def become_member(token: JoinToken, id: str, keys: AgentKeys, credential: str) -
         account=token.account,
         issuer=token.issuer,
         credential=credential,
+        spare=spare,
     )
     return check_credential(member, keys)
 
@@ -177,6 +179,35 @@ def check_credential(member: Membership, keys: AgentKeys) -> Membership:
     if claims.name != member.name:
         raise BadJwt(f"the credential is for {claims.name!r}, and this machine is {member.name!r}")
     return member
+
+
+def with_credential(member: Membership, keys: AgentKeys, credential: str, spare: str) -> Membership:
+    """The membership with another credential, which a controller has signed: so its issuer may be new."""
+    issuer = decode_user(credential).iss
+    other = replace(member, credential=credential, spare=spare or member.spare, issuer=issuer)
+    return check_credential(other, keys)
+
+
+async def regain_credential(bus: Bus, member: Membership, keys: AgentKeys, *, now: float) -> Membership:
+    """Ask for a credential over a bus with the spare one: the key vouches for the machine. ``BadJwt`` has the
+    reason if the controller gives none.
+    """
+    claim = EnrolClaim(
+        nonce=new_nonce(),
+        fleet=member.fleet,
+        id=member.id,
+        key=keys.signing.public,
+        sealing_key=keys.sealing.public,
+        at=now,
+    )
+    text = encode(claim)
+    request = EnrolRequest(signed=text.decode(), signature=keys.signing.sign(sign_claim(text)))
+    subject = SUBJECTS["enrol"].of(key=public_text(keys.signing.public, Holder.USER))
+    reply = await bus.request(subject, encode(request), timeout=TIMEOUT)
+    answer = verify(reply.data, member.trust, me=member.id, now=now, nonce=claim.nonce).of(EnrolAnswer)
+    if answer.state != "accepted":
+        raise BadJwt(f"the controller gives no new credential: {answer.why}")
+    return with_credential(member, keys, answer.credential, answer.spare)
 
 
 async def renew_credential(
@@ -195,9 +226,7 @@ async def renew_credential(
     answer = verify(reply.data, member.trust, me=member.id, now=now, nonce=request.nonce).of(RenewAnswer)
     if not answer.credential:
         raise BadJwt(answer.problem or "the controller gave no credential")
-    # A controller has signed the answer: so it may name a new issuer, when the old signing key was replaced.
-    issuer = decode_user(answer.credential).iss
-    renewed = check_credential(replace(member, credential=answer.credential, issuer=issuer), keys)
+    renewed = with_credential(member, keys, answer.credential, answer.spare)
     if (waiting := save(renewed)) is not None:
         await waiting
     credential.replace(renewed.credential)

@@ -18,6 +18,7 @@ from saltern.fleet.protocol.subjects import Role
 
 DAY = 86_400.0
 LIFE = 7 * DAY  # of an agent's credential; revocations older than that can be forgotten
+SPARE_LIFE = 1825 * DAY  # of the credential with which an agent that was away too long asks for another
 _SITE = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
@@ -37,6 +38,12 @@ class Mint(Struct, frozen=True, kw_only=True):
     def joiner(self, token: str, key: bytes, *, now: float, expires: float) -> str:
         """A credential that can ask to join, and nothing else."""
         return self._user(Role.JOINER, joiner_name(token), key, now=now, expires=expires)
+
+    def spare(self, key: bytes, *, now: float) -> str:
+        """A credential for an agent's own key that can ask to join, and nothing else: for the day on which
+        the other one has expired.
+        """
+        return self._user(Role.JOINER, spare_name(key), key, now=now, expires=now + SPARE_LIFE)
 
     def controller(self, name: str, key: bytes, *, now: float, life: float = LIFE) -> str:
         return self._user(Role.CONTROLLER, controller_name(name), key, now=now, expires=now + life)
@@ -69,6 +76,10 @@ def controller_name(name: str) -> str:
 
 def joiner_name(token: str) -> str:
     return f"_join-{encode_token(token)}"
+
+
+def spare_name(key: bytes) -> str:
+    return joiner_name(public_text(key, Holder.USER))
 
 
 def check_site(site: str) -> str:

@@ -121,18 +121,24 @@ class Received(Message, frozen=True, kw_only=True):
 
 
 class RenewAnswer(Message, frozen=True, kw_only=True):
-    """A new credential for the same key, or why there is none."""
+    """A new credential for the same key, or why there is none. ``spare`` is one that can only ask for
+    another, long after the credential has expired.
+    """
 
     credential: str = ""
+    spare: str = ""
     problem: Text = ""
 
 
 class EnrolAnswer(Message, frozen=True, kw_only=True):
-    """What became of a request to join. ``fingerprint`` is what an operator compares before accepting."""
+    """What became of a request to join. ``fingerprint`` is what an operator compares before accepting;
+    ``spare`` is a credential that can only ask again.
+    """
 
     state: Literal["accepted", "pending", "rejected"]
     fingerprint: Word = ""
     credential: str = ""
+    spare: str = ""
     why: Text = ""
     retry_after: Seconds = 0
 

@@ -95,6 +95,15 @@ def _size(row: Row, _now: float) -> str:
     return f"{row['size']:,}" if row["files"] else ""
 
 
+def _where(row: Row, now: float) -> str:
+    """``12/40 file.managed motd`` of a job that runs, when a system is to be back, or why it is as it is."""
+    if row["status"] == "down" and row.get("back_by"):
+        return f"{row['why']}, back by {moment(row['back_by'], now)}"
+    if row.get("state") or row.get("total"):
+        return f"{row['done']}/{row['total']} {row['state']}".strip()
+    return str(row["why"])
+
+
 LISTS: dict[str, tuple[tuple[str, ...], tuple[Cell, ...], str]] = {
     "systems": (
         ("system", "kind", "key", "presence", "version", "site"),
@@ -121,7 +130,7 @@ LISTS: dict[str, tuple[tuple[str, ...], tuple[Cell, ...], str]] = {
     ),
     "targets": (
         ("system", "status", "exit", "", "why"),
-        (_text("system"), _text("status"), _text("exit_code"), _change, _text("why")),
+        (_text("system"), _text("status"), _text("exit_code"), _change, _where),
         "no systems",
     ),
     "tokens": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import convert
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from saltern.fleet.api.call import Call
 from saltern.fleet.api.concealed import concealed
@@ -64,8 +64,14 @@ async def list_targets(call: Call[TargetsQuery, None]) -> Page[TargetAnswer]:
     rows = await call.read(
         listings.targets_after, call.path["jid"], after, query.limit + 1, status=query.status
     )
-    found = [convert(row, TargetAnswer, from_attributes=True) for row in rows]
+    found = [_with_progress(call, convert(row, TargetAnswer, from_attributes=True)) for row in rows]
     return make_page(found, query.limit, lambda one: (one.system,))
+
+
+def _with_progress(call: Call[Any, None], one: TargetAnswer) -> TargetAnswer:
+    """What runs, with where it is."""
+    heard = call.desk.fleet.progress(one.jid, one.system) if one.status == "running" else None
+    return replace(one, done=heard.done, total=heard.total, state=heard.state) if heard else one
 
 
 async def list_returns(call: Call[PageQuery, None]) -> Page[ReturnAnswer]:
