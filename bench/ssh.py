@@ -51,7 +51,7 @@ class Sizes:
         self.hosts = 10
         self.states = 100
         self.rounds = 3 if quick else 5
-        self.peer_states = 15 if quick else 100
+        self.peer_states = 30 if quick else 100
         self.many = 30 if quick else 100
 
 

@@ -41,9 +41,12 @@ def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown) -> int:
     def work_for(host: Host) -> Work:
         return Work(task=task_of(job, host), tree=tree, pillar=pillar)
 
-    controller = SshController(jid, hosts, make_reach(args), work_for)
+    controller = SshController(jid, hosts, make_reach(args), work_for, close=pillar.close)
     ask = {"function": call.function, "test": call.test}
-    return follow_job(controller, new_followed(controller.submit(), ask), shown)
+    try:
+        return follow_job(controller, new_followed(controller.submit(), ask), shown)
+    finally:
+        controller.close()
 
 
 def _jid(args: SimpleNamespace, call: Call, hosts: list[str], records: Records) -> str:

@@ -78,7 +78,10 @@ class Server:
                 script = f'set -e\n{self._before}\nexec "$@"'
                 command = ["unshare", "--mount", "sh", "-c", script, "sh", *command]
             self._process = subprocess.Popen(command, stderr=log)
-        deadline = time.monotonic() + 20
+        return self.until_listening()
+
+    def until_listening(self) -> Server:
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:

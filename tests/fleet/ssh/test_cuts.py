@@ -43,7 +43,7 @@ class CutChannel:
         await self._spend("read")
         return b"" if self._cut else await self._channel.read(min(most, SOME))
 
-    async def write(self, data: bytes) -> None:
+    async def write(self, data: bytes | memoryview) -> None:
         for start in range(0, len(data), PIECE):
             await self._spend("write")
             if self._cut:

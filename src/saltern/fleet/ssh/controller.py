@@ -9,7 +9,7 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 from saltern.fleet.protocol.codec import Body, unpack_body
@@ -18,14 +18,28 @@ from saltern.fleet.ssh.roster.host import Host
 
 Row = dict[str, Any]
 ENDED = None
+CLOSE = 10.0  # seconds
+BACK = 600.0  # seconds in which a machine that reboots is expected again
+
+
+async def nothing() -> None:
+    """Close nothing."""
 
 
 class SshController:
     """One job on many hosts. It runs in a thread of its own; notices come through a queue."""
 
     def __init__(
-        self, jid: str, hosts: Sequence[Host], reach: Reach, work_for: Callable[[Host], Work]
+        self,
+        jid: str,
+        hosts: Sequence[Host],
+        reach: Reach,
+        work_for: Callable[[Host], Work],
+        *,
+        close: Callable[[], Awaitable[None]] = nothing,
     ) -> None:
+        """``close`` is awaited when all hosts are done, in the loop that has used them."""
+        self._close = close
         self.jid = jid
         self._hosts = list(hosts)
         self._reach = reach
@@ -67,6 +81,11 @@ class SshController:
         for drive in list(self._drives.values()):
             asyncio.run_coroutine_threadsafe(drive.cancel(hard=hard), self._loop)
 
+    def close(self) -> None:
+        """Wait until nothing is left of it; what still runs on a host is left alone."""
+        if len(self._done) == len(self._hosts):
+            self._thread.join(CLOSE)
+
     def follow(self, _jid: str, *, after: int | None, on_break: object) -> Iterator[Row]:  # noqa: ARG002
         while (notice := self._notices.get()) is not ENDED:
             yield notice
@@ -81,7 +100,11 @@ class SshController:
             self._notices.put(ENDED)
 
     async def _all(self) -> None:
-        await asyncio.gather(*(self._one(host) for host in self._hosts))
+        try:
+            await asyncio.gather(*(self._one(host) for host in self._hosts))
+        finally:
+            await self._reach.transport.close()
+            await self._close()
 
     async def _one(self, host: Host) -> None:
         def tell(kind: str, head: Row) -> None:
@@ -103,13 +126,18 @@ class SshController:
             self._notices.put(
                 {"kind": "progress", "jid": self.jid, "system": system, "at": time.time(), **given}
             )
-        elif kind in ("paused", "away"):
-            self._set(system, "down")
+        elif kind == "paused":
+            self._set(system, "down", why=str(head.get("kind", "")), back_by=time.time() + BACK)
+        elif kind == "away" and self._rows[system]["status"] == "running":
+            state = f"{head['why']}; trying again"
+            self._notices.put(
+                {"kind": "progress", "jid": self.jid, "system": system, "at": time.time(), "state": state}
+            )
 
-    def _set(self, system: str, status: str) -> None:
+    def _set(self, system: str, status: str, *, why: str = "", back_by: float | None = None) -> None:
         row = self._rows[system]
         if row["status"] != status:
-            row.update(status=status, updated=time.time())
+            row.update(status=status, why=why, back_by=back_by, updated=time.time())
             self._notices.put(_notice(row))
 
     def _finish(self, system: str, done: Done) -> None:
@@ -118,6 +146,7 @@ class SshController:
         row.update(
             status=done.status,
             why=done.why if not done.body or done.problem else "",
+            back_by=None,
             exit_code=done.code,
             changed=done.changed,
             failed=done.failed,

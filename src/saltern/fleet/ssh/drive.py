@@ -82,6 +82,7 @@ class Drive:
         self._session: Session | None = None
         self._begun = False
         self._early_cuts = 0
+        self._why = ""
         self._cancelled: bool | None = None
 
     async def run(self) -> Done:
@@ -94,11 +95,12 @@ class Drive:
                 lost_at = lost_at or time.monotonic()
                 if not self._is_worth_another(problem, lost_at):
                     return self._given_up(problem)
+                self._why = str(problem)
             except OperationError as problem:
                 return Done(status="failed", why=str(problem), code=1, problem="bundle")
             if self._session is not None:
                 attempt, self._session = 0, None
-            self._tell("away", {})
+            self._tell("away", {"why": self._why})
             delay = self._work.steps[min(attempt, len(self._work.steps) - 1)]
             attempt += 1
             await asyncio.sleep(delay * random.uniform(0.8, 1.2))

@@ -5,6 +5,7 @@ The program on the other side (``remote/bootstrap.py``) has its own copy of this
 
 from __future__ import annotations
 
+import asyncio
 import json
 import struct
 from typing import Any
@@ -27,9 +28,10 @@ class Frame(Struct, frozen=True):
     body: bytes = b""
 
 
-def encode(head: dict[str, Any], body: bytes = b"") -> bytes:
+def encode_head(head: dict[str, Any], size: int) -> bytes:
+    """The bytes before a body of this size."""
     text = json.dumps(head).encode()
-    return SIZES.pack(len(text), len(body)) + text + body
+    return SIZES.pack(len(text), size) + text
 
 
 class Frames:
@@ -38,9 +40,15 @@ class Frames:
     def __init__(self, channel: Channel, already: bytes = b"") -> None:
         self._channel = channel
         self._buffer = bytearray(already)
+        self._sending = asyncio.Lock()
 
     async def send(self, head: dict[str, Any], body: bytes = b"") -> None:
-        await self._channel.write(encode(head, body))
+        """Send a frame; a long body in pieces, because who reads slowly would have all of it kept for it."""
+        async with self._sending:
+            await self._channel.write(encode_head(head, len(body)) + body[:CHUNK])
+            rest = memoryview(body)[CHUNK:]
+            for start in range(0, len(rest), CHUNK):
+                await self._channel.write(rest[start : start + CHUNK])
 
     async def receive(self) -> Frame | None:
         """The next frame; None if the channel has ended. Raises ``Unreached`` for what is no frame."""

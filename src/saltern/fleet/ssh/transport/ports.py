@@ -26,7 +26,7 @@ class Channel(Protocol):
         """Some of its output; empty at the end."""
         ...
 
-    async def write(self, data: bytes) -> None:
+    async def write(self, data: bytes | memoryview) -> None:
         """Give it input, and return when there is room for more."""
         ...
 

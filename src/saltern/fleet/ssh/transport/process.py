@@ -76,7 +76,7 @@ class ProcessChannel:
             os.close(self._secret)
             self._secret = None
 
-    async def write(self, data: bytes) -> None:
+    async def write(self, data: bytes | memoryview) -> None:
         assert self._process.stdin is not None
         with suppress(BrokenPipeError, ConnectionResetError):  # what became of it is said by wait()
             self._process.stdin.write(data)
