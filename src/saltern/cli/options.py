@@ -209,6 +209,16 @@ SSH_ROWS: tuple[Row, ...] = (
         help="the file of known host keys, instead of the user's",
     ),
     Row(
+        flag="--transport",
+        dest="transport",
+        metavar="NAME",
+        choices=("openssh", "asyncssh"),
+        default="openssh",
+        group=OVER_SSH,
+        help="openssh: the system's ssh; asyncssh: the library, without a process for each system"
+        " (needs saltern[ssh])",
+    ),
+    Row(
         flag="--connect-timeout",
         dest="connect_timeout",
         metavar="SECONDS",

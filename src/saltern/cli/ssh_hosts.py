@@ -22,8 +22,8 @@ from saltern.fleet.ssh.roster.host import Host, Password, Roster
 from saltern.fleet.ssh.roster.read import read_roster
 from saltern.fleet.ssh.secrets import Passwords
 from saltern.fleet.ssh.select import select, spelled_out
-from saltern.fleet.ssh.transport.openssh import OpenSsh, SshOptions
-from saltern.fleet.ssh.transport.routes import Routes
+from saltern.fleet.ssh.transport.openssh import SshOptions
+from saltern.fleet.ssh.transport.routes import Routes, make_transport
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.targeting.problem import BadTarget
 
@@ -36,7 +36,7 @@ def make_reach(args: SimpleNamespace) -> Reach:
         accept_new=args.accept_new_keys,
         connect_limit=number(args.connect_timeout, "--connect-timeout"),
     )
-    transport = Routes(OpenSsh(options, passwords.of))
+    transport = Routes(make_transport(args.transport, options, passwords.of))
     limits = Limits(max(1, int(number(args.connections, "--connections"))))
     return Reach(transport, passwords.of, limits, Bundles(bundle_directory()))
 

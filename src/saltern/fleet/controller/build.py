@@ -29,8 +29,8 @@ from saltern.fleet.ssh.drive import Reach
 from saltern.fleet.ssh.pillar import PillarSources
 from saltern.fleet.ssh.pool import Limits
 from saltern.fleet.ssh.secrets import Passwords, no_prompt
-from saltern.fleet.ssh.transport.openssh import OpenSsh, SshOptions
-from saltern.fleet.ssh.transport.routes import Routes
+from saltern.fleet.ssh.transport.openssh import SshOptions
+from saltern.fleet.ssh.transport.routes import Routes, make_transport
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.migrate import migrate
 from saltern.system.files import write
@@ -142,7 +142,7 @@ class Builder:
         settings, folder = self._settings, self._paths.ssh
         passwords = Passwords(no_prompt)
         options = SshOptions(known_hosts=settings.ssh_known_hosts, accept_new=settings.ssh_accept_new_keys)
-        transport = Routes(OpenSsh(options, passwords.of))
+        transport = Routes(make_transport(settings.ssh_transport, options, passwords.of))
         bundles = Bundles(os.path.join(folder, "bundles"))
         return Reach(transport, passwords.of, Limits(settings.ssh_connections), bundles)
 

@@ -54,6 +54,7 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     ssh_known_hosts: str = ""
     ssh_accept_new_keys: bool = False
     ssh_connections: int = 50
+    ssh_transport: str = "openssh"
     retention_jobs_days: float = LIMITS["jobs"].days
     retention_jobs_rows: int = LIMITS["jobs"].rows
     retention_events_days: float = LIMITS["events"].days
@@ -161,6 +162,12 @@ def _sources(value: object) -> list[Any]:
 
 def _strategy(value: object) -> str:
     if value in ("smart", "recurse", "aggregate", "overwrite", "list", "none"):
+        return str(value)
+    raise ValueError
+
+
+def _transport(value: object) -> str:
+    if value in ("openssh", "asyncssh"):
         return str(value)
     raise ValueError
 
@@ -276,6 +283,11 @@ KEYS: dict[str, Key] = {
     ),
     "ssh.connections": Key(
         reader=_number(1, 10_000), needs="a number from 1 on", about="how many are open at a time"
+    ),
+    "ssh.transport": Key(
+        reader=_transport,
+        needs="openssh or asyncssh",
+        about="openssh: the system's ssh; asyncssh: the library, without a process for each system",
     ),
     "retention.jobs.days": Key(reader=_DAYS, needs="a number of days", about="how long ended jobs are kept"),
     "retention.jobs.rows": Key(reader=_ROWS, needs="a number from 100 on", about="how many jobs are kept"),
