@@ -72,7 +72,7 @@ def test_an_announced_reboot_is_called_off_and_told(tmp_path: Path) -> None:
     assert place.status() == "interrupted"
 
 
-def test_a_reboot_that_nobody_can_call_off_goes_on_and_that_is_told(tmp_path: Path) -> None:
+def test_a_reboot_that_nobody_can_call_off_goes_on_and_that_is_reported(tmp_path: Path) -> None:
     place = Place(tmp_path, cancel=False)
     code, said = place.interrupted("apply", "restart")
     assert code == 6

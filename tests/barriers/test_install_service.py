@@ -38,7 +38,7 @@ def test_it_can_be_taken_away(tmp_path: Path) -> None:
     assert [name for _, _, names in os.walk(tmp_path) for name in names] == []
 
 
-def test_a_root_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_root_that_is_not_there_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["install-service", "--root", str(tmp_path / "no")]) == 1
     assert "there is no such directory" in capsys.readouterr().err
 

@@ -95,7 +95,7 @@ def test_17_two_boots_instead_of_one_are_one_reboot_and_told(tmp_path: Path) -> 
     assert machine.log == ["after 2"]
 
 
-def test_17_a_crash_while_the_checks_run_and_another_boot_are_told(tmp_path: Path) -> None:
+def test_17_a_crash_while_the_checks_run_and_another_boot_are_reported(tmp_path: Path) -> None:
     machine = site(tmp_path, "return_deadline: 0", "checks: [test -e @/well]")
     (tmp_path / "well").touch()
     machine.begin()
@@ -173,7 +173,7 @@ def test_19_an_identity_that_cannot_be_read_is_empty(tmp_path: Path) -> None:
     assert boot.boot_identity(str(tmp_path))["pid1"] == ""
 
 
-def test_20_a_boot_at_the_same_time_of_day_is_told_apart(
+def test_20_a_boot_at_the_same_time_of_day_is_reported_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = site(tmp_path)

@@ -33,7 +33,7 @@ def test_a_file_of_the_name_itself_comes_before_those_that_only_claim_it(world: 
     assert world(files).call("shelf.who") == "shelf"
 
 
-def test_if_all_refuse_their_reasons_are_told(world: MakeWorld) -> None:
+def test_if_all_refuse_their_reasons_are_reported(world: MakeWorld) -> None:
     one = world(
         {
             "_modules/a_shelf.py": SHELF.format("(False, 'no bracket')", "a"),

@@ -66,7 +66,7 @@ def test_an_outputter_is_accepted_and_is_no_function(world: MakeWorld) -> None:
     assert one.registry.members("functions", "told") == ["f"]
 
 
-def test_an_initialiser_runs_once_with_the_options_and_what_it_raises_is_told(world: MakeWorld) -> None:
+def test_an_initialiser_runs_once_with_the_options_and_what_it_raises_is_reported(world: MakeWorld) -> None:
     good = "SEEN = []\ndef __init__(opts):\n    SEEN.append(opts['id'])\ndef seen():\n    return SEEN\n"
     bad = "def __init__(opts):\n    raise ValueError('no licence')\ndef f():\n    pass\n"
     one = world({"_modules/good.py": good, "_modules/bad.py": bad})

@@ -38,7 +38,7 @@ def test_a_renderer_that_fails_is_a_problem_with_a_place() -> None:
     assert "the renderer 'bad' failed: ZeroDivisionError" in errors(files)[0]
 
 
-def test_a_state_that_nobody_has_is_told_as_before() -> None:
+def test_a_state_that_nobody_has_is_reported_as_before() -> None:
     (answer,) = run_sls({"main.sls": "a:\n  saltern_t_none.present: []\n"}).answers
     assert answer.result.outcome is Outcome.FAILED
     assert "no state module is called 'saltern_t_none'" in answer.result.comment

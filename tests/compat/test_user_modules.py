@@ -108,7 +108,7 @@ def test_a_module_that_watches_reacts(world: MakeWorld) -> None:
     assert (result.comment, result.changes) == ("reacted", {"by": "present"})
 
 
-def test_unknown_and_missing_arguments_are_told_before_the_run(world: MakeWorld) -> None:
+def test_unknown_and_missing_arguments_are_reported_before_the_run(world: MakeWorld) -> None:
     state = "def present(name, needed):\n    return {}\n"
     one = world({"_states/strict.py": state, "main.sls": "a:\n  strict.present:\n    - nedeed: 1\n"})
     result = one.apply()["a"]

@@ -82,7 +82,7 @@ def test_tags_that_do_not_match_or_cannot_be_read(tags: str, said: list[str]) ->
         assert "fix: " in one
 
 
-def test_all_mistakes_of_a_file_are_told_at_once() -> None:
+def test_all_mistakes_of_a_file_are_reported_at_once() -> None:
     tags = (
         "#!delayed_block A x\n#!end_delayed_block\n"
         "#!delayed_block A\n#!end_delayed_block B\n#!end_delayed_block\n"
@@ -90,7 +90,7 @@ def test_all_mistakes_of_a_file_are_told_at_once() -> None:
     assert len(problems(tags)) == 3
 
 
-def test_a_tag_in_a_template_is_told_there() -> None:
+def test_a_tag_in_a_template_is_reported_there() -> None:
     told = problem("{% include 'part.jinja' %}\n", {"part.jinja": "\n#!delayed_block B\n"})
     assert told.startswith("part.jinja:2: the block 'B' is not ended")
 
@@ -206,7 +206,7 @@ def test_entries_that_are_none(entries: str, said: str) -> None:
     assert "fix: " in told
 
 
-def test_a_missing_sls_is_told_before_anything_runs() -> None:
+def test_a_missing_sls_is_reported_before_anything_runs() -> None:
     told = problem("a:\n  test.nop:\n    - delayed_render:\n      - sls: nowhere.to.be\n")
     assert told.startswith(
         "main.sls:4:9: 'delayed_render' of 'a' names the SLS 'nowhere.to.be', which does not exist"
@@ -239,7 +239,7 @@ def test_an_unknown_block_of_a_block_fails_its_frame() -> None:
 # -- contents ----------------------------------------------------------------------------------------------
 
 
-def test_bytes_that_are_not_utf_8_inside_a_block_are_told_when_it_is_rendered() -> None:
+def test_bytes_that_are_not_utf_8_inside_a_block_are_reported_when_it_is_rendered() -> None:
     """“a block whose text is invalid UTF-8 …: each has its message, anchored at the original line”."""
     report = run(
         CALLER + LAST + "#!delayed_block B\nx:\n  test.nop:\n    - y: a\udcff\n#!end_delayed_block\n"
@@ -286,7 +286,7 @@ def test_bytes_that_are_not_utf_8_in_a_template_with_blocks_are_a_compile_error(
         ("extend:\n  nobody:\n    test.nop: []", "main.sls:10"),
     ],
 )
-def test_what_is_wrong_in_a_block_is_told_at_its_line_and_the_run_goes_on(inside: str, said: str) -> None:
+def test_what_is_wrong_in_a_block_is_reported_at_its_line_and_the_run_goes_on(inside: str, said: str) -> None:
     report = run(CALLER + LAST + f"#!delayed_block B\n{inside}\n#!end_delayed_block\n")
     assert value_of(report, "a>B") is False
     told = comment_of(report, "a>B").partition("\n")[2]

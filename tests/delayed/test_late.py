@@ -142,7 +142,7 @@ def test_who_asks_a_state_that_failed_does_not_run() -> None:
     assert comment_of(report, "use") == "requisite failed: main.vm"
 
 
-def test_a_circle_is_told() -> None:
+def test_a_circle_is_reported() -> None:
     """“creating the ordering”."""
     told = "\n".join(
         problems(

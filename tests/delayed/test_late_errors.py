@@ -64,7 +64,7 @@ def test_a_path_that_leads_nowhere_says_where_it_ends(reference: str, said: str)
         "${delayed:vm.data",
     ],
 )
-def test_what_is_no_reference_is_told_before_anything_runs(reference: str) -> None:
+def test_what_is_no_reference_is_reported_before_anything_runs(reference: str) -> None:
     told = problem(using(f"'{reference}'"))
     assert told.startswith("main.sls:10:7: ")
     assert "write ${delayed:NAME.path}, such as ${delayed:vm.data.ip}" in told

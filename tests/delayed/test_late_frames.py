@@ -49,6 +49,6 @@ def test_a_context_whose_path_does_not_exist_fails_its_caller() -> None:
     assert comment_of(report, "use>B") == "not rendered: use failed"
 
 
-def test_a_context_that_asks_for_nobody_is_told_before_the_run() -> None:
+def test_a_context_that_asks_for_nobody_is_reported_before_the_run() -> None:
     (problem,) = problems(TEXT.replace("delayed:vm.data.port", "delayed:mv.data.port"))
     assert "asks for 'mv', which no state registers" in problem

@@ -143,7 +143,7 @@ def test_a_listener_may_ask() -> None:
     assert result_of(report, "listener_use").changes == {"reacted": "10.0.0.7"}
 
 
-def test_a_state_that_was_skipped_has_no_data_and_that_is_told() -> None:
+def test_a_state_that_was_skipped_has_no_data_and_that_is_reported() -> None:
     report = run(
         using("${delayed:vm.data.ip}").replace("- register", "- onlyif: 'false'\n        - register")
     )

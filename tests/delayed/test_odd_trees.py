@@ -136,7 +136,7 @@ WRONG = {
 
 @pytest.mark.parametrize("words", ["", "scoped"])
 @pytest.mark.parametrize("inside", list(WRONG))
-def test_what_is_wrong_deep_in_a_file_is_told_at_its_line(inside: str, words: str) -> None:
+def test_what_is_wrong_deep_in_a_file_is_reported_at_its_line(inside: str, words: str) -> None:
     above = "# nothing\n" * 40
     text = above + CALLER + block(f"{{# one #}}\n\n{inside}", words=words)
     told = comment_of(run(text, {"bad.yaml": "x: ["}), "a>B")
@@ -191,11 +191,11 @@ def test_an_interrupt_while_a_block_is_rendered_leaves_a_placeholder_for_all_tha
 
 
 @pytest.mark.parametrize("words", ["delayed_repeat_limit=1 delayed_repeat_limit=2", "scoped scoped"])
-def test_a_word_that_stands_twice_on_a_tag_is_told(words: str) -> None:
+def test_a_word_that_stands_twice_on_a_tag_is_reported(words: str) -> None:
     told = problem(CALLER + block("", words=words))
     assert f"{words.split()[0].split('=')[0]!r} is defined twice" in told
 
 
-def test_a_list_of_names_in_an_entry_is_told_how_to_write_it() -> None:
+def test_a_list_of_names_in_an_entry_is_reported_how_to_write_it() -> None:
     told = problem("a:\n  test.nop:\n    - delayed_render:\n      - block:\n          - B\n")
     assert "names a list" in told and "write '- block: NAME'" in told

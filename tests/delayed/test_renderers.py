@@ -40,7 +40,7 @@ def test_without_scoped_they_are_not_there_and_the_error_says_so(engine: str) ->
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_error_is_told_at_the_original_line(engine: str) -> None:
+def test_an_error_is_reported_at_the_original_line(engine: str) -> None:
     """“all its errors are reported at the original file:line”."""
     told = comment_of(run(file(engine, ENGINES[engine][3])), "a>B")
     assert "main.sls:11: " in told
@@ -151,7 +151,7 @@ def test_a_python_block_may_return_nothing() -> None:
 @pytest.mark.parametrize(
     "body", ['raise ValueError("no luck")', "return prev_ret['nothing']", "return 'text'"]
 )
-def test_what_a_python_block_does_wrong_is_told_at_its_line(body: str) -> None:
+def test_what_a_python_block_does_wrong_is_reported_at_its_line(body: str) -> None:
     report = run(python(body))
     assert value_of(report, "a>use") is False
     assert "main.sls" in comment_of(report, "a>use")
@@ -173,7 +173,7 @@ def test_a_python_block_changes_nothing_of_the_return() -> None:
         (", scoped='yes'", "scoped"),
     ],
 )
-def test_wrong_words_of_the_decorator_are_told(words: str, said: str) -> None:
+def test_wrong_words_of_the_decorator_are_reported(words: str, said: str) -> None:
     told = problem(python("pass", words))
     assert told.startswith("main.sls:7: ")
     assert said in told

@@ -47,7 +47,7 @@ def test_an_inner_block_is_found_by_its_name() -> None:
     assert shown("inner") == {"main>outer>inner": "deep:\n  test.nop: []\n"}
 
 
-def test_a_block_that_no_file_has_is_told_with_those_that_are_there() -> None:
+def test_a_block_that_no_file_has_is_reported_with_those_that_are_there() -> None:
     with pytest.raises(Exception, match=r"no file that was named has a block 'otter'"):
         shown("otter")
 

@@ -249,7 +249,7 @@ def test_a_half_applied_job_never_fails_to_compile() -> None:
     assert (outcome.texts, len(outcome.answers)) == ([], 2)
 
 
-def test_a_warning_of_a_frame_is_told_once() -> None:
+def test_a_warning_of_a_frame_is_reported_once() -> None:
     """What a frame warns of is not lost, and not repeated for each of its renders."""
     inside = "later:\n  thing.made:\n    - use:\n      - thing: nobody"
     outcome = attempted(

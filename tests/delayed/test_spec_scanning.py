@@ -33,7 +33,7 @@ def test_a_block_remembers_its_file_and_first_line() -> None:
         ("{% for x in %}\n", 6, ""),
     ],
 )
-def test_errors_of_a_block_are_told_at_the_original_place(inside: str, line: int, said: str) -> None:
+def test_errors_of_a_block_are_reported_at_the_original_place(inside: str, line: int, said: str) -> None:
     """“all its errors are reported at the original file:line”."""
     report = run(CALLER + "#!delayed_block B\n" + inside + "#!end_delayed_block\n")
     told = comment_of(report, "a>B")
@@ -221,7 +221,7 @@ def test_a_name_is_looked_up_in_the_own_block_then_around_it_then_in_the_file() 
     assert ids(report) == ["a", "b", "c", "own", "outers", "files"]
 
 
-def test_unknown_names_and_files_are_told_before_anything_runs() -> None:
+def test_unknown_names_and_files_are_reported_before_anything_runs() -> None:
     """“Unknown names, and SLS that do not exist, are compile errors before anything runs”."""
     told = problems(
         """

@@ -361,7 +361,7 @@ def test_a_caller_that_sets_grains_refreshes_them_by_itself(tmp_path: object) ->
     assert seen(report, "role>B#1>later") == "web"
 
 
-def test_an_unknown_word_for_refresh_is_told() -> None:
+def test_an_unknown_word_for_refresh_is_reported() -> None:
     """“[refresh=grains,pillar,modules]”."""
     (told,) = attempted(with_block("x", words="refresh=grain")).texts
     assert "refresh cannot look again at 'grain' [delayed-word]" in told

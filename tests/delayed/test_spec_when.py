@@ -173,7 +173,7 @@ def test_a_caller_whose_thing_is_there_already_renders() -> None:
     assert returned["result"] is True
 
 
-def test_wrong_words_for_when_are_told() -> None:
+def test_wrong_words_for_when_are_reported() -> None:
     """“success (default) | always | changes | failure”."""
     (told,) = attempted(caller("", "when: alway") + BLOCK).texts
     assert "has 'alway' for 'when' [delayed-entry]" in told
@@ -307,7 +307,7 @@ def test_names_give_one_frame_for_each_name() -> None:
     assert report.warnings == []
 
 
-def test_a_limit_lower_than_the_names_is_told_at_compile_time() -> None:
+def test_a_limit_lower_than_the_names_is_reported_at_compile_time() -> None:
     """“If the limit is lower than the number of names, say so at compile time.”"""
     (told,) = attempted(NAMES.replace("LIMIT", "")).warnings
     assert "block 'B' is called 2 times here, rendered 1 at most [delayed-limit-low]" in told

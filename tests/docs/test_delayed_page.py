@@ -139,6 +139,6 @@ def data_of(function: str, tmp: Path, repository: str) -> Mapping[str, object]:
 
 @pytest.mark.parametrize("function", CALLS)
 def test_a_state_tells_what_the_page_says(function: str, tmp_path: Path, repository: str) -> None:
-    (told,) = [cell for states, cell in rows("What states tell").items() if function in named(states)]
+    (told,) = [cell for states, cell in rows("What states report").items() if function in named(states)]
     wanted = named(told.partition(";")[0])
     assert wanted and wanted <= data_of(function, tmp_path, repository).keys()

@@ -43,7 +43,7 @@ def test_every_row_of_a_table_is_on_its_page(path: str, names: list[str]) -> Non
     assert [name for name in names if f"`{name}`" not in page(path)] == []
 
 
-def test_every_code_that_is_told_has_a_heading() -> None:
+def test_every_code_that_is_reported_has_a_heading() -> None:
     assert [code for code in collect() if f"\n## {code}\n" not in page("errors.md")] == []
 
 

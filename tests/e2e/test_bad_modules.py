@@ -126,7 +126,7 @@ def test_a_function_that_would_leave_fails_only_the_state_that_asked(text: str) 
     }
 
 
-def test_a_function_that_would_leave_a_template_is_told_at_its_line() -> None:
+def test_a_function_that_would_leave_a_template_is_reported_at_its_line() -> None:
     (problem,) = kit.errors({"main.sls": "\n{{ salt['oddly.leaves']() }}: test.nop\n"}, registry=registry())
     assert problem.startswith("main.sls:2: ")
 

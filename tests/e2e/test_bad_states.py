@@ -224,7 +224,7 @@ NO_LINE = [  # what has no line to tell: the file and the code
     [*YAML, *SHAPES, *REQUISITES, *KEYWORDS, *CYCLES, *TEMPLATES, *RENDERERS],
     ids=lambda value: repr(value)[:50],
 )
-def test_a_wrong_state_file_is_told_at_its_line(place: Place, text: str, where: str, code: str) -> None:
+def test_a_wrong_state_file_is_reported_at_its_line(place: Place, text: str, where: str, code: str) -> None:
     done = place.write({"main.sls": text}).run("apply", "main")
     is_told_well(done)
     assert done.code == 3
@@ -262,7 +262,7 @@ def test_a_slip_of_the_pen_is_answered_with_what_was_meant(place: Place, text: s
     assert word in done.err
 
 
-def test_a_state_that_does_not_exist_fails_alone_and_is_told_with_its_line(place: Place) -> None:
+def test_a_state_that_does_not_exist_fails_alone_and_is_reported_with_its_line(place: Place) -> None:
     done = place.write({"main.sls": f"{STATE}z:\n  test.nopp: []\n"}).run("apply", "main", "--out", "json")
     is_told_well(done)
     assert done.code == 2
@@ -357,7 +357,7 @@ def test_a_guard_of_the_wrong_shape_stops_nothing_else(place: Place, guard: str)
 
 
 @pytest.mark.parametrize("key", ["5", "null", "1.5", "true"])
-def test_an_argument_whose_key_is_no_text_is_told(place: Place, key: str) -> None:
+def test_an_argument_whose_key_is_no_text_is_reported(place: Place, key: str) -> None:
     done = place.write({"main.sls": argument(f"{key}: 6")}).run("apply", "main")
     is_told_well(done)
     assert done.code in (2, 3)
@@ -388,7 +388,7 @@ MANY = {
 
 
 @pytest.mark.parametrize("text", MANY.values(), ids=MANY)
-def test_ten_thousand_mistakes_are_told_in_bounded_time_and_length(place: Place, text: str) -> None:
+def test_ten_thousand_mistakes_are_reported_in_bounded_time_and_length(place: Place, text: str) -> None:
     done = place.write({"main.sls": text}).run("apply", "main", "--out", "quiet")
     is_told_well(done)
     assert done.code in (2, 3)

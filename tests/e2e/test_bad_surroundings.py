@@ -94,7 +94,7 @@ TOPS = [
 
 
 @pytest.mark.parametrize(("text", "where", "code"), TOPS)
-def test_a_top_file_of_the_wrong_shape_is_told_for_states_and_for_pillar(
+def test_a_top_file_of_the_wrong_shape_is_reported_for_states_and_for_pillar(
     place: Place, text: str, where: str, code: str
 ) -> None:
     place.write({"p.sls": STATE, "top.sls": text})
@@ -179,7 +179,7 @@ def test_a_wrong_option_in_the_configuration_is_never_a_crash(place: Place, line
 # -- through several files -------------------------------------------------------------------------
 
 
-def test_a_mistake_is_told_where_it_stands_with_the_way_that_led_there(place: Place) -> None:
+def test_a_mistake_is_reported_where_it_stands_with_the_way_that_led_there(place: Place) -> None:
     place.write(
         {
             "main.sls": "\n{% from 'lib/macros.jinja' import state with context %}\n{{ state('a') }}\n",
@@ -195,7 +195,7 @@ def test_a_mistake_is_told_where_it_stands_with_the_way_that_led_there(place: Pl
     assert "4 |     - a: {{ name.nosuch.b }}" in done.err
 
 
-def test_a_mistake_in_an_include_of_an_include_is_told_in_its_own_file(place: Place) -> None:
+def test_a_mistake_in_an_include_of_an_include_is_reported_in_its_own_file(place: Place) -> None:
     place.write(
         {
             "main.sls": "include: [a]\n",
@@ -209,7 +209,7 @@ def test_a_mistake_in_an_include_of_an_include_is_told_in_its_own_file(place: Pl
     assert "3 |   test.nop: 5" in done.err
 
 
-def test_what_yaml_refuses_after_a_template_is_told_at_the_line_of_the_template(place: Place) -> None:
+def test_what_yaml_refuses_after_a_template_is_reported_at_the_line_of_the_template(place: Place) -> None:
     text = (
         "{% for name in ['a', 'b', 'c'] %}\n{{ name }}:\n  test.nop: []\n{% endfor %}\n\nx:\n   - a\n  - b\n"
     )
@@ -222,7 +222,7 @@ def test_what_yaml_refuses_after_a_template_is_told_at_the_line_of_the_template(
     assert "the key 'a' is defined twice [yaml-duplicate-key]" in done.err
 
 
-def test_all_problems_of_several_files_are_told_at_once(place: Place) -> None:
+def test_all_problems_of_several_files_are_reported_at_once(place: Place) -> None:
     place.write({"a.sls": "x: 5\n", "b.sls": "y: {{ nosuch }}\n", "c.sls": "include: [gone]\n"})
     done = place.run("apply", "a", "b", "c", "--out", "json")
     assert done.code == 3
@@ -234,7 +234,7 @@ def test_all_problems_of_several_files_are_told_at_once(place: Place) -> None:
 
 
 @ROOT_ONLY
-def test_files_and_roots_that_may_not_be_read_are_told(open_place: Place) -> None:
+def test_files_and_roots_that_may_not_be_read_are_reported(open_place: Place) -> None:
     place = open_place
     place.write({"main.sls": STATE, "secret.sls": STATE, "deep/x.sls": STATE})
     (place.states / "secret.sls").chmod(0)

@@ -202,7 +202,7 @@ def test_pillar_and_grains_of_the_command_line_win(tree: Place) -> None:
     assert msgspec.json.decode(done.out) == {"local": {"colour": "red"}}
 
 
-def test_a_configuration_file_is_read_and_its_mistakes_are_told_by_line(tree: Place) -> None:
+def test_a_configuration_file_is_read_and_its_mistakes_are_reported_by_line(tree: Place) -> None:
     tree.write({"etc/saltern.yaml": "id: somebody\nfile_roots:\n  base: [../states]\n"})
     done = tree.run("call", "config.get", "id", "--out", "json")
     assert msgspec.json.decode(done.out) == {"local": "somebody"}

@@ -144,7 +144,7 @@ def compile_all(base: Path, *names: str) -> None:
 
 @MANY
 @given(anything)
-def test_data_of_any_shape_compiles_or_is_told(data: object) -> None:
+def test_data_of_any_shape_compiles_or_is_reported(data: object) -> None:
     with place() as base:
         text = base64.b64encode(_packed(data)).decode()
         (base / "states" / "main.sls").write_text(f"#!msgpack\n{text}\n")
@@ -183,7 +183,7 @@ def _harmless(data: object) -> object:
 
 @FEW
 @given(anything)
-def test_yaml_of_any_shape_compiles_or_is_told(data: object) -> None:
+def test_yaml_of_any_shape_compiles_or_is_reported(data: object) -> None:
     with place() as base:
         text = yaml.safe_dump(data, allow_unicode=True, default_flow_style=None)
         (base / "states" / "main.sls").write_bytes(b"#!yaml\n" + text.encode("utf-8", "replace"))
@@ -204,7 +204,7 @@ PIECES = [
 
 @MANY
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=14).map("".join))
-def test_text_of_any_kind_compiles_or_is_told(text: str) -> None:
+def test_text_of_any_kind_compiles_or_is_reported(text: str) -> None:
     with place() as base:
         (base / "states" / "main.sls").write_bytes(text.encode("utf-8", "surrogatepass"))
         compile_all(base, "main")
@@ -212,7 +212,7 @@ def test_text_of_any_kind_compiles_or_is_told(text: str) -> None:
 
 @FEW
 @given(st.binary(max_size=200))
-def test_bytes_of_any_kind_compile_or_are_told(content: bytes) -> None:
+def test_bytes_of_any_kind_compile_or_are_reported(content: bytes) -> None:
     with place() as base:
         (base / "states" / "main.sls").write_bytes(content)
         (base / "states" / "top.sls").write_bytes(content)
@@ -312,7 +312,7 @@ targets = st.lists(
 
 @MANY
 @given(targets.map(" ".join), st.sampled_from([*MATCHERS, "nosuch"]))
-def test_targets_of_any_kind_match_or_are_told(expression: str, how: str) -> None:
+def test_targets_of_any_kind_match_or_are_reported(expression: str, how: str) -> None:
     subject = Subject(
         id="here",
         grains={"os": "Debian", "ipv4": ["10.0.0.1"]},

@@ -153,7 +153,7 @@ def done(name):
 """
 
 
-def test_longer_ones_of_modules_are_told_and_end_nothing(place: Place) -> None:
+def test_longer_ones_of_modules_are_reported_and_end_nothing(place: Place) -> None:
     place.write({"_modules/own.py": CODE, "_states/own.py": CODE})
     place.write({"main.sls": "a:\n  own.done: []\nb:\n  test.nop: []\n"})
     for out in ("highstate", "json", "pprint"):

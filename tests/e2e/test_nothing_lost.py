@@ -105,7 +105,7 @@ def test_a_state_that_misbehaves_stops_no_other(odd: Place, function: str, paral
 
 
 @pytest.mark.parametrize("function", ["dies", "killed"])
-def test_a_parallel_state_whose_process_dies_is_told_as_failed(odd: Place, function: str) -> None:
+def test_a_parallel_state_whose_process_dies_is_reported_as_failed(odd: Place, function: str) -> None:
     odd.write(
         {
             "main.sls": f"bad: {{odd.{function}: [parallel: true]}}\nafter: test.nop\n"
@@ -284,7 +284,7 @@ def test_closed_streams_are_no_crash(place: Place) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_a_full_disk_under_stdout_is_told_and_is_not_a_success(place: Place) -> None:
+def test_a_full_disk_under_stdout_is_reported_and_is_not_a_success(place: Place) -> None:
     if not os.path.exists("/dev/full"):
         pytest.skip("there is no /dev/full")
     place.write({"main.sls": "a: test.nop\n"})

@@ -225,7 +225,7 @@ def test_a_plan_that_was_edited_or_cut_is_refused(web: Place) -> None:
         assert "[plan-unreadable]" in done.err
 
 
-def test_a_file_that_is_no_plan_is_told_as_such(web: Place) -> None:
+def test_a_file_that_is_no_plan_is_reported_as_such(web: Place) -> None:
     done = applied(web, str(web.states / "web.sls"))
     assert done.code == 1
     assert "--template" in done.err
@@ -257,7 +257,7 @@ def test_keys_that_are_numbers_survive_in_a_plan(web: Place) -> None:
 # -- twice -----------------------------------------------------------------------------------------------
 
 
-def test_a_second_run_that_changes_something_is_told_by_name(place: Place) -> None:
+def test_a_second_run_that_changes_something_is_reported_by_name(place: Place) -> None:
     place.write({"main.sls": "again: {cmd.run: [name: 'true']}\nonce: {test.nop: []}\n"})
     done = place.run("apply", "main", "--check-idempotent", "--out", "quiet")
     assert done.code == 2

@@ -27,7 +27,7 @@ ORDERS = {
 
 
 @pytest.mark.parametrize("what", ORDERS)
-def test_what_is_told_later_stands_later(tmp_path: Path, what: str) -> None:
+def test_what_is_reported_later_stands_later(tmp_path: Path, what: str) -> None:
     words, first, later = ORDERS[what]
     process = Place(tmp_path).write(TREE).start(*words, stderr=subprocess.STDOUT)
     text = process.communicate(timeout=100)[0].decode()

@@ -126,7 +126,7 @@ def small_disk(boat: Boat) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", str(state)], check=True)
 
 
-def test_a_disk_that_is_full_after_the_boot_is_told_and_the_run_goes_on_when_there_is_room() -> None:
+def test_a_disk_that_is_full_after_the_boot_is_reported_and_the_run_goes_on_when_there_is_room() -> None:
     boat = runs().before(1)
     with small_disk(boat):
         filler = fill(boat.base / "runs" / "filler")
@@ -139,7 +139,7 @@ def test_a_disk_that_is_full_after_the_boot_is_told_and_the_run_goes_on_when_the
 
 
 @pytest.mark.parametrize("process", CROSSING)
-def test_a_disk_that_is_read_only_after_a_barrier_is_told_and_nothing_is_done(process: int) -> None:
+def test_a_disk_that_is_read_only_after_a_barrier_is_reported_and_nothing_is_done(process: int) -> None:
     boat = runs().before(process)
     before = boat.steps()
     with small_disk(boat):

@@ -124,7 +124,7 @@ def test_what_else_is_asked_for_is_refused(words: list[str]) -> None:
         assert done.code == 1
 
 
-def test_a_run_that_nobody_knows_is_told() -> None:
+def test_a_run_that_nobody_knows_is_reported() -> None:
     with machine(FILES) as one:
         jid = failed(one)
         done = one.place.run("apply", "--failed-from", jid[:-1] + "x")

@@ -67,7 +67,7 @@ def test_a_sync_that_fails_stops_the_run_before_the_effect(after: int) -> None:
         assert not before - one.log()
 
 
-def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room() -> None:
+def test_a_full_disk_is_reported_and_the_run_goes_on_when_there_is_room() -> None:
     with machine(COUNTING) as one:
         small = one.base / "runs"
         mounted = subprocess.run(
@@ -90,7 +90,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room() -> None:
             subprocess.run(["umount", str(small)], check=True)
 
 
-def test_a_directory_that_cannot_be_written_is_told_before_anything_is_done(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_written_is_reported_before_anything_is_done(tmp_path: Path) -> None:
     with machine(COUNTING) as one:
         os.chmod(one.base, 0o755)
         os.chmod(one.at, 0o777)
@@ -107,7 +107,7 @@ def test_a_directory_that_cannot_be_written_is_told_before_anything_is_done(tmp_
 # -- other processes -----------------------------------------------------------------------------------
 
 
-def test_of_two_engines_one_works_and_the_other_is_told_who_does() -> None:
+def test_of_two_engines_one_works_and_the_other_is_reported_who_does() -> None:
     with machine(COUNTING) as one:
         first = one.place.start("apply", *words(one), stdout=subprocess.DEVNULL)
         while not one.log():
@@ -182,7 +182,7 @@ def test_a_run_that_only_looks_is_interrupted_and_goes_on() -> None:
 # -- journals that are not as they should be -------------------------------------------------------------
 
 
-def test_a_damaged_journal_is_put_aside_and_that_is_told() -> None:
+def test_a_damaged_journal_is_put_aside_and_that_is_reported() -> None:
     with machine() as one:
         path = broken_run(one)
         for side in ("-wal", "-shm"):

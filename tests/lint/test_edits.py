@@ -91,7 +91,7 @@ def test_the_rest_of_a_file_stays_as_it_is(place: Place) -> None:
     assert (place.states / "main.sls").stat().st_mode & 0o777 == 0o640
 
 
-def test_a_file_that_cannot_be_written_is_told() -> None:
+def test_a_file_that_cannot_be_written_is_reported() -> None:
     with pytest.raises(OperationError) as problem:
         apply_edits([Edit("/proc/version", 0, 0, "x")])
     assert [one.code for one in problem.value.diagnostics] == ["check-unwritable"]

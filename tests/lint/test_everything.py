@@ -24,7 +24,7 @@ CASES = [
 ]
 
 
-def test_problems_of_several_files_and_stages_are_told_together() -> None:
+def test_problems_of_several_files_and_stages_are_reported_together() -> None:
     found = checked(
         {
             "broken.sls": "a: [\n",
@@ -54,7 +54,7 @@ def test_what_follows_from_a_broken_file_is_not_told() -> None:
     assert codes(tree) == ["yaml-syntax"]
 
 
-def test_a_file_that_is_part_of_several_runs_is_told_once() -> None:
+def test_a_file_that_is_part_of_several_runs_is_reported_once() -> None:
     tree = {
         "top.sls": "base:\n  '*': [one, two]\n  'other': [two]\n",
         "one.sls": "include: [shared]\n",
@@ -74,12 +74,12 @@ def test_every_target_of_the_top_file_is_compiled_whoever_it_matches() -> None:
     assert codes({**tree, "top.sls": "base:\n  'x': [one]\n  'y': [two]\n"}) == []
 
 
-def test_a_missing_file_of_the_top_file_is_told_at_its_line() -> None:
+def test_a_missing_file_of_the_top_file_is_reported_at_its_line() -> None:
     found = checked({"top.sls": "base:\n  'nobody':\n    - gone\n", "main.sls": "a:\n  test.nop: []\n"})
     assert places(found) == ["top.sls:3 sls-not-found"]
 
 
-def test_an_unknown_target_that_another_file_declares_is_told_with_that_file() -> None:
+def test_an_unknown_target_that_another_file_declares_is_reported_with_that_file() -> None:
     tree = {
         "main.sls": "a:\n  test.nop:\n    - require:\n      - test: b\n",
         "other.sls": "x:\n  test.nop: []\n\nb:\n  test.nop: []\n",
@@ -153,7 +153,7 @@ def test_blocks_that_nest_and_call_themselves_are_looked_at_once() -> None:
     assert places(checked({"main.sls": text})) == ["main.sls:15 delayed-unknown"]
 
 
-def test_a_file_with_broken_tags_is_told_by_them() -> None:
+def test_a_file_with_broken_tags_is_reported_by_them() -> None:
     text = "a:\n  test.nop: []\n#!delayed_block x\n{{ prev_ret | tojson }}\n"
     assert codes({"main.sls": text}) == ["delayed-no-end"]
 

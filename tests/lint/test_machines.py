@@ -56,7 +56,7 @@ def test_a_file_is_compiled_for_the_machines_that_get_it_and_one_that_nobody_get
     ]
 
 
-def test_what_holds_for_all_machines_is_told_without_their_names() -> None:
+def test_what_holds_for_all_machines_is_reported_without_their_names() -> None:
     files = {"main.sls": "a:\n  test.nop:\n    - require:\n      - test: gone\n"}
     assert found_on(files, MACHINES) == [("main.sls:4", "requisite-unknown", ())]
 
@@ -94,7 +94,7 @@ def test_the_same_id_for_different_machines_is_no_conflict() -> None:
     assert found_on({"top.sls": TOP, **same}, MACHINES, "id-in-two-files") == []
 
 
-def test_a_pillar_that_does_not_compile_is_told_with_its_machine() -> None:
+def test_a_pillar_that_does_not_compile_is_reported_with_its_machine() -> None:
     files = {
         "main.sls": "",
         "pillar/top.sls": "base:\n  '*': [data]\n",
@@ -126,7 +126,7 @@ def test_a_directory_of_machines_is_given_on_the_command_line(place: Place) -> N
     assert "checked 3 files for 3 machines\n" in done.out
 
 
-def test_programs_are_told_the_machines(place: Place) -> None:
+def test_programs_are_reported_the_machines(place: Place) -> None:
     rows = json.decode(place.run("check", "--machine=fixtures", "--out=json").out)["problems"]
     assert [row["machines"] for row in rows] == [["db1"], ["web2"], ["web1"]]
 
@@ -163,7 +163,7 @@ def test_the_name_of_a_file_is_the_id_of_its_machine_if_it_names_no_other(tmp_pa
         ("grains: [\n", "expected"),
     ],
 )
-def test_a_file_that_is_no_machine_is_told(text: str, what: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_machine_is_reported(text: str, what: str, tmp_path: Path) -> None:
     (tmp_path / "one.yaml").write_text(text)
     with pytest.raises(OperationError) as problem:
         read_machines({}, [str(tmp_path / "one.yaml")], "")
@@ -171,7 +171,7 @@ def test_a_file_that_is_no_machine_is_told(text: str, what: str, tmp_path: Path)
     assert what in told.what and told.code == "check-machines"
 
 
-def test_paths_that_lead_nowhere_are_told(place: Place) -> None:
+def test_paths_that_lead_nowhere_are_reported(place: Place) -> None:
     def told(done: Done) -> str:
         assert done.code == 1 and "[check-machines]" in done.err
         return done.err

@@ -337,7 +337,7 @@ MISTAKES: list[tuple[str, list[tuple[str, str, str]]]] = [
 
 
 @pytest.mark.parametrize(("text", "wanted"), MISTAKES, ids=[text.split()[0][:20] for text, _ in MISTAKES])
-def test_a_mistake_is_told_with_its_place_and_what_to_do(
+def test_a_mistake_is_reported_with_its_place_and_what_to_do(
     text: str, wanted: list[tuple[str, str, str]]
 ) -> None:
     found = checked({"main.sls": text}).problems

@@ -30,7 +30,7 @@ def test_every_warning_of_the_compiler_can_be_switched_off() -> None:
     assert told and told <= set(RULES)
 
 
-def test_every_code_of_a_rule_is_told_somewhere() -> None:
+def test_every_code_of_a_rule_is_reported_somewhere() -> None:
     assert set(RULES) <= set(collect())
 
 

@@ -28,12 +28,12 @@ def test_a_name_or_a_pattern_chooses_files_and_leaves_the_top_file_out() -> None
     ]
 
 
-def test_a_name_that_does_not_exist_is_told_with_the_nearest() -> None:
+def test_a_name_that_does_not_exist_is_reported_with_the_nearest() -> None:
     (problem,) = checked(TREE, "dbb").problems
     assert (problem.code, problem.fix) == ("sls-not-found", "did you mean 'db'?")
 
 
-def test_of_files_that_are_included_only_errors_are_told() -> None:
+def test_of_files_that_are_included_only_errors_are_reported() -> None:
     tree = {
         "main.sls": "include: [other]\n",
         "other.sls": "a:\n  cmd.run:\n    - name: x\n    - require:\n      - cmd: gone\n",
@@ -65,7 +65,7 @@ def test_the_configuration_switches_rules_off_however_yaml_reads_the_word(level:
         ({"rule": {}}, "did you mean 'rules'?"),
     ],
 )
-def test_a_configuration_that_means_nothing_is_told(config: dict[str, object], said: str) -> None:
+def test_a_configuration_that_means_nothing_is_reported(config: dict[str, object], said: str) -> None:
     with pytest.raises(OperationError) as problem:
         checked(TREE, config={"check": config})
     assert [one.fix for one in problem.value.diagnostics] == [said]
@@ -104,13 +104,13 @@ def test_paths_below_a_root_choose_files(place: Place) -> None:
     assert done.out.count("[command-unguarded]") == 2 and "checked 2 files" in done.out
 
 
-def test_a_path_outside_of_the_roots_that_are_named_is_told(place: Place) -> None:
+def test_a_path_outside_of_the_roots_that_are_named_is_reported(place: Place) -> None:
     os.mkdir(place.base / "elsewhere")
     done = place.run("check", "./elsewhere")
     assert (done.code, "[check-nothing]" in done.err) == (1, True)
 
 
-def test_a_path_that_does_not_exist_is_told(place: Place) -> None:
+def test_a_path_that_does_not_exist_is_reported(place: Place) -> None:
     code, told = bare(place, "states/gone.sls")
     assert code == 1 and "there is no file" in told and "[check-nothing]" in told
 

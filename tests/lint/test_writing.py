@@ -144,7 +144,7 @@ class Sarif(msgspec.Struct, forbid_unknown_fields=True, rename={"schema": "$sche
     runs: list[Ran]
 
 
-def test_sarif_has_the_shapes_of_the_standard_whatever_is_told(place: Place) -> None:
+def test_sarif_has_the_shapes_of_the_standard_whatever_is_reported(place: Place) -> None:
     for number, (text, _) in enumerate(MISTAKES):
         place.write({f"m{number}.sls": text})
     (run,) = msgspec.json.decode(place.run("check", "--out", "sarif").out, type=Sarif).runs
@@ -187,7 +187,7 @@ def test_github_gets_one_command_for_each_problem_with_what_it_would_misread_esc
 
 
 @pytest.mark.parametrize("out", ["human", "json", "sarif", "github"])
-def test_a_tree_without_problems_is_told_as_such(out: str, place: Place) -> None:
+def test_a_tree_without_problems_is_reported_as_such(out: str, place: Place) -> None:
     for name in TREE:
         (place.states / name).write_text("")
     done = place.run("check", "--out", out)
@@ -225,7 +225,7 @@ def test_the_configuration_file_is_read(place: Place) -> None:
     assert (done.code, done.out) == (0, "checked 1 file, no problems\n")
 
 
-def test_a_secret_in_a_file_is_told_without_telling_it(place: Place) -> None:
+def test_a_secret_in_a_file_is_reported_without_telling_it(place: Place) -> None:
     (place.states / "main.sls").write_text("ada:\n  user.present:\n    - password: hunter2\n    - uid: 5 \n")
     for out in ("human", "json", "sarif", "github"):
         done = place.run("check", "main", "--out", out)
@@ -233,7 +233,9 @@ def test_a_secret_in_a_file_is_told_without_telling_it(place: Place) -> None:
 
 
 @pytest.mark.parametrize("out", ["human", "json", "sarif", "github"])
-def test_files_that_cannot_be_read_and_names_that_cannot_be_printed_are_told(out: str, place: Place) -> None:
+def test_files_that_cannot_be_read_and_names_that_cannot_be_printed_are_reported(
+    out: str, place: Place
+) -> None:
     (place.states / "bin.sls").write_bytes(b"\xff\xfe\x00")
     (place.states / "loop.sls").symlink_to("loop.sls")
     Path(os.fsdecode(bytes(place.states) + b"/\xff\x1b[31m.sls")).write_text("a:\n  test.nop:\n")

@@ -94,7 +94,7 @@ def test_a_check_that_is_overtaken_says_nothing(tmp_path: Path) -> None:
         assert told.empty()
 
 
-def test_a_worker_that_dies_is_told_and_the_next_one_answers(
+def test_a_worker_that_dies_is_reported_and_the_next_one_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with checking(tmp_path, lambda _: {}) as (checker, told):

@@ -38,7 +38,7 @@ def lines(found: list[types.Diagnostic]) -> list[tuple[str, int]]:
     return [(str(one.code), one.range.start.line + 1) for one in found]
 
 
-def test_an_opened_file_is_told_what_check_tells(tmp_path: Path) -> None:
+def test_an_opened_file_is_reported_what_check_tells(tmp_path: Path) -> None:
     with editing(tmp_path, TREE) as editor:
         editor.open(PAGE)
         told = editor.diagnostics(PAGE)
@@ -66,7 +66,7 @@ def test_a_change_is_checked_before_it_is_saved(shared: Editor, tmp_path: Path) 
     assert (tmp_path / PAGE).read_text() == WEB
 
 
-def test_the_last_of_many_quick_changes_is_what_is_told(shared: Editor, tmp_path: Path) -> None:
+def test_the_last_of_many_quick_changes_is_what_is_reported(shared: Editor, tmp_path: Path) -> None:
     editor = shared.enter(tmp_path, TREE)
     editor.open(PAGE)
     for count in range(20):
@@ -75,7 +75,7 @@ def test_the_last_of_many_quick_changes_is_what_is_told(shared: Editor, tmp_path
     assert [one.range.start.character for one in found] == [2]
 
 
-def test_half_a_file_is_told_as_such_and_nothing_breaks(shared: Editor, tmp_path: Path) -> None:
+def test_half_a_file_is_reported_as_such_and_nothing_breaks(shared: Editor, tmp_path: Path) -> None:
     editor = shared.enter(tmp_path, TREE)
     editor.open(PAGE)
     for text in (
@@ -135,7 +135,7 @@ def test_another_open_file_sees_what_is_not_saved(shared: Editor, tmp_path: Path
     editor.diagnostics(PAGE, lambda some: lines(some) == [("requisite-unknown", 7)])
 
 
-def test_closing_takes_back_what_was_told(shared: Editor, tmp_path: Path) -> None:
+def test_closing_takes_back_what_was_reported(shared: Editor, tmp_path: Path) -> None:
     editor = shared.enter(tmp_path, TREE)
     editor.open(PAGE)
     assert editor.codes(PAGE)
@@ -219,7 +219,7 @@ def test_a_configuration_and_a_pillar_are_found_beside_the_states(shared: Editor
     editor.diagnostics("pillar/a.sls", lambda some: [one.code for one in some] == ["yaml-syntax"])
 
 
-def test_a_pillar_that_is_wrong_is_told_where_one_looks(shared: Editor, tmp_path: Path) -> None:
+def test_a_pillar_that_is_wrong_is_reported_where_one_looks(shared: Editor, tmp_path: Path) -> None:
     tree = {**TREE, "pillar/top.sls": "base:\n  '*':\n    - a\n", "pillar/a.sls": "a: [\n"}
     editor = shared.enter(tmp_path, tree)
     editor.open(PAGE)
@@ -228,7 +228,7 @@ def test_a_pillar_that_is_wrong_is_told_where_one_looks(shared: Editor, tmp_path
     assert "pillar/a.sls:" in told.message
 
 
-def test_what_is_wrong_with_the_configuration_is_told(tmp_path: Path) -> None:
+def test_what_is_wrong_with_the_configuration_is_reported(tmp_path: Path) -> None:
     tree = {**TREE, "saltern.yaml": "check: {rules: {no-such-rule: off}}\n"}
     with editing(tmp_path, tree) as editor:
         editor.open(PAGE)

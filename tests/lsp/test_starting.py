@@ -38,13 +38,13 @@ def test_no_other_command_imports_it() -> None:
 
 
 @pytest.mark.parametrize("address", ["nowhere", "localhost:", "127.0.0.1:99999"])
-def test_an_address_that_is_none_is_told(address: str) -> None:
+def test_an_address_that_is_none_is_reported(address: str) -> None:
     run = subprocess.run([*SALTERN, "lsp", "--tcp", address], capture_output=True, text=True)
     assert run.returncode == 1
     assert "HOST:PORT" in run.stderr
 
 
-def test_a_word_too_many_is_told() -> None:
+def test_a_word_too_many_is_reported() -> None:
     run = subprocess.run([*SALTERN, "lsp", "states"], input="", capture_output=True, text=True)
     assert run.returncode == 1
     assert "unrecognized arguments: states" in run.stderr

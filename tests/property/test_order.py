@@ -89,7 +89,7 @@ def uncompiled(files: dict[str, str]) -> list[dict[str, object]]:
 
 @usual
 @given(trees(wild=True))
-def test_a_cycle_is_told_when_there_is_one_and_names_only_its_own_states(files: dict[str, str]) -> None:
+def test_a_cycle_is_reported_when_there_is_one_and_names_only_its_own_states(files: dict[str, str]) -> None:
     low = uncompiled(files)
     with kit.tree(files, registry=Recording().registry) as made:
         outcome = kit.attempt(made, kit.request_for(files, REQUEST))

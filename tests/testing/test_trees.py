@@ -82,7 +82,7 @@ def test_the_top_file_decides_where_no_sls_is_named(saltern_tree: MakeTree) -> N
     assert tree.order() == ["x"]
 
 
-def test_problems_are_told_as_a_user_reads_them(saltern_tree: MakeTree) -> None:
+def test_problems_are_reported_as_a_user_reads_them(saltern_tree: MakeTree) -> None:
     tree = saltern_tree({"a.sls": "a:\n  test.nop:\n    - require: [{file: b}]\n"})
     (problem,) = tree.problems("a")
     assert problem.startswith("a.sls:3:")

@@ -56,7 +56,7 @@ def test_an_explanation_can_be_read_by_programs(site: Path, capsys: Capture) -> 
     assert [row["kind"] for row in one["waits_for"]] == ["require", "watch"]
 
 
-def test_an_unknown_state_is_told_with_the_nearest_name(site: Path, capsys: Capture) -> None:
+def test_an_unknown_state_is_reported_with_the_nearest_name(site: Path, capsys: Capture) -> None:
     assert saltern("explain", "servce", "web", "--file-root", str(site)) == 1
     said = capsys.readouterr().err
     assert "[explain-unknown]" in said

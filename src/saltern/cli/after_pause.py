@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from saltern.cli.arguments import Row
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_rows
-from saltern.cli.output import follower_of, tell_report, watched
+from saltern.cli.output import follower_of, watched, write_report
 from saltern.runtime.barriers import INTERRUPTED, REBOOTING, STOPS
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ ROWS = (
 
 
 def continue_paused(args: SimpleNamespace, engine: Session, report: Report) -> Report:
-    """Tell it, and give the one in the end. A machine that goes down ends us while we wait."""
+    """Write the report of each pause, wait, and return the last report."""
     while report.stopped in STOPS.values():
         if report.stopped == REBOOTING:
             _show_pause(args, engine, report)
@@ -35,7 +35,7 @@ def continue_paused(args: SimpleNamespace, engine: Session, report: Report) -> R
             report = _resumed(args, engine, report.jid)
         except KeyboardInterrupt:
             return _called_off(engine, report)
-    tell_report(args, engine, report)
+    write_report(args, engine, report)
     return report
 
 
@@ -43,16 +43,16 @@ def _show_pause(args: SimpleNamespace, engine: Session, report: Report) -> None:
     if follower := follower_of(args):
         follower.paused(report)
     else:
-        tell_report(args, engine, report)
-        _tell_pause(report)
+        write_report(args, engine, report)
+        _report_pause(report)
 
 
 def _resumed(args: SimpleNamespace, engine: Session, jid: str) -> Report:
     from saltern.cli.resume_question import ask_at_terminal
     from saltern.durable.resume import resume
 
-    def work(tell: EventSink | None) -> Report:
-        report = resume(engine.settings, jid, tell, again=options_again(args), question=ask_at_terminal)
+    def work(on_event: EventSink | None) -> Report:
+        report = resume(engine.settings, jid, on_event, again=options_again(args), question=ask_at_terminal)
         assert report is not None, "a run that pauses has something left"
         return report
 
@@ -68,7 +68,7 @@ def _called_off(engine: Session, report: Report) -> Report:
     return report
 
 
-def _tell_pause(report: Report) -> None:
+def _report_pause(report: Report) -> None:
     from saltern.system.services import is_installed
 
     sys.stdout.flush()

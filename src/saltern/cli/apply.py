@@ -20,7 +20,7 @@ from saltern.cli.options import (
     session,
     yaml_value,
 )
-from saltern.cli.output import exit_code, follower_of, seconds, tell_report, watched
+from saltern.cli.output import exit_code, follower_of, seconds, watched, write_report
 from saltern.engine.request import Request
 from saltern.language.diagnostics import Diagnostic, OperationError, SalternError
 from saltern.report.outputs import options_for, problem_writer
@@ -201,12 +201,12 @@ def _applied(args: SimpleNamespace, engine: Session, request: Request) -> Report
     if args.failed_from and (request.sls or request.template or request.id or engine.settings.test):
         what = "--failed-from says what is run: name no SLS, no template and no ID beside it, and no --test"
         raise OperationError(Diagnostic(code="option-shape", what=what))
-    report = watched(args, lambda tell: run(args, engine, request, tell, profile))
+    report = watched(args, lambda on_event: run(args, engine, request, on_event, profile))
     if report.stopped:
         from saltern.cli.after_pause import continue_paused
 
         return continue_paused(args, engine, report)
-    tell_report(args, engine, report)
+    write_report(args, engine, report)
     if profile is not None:
         profile.write(report, sys.stderr, colour=args.color)
     return report
@@ -216,14 +216,14 @@ def run(
     args: SimpleNamespace,
     engine: Session,
     request: Request,
-    tell: EventSink | None,
+    on_event: EventSink | None,
     profile: Profile | None = None,
 ) -> Report:
     """Prepare and execute it. A test run does nothing, so it needs no journal."""
     from saltern.engine.apply import execute
 
     if engine.settings.test or args.no_journal:
-        return execute(_prepared(engine, request, profile), tell=tell)
+        return execute(_prepared(engine, request, profile), on_event=on_event)
     from saltern.durable.apply import JournalOptions, claim_run, failed_part
 
     options = JournalOptions(
@@ -240,7 +240,7 @@ def run(
     with claim_run(engine, request, options) as claimed:
         if follower:
             follower.claimed(claimed.jid)
-        return claimed.execute(_prepared(engine, request, profile), tell)
+        return claimed.execute(_prepared(engine, request, profile), on_event)
 
 
 def _prepared(engine: Session, request: Request, profile: Profile | None) -> Prepared:

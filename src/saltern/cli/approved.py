@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from saltern.cli import exits
 from saltern.cli.arguments import Row
 from saltern.cli.options import session
-from saltern.cli.output import exit_code, seconds, tell_report, watched
+from saltern.cli.output import exit_code, seconds, watched, write_report
 from saltern.config.settings import Settings
 from saltern.durable.apply import JournalOptions, claim_run
 from saltern.engine.apply import Prepared, apply, prepare_plan
@@ -64,13 +64,13 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
         profile = Profile(engine, "checking that nothing has changed")
     approved = _Approved(path, proposal, body)
 
-    def work(tell: EventSink | None) -> Report:
+    def work(on_event: EventSink | None) -> Report:
         options = JournalOptions(queue=seconds(args.queue, settings.queue_runs), pillar=body.pillar)
         with claim_run(engine, request, options) as claimed:
             prepared = _prepared(engine, request, approved)
             if profile is not None:
                 profile.compiled()
-            return claimed.execute(prepared, tell)
+            return claimed.execute(prepared, on_event)
 
     report = watched(args, work)
     if report.stopped:
@@ -78,7 +78,7 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
 
         report = continue_paused(args, engine, report)
     else:
-        tell_report(args, engine, report)
+        write_report(args, engine, report)
     if profile is not None:
         profile.write(report, sys.stderr, colour=args.color)
     code = exit_code(report, detailed=args.detailed_exitcode)

@@ -75,8 +75,8 @@ def _refuse_keywords(line: CommandLine, words: list[str]) -> None:
     """``test=True`` is no SLS: say at once what is meant by it here, and not that no such file is there."""
     from saltern.cli.salt_habits import of_words
 
-    if told := of_words(words):
-        for one in told:
+    if problems := of_words(words):
+        for one in problems:
             print(f"saltern {line.command}: {one}", file=sys.stderr)
         raise SystemExit(SURROUNDINGS)
 

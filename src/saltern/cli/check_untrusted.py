@@ -38,12 +38,12 @@ def checked_apart(args: SimpleNamespace) -> Checked:
         return Checked(problems=problems, edits={}, files=answer.files)
     if answer.stopped:
         raise _KINDS[answer.stopped](*problems)
-    _tell_layers(answer)
+    _report_layers(answer)
     machines = {one.diagnostic: one.machines for one in answer.problems if one.machines}
     return Checked(problems=problems, edits={}, files=answer.files, machines=machines, count=answer.count)
 
 
-def _tell_layers(answer: CheckReply) -> None:
+def _report_layers(answer: CheckReply) -> None:
     if not {"landlock", "seccomp", "namespaces"} & {*answer.layers}:
         print(
             "saltern: this kernel offers no confinement; only saltern's own checks kept the tree from acting",

@@ -46,11 +46,11 @@ def main(argv: list[str]) -> int:
         raise OperationError(Diagnostic(code="option-path", what=what))
     try:
         if args.remove:
-            _tell("removed", services.remove(args.root, slots=args.slots), "nothing is installed")
+            _print_paths("removed", services.remove(args.root, slots=args.slots), "nothing is installed")
         else:
             config = configuration(args.config, args.root)
             done = services.install(args.root, slots=args.slots, python=args.python, config=config)
-            _tell("wrote", done, "all is installed already")
+            _print_paths("wrote", done, "all is installed already")
     except OSError as problem:
         what = f"{problem.filename or args.root}: {problem.strerror}"
         raise OperationError(
@@ -69,7 +69,7 @@ def configuration(given: str | None, root: str) -> str:
     return "" if path is None or (is_for_the_machine(path) and not given) else os.path.abspath(path)
 
 
-def _tell(word: str, places: list[str], nothing: str) -> None:
+def _print_paths(word: str, places: list[str], nothing: str) -> None:
     for place in places:
         print(f"{word} {place}")
     if not places:

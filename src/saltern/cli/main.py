@@ -70,7 +70,7 @@ def guarded(work: Callable[[], int]) -> int:
     try:
         return work()
     except SalternError as problem:
-        return _told(problem)
+        return _report_problem(problem)
     except KeyboardInterrupt:
         print("saltern: interrupted", file=sys.stderr)
         return exits.INTERRUPTED
@@ -81,7 +81,7 @@ def guarded(work: Callable[[], int]) -> int:
     except Exception as problem:
         if numbers.was_refused(problem):  # made by code of the user's: what is read has been looked at
             what, fix = numbers.what(), "some function or module gives it: let it give text"
-            return _told(OperationError(Diagnostic(code="number-too-long", what=what, fix=fix)))
+            return _report_problem(OperationError(Diagnostic(code="number-too-long", what=what, fix=fix)))
         return _bug(problem)
 
 
@@ -125,7 +125,7 @@ def code_for(problem: SalternError) -> int:
     return exits.COMPILE if isinstance(problem, CompileError) else exits.SURROUNDINGS
 
 
-def _told(problem: SalternError) -> int:
+def _report_problem(problem: SalternError) -> int:
     from saltern.report.colours import wanted
     from saltern.report.diagnostics import show
 

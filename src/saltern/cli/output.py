@@ -34,7 +34,7 @@ class Follower(Protocol):
 
     job: str
 
-    def tell(self, event: Event) -> None: ...
+    def follow(self, event: Event) -> None: ...
 
     def claimed(self, run: str) -> None:
         """The run has its number."""
@@ -82,7 +82,7 @@ def watched(args: SimpleNamespace, work: Callable[[EventSink | None], Report]) -
             watcher.close()
 
 
-def tell_report(args: SimpleNamespace, engine: Session, report: Report) -> None:
+def write_report(args: SimpleNamespace, engine: Session, report: Report) -> None:
     show_warnings(args, report)
     if follower := follower_of(args):
         follower.reported(report)
@@ -115,7 +115,7 @@ def _watchers(args: SimpleNamespace) -> tuple[list[EventSink], list[Live | Lines
     """What follows the events of a run: the log, an agent, the terminal, or the lines on stdout."""
     found, close = _viewers(args)
     if follower := follower_of(args):
-        found = [follower.tell, *found]
+        found = [follower.follow, *found]
     if log.is_on("info"):
         from saltern.report.log import write as log_event
 
@@ -142,8 +142,8 @@ def _all(watchers: list[EventSink]) -> EventSink | None:
     if len(watchers) < 2:
         return watchers[0] if watchers else None
 
-    def tell(event: Event) -> None:
+    def pass_on(event: Event) -> None:
         for watcher in watchers:
             watcher(event)
 
-    return tell
+    return pass_on

@@ -27,7 +27,7 @@ def show(
     override: Mapping[str, object],
     save: str | None,
 ) -> int:
-    """Look, tell, and keep it where it is asked for."""
+    """Make the plan, print it, and write it to the file that is asked for."""
     from saltern.planfile.make import foresee, prepare_foresight, propose
 
     profile = None

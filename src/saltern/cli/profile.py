@@ -85,14 +85,14 @@ class Profile:
         paint = painter(wanted(out, colour))
         phases = self._phases(report, time.perf_counter())
         whole = sum(seconds for _, seconds in phases)
-        told = [
+        lines = [
             paint(f"Where the time went: {whole * 1000:.1f} ms", "cyan"),
             *_table([(name, seconds, f"{seconds / whole * 100:4.1f} %") for name, seconds in phases]),
             *self._slowest_files(paint),
         ]
         if report is not None:
-            told += _slowest_states(report, paint)
-        emit(out, "\n".join([*told, ""]))
+            lines += _slowest_states(report, paint)
+        emit(out, "\n".join([*lines, ""]))
 
     def _phases(self, report: Report | None, end: float) -> list[tuple[str, float]]:
         compiled, rendered = end, self._rendering()

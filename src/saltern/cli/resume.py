@@ -77,8 +77,8 @@ def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
 
     found: list[Report] = []
 
-    def work(tell: EventSink | None) -> Report:
-        report = resume(engine.settings, jid, tell, again=options_again(args), question=ask_at_terminal)
+    def work(on_event: EventSink | None) -> Report:
+        report = resume(engine.settings, jid, on_event, again=options_again(args), question=ask_at_terminal)
         if report is not None:
             found.append(report)
         return report or Report()
@@ -116,7 +116,7 @@ def _all(args: SimpleNamespace, engine: Session) -> int:
 
 
 def _chains(engine: Session, of: str = "") -> int:
-    """Action chains go on, too: the run of their chunk has ended by now. ``of``: only that with this run."""
+    """Resume action chains whose run has ended by now. ``of``: only the one with this run."""
     from saltern.chains.drive import left_open, resume_leg
     from saltern.cli.chain import CODES
     from saltern.cli.resume_question import ask_at_terminal

@@ -23,7 +23,7 @@ CURES = {
 
 
 def is_idempotent(args: SimpleNamespace, engine: Session, run: Callable[[], Report]) -> bool:
-    """Apply once more, and tell on stderr every state that changed something or failed."""
+    """Apply once more, and report on stderr every state that changed something or failed."""
     if engine.settings.test:
         what = "--check-idempotent applies twice, and a test run applies nothing"
         raise OperationError(Diagnostic(code="idempotence-untested", what=what, fix="leave out --test"))
@@ -34,7 +34,7 @@ def is_idempotent(args: SimpleNamespace, engine: Session, run: Callable[[], Repo
         from saltern.report.colours import wanted
         from saltern.report.diagnostics import show
 
-        show([_told(answer) for answer in moved], sys.stderr, colour=wanted(sys.stderr, args.color))
+        show([_diagnostic(answer) for answer in moved], sys.stderr, colour=wanted(sys.stderr, args.color))
         number = "1 state is" if len(moved) == 1 else f"{len(moved)} states are"
         print(f"saltern: {number} not idempotent", file=sys.stderr)
     else:
@@ -42,7 +42,7 @@ def is_idempotent(args: SimpleNamespace, engine: Session, run: Callable[[], Repo
     return not moved
 
 
-def _told(answer: Answer) -> Diagnostic:
+def _diagnostic(answer: Answer) -> Diagnostic:
     chunk, result = answer.chunk, answer.result
     how = f"changed {', '.join(map(str, result.changes))} again" if result.changes else "failed"
     why = f": {result.comment}" if result.outcome is Outcome.FAILED else ""

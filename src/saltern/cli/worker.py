@@ -112,7 +112,7 @@ def _known_run(task: Task) -> str:
 def _continue(task: Task, follower: JobFollower, run: str) -> int:
     """Resume the run, or report it if it has ended."""
     from saltern.cli.options import session
-    from saltern.cli.output import exit_code, tell_report
+    from saltern.cli.output import exit_code, write_report
     from saltern.cli.resume import LINE, resume_named
     from saltern.journal.report import report_of
     from saltern.journal.runs import Runs
@@ -130,7 +130,7 @@ def _continue(task: Task, follower: JobFollower, run: str) -> int:
                 raise
             state = Runs(engine.settings).state(run)  # the machine's own service was quicker
     report = report_of(state)
-    tell_report(args, engine, report)
+    write_report(args, engine, report)
     return exit_code(report)
 
 

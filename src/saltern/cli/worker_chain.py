@@ -106,7 +106,7 @@ class LegDriver:
     def _watch(self, event: Event) -> None:
         if isinstance(event, ChunkStarted) and self.follower.is_cancelled() and (known := self._begun()):
             Legs(self.settings).orders.write(known.id, "cancel", WHY)
-        self.follower.tell(event)
+        self.follower.follow(event)
 
 
 def _rests(known: KnownLeg) -> bool:

@@ -62,7 +62,7 @@ class JobFollower:
         self._task = task
         self._records: RecordWriter | None = None
 
-    def tell(self, event: Event) -> None:
+    def follow(self, event: Event) -> None:
         if isinstance(event, ChunkStarted):
             self.end_if_cancelled()
             self._note(replace(self._step, state=_name(event.chunk)[:NAME], outcome="", comment=""))

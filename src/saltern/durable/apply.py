@@ -56,12 +56,12 @@ class ClaimedRun:
         self._request = request
         self._options = options
 
-    def execute(self, prepared: Prepared, tell: EventSink | None = None) -> Report:
+    def execute(self, prepared: Prepared, on_event: EventSink | None = None) -> Report:
         """Run what was prepared and record it. A barrier that it asks for is armed when this returns."""
         with open_journal(self._runs, self.jid, self._session) as recorder:
             if prepared.plan is not None:
                 self._begin(recorder, prepared.plan)
-            report = execute(prepared, recorder, tell=tell, jid=self.jid)
+            report = execute(prepared, recorder, on_event=on_event, jid=self.jid)
             end_journal(recorder, report)
             _drop_carried(report, recorder.number)
         pause_for_barrier(self._runs, report, self._session.settings)
@@ -91,10 +91,10 @@ def claim_run(session: Session, request: Request, options: JournalOptions) -> It
     remove_leftovers()
 
 
-def apply(session: Session, request: Request, tell: EventSink | None, options: JournalOptions) -> Report:
+def apply(session: Session, request: Request, on_event: EventSink | None, options: JournalOptions) -> Report:
     """``engine.apply``, with a journal."""
     with claim_run(session, request, options) as run:
-        return run.execute(prepare(session, request), tell)
+        return run.execute(prepare(session, request), on_event)
 
 
 def failed_part(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def resume(
     settings: Settings,
     jid: str | None,
-    tell: EventSink | None,
+    on_event: EventSink | None,
     *,
     again: Sequence[str] = (),
     ends: Callable[[], bool] | None = None,
@@ -58,7 +58,7 @@ def resume(
         with open_journal(runs, chosen, session, state) as recorder:
             recorder.resumed(surroundings() | {"at": session.clock.now(), "planned": planned})
             prepared = prepare_plan(session, head.request, recorder.plan())
-            report = execute(prepared, recorder, tell=tell, jid=chosen)
+            report = execute(prepared, recorder, on_event=on_event, jid=chosen)
             end_journal(recorder, report)
         pause_for_barrier(runs, report, session.settings)
     remove_leftovers()

@@ -87,21 +87,21 @@ def prepare_plan(session: Session, request: Request, plan: Plan) -> Prepared:
 
 
 def execute(
-    prepared: Prepared, journal: Journal | None = None, *, tell: EventSink | None = None, jid: str = ""
+    prepared: Prepared, journal: Journal | None = None, *, on_event: EventSink | None = None, jid: str = ""
 ) -> Report:
     """Run what was prepared. ``journal`` records it, and knows what an earlier process has done of it;
-    ``tell`` is given every event as it happens; ``jid`` is the number of the run."""
+    ``on_event`` is called with every event as it happens; ``jid`` is the number of the run."""
     session, plan, delays = prepared.session, prepared.plan, prepared.delays
     if plan is None:
         return _no_states(prepared.warnings)
     session.run.chunks = plan.chunks
-    session.run.outbox.listen(tell)
+    session.run.outbox.listen(on_event)
     report = run(
         plan,
         caller=session.caller,
         clock=session.clock,
         options=run_options(session),
-        on_event=session.telling(tell),
+        on_event=session.with_log(on_event),
         frames=_frame_compiler(prepared),
         journal=journal,
         jid=jid,
@@ -114,9 +114,9 @@ def execute(
     return report
 
 
-def apply(session: Session, request: Request, tell: EventSink | None = None) -> Report:
+def apply(session: Session, request: Request, on_event: EventSink | None = None) -> Report:
     """Bring this machine to the state that the SLS files describe, without a journal."""
-    return execute(prepare(session, request), tell=tell)
+    return execute(prepare(session, request), on_event=on_event)
 
 
 def _frame_compiler(prepared: Prepared) -> FrameMaker | None:

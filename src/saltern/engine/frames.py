@@ -70,7 +70,7 @@ class FrameCompiler:
                 elsewhere=self._elsewhere,
             )
         except CompileError as problem:
-            raise Unrendered(self._told(problem.diagnostics, call)) from None
+            raise Unrendered(self._problem_text(problem.diagnostics, call)) from None
         self._delays.warnings.update(dict.fromkeys(found.warnings))
         self._outer.append(session.run.chunks)
         self._suspect.append(suspect)
@@ -96,7 +96,7 @@ class FrameCompiler:
                     return f"it is outside of this block ({chunk.mark()}), and requisites stay in their scope"
         return self._delays.inside(id_)
 
-    def _told(self, problems: tuple[Diagnostic, ...], call: Call) -> str:
+    def _problem_text(self, problems: tuple[Diagnostic, ...], call: Call) -> str:
         from io import StringIO
 
         out = StringIO()
@@ -169,10 +169,10 @@ def _remember(call: Call) -> None:
     """What the target before this one came to joins the returns of all before."""
     from copy import deepcopy
 
-    told = call.returns
-    fresh = deepcopy([_shaped(answer) for answer in call.earlier[len(told.returns) :]])
-    told.returns += fresh
-    told.suspect = told.suspect or _is_suspect(fresh)
+    returns = call.returns
+    fresh = deepcopy([_shaped(answer) for answer in call.earlier[len(returns.returns) :]])
+    returns.returns += fresh
+    returns.suspect = returns.suspect or _is_suspect(fresh)
 
 
 def _shaped(answer: Answer) -> dict[str, object]:

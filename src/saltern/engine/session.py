@@ -154,16 +154,16 @@ class Session:
         library.bind(self.run, self.registry)
         return library
 
-    def telling(self, tell: EventSink | None) -> EventSink | None:
+    def with_log(self, on_event: EventSink | None) -> EventSink | None:
         """The listener to what happens; Salt-style modules listen, too (``__running__``)."""
         if "library" not in vars(self):
-            return tell
+            return on_event
         hear = self.library.hear
 
         def both(event: Event) -> None:
             hear(event)
-            if tell is not None:
-                tell(event)
+            if on_event is not None:
+                on_event(event)
 
         return both
 

@@ -40,8 +40,8 @@ def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeA
 def _quick(
     uri: str, rows: Lines, problem: Problem, span: Span, shown: Sequence[types.Diagnostic]
 ) -> list[types.CodeAction]:
-    told = message(problem.diagnostic)
-    own = [one for one in shown if one.code == problem.diagnostic.code and one.message == told]
+    text = message(problem.diagnostic)
+    own = [one for one in shown if one.code == problem.diagnostic.code and one.message == text]
     return [
         types.CodeAction(
             change.title,

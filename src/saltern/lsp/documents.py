@@ -66,9 +66,9 @@ class OpenFiles(Workspace):
         return None
 
 
-def encoding(told: object) -> str:
+def encoding(chosen: object) -> str:
     """The agreed encoding by its plain name."""
-    return str(getattr(told, "value", told) or "utf-16").lower()
+    return str(getattr(chosen, "value", chosen) or "utf-16").lower()
 
 
 def path_of(uri: str) -> str:

@@ -80,18 +80,18 @@ class Manual:
         found = self._registry.state(module, fun) if kind == "states" else self._registry.function(name)
         if found is None:
             return None
-        said, told, example = parted(found.doc)
+        said, params, example = parted(found.doc)
         arguments = {
             param.name: Argument(
                 name=param.name,
                 type=param.annotation,
                 default="" if param.required else repr(param.default),
-                doc=told.get(param.name, ""),
+                doc=params.get(param.name, ""),
             )
             for param in schema(found).params.values()
         }
         if kind == "states":
-            named = Argument(name="name", type="str", default="the ID", doc=told.get("name", ""))
+            named = Argument(name="name", type="str", default="the ID", doc=params.get("name", ""))
             arguments = {"name": named, **arguments}
         return Entry(name=name, said=said, example=example, arguments=arguments)
 
@@ -134,7 +134,7 @@ def _parsed(module: str, kind: str, source: bytes) -> Iterator[tuple[str, Entry]
     for one in ast.parse(source).body:
         if not isinstance(one, ast.FunctionDef) or one.name.startswith("_"):
             continue
-        said, told, example = parted(ast.get_docstring(one) or "")
+        said, params, example = parted(ast.get_docstring(one) or "")
         positional = [*one.args.posonlyargs, *one.args.args]
         values: list[ast.expr | None] = [None] * (len(positional) - len(one.args.defaults))
         given = [*zip(positional, [*values, *one.args.defaults], strict=True)]
@@ -144,7 +144,7 @@ def _parsed(module: str, kind: str, source: bytes) -> Iterator[tuple[str, Entry]
                 name=name.arg,
                 type=ast.unparse(name.annotation) if name.annotation else "",
                 default=ast.unparse(value) if value is not None else "",
-                doc=told.get(name.arg, ""),
+                doc=params.get(name.arg, ""),
             )
             for name, value in given
             if not (kind == "states" and name.arg == "ctx")

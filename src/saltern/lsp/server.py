@@ -35,8 +35,8 @@ class Server(LanguageServer):
         self._checkers: dict[Site, Checker] = {}
         self._manuals: dict[Site, Manual] = {}
         self._extra: dict[Site, set[str]] = {}  # by site: files that are reported though they are not open
-        self._telling = Lock()
-        self._told_failures: set[str] = set()
+        self._publishing = Lock()
+        self._shown_failures: set[str] = set()
 
     # -- files -----------------------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ class Server(LanguageServer):
     def closed(self, uri: str) -> None:
         """Withdraw what was reported about a text that is gone; the rest of the tree sees the file again."""
         path = self.path(uri)
-        self._tell(path, [])
+        self._publish(path, [])
         site = self.sites.of(path)
         if any(self.sites.of(one) is site for one in self._open_paths()):
             self._checker(site).ask(Task(paths=frozenset(), whole=True), PAUSE)
@@ -146,7 +146,7 @@ class Server(LanguageServer):
         """In the checker's thread."""
         site, answer = done.site, done.answer
         if answer.failed:
-            self._tell_failure(answer.failed)
+            self._show_failure(answer.failed)
             return
         site.pillar_keys = tuple(answer.pillar) or site.pillar_keys
         extra = self._extra.setdefault(site, set())
@@ -154,12 +154,12 @@ class Server(LanguageServer):
             extra |= self.index.dependents(site, path)
         found = _by_path(done, [*done.texts, *extra])
         for path in {*done.texts, *extra} if done.whole else done.task.paths & set(done.texts):
-            self._tell(path, found.get(path, []), done.texts.get(path))
+            self._publish(path, found.get(path, []), done.texts.get(path))
         if done.whole:
             extra &= set(found)
 
-    def _tell(self, path: str, problems: list[Problem], checked: str | None = None) -> None:
-        with self._telling:
+    def _publish(self, path: str, problems: list[Problem], checked: str | None = None) -> None:
+        with self._publishing:
             document = self.files.opened(path)
             text = self.index.text(path) or ""
             if document is not None and checked is not None and document.source != checked:
@@ -176,10 +176,10 @@ class Server(LanguageServer):
                 )
             )
 
-    def _tell_failure(self, why: str) -> None:
+    def _show_failure(self, why: str) -> None:
         """Once: the next change would only say it again."""
-        if why not in self._told_failures:
-            self._told_failures.add(why)
+        if why not in self._shown_failures:
+            self._shown_failures.add(why)
             self.window_log_message(
                 types.LogMessageParams(types.MessageType.Error, f"saltern could not check: {why}")
             )
@@ -213,5 +213,5 @@ def _by_path(done: Done, paths: list[str]) -> dict[str, list[Problem]]:
 def _moved(problem: Problem) -> Problem:
     """At the top of a file that it is not in; so it says where it is."""
     one = problem.diagnostic
-    told = replace(one, what=f"{one.where}: {one.what}" if one.where else one.what, where=None)
-    return Problem(diagnostic=told, information=problem.information)
+    diagnostic = replace(one, what=f"{one.where}: {one.what}" if one.where else one.what, where=None)
+    return Problem(diagnostic=diagnostic, information=problem.information)

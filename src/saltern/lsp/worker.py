@@ -106,7 +106,7 @@ def _checked(question: Question) -> CheckReply:
     from saltern.lint.choices import choose, excluded
     from saltern.lint.machines import read_machines
 
-    session, words, told = _session(question)
+    session, words, unread = _session(question)
     settings = session.settings
     configured = settings.check
     beside = os.path.dirname(os.path.abspath(settings.files[0])) if settings.files else ""
@@ -127,20 +127,20 @@ def _checked(question: Question) -> CheckReply:
         without=excluded(configured, question.exclude),
         machines=machines,
     )
-    return _told(found, session, told)
+    return _reply(found, session, unread)
 
 
 def _session(question: Question) -> tuple[Session, list[str], list[Diagnostic]]:
     """As ``saltern check`` makes it: a path that no root holds is a root itself."""
     from saltern.lint.select import roots_around
 
-    session, told = _made(question, question.options)
+    session, unread = _made(question, question.options)
     env = session.settings.saltenv or "base"
     words = [_word(word, question.base, session, env) for word in question.words]
     around = roots_around(words, session, env) if "file_roots" not in question.options else []
     if around and question.base:
-        session, told = _made(question, {**question.options, "file_roots": {"base": around}})
-    return session, words, told
+        session, unread = _made(question, {**question.options, "file_roots": {"base": around}})
+    return session, words, unread
 
 
 def _made(question: Question, options: dict[str, object]) -> tuple[Session, list[Diagnostic]]:
@@ -148,11 +148,11 @@ def _made(question: Question, options: dict[str, object]) -> tuple[Session, list
     from saltern.config.untrusted import untrusted
     from saltern.engine.nested_engine import make_session
 
-    told: list[Diagnostic] = []
+    unread: list[Diagnostic] = []
     settings, _ = load(question.config, options, os.environ)
     if not question.trust:
-        settings, told = untrusted(settings, question.places)
-    return make_session(settings, question.pillar, texts=question.texts, trust=question.trust), told
+        settings, unread = untrusted(settings, question.places)
+    return make_session(settings, question.pillar, texts=question.texts, trust=question.trust), unread
 
 
 def _word(word: str, base: str, session: Session, env: str) -> str:
@@ -166,10 +166,10 @@ def _word(word: str, base: str, session: Session, env: str) -> str:
     return path if not plain or (os.path.exists(path) and is_path(path, session.tree, env)) else word
 
 
-def _told(found: Checked, session: Session, told: list[Diagnostic]) -> CheckReply:
+def _reply(found: Checked, session: Session, unread: list[Diagnostic]) -> CheckReply:
     problems = [_problem(one, found.edits.get(one), found.machines.get(one, ())) for one in found.problems]
     return CheckReply(
-        problems=[*(_problem(one, None) for one in told), *problems],
+        problems=[*(_problem(one, None) for one in unread), *problems],
         pillar=list(_keys(session.pillar))[:MOST_KEYS],
         files=found.files,
         count=found.count,
@@ -179,7 +179,7 @@ def _told(found: Checked, session: Session, told: list[Diagnostic]) -> CheckRepl
 def _problem(one: Diagnostic, edit: Edit | None, machines: tuple[str, ...] = ()) -> Problem:
     if REFUSED not in one.what and REFUSED not in one.detail:
         return Problem(diagnostic=one, edit=edit, machines=machines)
-    told = Diagnostic(
+    diagnostic = Diagnostic(
         severity=Severity.WARNING,
         where=one.where,
         code="not-rendered",
@@ -187,7 +187,7 @@ def _problem(one: Diagnostic, edit: Edit | None, machines: tuple[str, ...] = ())
         fix="if you trust the tree: saltern check without --untrusted, saltern lsp with --trust",
         detail=f"{one.what}\n{one.detail}".strip(),
     )
-    return Problem(diagnostic=told, information=True, machines=machines)
+    return Problem(diagnostic=diagnostic, information=True, machines=machines)
 
 
 def _keys(data: object, before: str = "", depth: int = 1) -> list[str]:

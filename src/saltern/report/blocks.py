@@ -72,7 +72,7 @@ class Blocks:
             yield from self._times(answer)
 
     def _times(self, answer: Answer) -> Iterator[tuple[str, str]]:
-        """What is known of them: of a step, an engine may tell one without the other."""
+        """What is known of them: of a step, an engine may report one without the other."""
         if answer.has_start:
             yield "Started", self._clock(answer.started)
         if answer.timed:

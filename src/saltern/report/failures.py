@@ -30,13 +30,13 @@ def failures(
     yield "Failures"
     yield "--------"
     for answer in guilty[:MOST]:
-        for line in _told(answer, blame):
+        for line in _lines(answer, blame):
             yield cut(line, width - 1) if width else line
     if len(guilty) > MOST:
         yield f"… and {len(guilty) - MOST} more: `saltern report --html -o FILE` has all of them"
 
 
-def _told(answer: Answer, blame: Blame) -> Iterator[str]:
+def _lines(answer: Answer, blame: Blame) -> Iterator[str]:
     chunk = answer.chunk
     why = answer.result.comment.strip().partition("\n")[0]
     yield safe_line(f"{chunk.function} {answer.path}: {why}" if why else f"{chunk.function} {answer.path}")

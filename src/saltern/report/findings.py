@@ -115,8 +115,8 @@ def github(found: Found, out: TextIO) -> None:
             words["file"] = _relative(one.where.file)
             words |= {"line": str(one.where.line)} if one.where.line else {}
             words |= {"col": str(one.where.column)} if one.where.column else {}
-        told = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in words.items())
-        emit(out, safe_line(f"::{one.severity.value} {told}::{_escaped(_message(one))}") + "\n")
+        parameters = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in words.items())
+        emit(out, safe_line(f"::{one.severity.value} {parameters}::{_escaped(_message(one))}") + "\n")
 
 
 def _escaped(text: str, more: str = "") -> str:

@@ -48,18 +48,18 @@ class Lines:
         match event:
             case RunStarted():
                 self._keys.reserve(chunk.tag for chunk in event.chunks)
-                self._tell("run-started", total=event.total, test=event.test, time=event.started)
+                self._write("run-started", total=event.total, test=event.test, time=event.started)
             case ChunkStarted():
-                self._tell("chunk-started", tag=event.tag, **_names(event.chunk), time=event.started)
+                self._write("chunk-started", tag=event.tag, **_names(event.chunk), time=event.started)
             case ChunkFinished():
                 self._answered(event.answer)
             case FrameStarted():
                 self._keys.reserve(tag_in(chunk, event.frame.path) for chunk in event.chunks)
-                self._tell("frame-started", **_frame(event.frame))
+                self._write("frame-started", **_frame(event.frame))
             case FrameFinished():
-                self._tell("frame-finished", **_frame(event.frame), took=event.frame.took)
+                self._write("frame-finished", **_frame(event.frame), took=event.frame.took)
             case Fired():
-                self._tell("fired", tag=event.tag, data=event.data)
+                self._write("fired", tag=event.tag, data=event.data)
             case RunFinished():
                 self._finished = event
 
@@ -75,11 +75,11 @@ class Lines:
     def _answered(self, answer: Answer) -> None:
         tag, parent = self._keys.take(answer), self._keys.parent(answer)
         self._answers.append(answer)
-        self._tell("chunk-finished", tag=tag, **{"return": returned(answer, self._clock, parent)})
+        self._write("chunk-finished", tag=tag, **{"return": returned(answer, self._clock, parent)})
 
     def _end(self, report: Report, exit_code: int | None) -> None:
         counts = totals(report)
-        self._tell(
+        self._write(
             "run-finished",
             took=report.took,
             stopped=report.stopped,
@@ -87,7 +87,7 @@ class Lines:
             exit_code=exit_code if exit_code is not None else 2 * failed(report),
         )
 
-    def _tell(self, event: str, **values: object) -> None:
+    def _write(self, event: str, **values: object) -> None:
         self._out.write(tame(dumps({"event": event, **values}).decode()) + "\n")
         self._out.flush()
 
@@ -117,13 +117,13 @@ def _names(chunk: Chunk) -> Line:
 
 def write(report: Report, out: TextIO, _options: OutputOptions) -> None:
     """A finished run, reported again: each frame with its states between its start and its end."""
-    tell = Lines(out)
+    write = Lines(out)
     started = min((answer.started for answer in report.answers if answer.has_start), default=0.0)
     real = [answer.chunk for answer in report.answers if not (answer.sub or answer.frame)]
-    tell(RunStarted(total=len(report.answers), test=report.test, started=started, chunks=real))
+    write(RunStarted(total=len(report.answers), test=report.test, started=started, chunks=real))
     for event in _events(report):
-        tell(event)
-    tell.close(report)
+        write(event)
+    write.close(report)
 
 
 def _events(report: Report) -> Iterator[Event]:

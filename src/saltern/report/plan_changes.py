@@ -13,10 +13,10 @@ NOTHING: tuple[object, ...] = (None, "", [], {})
 SAID = ("new", "New file")  # what the sign + has said already
 
 
-def told(changes: Mapping[str, object], *, name: str, created: bool) -> dict[str, object]:
+def new_values(changes: Mapping[str, object], *, name: str, created: bool) -> dict[str, object]:
     """Without what the title says: the name of the state, and that it is new."""
     if list(changes) == [name] and isinstance(changes[name], Mapping) and not _is_pair(changes[name]):
-        return told(_mapping(changes[name]), name=name, created=created)
+        return new_values(_mapping(changes[name]), name=name, created=created)
     said = (name, *SAID) if created else (name,)
     return {key: value for key, value in changes.items() if value not in said}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from saltern.report.colours import Paint, painter
 from saltern.report.foreseen import CREATE, FAIL, KEEP, LATER, VERBS, Foreseen, counted
-from saltern.report.plan_changes import Changes, told
+from saltern.report.plan_changes import Changes, new_values
 from saltern.report.text import columns, emit, lines, safe_line
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _row(row: Foreseen, paint: Paint, changes: Changes, width: int) -> Iterator[
     for warning in row.warnings:
         for line in lines(f"warning: {warning}", len(margin) + 4, width):
             yield f"{margin}    {paint(line, 'bright red')}"
-    new = told(row.changes, name=row.name, created=row.kind == CREATE)
+    new = new_values(row.changes, name=row.name, created=row.kind == CREATE)
     yield from changes.lines(new, len(margin) + 4)
 
 

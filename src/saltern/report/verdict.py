@@ -80,7 +80,7 @@ def totals(report: Report) -> Totals:
 
 def count(answers: Iterable[Answer], forgiven: frozenset[int] = frozenset()) -> Totals:
     """The counts of any answers, such as those of one SLS."""
-    total = fails = unchanged = deferred = changes = warned = unrun = mended = 0
+    total = fails = unchanged = deferred = changes = warned = unrun = excused = 0
     subs = sub_fails = sub_changes = 0
     serial = longest = 0.0
     for answer in answers:
@@ -92,7 +92,7 @@ def count(answers: Iterable[Answer], forgiven: frozenset[int] = frozenset()) -> 
         total += 1
         if result.outcome is Outcome.FAILED:
             fails += 1
-            mended += bool(forgiven) and answer.number in forgiven
+            excused += bool(forgiven) and answer.number in forgiven
         elif result.outcome is Outcome.WOULD_CHANGE:
             unchanged += result.ran
             deferred += not result.ran
@@ -113,7 +113,7 @@ def count(answers: Iterable[Answer], forgiven: frozenset[int] = frozenset()) -> 
         changed=changes,
         warnings=warned,
         not_run=unrun,
-        forgiven=mended,
+        forgiven=excused,
         sub_states=subs,
         sub_failed=sub_fails,
         sub_changed=sub_changes,

@@ -120,7 +120,7 @@ def test_an_ignored_unreachable_host_is_a_note(plays: Plays) -> None:
     assert result.outcome is Outcome.OK
 
 
-def test_a_playbook_that_does_not_parse_is_told_with_ansibles_words(plays: Plays) -> None:
+def test_a_playbook_that_does_not_parse_is_reported_with_ansibles_words(plays: Plays) -> None:
     result = plays.run("- hosts: all\n  tasks:\n    - {name: a, debug: {msg: x}\n")
     assert result.outcome is Outcome.FAILED
     assert "exit code 4" in result.comment
@@ -128,7 +128,7 @@ def test_a_playbook_that_does_not_parse_is_told_with_ansibles_words(plays: Plays
     assert plays.told == []
 
 
-def test_an_unknown_module_is_told(plays: Plays) -> None:
+def test_an_unknown_module_is_reported(plays: Plays) -> None:
     result = plays.run(HEAD + "    - {name: a, no_such_module_here: {}}\n")
     assert result.outcome is Outcome.FAILED
     assert "no_such_module_here" in result.comment
@@ -147,7 +147,7 @@ def test_an_unknown_module_is_told(plays: Plays) -> None:
         ({"inventory": "salt://none.ini"}, "salt://none.ini is not in the environment 'base'"),
     ],
 )
-def test_bad_input_is_told_before_anything_runs(plays: Plays, args: dict[str, Any], said: str) -> None:
+def test_bad_input_is_reported_before_anything_runs(plays: Plays, args: dict[str, Any], said: str) -> None:
     result = plays.run(WRITE, **args)
     assert result.outcome is Outcome.FAILED
     assert said in result.comment
@@ -178,7 +178,7 @@ def test_huge_output_is_cut_in_the_result_and_whole_in_the_log(plays: Plays) -> 
     assert os.path.getsize(str(result.data["log"])) > 50_000_000
 
 
-def test_output_that_is_no_text_is_told_as_ansible_takes_it(plays: Plays) -> None:
+def test_output_that_is_no_text_is_reported_as_ansible_takes_it(plays: Plays) -> None:
     """ansible-core from 2.19 on fails a task for it; before, it kept the bytes as half characters."""
     code = "import os; os.write(1, b'caf' + bytes([233]))"
     text = HEAD + f'    - name: odd\n      command: {{argv: ["{sys.executable}", "-c", "{code}"]}}\n'
@@ -223,7 +223,7 @@ def test_an_ansible_that_is_interrupted_is_a_failure_that_says_so(plays: Plays, 
     assert ("signal 9" if number == signal.SIGKILL else "exit code 99") in result.comment
 
 
-def test_a_result_is_told_while_ansible_goes_on(plays: Plays) -> None:
+def test_a_result_is_reported_while_ansible_goes_on(plays: Plays) -> None:
     """The second task ends only if the first one was told before."""
     flag = plays.base / "heard"
     wait = f"'until test -e {flag}; do sleep 0.05; done'"

@@ -156,11 +156,11 @@ def test_two_tasks_of_one_name_keep_both_results(ran: Ran) -> None:
     assert both == ["first", "second"]
 
 
-def test_retries_are_told(ran: Ran) -> None:
+def test_retries_are_reported(ran: Ran) -> None:
     assert ran["a: tries"].comment.endswith("(after 2 attempts)")
 
 
-def test_handlers_are_told_like_tasks(ran: Ran) -> None:
+def test_handlers_are_reported_like_tasks(ran: Ran) -> None:
     step = ran["a: told"]
     assert (step.comment, step.data["handler"]) == ("handled", True)
 

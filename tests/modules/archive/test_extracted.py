@@ -298,12 +298,12 @@ def test_an_encrypted_zip_does_not_tell_its_password(desk: Desk) -> None:
         ({"user": "saltern-t-nobody"}, "not available"),
     ],
 )
-def test_bad_input_is_told_plainly(desk: Desk, args: dict[str, object], words: str) -> None:
+def test_bad_input_is_reported_plainly(desk: Desk, args: dict[str, object], words: str) -> None:
     source = tar(desk.at("a.tgz"), FILES)
     assert words in desk.refusal(extracted, desk.at("to"), source=source, **args)
 
 
-def test_what_is_no_archive_is_told_plainly(desk: Desk) -> None:
+def test_what_is_no_archive_is_reported_plainly(desk: Desk) -> None:
     desk.put("a.tar.gz", "no archive")
     desk.put("thing", "no archive")
     assert "cannot be read" in desk.refusal(extracted, desk.at("to"), source=desk.at("a.tar.gz"))
@@ -347,7 +347,7 @@ def test_listings_of_other_programs_are_read() -> None:
     ]
 
 
-def test_a_format_no_program_is_here_for_is_told_plainly(desk: Desk) -> None:
+def test_a_format_no_program_is_here_for_is_reported_plainly(desk: Desk) -> None:
     desk.put("a.rar", "x")
     comment = desk.refusal(extracted, desk.at("to"), source=desk.at("a.rar"))
     assert "rar" in comment

@@ -60,7 +60,7 @@ def test_gzip_goes_there_and_back(desk: Desk) -> None:
     assert desk.text("f") == "text"
 
 
-def test_what_fails_is_told_plainly(desk: Desk) -> None:
+def test_what_fails_is_reported_plainly(desk: Desk) -> None:
     ctx = desk.context()
     calls: tuple[Callable[[], object], ...] = (
         lambda: archive.tar(ctx, "xf", desk.at("none.tar")),

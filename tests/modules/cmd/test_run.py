@@ -123,7 +123,7 @@ def test_what_cannot_be_is_refused_in_words_and_runs_nothing(
         ("use_vt", ()),
     ],
 )
-def test_an_argument_that_means_nothing_is_told_and_not_obeyed(
+def test_an_argument_that_means_nothing_is_reported_and_not_obeyed(
     ctx: Context, given: str, said: tuple[str, ...]
 ) -> None:
     result = cmd.run(ctx, "true", **{given: "x"})  # type: ignore[arg-type]
@@ -228,7 +228,7 @@ def test_wait_does_nothing_until_a_watch_fires(ctx: Context, tmp_path: Path) -> 
     assert (tmp_path / "f").exists()
 
 
-def test_a_watch_is_told_where_it_cannot_work(ctx: Context) -> None:
+def test_a_watch_is_reported_where_it_cannot_work(ctx: Context) -> None:
     result = cmd.mod_watch(ctx, "x", sfun="zork")
     assert (result.outcome, "cmd.zork cannot react" in result.comment) == (Outcome.FAILED, True)
 

@@ -91,7 +91,7 @@ def test_an_image_is_removed_but_not_under_a_container(
     ],
     ids=str,
 )
-def test_bad_input_is_told(given: dict[str, Any], why: str, images: Bench) -> None:
+def test_bad_input_is_reported(given: dict[str, Any], why: str, images: Bench) -> None:
     assert why in images.refusal("present", NAME, **given)
 
 

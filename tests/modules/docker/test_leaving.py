@@ -105,6 +105,6 @@ def test_a_container_can_be_run_in_the_background(containers: Bench, engine: Eng
     ],
     ids=str,
 )
-def test_bad_input_is_told(given: dict[str, Any], why: str, containers: Bench, engine: Engine) -> None:
+def test_bad_input_is_reported(given: dict[str, Any], why: str, containers: Bench, engine: Engine) -> None:
     assert why in containers.refusal("run", NAME, **{"image": IMAGE, **given})
     assert engine.get("/containers/json", {"all": True}) == []

@@ -91,7 +91,7 @@ def test_containers_can_be_named_and_are_connected(networks: Bench, containers: 
     ],
     ids=str,
 )
-def test_bad_input_is_told(given: dict[str, Any], why: str, networks: Bench) -> None:
+def test_bad_input_is_reported(given: dict[str, Any], why: str, networks: Bench) -> None:
     assert why in networks.refusal("present", NET, **given)
 
 
@@ -119,7 +119,7 @@ def test_options_of_a_volume_are_replaced_only_by_force_and_passwords_are_hidden
     assert list(done.changes) == ["removed", "created"]
 
 
-def test_bad_volumes_are_told(volumes: Bench) -> None:
+def test_bad_volumes_are_reported(volumes: Bench) -> None:
     volumes.change("present", VOLUME)
     assert "has the driver 'local', not 'nonesuch'" in volumes.refusal("present", VOLUME, driver="nonesuch")
     assert "needs name=value" in volumes.refusal("present", VOLUME, driver_opts="type")

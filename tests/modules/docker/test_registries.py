@@ -98,7 +98,7 @@ def test_a_login_is_kept_for_later_and_forgotten(registry: str, logged_in: Bench
         salt["docker.push"](f"{NAME}:1")
 
 
-def test_a_wrong_password_is_told_and_not_kept(registry: str, logged_in: Bench, tmp_path: Path) -> None:
+def test_a_wrong_password_is_reported_and_not_kept(registry: str, logged_in: Bench, tmp_path: Path) -> None:
     logged_in.run.pillar["docker-registries"] = {ADDRESS: {"username": USER, "password": "wrong-s3cr3t"}}
     told = logged_in.salt["docker.login"](ADDRESS)
     assert isinstance(told, dict) and told["Results"] == {ADDRESS: False}

@@ -370,7 +370,7 @@ def test_values_of_the_environment_are_shown_nowhere(containers: Bench) -> None:
     ],
     ids=str,
 )
-def test_bad_input_is_told(given: dict[str, Any], why: str, containers: Bench, engine: Engine) -> None:
+def test_bad_input_is_reported(given: dict[str, Any], why: str, containers: Bench, engine: Engine) -> None:
     assert why in containers.refusal("running", NAME, **{"image": IMAGE, "command": SLEEP, **given})
     assert engine.get("/containers/json", {"all": True}) == []
 

@@ -40,7 +40,7 @@ def test_the_story_as_it_was_recorded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("module", [docker_container, docker_image, docker_network, docker_volume])
-def test_an_engine_that_is_not_there_is_told(module: ModuleType, tmp_path: Path) -> None:
+def test_an_engine_that_is_not_there_is_reported(module: ModuleType, tmp_path: Path) -> None:
     bench = Bench(tmp_path, module, opts={"docker.url": f"unix://{tmp_path}/none"})
     why = bench.refusal("absent", "saltern-t-none")
     assert why == (
@@ -49,12 +49,12 @@ def test_an_engine_that_is_not_there_is_told(module: ModuleType, tmp_path: Path)
     )
 
 
-def test_an_address_that_is_none_is_told(tmp_path: Path) -> None:
+def test_an_address_that_is_none_is_reported(tmp_path: Path) -> None:
     bench = Bench(tmp_path, docker_container, opts={"docker.url": "ftp://somewhere"})
     assert "docker.url needs unix://, tcp:// or https://" in bench.refusal("absent", "saltern-t-none")
 
 
-def test_a_server_that_is_no_engine_is_told(tmp_path: Path) -> None:
+def test_a_server_that_is_no_engine_is_reported(tmp_path: Path) -> None:
     import socket
     import threading
 

@@ -90,7 +90,7 @@ def test_names_of_images_are_split() -> None:
     assert images.split("a@sha256:12") == ("a", "sha256:12")
 
 
-def test_arguments_that_mean_nothing_are_told() -> None:
+def test_arguments_that_mean_nothing_are_reported() -> None:
     assert given({"detach": True}).warnings == ()
     assert "always runs by itself" in given({"detach": False}).warnings[0]
     assert "put '/a:/b' under binds" in given({"volumes": "/a:/b"}).warnings[0]

@@ -33,7 +33,7 @@ def fired(text: str, *, test: bool = False) -> list[Fired]:
 SEND = "a/b:\n  event.send:\n    - data: {x: 1}\n"
 
 
-def test_an_event_is_told_between_the_start_and_the_end_of_its_state() -> None:
+def test_an_event_is_reported_between_the_start_and_the_end_of_its_state() -> None:
     with kit.tree({"main.sls": SEND}) as made:
         told = kit.attempt(made, kit.request_for({"main.sls": SEND})).events
     assert [type(one) for one in told[1:4]] == [ChunkStarted, Fired, ChunkFinished]

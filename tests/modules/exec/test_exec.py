@@ -68,7 +68,7 @@ def test_each_object_is_a_step(lines: Lines) -> None:
     assert result.data["retcode"] == 0
 
 
-def test_a_step_is_told_while_the_program_runs(lines: Lines, tmp_path: Path) -> None:
+def test_a_step_is_reported_while_the_program_runs(lines: Lines, tmp_path: Path) -> None:
     """The program does not end before its step was heard."""
     lines.heard = tmp_path / "heard"
     code = f"import os, time\nprint({json.dumps(GOOD)!r}, flush=True)\n"
@@ -147,7 +147,7 @@ def test_the_program_may_speak_for_the_whole(lines: Lines) -> None:
     assert result.data["release"] == "7"
 
 
-def test_what_a_later_version_says_is_told_as_unknown(lines: Lines) -> None:
+def test_what_a_later_version_says_is_reported_as_unknown(lines: Lines) -> None:
     result = lines.printing({"event": "start", "version": 2}, {"event": "progress", "percent": 3}, GOOD)
     assert result.outcome is Outcome.OK
     assert result.warnings == (
@@ -187,7 +187,7 @@ def test_half_characters_and_bytes_that_are_no_text_do_no_harm(lines: Lines) -> 
     assert result.warnings == ("1 line is no JSON object; all output is in the log",)
 
 
-def test_a_timeout_ends_it_and_keeps_what_was_told(lines: Lines) -> None:
+def test_a_timeout_ends_it_and_keeps_what_was_reported(lines: Lines) -> None:
     code = f"import time\nprint({json.dumps(GOOD)!r}, flush=True)\ntime.sleep(60)"
     result = lines(code, timeout=1)
     assert "took longer than its timeout and was ended" in result.comment
@@ -210,7 +210,7 @@ def test_a_file_of_the_tree_is_a_program(lines: Lines) -> None:
     assert "is not in the environment 'base'" in lines("", command=["salt://none"]).comment
 
 
-def test_a_missing_program_and_an_empty_command_are_told(lines: Lines) -> None:
+def test_a_missing_program_and_an_empty_command_are_reported(lines: Lines) -> None:
     assert "/no/such: no such file" in lines("", command=["/no/such"]).comment
     assert lines("", command=[]).comment == "the command is empty"
     assert "cannot split" in lines("", command="a 'b").comment

@@ -97,7 +97,7 @@ def test_a_link_is_taken_for_a_directory_unless_told_otherwise(desk: Desk) -> No
     assert desk.names() == ["link", "real", "real/x"]
 
 
-def test_an_unknown_recurse_word_is_told(desk: Desk) -> None:
+def test_an_unknown_recurse_word_is_reported(desk: Desk) -> None:
     assert "not owner" in desk.refusal(directory, desk.at("d"), recurse=["owner"])
 
 
@@ -163,7 +163,7 @@ def test_empty_directories_are_made_if_asked(desk: Desk) -> None:
         ({"source": "salt://tree", "mode": "0600"}, "file_mode"),
     ],
 )
-def test_bad_input_to_recurse_is_told(desk: Desk, args: dict[str, object], said: str) -> None:
+def test_bad_input_to_recurse_is_reported(desk: Desk, args: dict[str, object], said: str) -> None:
     desk.source("tree/a", "")
     assert said in desk.refusal(recurse, desk.at("d"), **args)
 

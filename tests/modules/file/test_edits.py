@@ -150,7 +150,7 @@ def test_a_block_takes_sources_and_accumulated_texts(desk: Desk) -> None:
     assert (desk.text("g"), desk.text("g.bak")) == (BLOCK.format("1"), BLOCK.format("old"))
 
 
-def test_blocks_that_cannot_be_are_told(desk: Desk) -> None:
+def test_blocks_that_cannot_be_are_reported(desk: Desk) -> None:
     desk.put("f", "a\n")
     desk.put("g", "#-- start managed zone --\n")
     assert "append_if_not_found" in desk.refusal(blockreplace, desk.at("f"))

@@ -126,6 +126,6 @@ def test_changing_files(desk: Desk) -> None:
         ("check_hash", ("/etc/passwd", "abc"), "no checksum"),
     ],
 )
-def test_what_cannot_be_is_told(desk: Desk, name: str, args: tuple[object, ...], said: str) -> None:
+def test_what_cannot_be_is_reported(desk: Desk, name: str, args: tuple[object, ...], said: str) -> None:
     with pytest.raises(BadArgument, match=said):
         call(desk, name, *args)

@@ -84,7 +84,7 @@ def test_data_is_merged_into_what_is_there(desk: Desk) -> None:
         ({"dataset": {"a": 1}, "check_cmd": "false"}, "check_cmd"),
     ],
 )
-def test_data_that_cannot_be_written_is_told(desk: Desk, args: dict[str, object], said: str) -> None:
+def test_data_that_cannot_be_written_is_reported(desk: Desk, args: dict[str, object], said: str) -> None:
     assert said in desk.refusal(serialize, desk.at("f"), **args)
 
 

@@ -190,6 +190,6 @@ def test_other_encodings_are_edited(desk: Desk) -> None:
         assert file.read() == "port = 2\n"
 
 
-def test_a_file_without_content_is_told_as_such(desk: Desk) -> None:
+def test_a_file_without_content_is_reported_as_such(desk: Desk) -> None:
     result = desk.change(managed, desk.at("f"), mode="0440")
     assert result.changes == {"new": f"file {desk.at('f')} created", "mode": "0440"}

@@ -169,7 +169,7 @@ def test_a_service_is_what_it_is_said_to_be(bench: Bench) -> None:
 
 @offline
 @needs_firewalld
-def test_what_firewalld_refuses_is_told(bench: Bench) -> None:
+def test_what_firewalld_refuses_is_reported(bench: Bench) -> None:
     assert "such as 80/tcp" in bench.refusal("present", "public", ports=["80"])
     assert "nosuch" in bench.refusal("present", "public", services=["nosuch"])
     assert "max is 17" in bench.refusal("present", "saltern-t-very-long-name")

@@ -75,7 +75,7 @@ def test_a_failure_is_an_answer(salt: Call, server: str) -> None:
     assert isinstance(refused, dict) and "error" in refused
 
 
-def test_unknown_arguments_are_told(salt: Call) -> None:
+def test_unknown_arguments_are_reported(salt: Call) -> None:
     with pytest.raises(BadArgument, match="'methd'; did you mean 'method'"):
         salt("http.query", "http://x", methd="GET")
 

@@ -51,7 +51,7 @@ def test_processes_have_a_user_and_a_command(salt: Call) -> None:
     assert str(numbers).split() == [str(child.pid)]
 
 
-def test_the_room_on_disks_is_told_in_bytes(salt: Call) -> None:
+def test_the_room_on_disks_is_reported_in_bytes(salt: Call) -> None:
     told = salt("status.diskusage", "/", "/no/such")
     seen = os.statvfs("/")
     assert isinstance(told, dict) and list(told) == ["/"]
@@ -125,7 +125,7 @@ def test_a_block_device_is_tuned(tmp_path: Path) -> None:
         ("random.shadow_hash", (), {"algorithm": "rot13"}, "no password hash"),
     ],
 )
-def test_bad_input_is_told(
+def test_bad_input_is_reported(
     salt: Call, name: str, args: tuple[object, ...], kwargs: dict[str, object], why: str
 ) -> None:
     with pytest.raises(BadArgument, match=why):

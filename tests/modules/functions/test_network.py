@@ -95,7 +95,7 @@ def test_routes_and_neighbours_are_those_of_the_kernel(salt: Call) -> None:
     assert salt("network.ip_networks", "saltern-t0") == ["10.77.0.0/24"]
 
 
-def test_networks_are_told_with_their_size(salt: Call) -> None:
+def test_networks_are_reported_with_their_size(salt: Call) -> None:
     told = salt("network.ip_networks", "lo", include_loopback=True, verbose=True)
     assert told == {
         "127.0.0.0/8": {
@@ -190,7 +190,7 @@ def test_a_machine_is_woken_by_sixteen_times_its_address(salt: Call) -> None:
         ("network.get_bufsize", ("../x",), "no interface can be called"),
     ],
 )
-def test_bad_input_is_told(
+def test_bad_input_is_reported(
     salt: Call, monkeypatch: pytest.MonkeyPatch, name: str, args: tuple[str, ...], why: str
 ) -> None:
     from saltern.modules.functions.network import buffers

@@ -121,7 +121,7 @@ def test_a_call_answers_as_salts_does(
         ("http.query", ("file:///etc/passwd",), "http:// or https://"),
     ],
 )
-def test_bad_input_is_told_in_words(salt: Call, call: str, args: tuple[object, ...], said: str) -> None:
+def test_bad_input_is_reported_in_words(salt: Call, call: str, args: tuple[object, ...], said: str) -> None:
     with pytest.raises(BadArgument, match=said):
         salt(call, *args)
 
@@ -189,7 +189,7 @@ def test_temporary_places_are_new(salt: Call, tmp_path: Path) -> None:
     assert os.path.isfile(file) and file.endswith(".x") and os.path.isdir(place)
 
 
-def test_users_and_groups_are_told(salt: Call) -> None:
+def test_users_and_groups_are_reported(salt: Call) -> None:
     root, group = salt("user.info", "root"), salt("group.info", "root")
     assert isinstance(root, dict) and isinstance(group, dict)
     assert (root["uid"], root["home"], "root" in root["groups"]) == (0, "/root", True)
@@ -214,7 +214,7 @@ def test_a_machine_without_ip_knows_its_grains(
     assert ctx.functions["network.ip_addrs"]() == ["192.0.2.1"]
 
 
-def test_a_port_that_nobody_listens_to_is_told(salt: Call) -> None:
+def test_a_port_that_nobody_listens_to_is_reported(salt: Call) -> None:
     answer = salt("network.connect", "127.0.0.1", 1, timeout=1)
     assert isinstance(answer, dict) and answer["result"] is False
 

@@ -112,7 +112,7 @@ def test_rendering_refuses_what_it_cannot_read(salt: Call, kwargs: dict[str, obj
         salt("slsutil.renderer", **kwargs)
 
 
-def test_nothing_above_is_told(salt: Call, full: Path) -> None:
+def test_nothing_above_is_reported(salt: Call, full: Path) -> None:
     with pytest.raises(BadArgument, match="or above it"):
         salt("slsutil.findup", "sub/deep", "none")
 
@@ -163,7 +163,7 @@ def test_sections_are_written(salt: Call) -> None:
         ("defaults.update", ([], {}), "mapping of mappings"),
     ],
 )
-def test_mistakes_are_told_in_words(salt: Call, call: str, args: tuple[object, ...], said: str) -> None:
+def test_mistakes_are_reported_in_words(salt: Call, call: str, args: tuple[object, ...], said: str) -> None:
     with pytest.raises(BadArgument, match=said):
         salt(call, *args)
 

@@ -89,7 +89,7 @@ def test_sources_come_and_go(desk: Desk, gem: Rubygems) -> None:
     assert functions.sources_list(desk.context()) == ["https://g.example/"]
 
 
-def test_bad_input_is_told_plainly(desk: Desk, gem: Rubygems) -> None:
+def test_bad_input_is_reported_plainly(desk: Desk, gem: Rubygems) -> None:
     assert "Could not find a valid gem" in desk.refusal(installed, "nope")
     assert "not the name" in desk.refusal(installed, "--source=x")
     assert "absolute" in desk.refusal(installed, "x", gem_bin="gem")
@@ -102,7 +102,7 @@ def test_functions_tell_of_gems(desk: Desk, gem: Rubygems) -> None:
     assert functions.uninstall(desk.context(), "x") is True
 
 
-def test_a_machine_without_ruby_is_told_plainly(desk: Desk) -> None:
+def test_a_machine_without_ruby_is_reported_plainly(desk: Desk) -> None:
     class Bare(LocalHost):
         def run(self, command: str | Sequence[str], **_: object) -> Ran:
             return Ran(NOT_FOUND, err="gem: no such file or directory")

@@ -128,7 +128,7 @@ def test_submodules_are_driven(git: Call) -> None:
         ("worktree_add", ("/tmp/x",), {"branch": "x", "detach": True}, "only one of"),
     ],
 )
-def test_bad_input_is_told(
+def test_bad_input_is_reported(
     git: Call, name: str, args: tuple[object, ...], kwargs: dict[str, object], why: str
 ) -> None:
     with pytest.raises(BadArgument, match=why):

@@ -280,13 +280,15 @@ def test_update_head_false_leaves_the_copy_where_it_is(desk: Desk, origin: Origi
         ({"target": "/w", "bare": True, "branch": "x"}, "bare"),
     ],
 )
-def test_bad_input_is_told_plainly(desk: Desk, origin: Origin, args: dict[str, object], words: str) -> None:
+def test_bad_input_is_reported_plainly(
+    desk: Desk, origin: Origin, args: dict[str, object], words: str
+) -> None:
     comment = desk.refusal(latest, origin.url, **args)
     assert words in comment
     assert "geheim" not in comment
 
 
-def test_a_remote_that_is_not_there_is_told_without_its_password(desk: Desk, home: Path) -> None:
+def test_a_remote_that_is_not_there_is_reported_without_its_password(desk: Desk, home: Path) -> None:
     result = desk.call(latest, "https://ada:geheim@127.0.0.1:1/x.git", target=desk.at("w"))
     assert result.outcome is Outcome.FAILED
     assert "cannot read the remote repository https://ada:***@127.0.0.1:1/x.git" in result.comment

@@ -95,7 +95,7 @@ def test_exists_only_looks(desk: Desk, file: Path) -> None:
     desk.same(exists, "role")
 
 
-def test_bad_files_and_names_are_told_plainly(desk: Desk, file: Path) -> None:
+def test_bad_files_and_names_are_reported_plainly(desk: Desk, file: Path) -> None:
     assert "not the name" in desk.refusal(present, "a::b", value=1)
     file.parent.mkdir()
     file.write_text("- a list\n")

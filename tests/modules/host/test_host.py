@@ -50,7 +50,7 @@ def test_several_addresses_comments_and_cleaning(bench: Bench, file: Path) -> No
     assert "10.0.0.1\t\twww\n" in file.read_text()
 
 
-def test_a_name_elsewhere_is_told(bench: Bench) -> None:
+def test_a_name_elsewhere_is_reported(bench: Bench) -> None:
     result = bench.same("present", "web", ip="10.0.0.1")
     assert result.warnings == ("Host web also resolves to 10.0.0.2; set clean to change that",)
 

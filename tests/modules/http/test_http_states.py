@@ -78,7 +78,7 @@ def test_it_waits_until_the_answer_is_right(ctx: Context, server: str) -> None:
     assert "503" in result.comment
 
 
-def test_bad_input_is_told_plainly(ctx: Context, server: str) -> None:
+def test_bad_input_is_reported_plainly(ctx: Context, server: str) -> None:
     for kwargs, words in (
         ({}, "give what the answer must be"),
         ({"match": "(", "match_type": "pcre"}, "regular expression"),

@@ -71,7 +71,7 @@ def test_every_word_and_a_failure_that_idem_does_not_tell_in_its_exit_code(engin
     assert "ID: fails" in engine.log(result)
 
 
-def test_what_idem_runs_again_is_told_once_when_it_is_settled(engine: Engine) -> None:
+def test_what_idem_runs_again_is_reported_once_when_it_is_settled(engine: Engine) -> None:
     result = state(engine, "fine: {plain.nop: []}\nfails: {plain.fail: []}\n" + write(engine))
     assert engine.words() == {"fine": OK, "fails": FAILED, "write": CHANGED}
     assert len(engine.told) == 3
@@ -128,7 +128,7 @@ def test_files_that_cannot_be_read_are_a_failure_that_says_why(engine: Engine, t
         ({"reconciler": "nobody"}, "invalid choice"),
     ],
 )
-def test_bad_input_is_told(engine: Engine, args: dict[str, Any], said: str) -> None:
+def test_bad_input_is_reported(engine: Engine, args: dict[str, Any], said: str) -> None:
     result = state(engine, write(engine), **args)
     assert result.outcome is Outcome.FAILED
     assert said in result.comment
@@ -170,7 +170,7 @@ def test_an_idem_that_is_interrupted_is_a_failure_that_says_so(
     assert engine.words() == {"quick": OK, "slow": NOT_REACHED, "after": NOT_REACHED}
 
 
-def test_a_settled_state_is_told_when_it_is_done(engine: Engine) -> None:
+def test_a_settled_state_is_reported_when_it_is_done(engine: Engine) -> None:
     until = f"{{until: '{engine.base}/heard-1'}}"  # b ends only if a was told before
     state(engine, f"a: {{plain.nop: []}}\nb: {{plain.nop: [{until}]}}\n")
     assert engine.words() == {"a": OK, "b": OK}

@@ -100,11 +100,11 @@ def test_sections_come(desk: Desk) -> None:
         ({"sections": {"a": {"b": "c"}}, "encoding": "nonsense"}, "no encoding"),
     ],
 )
-def test_bad_input_is_told_plainly(desk: Desk, args: dict[str, object], words: str) -> None:
+def test_bad_input_is_reported_plainly(desk: Desk, args: dict[str, object], words: str) -> None:
     assert words in desk.refusal(options_present, desk.put("f.ini"), **args)
 
 
-def test_bad_paths_and_lists_are_told_plainly(desk: Desk) -> None:
+def test_bad_paths_and_lists_are_reported_plainly(desk: Desk) -> None:
     assert "absolute" in desk.refusal(options_present, "f.ini", sections={"a": {"b": "c"}})
     assert "list of names" in desk.refusal(sections_present, desk.put("f.ini"), sections=5)
     assert "list of options" in desk.refusal(options_absent, desk.put("f.ini"), sections={"a": 5})

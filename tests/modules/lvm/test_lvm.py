@@ -122,7 +122,7 @@ def test_a_volume_is_made_grown_shrunk_and_removed(bench: Bench, disks: list[str
 
 
 @needs_root("pvs", "losetup")
-def test_what_is_told_is_what_lvm_prints_for_programs(bench: Bench, disks: list[str]) -> None:
+def test_what_is_reported_is_what_lvm_prints_for_programs(bench: Bench, disks: list[str]) -> None:
     bench.change("vg_present", GROUP, devices=disks[:2])
     bench.change("lv_present", "www", vgname=GROUP, size="12M")
     for program, function in (("pvdisplay", "pvdisplay"), ("vgdisplay", "vgdisplay"), ("lvdisplay",) * 2):
@@ -180,7 +180,7 @@ def test_the_functions_do_it_by_hand(bench: Bench, disks: list[str]) -> None:
         ("lv_absent", "../x", {"vgname": "g"}, "needs a name"),
     ],
 )
-def test_bad_input_is_told_before_anything_is_done(
+def test_bad_input_is_reported_before_anything_is_done(
     tmp_path: Path, fun: str, name: str, args: dict[str, object], word: str
 ) -> None:
     host = ScriptedHost({})

@@ -62,7 +62,7 @@ def test_a_function_that_fails_fails_the_state(ctx: Context, args: dict[str, obj
     assert result.comment.startswith(said)
 
 
-def test_an_unknown_function_is_told_and_nothing_is_called(ctx: Context) -> None:
+def test_an_unknown_function_is_reported_and_nothing_is_called(ctx: Context) -> None:
     result = module.run(ctx, "id", **{"data.update": ["k", 1], "test.ehco": ["x"]})
     assert result.outcome is Outcome.FAILED
     assert result.comment == "no function is called 'test.ehco'; did you mean 'test.echo'?"

@@ -81,7 +81,7 @@ def test_only_the_entry_or_only_the_mount(bench: Bench, place: str, config: Path
 
 
 @needs_root("mount")
-def test_what_mount_refuses_is_told_without_its_options(bench: Bench, place: str, config: Path) -> None:
+def test_what_mount_refuses_is_reported_without_its_options(bench: Bench, place: str, config: Path) -> None:
     comment = bench.refusal(
         "mounted",
         place,

@@ -122,6 +122,6 @@ def test_plugins_are_loaded_and_unloaded(call: Call) -> None:
     assert call("plugin_remove", "ed25519") is True and call("plugin_remove", "ed25519") is True
 
 
-def test_a_misspelt_connection_argument_is_told(call: Call) -> None:
+def test_a_misspelt_connection_argument_is_reported(call: Call) -> None:
     with pytest.raises(Refused, match="did you mean 'connection_user'"):
         call("version", connection_usr="x")

@@ -133,7 +133,7 @@ def test_settings_of_the_machine_are_replaced_or_kept(bench: Bench, scripts: Pat
         ({"userctl": "perhaps"}, "userctl needs true or false"),
     ],
 )
-def test_bad_settings_are_told(bench: Bench, scripts: Path, args: dict[str, object], word: str) -> None:
+def test_bad_settings_are_reported(bench: Bench, scripts: Path, args: dict[str, object], word: str) -> None:
     assert word in bench.refusal("managed", "eth0", **args)
     assert not scripts.exists()
 

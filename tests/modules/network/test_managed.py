@@ -110,7 +110,7 @@ def test_it_stays_in_the_file_that_has_it_and_may_be_only_written(bench: Bench) 
 
 @needs_root("ifup", "ip")
 @apart
-def test_what_ifup_refuses_is_told(bench: Bench) -> None:
+def test_what_ifup_refuses_is_reported(bench: Bench) -> None:
     cable()
     result = bench.call("managed", "saltern-tno", proto="static", ipaddr="10.77.0.5", netmask="24")
     assert "saltern-tno" in result.comment and "ifup" in result.comment
@@ -197,7 +197,7 @@ def test_an_old_name_of_a_setting_is_taken_with_a_warning(written: Bench, files:
         ("ppp0", {"type": "pppoe"}, "type cannot be 'pppoe'"),
     ],
 )
-def test_bad_settings_are_told_and_nothing_is_written(
+def test_bad_settings_are_reported_and_nothing_is_written(
     written: Bench, files: Path, name: str, args: dict[str, object], word: str
 ) -> None:
     assert word in written.refusal("managed", name, **args)

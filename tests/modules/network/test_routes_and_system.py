@@ -79,7 +79,7 @@ def test_a_route_that_cannot_be_set_is_a_failure_that_says_so(bench: Bench) -> N
         ([{"ipadr": "10.0.0.0/8"}], "a route has no ipadr"),
     ],
 )
-def test_bad_routes_are_told(bench: Bench, routes_: object, word: str) -> None:
+def test_bad_routes_are_reported(bench: Bench, routes_: object, word: str) -> None:
     assert word in bench.refusal("routes", "saltern-t9", routes=routes_)
 
 
@@ -118,7 +118,7 @@ def test_whether_interfaces_come_up_at_boot(bench: Bench) -> None:
     assert defaults.read_text().endswith("VERBOSE=no\nCONFIGURE_INTERFACES=yes\n")
 
 
-def test_a_bad_name_of_the_machine_is_told(bench: Bench) -> None:
+def test_a_bad_name_of_the_machine_is_reported(bench: Bench) -> None:
     assert "no host can be called" in bench.refusal("system", "x", hostname="a b")
     assert "no host can be called" in bench.refusal("system", "x", hostname="-a")
     assert "needs a hostname" in bench.refusal("system", "x", apply_hostname=True)

@@ -113,7 +113,7 @@ def test_a_directory_is_bootstrapped(desk: Desk, where: dict[str, object]) -> No
     assert desk.change(cache_cleaned, "cache").changes == {"cache": "Removed"}
 
 
-def test_bad_input_is_told_plainly(desk: Desk, where: dict[str, object]) -> None:
+def test_bad_input_is_reported_plainly(desk: Desk, where: dict[str, object]) -> None:
     for call in (desk.foresee, desk.call):
         result = call(installed, "saltern-t-none", **where)
         assert "saltern-t-none" in result.comment

@@ -105,7 +105,7 @@ def test_uptodate_upgrades_what_is_old(
     assert result.changes == {"saltern-t-one": {"old": "1.0", "new": "2.0"}}
 
 
-def test_what_cannot_be_had_is_told_by_pip(desk: Desk, where: dict[str, object]) -> None:
+def test_what_cannot_be_had_is_reported_by_pip(desk: Desk, where: dict[str, object]) -> None:
     for call in (desk.foresee, desk.call):
         result = call(installed, "saltern-t-none", **where)
         assert result.outcome is Outcome.FAILED
@@ -113,7 +113,7 @@ def test_what_cannot_be_had_is_told_by_pip(desk: Desk, where: dict[str, object])
         assert "Traceback" not in result.comment
 
 
-def test_bad_input_is_told_plainly(desk: Desk) -> None:
+def test_bad_input_is_reported_plainly(desk: Desk) -> None:
     assert "does not exist" in desk.refusal(installed, "x", bin_env="/none")
     assert desk.foresee(installed, "x", bin_env="/none").changes == {"x": "Installed"}
     assert "neither a virtual environment" in desk.refusal(installed, "x", bin_env=desk.put("f"))

@@ -151,7 +151,7 @@ def test_apt_has_no_groups(world: World) -> None:
             ask(world.context())
 
 
-def test_bad_calls_are_told_in_words(world: World) -> None:
+def test_bad_calls_are_reported_in_words(world: World) -> None:
     calls: tuple[Callable[[], object], ...] = (
         lambda: world.ask(modify.install),
         lambda: world.ask(modify.install, "aa", version=">=1"),

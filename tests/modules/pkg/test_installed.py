@@ -143,7 +143,7 @@ def test_bad_arguments_are_refused_in_words(world: World, args: dict[str, object
     assert world.refusal(installed, "aa", **args)
 
 
-def test_a_broken_dependency_is_told_as_apt_tells_it(world: World) -> None:
+def test_a_broken_dependency_is_reported_as_apt_tells_it(world: World) -> None:
     world.publish("aa", depends="no-such-thing")
     assert "apt-get failed" in world.refusal(installed, "aa")
 
@@ -158,7 +158,7 @@ def test_a_failed_script_is_a_failure_that_names_what_was_done(world: World) -> 
     assert done.data["packages"] == {"aa": ""}
 
 
-def test_arguments_without_effect_are_told(world: World) -> None:
+def test_arguments_without_effect_are_reported(world: World) -> None:
     world.publish("aa")
     done = world.call(installed, "aa", instal_recommends=False, report_reboot_exit_codes=False)
     assert done.warnings == (

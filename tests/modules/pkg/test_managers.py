@@ -220,7 +220,7 @@ def test_the_manager_of_the_family_is_chosen(family: str, present: set[str], cho
     assert row.name == made.name == chosen
 
 
-def test_a_machine_without_a_manager_is_told() -> None:
+def test_a_machine_without_a_manager_is_reported() -> None:
     with pytest.raises(PackageError, match="no package manager was found"):
         choose.choose({}, lambda _: False)
 

@@ -43,7 +43,7 @@ def ordered(said: str) -> tuple[str, ScriptedHost, FakeClock]:
 
 
 @pytest.mark.parametrize("manager", REFUSED)
-def test_who_is_not_root_is_told_at_once(monkeypatch: pytest.MonkeyPatch, manager: str) -> None:
+def test_who_is_not_root_is_reported_at_once(monkeypatch: pytest.MonkeyPatch, manager: str) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     said, host, clock = ordered(REFUSED[manager])
     assert said.endswith("this needs root: run saltern as root")

@@ -31,7 +31,7 @@ def test_what_takes_the_place_of_another_is_foretold() -> None:
 
 
 @in_a_copy(*PROGRAMS)
-def test_what_others_need_stays_and_the_reason_is_told() -> None:
+def test_what_others_need_stays_and_the_reason_is_reported() -> None:
     shop = PacmanShop()
     shop.publish("aa")
     shop.publish("bb", requires="aa")

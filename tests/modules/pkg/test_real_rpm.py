@@ -103,7 +103,7 @@ def test_a_file_is_installed(kind: type[RpmShop]) -> None:
 
 
 @in_a_copy(*PROGRAMS)
-def test_dnf_takes_packages_from_the_repository_it_is_told() -> None:
+def test_dnf_takes_packages_from_the_repository_it_is_reported() -> None:
     shop = DnfShop()
     shop.publish("aa", "1.0")
     shop.publish("aa", "2.0", repo="extra")
@@ -117,7 +117,7 @@ def test_dnf_takes_packages_from_the_repository_it_is_told() -> None:
 
 
 @in_a_copy(*PROGRAMS)
-def test_zypper_takes_packages_from_the_repository_it_is_told() -> None:
+def test_zypper_takes_packages_from_the_repository_it_is_reported() -> None:
     shop = ZypperShop()
     write(
         f"{shop.directory}/extra.repo", f"[extra-repo]\nname=extra\nbaseurl=file://{ROOT}/extra\nenabled=1\n"

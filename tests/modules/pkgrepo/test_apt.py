@@ -152,7 +152,7 @@ def test_bad_input_is_refused(bench: Bench, name: str, args: dict[str, object], 
         (Ran(1, "", "ERROR: user '~nobody' not found\n"), "user '~nobody' not found"),
     ],
 )
-def test_a_personal_archive_that_cannot_be_had_is_told(
+def test_a_personal_archive_that_cannot_be_had_is_reported(
     tmp_path: Path, etc: Path, ran: Ran, words: str
 ) -> None:
     """The message is that of software-properties 0.99; there is no network here, and no Ubuntu."""

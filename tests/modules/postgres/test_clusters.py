@@ -60,7 +60,7 @@ def test_a_data_directory_is_initialized(tmp_path: Path, place: Path) -> None:
 
 @installed
 @needs_root()
-def test_what_initdb_will_not_have_is_told(tmp_path: Path, place: Path) -> None:
+def test_what_initdb_will_not_have_is_reported(tmp_path: Path, place: Path) -> None:
     bench = Bench(tmp_path, postgres_initdb)
     (place / "full").mkdir()
     (place / "full" / "file").write_text("x")

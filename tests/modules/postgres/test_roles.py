@@ -130,7 +130,9 @@ def test_a_password_is_refreshed_in_every_run(users: Bench) -> None:
         assert (result.outcome, result.changes) == (outcome, {"often": {"password": True}})
 
 
-def test_who_may_not_read_passwords_is_told_that_they_were_not_compared(users: Bench, server: Server) -> None:
+def test_who_may_not_read_passwords_is_reported_that_they_were_not_compared(
+    users: Bench, server: Server
+) -> None:
     server.psql("CREATE ROLE registrar LOGIN CREATEROLE PASSWORD 'r'; CREATE ROLE someone PASSWORD 'x'")
     low: dict[str, Any] = {"db_user": "registrar", "db_password": "r", "db_host": "127.0.0.1"}
     result = users.same("present", "someone", password="y", **low)

@@ -102,7 +102,7 @@ def test_resources_left_out_by_tags_are_skipped(engine: Engine) -> None:
     assert result.comment == "2 resources: 1 changed, 1 skipped"
 
 
-def test_a_resource_is_told_while_puppet_runs(engine: Engine) -> None:
+def test_a_resource_is_reported_while_puppet_runs(engine: Engine) -> None:
     apply(
         engine, f"notify {{ 'first': }} -> exec {{ 'waits': command => \"/bin/sh -c '{engine.waits()}'\" }}"
     )

@@ -122,7 +122,7 @@ def test_options_reach_pyinfra_and_values_keep_their_kind(engine: Engine) -> Non
     assert engine.told == []
 
 
-def test_an_operation_without_a_name_is_told_apart_by_its_arguments(engine: Engine) -> None:
+def test_an_operation_without_a_name_is_reported_apart_by_its_arguments(engine: Engine) -> None:
     deploy(engine, HEAD + "files.directory(path=f'{host.data.scratch}/made')\n")
     assert list(engine.words()) == [f"@local: files.directory (path={engine.base}/made)"]
 
@@ -166,7 +166,7 @@ def test_a_deploy_that_cannot_be_read_is_a_failure_that_says_why(
         ("x.py", {"bin_dir": "/nonexistent"}, "pyinfra was not found in /nonexistent: install it (pip"),
     ],
 )
-def test_bad_input_is_told_before_anything_runs(
+def test_bad_input_is_reported_before_anything_runs(
     engine: Engine, name: str, args: dict[str, Any], said: str
 ) -> None:
     (engine.base / "x.py").write_text("")
@@ -236,7 +236,7 @@ def test_a_pyinfra_that_is_interrupted_is_a_failure_that_says_so(
     assert said in result.comment
 
 
-def test_an_operation_is_told_when_it_is_done(engine: Engine) -> None:
+def test_an_operation_is_reported_when_it_is_done(engine: Engine) -> None:
     text = "server.shell(name='a', commands=['true'])\nserver.shell(name='b', commands=['%s'])\n"
     deploy(engine, HEAD + text % engine.waits())
     assert engine.words() == {"@local: a": CHANGED, "@local: b": CHANGED}

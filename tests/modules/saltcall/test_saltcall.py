@@ -231,7 +231,7 @@ def test_a_salt_that_is_interrupted_is_a_failure_that_says_so(engine: Engine, nu
     assert "the log is" in result.comment
 
 
-def test_a_state_is_told_when_it_is_done(engine: Engine) -> None:
+def test_a_state_is_reported_when_it_is_done(engine: Engine) -> None:
     apply(engine, f"a: {{test.nop: []}}\nb: {{cmd.run: [{{name: '{engine.waits()}'}}]}}\n")
     assert engine.words() == {"a": OK, "b": CHANGED}
 

@@ -151,7 +151,7 @@ def test_a_misspelt_function_is_doubted(bench: Bench) -> None:
     assert bench.call("present", "job", function="state.apply", hours=1).warnings == ()
 
 
-def test_a_file_that_is_no_schedule_is_told(bench: Bench, file: Path) -> None:
+def test_a_file_that_is_no_schedule_is_reported(bench: Bench, file: Path) -> None:
     file.parent.mkdir()
     file.write_text("schedule: [1]\n")
     assert "must be a mapping of jobs" in bench.refusal("present", "nightly", **NIGHTLY)

@@ -145,7 +145,7 @@ def test_a_watched_change_restarts_the_unit(tmp_path: Path) -> None:
     assert units.done() == ["restart web.service"]
 
 
-def test_what_systemctl_refuses_is_told(tmp_path: Path) -> None:
+def test_what_systemctl_refuses_is_reported(tmp_path: Path) -> None:
     units = Units()
     bench = bench_of(tmp_path, units)
     units.host.answers["systemctl start"] = Ran(1, err="Job for web.service failed.\n")

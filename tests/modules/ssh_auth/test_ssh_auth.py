@@ -81,7 +81,7 @@ def test_manage_leaves_no_other_keys(desk: Desk) -> None:
     assert desk.text("keys") == f"# comment\n{new}\n"
 
 
-def test_bad_input_is_told_plainly(desk: Desk) -> None:
+def test_bad_input_is_reported_plainly(desk: Desk) -> None:
     where = {"user": ME, "config": desk.at("keys")}
     blob = new_key(desk, "a").split()[1]
     assert "not a public key" in desk.refusal(present, "nonsense", **where)

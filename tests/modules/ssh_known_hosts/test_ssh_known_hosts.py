@@ -117,7 +117,7 @@ def test_the_host_is_asked_and_its_fingerprint_checked(desk: Desk, key: str, tmp
     assert scan.asked[-1] == ["ssh-keyscan", "-T", "5", "-p", "22", "-t", "ed25519", "--", "h"]
 
 
-def test_bad_input_is_told_plainly(desk: Desk, key: str) -> None:
+def test_bad_input_is_reported_plainly(desk: Desk, key: str) -> None:
     desk.run.host = Keyscan("")
     path = desk.at("known")
     assert "not the name of a host" in desk.refusal(present, "-oProxyCommand=x", config=path)

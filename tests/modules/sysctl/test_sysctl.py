@@ -44,7 +44,7 @@ def test_a_parameter_is_set_now_and_at_boot(bench: Bench, ttl: str, tmp_path: Pa
 
 
 @needs_root()
-def test_what_the_kernel_refuses_is_told_and_not_kept(bench: Bench, ttl: str, tmp_path: Path) -> None:
+def test_what_the_kernel_refuses_is_reported_and_not_kept(bench: Bench, ttl: str, tmp_path: Path) -> None:
     config = str(tmp_path / "sysctl.conf")
     assert "does not take" in bench.refusal("present", NAME, value="many", config=config)
     assert "has no parameter" in bench.refusal("present", "net.saltern.none", value=1, config=config)

@@ -41,7 +41,7 @@ def test_without_a_journal_nothing_is_rebooted_and_that_is_a_failure(tmp_path: P
         ({"checks": [{"args": []}]}, "a check is a command"),
     ],
 )
-def test_bad_input_to_a_reboot_is_told(tmp_path: Path, args: dict[str, object], said: str) -> None:
+def test_bad_input_to_a_reboot_is_reported(tmp_path: Path, args: dict[str, object], said: str) -> None:
     result = called(tmp_path, "system.reboot", args)
     assert result.outcome is Outcome.FAILED
     assert said in result.comment

@@ -41,7 +41,7 @@ def test_the_machine_is_renamed_now_and_at_boot(bench: Bench, fun: str) -> None:
     assert os.uname().nodename == "saltern-t2"
 
 
-def test_a_name_no_machine_can_have_is_told(bench: Bench) -> None:
+def test_a_name_no_machine_can_have_is_reported(bench: Bench) -> None:
     assert "no host can be called" in bench.refusal("computer_name", "two words")
     assert "no host can be called" in bench.refusal("hostname", "x; reboot")
 
@@ -65,7 +65,7 @@ def test_the_description_is_kept_among_what_else_is_known(
     assert bench.salt["system.get_computer_desc"]() == "plain $text"
 
 
-def test_the_clock_is_told_as_salt_tells_it(bench: Bench) -> None:
+def test_the_clock_is_reported_as_salt_tells_it(bench: Bench) -> None:
     salt = bench.salt
     assert salt["system.get_system_date_time"]("+0000") == "1970-01-12 13:46:40"
     assert salt["system.get_system_date_time"]("-0130") == "1970-01-12 12:16:40"

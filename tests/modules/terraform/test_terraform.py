@@ -135,7 +135,7 @@ def test_what_is_sensitive_stays_hidden_and_so_do_its_copies(engine: Engine) -> 
     assert not [text for text in told if "hunter" in text]
 
 
-def test_a_resource_is_told_while_terraform_runs(engine: Engine) -> None:
+def test_a_resource_is_reported_while_terraform_runs(engine: Engine) -> None:
     text = """
     resource "terraform_data" "first" {}
     resource "terraform_data" "second" {

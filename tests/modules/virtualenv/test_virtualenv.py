@@ -62,7 +62,7 @@ def test_requirements_are_kept_up(desk: Desk, args: dict[str, object]) -> None:
     assert result.changes == {"packages": {"new": ["saltern-t-one==1.0"], "old": []}}
 
 
-def test_bad_input_is_told_plainly(desk: Desk, args: dict[str, object]) -> None:
+def test_bad_input_is_reported_plainly(desk: Desk, args: dict[str, object]) -> None:
     desk.put("full/x")
     assert "no environment" in desk.refusal(managed, desk.at("full"), **args)
     assert "absolute" in desk.refusal(managed, "env", **args)

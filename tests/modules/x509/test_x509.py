@@ -211,7 +211,7 @@ def test_pems_are_tidied_and_never_shown(desk: Desk, key: str) -> None:
         ),
     ],
 )
-def test_bad_input_is_told_plainly(
+def test_bad_input_is_reported_plainly(
     desk: Desk, key: str, call: Callable[[Desk, str], str], words: str
 ) -> None:
     assert words in call(desk, key)

@@ -63,7 +63,7 @@ def test_the_same_extension_twice_counts_once() -> None:
     assert got == ["nop", {"require": ["b"]}]
 
 
-def test_a_later_extension_wins_and_that_is_told_if_it_is_from_another_file() -> None:
+def test_a_later_extension_wins_and_that_is_reported_if_it_is_from_another_file() -> None:
     found = Diagnostics()
     high = High(
         declarations=[declared()],
@@ -107,7 +107,7 @@ def test_a_state_is_found_by_its_name_and_by_a_member_of_names() -> None:
         ([declared("b", "cmd", ["run", {"name": "a"}])], "extend-unknown"),
     ],
 )
-def test_what_cannot_be_found_is_told(declarations: list[Declaration], code: str) -> None:
+def test_what_cannot_be_found_is_reported(declarations: list[Declaration], code: str) -> None:
     found = Diagnostics()
     extend(High(declarations=declarations, extensions=[extension("a", {"test": []})]), found)
     assert [one.code for one in found.errors] == [code]

@@ -48,7 +48,7 @@ def test_members_of_names_follow_each_other_by_a_ten_thousandth() -> None:
 
 
 @pytest.mark.parametrize("order", ["soon", True, [], {}, "1e", ""])
-def test_anything_else_comes_after_the_numbers_and_is_told(order: object) -> None:
+def test_anything_else_comes_after_the_numbers_and_is_reported(order: object) -> None:
     (plain, odd), found = numbered([10, order])
     assert odd > plain
     assert [one.code for one in found.warnings] == ["order-unknown"]

@@ -55,7 +55,7 @@ def test_what_the_engine_can_read_is_fine(args: dict[str, object]) -> None:
         ({"umask": -1}, "is -1"),
     ],
 )
-def test_what_it_cannot_read_is_told(args: dict[str, object], told: str) -> None:
+def test_what_it_cannot_read_is_reported(args: dict[str, object], told: str) -> None:
     (what,) = problems(**args)
     assert told in what
 

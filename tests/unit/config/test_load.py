@@ -175,7 +175,7 @@ def test_an_empty_file_is_fine(tmp_path: Path) -> None:
         ("id: \tx\n  - y: z: w\n", "not valid YAML"),
     ],
 )
-def test_a_wrong_value_is_told_with_its_place_and_what_is_needed(
+def test_a_wrong_value_is_reported_with_its_place_and_what_is_needed(
     tmp_path: Path, text: str, told: str
 ) -> None:
     assert told in problem(tmp_path, text)

@@ -33,7 +33,7 @@ def test_no_cpuinfo_is_no_processor() -> None:
     assert core.cpu("") == {"num_cpus": 0, "cpu_model": "Unknown", "cpu_flags": []}
 
 
-def test_memory_is_told_in_mebibytes() -> None:
+def test_memory_is_reported_in_mebibytes() -> None:
     text = "MemTotal:       24684204 kB\nMemFree: 1 kB\nSwapTotal:      2097148 kB\n"
     assert core.meminfo(text) == {"mem_total": 24105, "swap_total": 2047}
 
@@ -55,7 +55,7 @@ def test_process_one_tells_the_init_system() -> None:
     assert core.init_system([""]) == "unknown"
 
 
-def test_containers_are_told_by_name_control_group_or_environment() -> None:
+def test_containers_are_reported_by_name_control_group_or_environment() -> None:
     assert hardware.in_container("podman", "", "") == "Podman"
     assert hardware.in_container("", "1:name=systemd:/docker/0123\n", "") == "Docker"
     assert hardware.in_container("", "0::/kubepods/pod1\n", "") == "kubernetes"

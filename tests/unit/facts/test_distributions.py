@@ -291,7 +291,7 @@ def test_a_distribution_has_the_grains_salt_gives_it(known: tuple[object, ...]) 
     assert tuple(grains.get(name) for name in NAMES) == known[1:]
 
 
-def test_lsb_release_is_told_as_it_is() -> None:
+def test_lsb_release_is_reported_as_it_is() -> None:
     grains = distribution(UBUNTU_2404, UBUNTU_2404_LSB)
     assert grains["lsb_distrib_id"] == "Ubuntu"
     assert grains["lsb_distrib_description"] == "Ubuntu 24.04.1 LTS"

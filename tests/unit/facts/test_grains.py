@@ -98,7 +98,7 @@ def test_a_grains_file_beside_the_configuration_is_read_again_on_refresh(tmp_pat
     assert grains.get("role") == "db"
 
 
-def test_a_broken_grains_file_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_broken_grains_file_is_reported_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "grains"
     file.write_text("a: 1\nb: [\n")
     with pytest.raises(OperationError, match=r"grains:3"):

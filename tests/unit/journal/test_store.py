@@ -181,7 +181,7 @@ def test_quarantine_moves_the_file_before_what_lies_beside_it(tmp_path: Path) ->
 # -- what cannot be written ----------------------------------------------------------------------------
 
 
-def test_an_error_of_the_disk_is_told_and_never_tried_again(tmp_path: Path) -> None:
+def test_an_error_of_the_disk_is_reported_and_never_tried_again(tmp_path: Path) -> None:
     writer = Writer(str(tmp_path / "1.run"))
     writer.add("a", {})
     writer.sync()
@@ -203,7 +203,7 @@ def test_an_error_of_the_disk_is_told_and_never_tried_again(tmp_path: Path) -> N
     assert [record.kind for record in read(writer.path)] == ["a"]
 
 
-def test_a_full_disk_is_told_and_what_was_there_stays(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_what_was_there_stays(tmp_path: Path) -> None:
     path = written(tmp_path / "1.run")
     pid = os.fork()
     if pid == 0:

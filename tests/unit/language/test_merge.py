@@ -85,6 +85,6 @@ def test_what_is_no_mapping_is_refused_in_words(base: object, over: object) -> N
         merge(base, over)
 
 
-def test_an_unknown_strategy_is_told_with_the_known_ones() -> None:
+def test_an_unknown_strategy_is_reported_with_the_known_ones() -> None:
     with pytest.raises(CannotMerge, match="'smrt'; there are smart, recurse"):
         merge({}, {}, strategy="smrt")

@@ -115,7 +115,7 @@ def test_whatever_goes_wrong_is_a_failed_result(fun: str, comment: str, caller: 
     assert "Traceback" not in result.comment
 
 
-def test_arguments_that_do_not_fit_are_told_with_the_place(caller: ModuleCaller) -> None:
+def test_arguments_that_do_not_fit_are_reported_with_the_place(caller: ModuleCaller) -> None:
     one = chunk("a", state="own", fun="seen", size="big", wide=1)
     result = caller.call(one, one.args, test=False)
     assert result.outcome is Outcome.FAILED
@@ -124,7 +124,7 @@ def test_arguments_that_do_not_fit_are_told_with_the_place(caller: ModuleCaller)
     assert "main.sls" in result.comment
 
 
-def test_a_reaction_is_told_the_function(caller: ModuleCaller) -> None:
+def test_a_reaction_is_reported_the_function(caller: ModuleCaller) -> None:
     one = chunk("a", state="own", fun="seen", size=1)
     assert caller.react(one, one.args, fun="seen", test=False).comment == "reacted to seen"
     assert (caller.reacts("own"), caller.reacts("mute"), caller.reacts("nowhere")) == (True, False, False)

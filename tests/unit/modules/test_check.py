@@ -49,7 +49,7 @@ def test_a_function_that_takes_anything_has_no_unknown_arguments() -> None:
     assert not found(chunk("a", whatever=1))
 
 
-def test_every_chunk_is_told_not_only_the_first_of_its_kind() -> None:
+def test_every_chunk_is_reported_not_only_the_first_of_its_kind() -> None:
     assert len(found(chunk("a", fun="nopp"), chunk("b", fun="nopp")).warnings) == 2
 
 

@@ -98,7 +98,7 @@ def test_yaml_values_become_what_the_function_wants(name: str, given: object, bo
         ("maybe", "x", "needs a number"),
     ],
 )
-def test_a_value_that_cannot_be_converted_is_told_with_its_argument(
+def test_a_value_that_cannot_be_converted_is_reported_with_its_argument(
     name: str, given: object, told: str
 ) -> None:
     with pytest.raises(BadArgument, match=f"argument '{name}'") as problem:

@@ -104,7 +104,7 @@ def test_listeners_are_in_the_order_of_their_declaration_and_do_not_order() -> N
         ([chunk("a", requisites=[("prereq", "test", "a")])], "a has prereq on a"),
     ],
 )
-def test_a_cycle_is_told_as_a_story_of_its_own_states(chunks: list[Chunk], told: str) -> None:
+def test_a_cycle_is_reported_as_a_story_of_its_own_states(chunks: list[Chunk], told: str) -> None:
     what = cycle(*chunks)
     assert told in what
     assert "outside" not in what
@@ -119,7 +119,7 @@ def test_a_cycle_through_a_prereq_is_found() -> None:
     assert "owner has prereq on target" in what
 
 
-def test_all_unknown_targets_are_told_together() -> None:
+def test_all_unknown_targets_are_reported_together() -> None:
     with pytest.raises(CompileError) as problem:
         plan(
             chunk("a", requisites=[("require", "test", "x"), ("watch", "test", "y")]),

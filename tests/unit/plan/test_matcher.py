@@ -71,7 +71,7 @@ def test_a_reference_to_nothing_suggests_something(state: str, value: str, told:
     assert told in MATCHER.suggestion(Requisite("require", state, value))
 
 
-def test_patterns_are_told_by_their_characters() -> None:
+def test_patterns_are_reported_by_their_characters() -> None:
     assert [is_pattern(text) for text in ("a*", "a?", "a[b]", "a]", "a", "")] == [
         True,
         True,

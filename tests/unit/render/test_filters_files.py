@@ -26,7 +26,9 @@ from saltern.render.filters import resolve
         (b"\xff\xfe" * 9, False, False),
     ],
 )
-def test_a_file_is_told_from_its_first_bytes(tmp_path: Path, content: bytes, text: bool, empty: bool) -> None:
+def test_a_file_is_reported_from_its_first_bytes(
+    tmp_path: Path, content: bytes, text: bool, empty: bool
+) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)
     assert resolve("is_text_file")(str(path)) is text
@@ -142,7 +144,7 @@ def test_a_query_can_say_who_asks(server: str, arguments: dict[str, Any], asked_
     assert resolve("http_query")(server, headers=True, **arguments)["headers"]["X-Asked-As"] == asked_as
 
 
-def test_a_server_that_is_not_there_is_told_in_the_answer() -> None:
+def test_a_server_that_is_not_there_is_reported_in_the_answer() -> None:
     assert "refused" in resolve("http_query")("http://127.0.0.1:1/")["error"]
 
 

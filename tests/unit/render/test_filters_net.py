@@ -105,7 +105,9 @@ def test_a_network_filter_answers_as_salt_does(
 
 
 @pytest.mark.parametrize(("name", "value", "arguments", "message"), PROBLEMS)
-def test_a_network_problem_is_told(name: str, value: Any, arguments: tuple[Any, ...], message: str) -> None:
+def test_a_network_problem_is_reported(
+    name: str, value: Any, arguments: tuple[Any, ...], message: str
+) -> None:
     with pytest.raises(TemplateRuntimeError, match=message):
         resolve(name)(value, *arguments)
 

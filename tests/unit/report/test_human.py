@@ -182,7 +182,7 @@ def test_equal_answers_of_one_id_can_be_one(make: Make) -> None:
     assert re.findall("^ {14}(git|vim):", text, re.M) == ["git", "vim"]
 
 
-def test_blocked_states_are_told_under_their_cause(make: Make) -> None:
+def test_blocked_states_are_reported_under_their_cause(make: Make) -> None:
     root = make("root", Outcome.FAILED, "broken")
     blocked = [
         make(f"b{n}", Outcome.FAILED, ran=False, number=n, extra={"root_cause": [root.chunk.tag]})

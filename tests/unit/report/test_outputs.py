@@ -40,7 +40,7 @@ def test_every_output_writes_reports_data_and_problems(make: Make, name: str) ->
     outputs.problem_writer(name)([Diagnostic(code="c", what="w")], out, OutputOptions())
 
 
-def test_an_unknown_output_is_told_with_the_nearest() -> None:
+def test_an_unknown_output_is_reported_with_the_nearest() -> None:
     with pytest.raises(OperationError, match="did you mean 'json'"):
         outputs.report_writer("jsn")
 

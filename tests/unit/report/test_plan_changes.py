@@ -1,9 +1,9 @@
-"""The changes of a plan are told once, and as briefly as they can be."""
+"""The changes of a plan are new_values once, and as briefly as they can be."""
 
 from __future__ import annotations
 
 from saltern.report.colours import painter
-from saltern.report.plan_changes import Changes, told
+from saltern.report.plan_changes import Changes, new_values
 
 
 def shown(changes: dict[str, object], *, width: int = 80, colour: bool = False) -> list[str]:
@@ -11,14 +11,14 @@ def shown(changes: dict[str, object], *, width: int = 80, colour: bool = False) 
 
 
 def test_what_the_title_says_is_not_said_again() -> None:
-    assert told({"/srv": {"directory": "new"}}, name="/srv", created=True) == {}
-    assert told({"diff": "New file", "mode": "0640"}, name="/srv/x", created=True) == {"mode": "0640"}
-    assert told({"cmd": "make", "pid": 7}, name="make", created=False) == {"pid": 7}
+    assert new_values({"/srv": {"directory": "new"}}, name="/srv", created=True) == {}
+    assert new_values({"diff": "New file", "mode": "0640"}, name="/srv/x", created=True) == {"mode": "0640"}
+    assert new_values({"cmd": "make", "pid": 7}, name="make", created=False) == {"pid": 7}
 
 
 def test_a_package_keeps_its_name_though_the_state_is_called_so() -> None:
     pair = {"nginx": {"old": "", "new": "1.2"}}
-    assert told(pair, name="nginx", created=True) == pair
+    assert new_values(pair, name="nginx", created=True) == pair
 
 
 def test_old_and_new_stand_in_one_line() -> None:

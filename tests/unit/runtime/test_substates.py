@@ -189,7 +189,7 @@ def test_prereq_sees_what_the_steps_of_its_target_would_change() -> None:
     assert caller.asked == ["try target", "run owner", "run target"]
 
 
-def test_a_step_that_fails_in_a_rehearsal_is_told_under_its_parent() -> None:
+def test_a_step_that_fails_in_a_rehearsal_is_reported_under_its_parent() -> None:
     owner = chunk("owner", requisites=[("prereq", "test", "target")])
     caller = ScriptedCaller({"target": Result(outcome=Outcome.FAILED, sub=(WRONG,))})
     answers = by_id(go([chunk("target"), owner], caller))
@@ -287,7 +287,7 @@ def test_events_come_while_the_parent_runs_and_its_own_comes_last() -> None:
     ]
 
 
-def test_state_events_are_told_for_steps_too() -> None:
+def test_state_events_are_reported_for_steps_too() -> None:
     events: list[Event] = []
     go([chunk("a")], Emitting({"a": [[CHANGED]]}), options=RunOptions(events=True), events=events)
     fired = [one.tag for one in events if isinstance(one, Fired)]

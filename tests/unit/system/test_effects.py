@@ -45,7 +45,7 @@ LOOKS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("what", ACTS)
-def test_what_acts_is_told(what: str, tmp_path: Path, told: list[str]) -> None:
+def test_what_acts_is_reported(what: str, tmp_path: Path, told: list[str]) -> None:
     effects.before(None)
     (tmp_path / "file").write_text("x")
     effects.before(lambda: told.append("effect"))

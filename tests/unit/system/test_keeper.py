@@ -76,11 +76,11 @@ def test_output_of_any_size_comes_through(programs: ProgramKeeper) -> None:
     assert programs.run("echo on").out == "on\n"
 
 
-def test_a_program_that_cannot_be_started_is_told_as_always(programs: ProgramKeeper) -> None:
+def test_a_program_that_cannot_be_started_is_reported_as_always(programs: ProgramKeeper) -> None:
     assert programs.run(["/nowhere/program"]) == run(["/nowhere/program"])
 
 
-def test_what_cannot_even_be_tried_is_told_as_always(programs: ProgramKeeper) -> None:
+def test_what_cannot_even_be_tried_is_reported_as_always(programs: ProgramKeeper) -> None:
     for command in ("echo a\0b", ["echo", "a\0b"]):
         with pytest.raises(ValueError, match="null"):
             run(command)

@@ -71,14 +71,14 @@ def test_bytes_that_are_no_text_are_tolerated() -> None:
         ("true", {"user": "no-such-user"}, NOT_ALLOWED, "no user is called 'no-such-user' on this machine"),
     ],
 )
-def test_what_cannot_be_started_is_told_as_a_shell_would(
+def test_what_cannot_be_started_is_reported_as_a_shell_would(
     command: str | list[str], options: dict[str, str], code: int, said: str
 ) -> None:
     ran = run(command, **options)  # type: ignore[arg-type]
     assert (ran.code, ran.err, ran.pid) == (code, said, 0)
 
 
-def test_a_signal_is_told_twice_once_as_shells_do() -> None:
+def test_a_signal_is_reported_twice_once_as_shells_do() -> None:
     ran = run("kill -9 $$")
     assert (ran.code, ran.signal) == (137, 9)
 

@@ -134,7 +134,7 @@ def test_a_target_means_this_machine_or_not(how: str, expression: str | list[obj
         (["web*", "or"], "word 3: something must follow 'or'", "add"),
     ],
 )
-def test_a_malformed_target_is_told_with_place_and_hint(
+def test_a_malformed_target_is_reported_with_place_and_hint(
     expression: str | list[object], what: str, fix: str
 ) -> None:
     with pytest.raises(BadTarget) as caught:

@@ -28,8 +28,8 @@ MOST = 1_000_000  # bytes of a policy
 
 
 class Policies:
-    """``file`` is the path of policy.yaml, whether it is there or not; ``host`` tells the files of several
-    controllers apart."""
+    """``file`` is the path of policy.yaml, whether it is there or not; ``host`` is
+    part of its name in the history, because each controller has a file of its own."""
 
     def __init__(self, database: Database, file: str = "", host: str = "") -> None:
         self.database, self.file = database, file

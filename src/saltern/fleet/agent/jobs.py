@@ -263,7 +263,7 @@ class Jobs:
         self.wake()
 
     async def close(self) -> None:
-        """Stop following; the workers go on."""
+        """Stop following; the workers continue."""
         for task in list(self._tasks.values()):
             await end(task)
 

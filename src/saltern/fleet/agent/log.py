@@ -20,7 +20,7 @@ class LogFile(logging.Handler):
         self._limit = limit
 
     def emit(self, record: logging.LogRecord) -> None:
-        """A line that cannot be written is lost: the disk may be full, and the work goes on."""
+        """A line that cannot be written is lost: the disk may be full, and the work continues."""
         with suppress(OSError):
             file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             try:

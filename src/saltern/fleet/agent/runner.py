@@ -102,7 +102,7 @@ class ProcessRunner:
         return folder.outcome()
 
     async def close(self) -> None:
-        """End what is kept ready; workers go on."""
+        """End what is kept ready; workers continue."""
         await self.warm.end()
 
     async def cancel(self, jid: str, *, hard: bool) -> None:

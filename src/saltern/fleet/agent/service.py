@@ -77,7 +77,7 @@ case "$1" in
         setsid sh -c 'echo $$ > "$0"; exec "$@"' "$pid" {command} </dev/null >/dev/null 2>&1 &
         ;;
     stop)
-        # Only the agent: its workers go on.
+        # Only the agent: its workers continue.
         running && kill "$(cat "$pid")"
         rm -f "$pid"
         ;;

@@ -84,7 +84,7 @@ class WarmWorker:
         return ours
 
     def close(self) -> None:
-        """Let it end: it does when its socket is closed. Jobs that it has forked for go on."""
+        """Let it end: it does when its socket is closed. Jobs that it has forked continue."""
         if self._line is not None:
             self._line.close()
             self._line = None

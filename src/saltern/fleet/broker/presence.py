@@ -41,12 +41,12 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
-async def watch_clients(system_bus: Bus, account: str, tell: Callable[[ClientEvent], None]) -> None:
-    """Call ``tell`` with each connection of the fleet's account that comes or goes."""
+async def watch_clients(system_bus: Bus, account: str, on_client: Callable[[ClientEvent], None]) -> None:
+    """Call ``on_client`` with each connection of the fleet's account that comes or goes."""
 
     def handler(connected: bool) -> Callable[[Message], object]:
         async def on(message: Message) -> None:
-            tell(read_event(message.data, connected=connected))
+            on_client(read_event(message.data, connected=connected))
 
         return on
 

@@ -123,8 +123,8 @@ class BrokerProcess:
                     lines = [line.strip() for line in file.read()[-4000:].splitlines() if line.strip()]
             except OSError:
                 continue
-            if telling := [line for line in lines if name == ERRORS_FILE or "[FTL]" in line]:
-                return telling[-1]
+            if fatal := [line for line in lines if name == ERRORS_FILE or "[FTL]" in line]:
+                return fatal[-1]
         return "it said nothing"
 
     async def wait(self) -> None:

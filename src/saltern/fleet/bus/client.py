@@ -85,7 +85,7 @@ class NatsBus:
     async def _opened(self) -> Link:
         """A new link to the next server of the list, with all subscriptions."""
         servers = self._settings.servers
-        link = Link(self._settings, self._tell)
+        link = Link(self._settings, self._notify)
         await link.open(servers[next(self._turn) % len(servers)])
         for sub in list(self._subs):
             try:
@@ -108,18 +108,18 @@ class NatsBus:
             async with self._swap:
                 if not await self._reconnected():
                     continue
-            self._tell(Change(State.CONNECTED))
+            self._notify(Change(State.CONNECTED))
 
     async def _reconnected(self) -> bool:
         """Try once. Whatever goes wrong, a fault of ours too, is no reason never to try again."""
         try:
             self._link = await self._opened()
         except NotConnected as problem:
-            self._tell(Change(State.RETRY, str(problem)))
+            self._notify(Change(State.RETRY, str(problem)))
             return False
         except Exception as problem:
             log.exception("the attempt to connect failed")
-            self._tell(Change(State.RETRY, f"{type(problem).__name__}: {problem}"))
+            self._notify(Change(State.RETRY, f"{type(problem).__name__}: {problem}"))
             return False
         self._up.set()
         return True
@@ -134,11 +134,11 @@ class NatsBus:
                 link = self._link
         self._up.clear()
         self._link = None
-        self._tell(Change(State.LOST, link.why))
+        self._notify(Change(State.LOST, link.why))
         lived = asyncio.get_running_loop().time() - link.began
         return 0 if lived >= self._settings.backoff.stable else attempt
 
-    def _tell(self, change: Change) -> None:
+    def _notify(self, change: Change) -> None:
         for watcher in self._watchers:
             try:
                 watcher(change)
@@ -200,7 +200,7 @@ class NatsBus:
             parallel=parallel,
             pending=pending,
             sender=sender,
-            tell=self._tell,
+            watcher=self._notify,
         )
         async with self._swap:
             if self._link is not None and self._link.connected:

@@ -124,7 +124,7 @@ class MemorySubscription(KeptSubscription):
     """Messages wait here for their handler; above ``pending`` they are dropped, as a client does."""
 
     def __init__(self, bus: MemoryBus, subject: str, handler: Handler, **options: Any) -> None:
-        super().__init__(bus.spawn, bus.forget, subject, handler, tell=bus.notice, **options)
+        super().__init__(bus.spawn, bus.forget, subject, handler, watcher=bus.notice, **options)
         self._bus = bus
         self._waiting: asyncio.Queue[Message] = asyncio.Queue(self.pending)
         self.task = bus.spawn(self._work())

@@ -82,14 +82,14 @@ class ServerFacts(Struct, frozen=True):
 class Link:
     """One connection, from its making to its end; it is never used again."""
 
-    def __init__(self, settings: Connection, tell: Watcher) -> None:
+    def __init__(self, settings: Connection, watcher: Watcher) -> None:
         self.settings = settings
         self.closed = asyncio.Event()
         self.why = ""
         self.denied: Counter[tuple[str, str]] = Counter()
         self.busy = 0  # requests that wait for their answer
         self.began = 0.0
-        self._tell = tell
+        self._watcher = watcher
         self._denials = asyncio.Condition()
         self._client = Client()
         self._subs: dict[KeptSubscription, Any] = {}
@@ -136,11 +136,11 @@ class Link:
         text = _words(problem)
         if found := _DENIED.search(text):
             self.denied[found[1], found[2]] += 1
-            self._tell(Change(State.REFUSED, text))
+            self._watcher(Change(State.REFUSED, text))
             async with self._denials:
                 self._denials.notify_all()
         elif isinstance(problem, nats.errors.SlowConsumerError):
-            self._tell(
+            self._watcher(
                 Change(State.DROPPED, f"messages of {problem.subject} came faster than they were handled")
             )
         elif not isinstance(problem, nats.errors.NoServersError):  # which only follows from what came before

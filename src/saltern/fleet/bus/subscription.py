@@ -19,7 +19,7 @@ class KeptSubscription:
     """Calls the handler with each message, ``parallel`` at a time; what it raises is logged.
 
     With ``sender``, the number of the token that names the sender, senders take turns, and one who sends more
-    than its share loses the rest; ``tell`` says so.
+    than its share loses the rest; ``watcher`` is called then.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class KeptSubscription:
         parallel: int,
         pending: int,
         sender: int | None,
-        tell: Watcher,
+        watcher: Watcher,
     ) -> None:
         self.subject = subject
         self.queue = queue
@@ -44,7 +44,7 @@ class KeptSubscription:
         self._permits = asyncio.Semaphore(parallel)
         self._parallel = parallel
         self._sender = sender
-        self._tell = tell
+        self._watcher = watcher
         self._queue: FairQueue[Message] = FairQueue()
         self._pumps = 0
 
@@ -63,7 +63,7 @@ class KeptSubscription:
     def _queue_fairly(self, message: Message, sender: int) -> None:
         name = message.subject.split(".")[sender]
         if not self._queue.put(name, message):
-            self._tell(Change(State.DROPPED, f"{name} sends faster than it is answered"))
+            self._watcher(Change(State.DROPPED, f"{name} sends faster than it is answered"))
         elif self._pumps < self._parallel:
             self._pumps += 1
             self._spawn(self._pump())

@@ -56,14 +56,14 @@ def examine(paths: ControllerPaths, *, now: float) -> list[Finding]:
     try:
         settings = load_settings(paths)
     except OperationError as problem:
-        return [*_told("configuration", problem)]
+        return [*_findings("configuration", problem)]
     patient = Patient(paths=paths, settings=settings, now=now)
     found = [Finding(check="configuration", level="ok", what=_configuration(paths))]
     for name, check in CHECKS.items():
         try:
             found += check(patient)
         except OperationError as problem:
-            found += _told(name, problem)
+            found += _findings(name, problem)
         except OSError as problem:
             found.append(Finding(check=name, level="error", what=str(problem)))
     return found
@@ -73,7 +73,7 @@ def _configuration(paths: ControllerPaths) -> str:
     return paths.config if os.path.isfile(paths.config) else f"{paths.config} is not there; all by default"
 
 
-def _told(name: str, problem: OperationError) -> Iterator[Finding]:
+def _findings(name: str, problem: OperationError) -> Iterator[Finding]:
     for one in problem.diagnostics:
         where = f"{one.where}: " if one.where else ""
         yield Finding(check=name, level="error", what=f"{where}{one.what}", fix=one.fix)

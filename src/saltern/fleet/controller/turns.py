@@ -3,7 +3,7 @@
 The rule: as many systems run at once as the batch allows. One that ends makes room, after the time to wait,
 for the next one that is there; one that is away keeps its place in the line and comes when it is back. A
 system that was given the job counts until it has ended, also if it is lost meanwhile: never do more run at
-once than allowed. More failures than allowed hold back for good whoever has not had the job.
+once than allowed. More failures than allowed hold back for good all systems that have not had the job.
 """
 
 from __future__ import annotations

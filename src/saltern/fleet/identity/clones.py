@@ -33,7 +33,7 @@ class Verdict(Enum):
 
 
 def needs_a_look(known: Life | None, sync: SyncRequest) -> bool:
-    """True if only a poke can tell a restart from a copy."""
+    """True if only a poke can distinguish a restart from a copy."""
     return known is not None and known.instance != sync.instance
 
 

@@ -158,7 +158,7 @@ def cancel_job(connection: Connection, jid: str, who: str, now: float) -> list[s
     )
     if not marked.rowcount:
         return []
-    told = []
+    notified = []
     for row in targets(connection, jid):
         if row.status in ENDS:
             continue
@@ -166,8 +166,8 @@ def cancel_job(connection: Connection, jid: str, who: str, now: float) -> list[s
             change = Change(jid, row.system, status)
             set_status(connection, change, now, reported=False, why=f"cancelled by {who}")
         else:
-            told.append(row.system)
-    return told
+            notified.append(row.system)
+    return notified
 
 
 def overdue(connection: Connection, now: float) -> list[Change]:

@@ -28,7 +28,7 @@ _SLIPS = sorted(word for word in ENGINE_WORDS if len(word) > 4)
 _STARTS = frozenset(word[:3] for word in _SLIPS)
 CLOSE = 0.8  # how near a template variable must be to an argument to be taken for a slip of it
 NAMES_ARE_SOURCES = frozenset({"cmd.script", "cron.file"})
-Tell = Callable[..., None]
+Report = Callable[..., None]
 
 
 def check(
@@ -51,14 +51,14 @@ def check(
         if known is None:
             from saltern.modules.api.unknown_names import unknown_state
 
-            judge.tell("state-unknown", unknown_state(registry, *key), where=chunk.mark())
+            judge.report("state-unknown", unknown_state(registry, *key), where=chunk.mark())
             continue
         extra = chunk.args.keys() - known.params.keys() - _NEVER_UNKNOWN
         if extra:
             judge.extra(chunk, known, extra)
         for name in known.required:
             if name not in chunk.args:
-                judge.tell(
+                judge.report(
                     "argument-missing", f"{chunk.function} needs the argument {name!r}", where=chunk.mark()
                 )
 
@@ -66,11 +66,11 @@ def check(
 class _Judge:
     """Decides what is said of the arguments of one chunk."""
 
-    def __init__(self, registry: Registry, found: Diagnostics, tell: Tell, files: Files | None) -> None:
+    def __init__(self, registry: Registry, found: Diagnostics, report: Report, files: Files | None) -> None:
         self._registry = registry
         self._found = found
         self._files = files
-        self.tell = tell
+        self.report = report
 
     def extra(self, chunk: Chunk, known: Schema, names: Iterable[object]) -> None:
         """Arguments that the function has no parameter for."""
@@ -115,7 +115,7 @@ class _Judge:
         if known.rest == "Variables" and _renders(chunk, known):
             verdict = self._variable(chunk, names, name)
         if verdict == "slip":
-            self.tell("argument-unknown", f"{chunk.function}: {said}", where=chunk.mark(name))
+            self.report("argument-unknown", f"{chunk.function}: {said}", where=chunk.mark(name))
         elif verdict == "doubtful":
             self._found.warn("argument-suspicious", f"{chunk.function}: {said}", where=chunk.mark(name))
 

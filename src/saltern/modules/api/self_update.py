@@ -8,7 +8,7 @@ import saltern
 from saltern.language.result import Outcome, Result
 from saltern.system.own_files import were_replaced
 
-TOLD = "the files of saltern itself were replaced"
+REPLACED = "the files of saltern itself were replaced"
 
 
 def going_on_with_it(result: Result) -> Result:
@@ -16,5 +16,5 @@ def going_on_with_it(result: Result) -> Result:
     if result.outcome is not Outcome.OK or not were_replaced():
         return result
     ask = {"when": "after", "in_place": True, "from": saltern.__version__}
-    comment = "\n".join(part for part in (result.comment, TOLD) if part)
+    comment = "\n".join(part for part in (result.comment, REPLACED) if part)
     return replace(result, comment=comment, extra={**result.extra, "update": ask})

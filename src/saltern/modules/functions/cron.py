@@ -15,7 +15,7 @@ def _table(ctx: Context, user: str) -> Crontab:
     return crontab.parse(crontab.read(ctx, user))
 
 
-def _told(job: Job) -> dict[str, object]:
+def _as_dict(job: Job) -> dict[str, object]:
     when: dict[str, object] = {"spec": job.special} if job.special else {}
     if not job.special:
         when = dict(zip(FIELDS, job.times, strict=True))
@@ -58,8 +58,8 @@ def list_tab(ctx: Context, user: str) -> dict[str, object]:
     table = _table(ctx, user)
     return {
         "pre": list(table.before),
-        "crons": [_told(job) for job in table.jobs if not job.special],
-        "special": [_told(job) for job in table.jobs if job.special],
+        "crons": [_as_dict(job) for job in table.jobs if not job.special],
+        "special": [_as_dict(job) for job in table.jobs if job.special],
         "env": [{"name": name, "value": value} for name, value in table.variables.items()],
     }
 
@@ -95,7 +95,7 @@ def get_entry(ctx: Context, user: str, identifier: str | None = None, cmd: str |
         ```
     """
     found = _table(ctx, user).find(cmd or "", identifier or cmd or "")
-    return _told(found) if found else False
+    return _as_dict(found) if found else False
 
 
 def _set(ctx: Context, user: str, job: Job) -> str:

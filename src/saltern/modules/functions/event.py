@@ -1,4 +1,4 @@
-"""``event``: tell those who listen to this run something of one's own.
+"""``event``: send an event of your own to those who listen to this run.
 
 On a machine of its own an event goes to one place: the run. Outside of a run nothing listens, and the
 functions say so with a false.
@@ -83,7 +83,7 @@ def fire_master(
     preload: object = None,
     timeout: object = None,  # noqa: ARG001 - never waits
 ) -> bool:
-    """The same as ``fire``: a machine of its own has no master to tell.
+    """The same as ``fire``: a machine on its own has no master.
 
     Args:
         data: what it says: a mapping.

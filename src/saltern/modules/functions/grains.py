@@ -191,7 +191,9 @@ def set_(
                 True
         ```
     """
-    return _told(ctx, lambda: set_value(ctx, key, value=val, delimiter=delimiter, force=force or destructive))
+    return _outcome_of(
+        ctx, lambda: set_value(ctx, key, value=val, delimiter=delimiter, force=force or destructive)
+    )
 
 
 @function
@@ -260,7 +262,7 @@ def append(
     """
     if get(ctx, key, None, delimiter) is None:
         set_(ctx, key, [], True, delimiter=delimiter)
-    return _told(ctx, lambda: append_value(ctx, key, value=val, convert=convert, delimiter=delimiter))
+    return _outcome_of(ctx, lambda: append_value(ctx, key, value=val, convert=convert, delimiter=delimiter))
 
 
 @function
@@ -282,7 +284,7 @@ def remove(ctx: Context, key: str, val: object, delimiter: str = ":") -> dict[st
                 True
         ```
     """
-    return _told(ctx, lambda: remove_values(ctx, key, value=val, delimiter=delimiter))
+    return _outcome_of(ctx, lambda: remove_values(ctx, key, value=val, delimiter=delimiter))
 
 
 @function
@@ -306,7 +308,7 @@ def delval(ctx: Context, key: str, destructive: bool = False) -> dict[str, objec
                 True
         ```
     """
-    return _told(ctx, lambda: take_away(ctx, key, destructive=destructive, delimiter=":", force=True))
+    return _outcome_of(ctx, lambda: take_away(ctx, key, destructive=destructive, delimiter=":", force=True))
 
 
 @function
@@ -328,10 +330,10 @@ def delkey(ctx: Context, key: str, force: bool = False) -> dict[str, object]:
                 True
         ```
     """
-    return _told(ctx, lambda: take_away(ctx, key, destructive=True, delimiter=":", force=force))
+    return _outcome_of(ctx, lambda: take_away(ctx, key, destructive=True, delimiter=":", force=force))
 
 
-def _told(ctx: Context, change: Callable[[], Result]) -> dict[str, object]:
+def _outcome_of(ctx: Context, change: Callable[[], Result]) -> dict[str, object]:
     result = attempt(ctx.about(), change)
     return {
         "result": result.outcome.value is not False,

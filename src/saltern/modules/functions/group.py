@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # ruff: noqa: ARG001 - signatures are Salt's
 
 
-def _told(entry: struct_group) -> dict[str, object]:
+def _as_dict(entry: struct_group) -> dict[str, object]:
     return {
         "name": entry.gr_name,
         "passwd": entry.gr_passwd,
@@ -46,7 +46,7 @@ def info(ctx: Context, name: str, root: str | None = None) -> dict[str, object]:
     import grp
 
     try:
-        return _told(grp.getgrnam(str(name)))
+        return _as_dict(grp.getgrnam(str(name)))
     except KeyError:
         return {}
 
@@ -62,7 +62,7 @@ def getent(ctx: Context, refresh: bool = False, root: str | None = None) -> list
     """
     import grp
 
-    return [_told(entry) for entry in grp.getgrall()]
+    return [_as_dict(entry) for entry in grp.getgrall()]
 
 
 @function

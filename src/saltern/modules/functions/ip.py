@@ -37,7 +37,7 @@ def build_interface(
         iface: the interface.
         iface_type: its type, as in the state ``network.managed``.
         enabled: bring it up at boot.
-        test: only tell the lines.
+        test: only report the lines.
         settings: its settings, as in the state ``network.managed``.
 
     Example:
@@ -113,7 +113,7 @@ def build_routes(
     Args:
         iface: the interface.
         routes: a list of mappings, as in the state ``network.routes``.
-        test: only tell the lines.
+        test: only report the lines.
 
     Example:
         ```console
@@ -145,7 +145,7 @@ def build_network_settings(ctx: Context, /, test: bool = False, **settings: obje
     """Write the settings of the whole machine: what they then are, one per line.
 
     Args:
-        test: only tell the lines.
+        test: only report the lines.
         settings: as in the state ``network.system``.
 
     Example:

@@ -1,7 +1,7 @@
 """``saltutil``: what keeps a Salt minion fresh.
 
 A run reads everything anew when it starts, so most of it is nothing to do; it is here so that trees that call
-it go on working. What a run has read once, the ``refresh_*`` functions let it read again.
+it keep working. What a run has read once, the ``refresh_*`` functions let it read again.
 """
 
 from __future__ import annotations

@@ -143,10 +143,10 @@ def add(ctx: Context, /, name: str, **kwargs: object) -> Reply:
         store.put(ctx, name, wanted)
         return _answer(f"Added job: {name} to schedule.", {name: "added"})
 
-    return _told(change)
+    return _or_problem(change)
 
 
-def _told(change: Callable[[], Reply]) -> Reply:
+def _or_problem(change: Callable[[], Reply]) -> Reply:
     """These functions say what is wrong in their answer, as Salt's do."""
     try:
         return change()
@@ -188,7 +188,7 @@ def modify(ctx: Context, /, name: str, **kwargs: object) -> Reply:
         store.put(ctx, name, new)
         return _answer(f"Modified job: {name} in schedule.", changes)
 
-    return _told(change)
+    return _or_problem(change)
 
 
 @function
@@ -212,7 +212,7 @@ def delete(ctx: Context, /, name: str, **kwargs: object) -> Reply:
         store.put(ctx, name, None)
         return _answer(f"Deleted Job {name} from schedule.", {name: "removed"})
 
-    return _told(change)
+    return _or_problem(change)
 
 
 @function
@@ -249,7 +249,7 @@ def _switch_job(ctx: Context, name: str, *, on: bool, test: object) -> Reply:
         store.put(ctx, name, {**have, "enabled": on})
         return _answer(f"{word.capitalize()} Job {name} in schedule.", {name: word})
 
-    return _told(change)
+    return _or_problem(change)
 
 
 @function
@@ -339,7 +339,7 @@ def save(ctx: Context, /, **kwargs: object) -> Reply:
     """
     if kwargs.get("test"):
         return {"comment": "Schedule would be saved.", "result": True}
-    return {key: value for key, value in _told(lambda: _checked(ctx)).items() if key != "changes"}
+    return {key: value for key, value in _or_problem(lambda: _checked(ctx)).items() if key != "changes"}
 
 
 def _checked(ctx: Context) -> Reply:
@@ -357,6 +357,6 @@ def reload_schedule(ctx: Context) -> Reply:
         $ saltern call schedule.reload
         ```
     """
-    found = _told(lambda: _checked(ctx))
+    found = _or_problem(lambda: _checked(ctx))
     comment = "Reloaded schedule from configuration." if found["result"] else found["comment"]
     return {"comment": [comment], "result": found["result"]}

@@ -39,12 +39,12 @@ def info(ctx: Context, name: str) -> dict[str, object]:
     import pwd
 
     try:
-        return _told(pwd.getpwnam(str(name)))
+        return _as_dict(pwd.getpwnam(str(name)))
     except KeyError:
         return {}
 
 
-def _told(entry: struct_passwd) -> dict[str, object]:
+def _as_dict(entry: struct_passwd) -> dict[str, object]:
     comment = dict(zip(GECOS, [*entry.pw_gecos.split(",", 4), *[""] * len(GECOS)], strict=False))
     return {
         "gid": entry.pw_gid,
@@ -111,7 +111,7 @@ def getent(ctx: Context, refresh: bool = False) -> list[dict[str, object]]:
     """
     import pwd
 
-    return [_told(entry) for entry in pwd.getpwall()]
+    return [_as_dict(entry) for entry in pwd.getpwall()]
 
 
 @function

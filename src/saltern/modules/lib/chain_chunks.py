@@ -92,7 +92,7 @@ def _sync(folder: str) -> None:
 
 
 def boot() -> str:
-    """Which boot it is; empty if the machine does not tell."""
+    """Which boot it is; empty if that cannot be found out."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             kernel = file.read().strip()
@@ -179,7 +179,7 @@ def finish(chunk: str = "") -> bool:  # noqa: ARG001 - as it is called
 
 
 def resume(force: bool = False) -> object:
-    """Go on with the chain that waits, if there is one."""
+    """Resume the chain that waits, if there is one."""
     return resume_chunk(_path(), _apply, force=force)
 
 

@@ -13,7 +13,7 @@ from saltern.modules.api.programs import complaint, program
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib import ssh_keys as ssh
 
-EVERYBODY = "/etc/ssh/ssh_known_hosts"
+GLOBAL = "/etc/ssh/ssh_known_hosts"
 HASHED = "|1|"
 SALT_SIZE = 20
 
@@ -112,7 +112,7 @@ def fits(host: Host, fingerprint: str) -> bool:
 def place(user: str | None, config: str | None) -> tuple[str, ssh.Home | None]:
     """The file, and the user whose it is."""
     if not user:
-        path = config or EVERYBODY
+        path = config or GLOBAL
         if not os.path.isabs(path):
             raise Refused(f"config {path!r} must be an absolute path, or give user")
         return path, None

@@ -28,7 +28,7 @@ def test_command(stateful: object) -> str:
     return str(next((name for name in found if name), ""))
 
 
-def as_told(answer: Result, done: Done, *, test: bool = False) -> Result:
+def as_reported(answer: Result, done: Done, *, test: bool = False) -> Result:
     """The answer, corrected by what the command said of itself."""
     if not done.started:
         return answer

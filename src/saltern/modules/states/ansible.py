@@ -93,7 +93,7 @@ def playbooks(
         flush_cache: forget cached facts first.
         force_handlers: run handlers even if a task fails.
         check: only say what would change, also outside of test mode.
-        diff: tell the differences in files.
+        diff: report the differences in files.
         verbosity: how many ``-v``; the output is in the log.
         bin_dir: where ``ansible-playbook`` is; else as configured under ``engines``, or on PATH.
         env: variables to add to the environment.
@@ -108,7 +108,7 @@ def playbooks(
                 - hosts: localhost
                   gather_facts: False
                   tasks:
-                    - name: tell the time
+                    - name: show the time
                       copy: {content: "noon\\n", dest: /etc/motd}
           ansible.playbooks:
             - connection: local

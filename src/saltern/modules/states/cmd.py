@@ -24,7 +24,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused, Variables, call_bound
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.reboot_codes import asking, reboot_codes
-from saltern.modules.lib.stateful import as_told, is_stateful, test_command
+from saltern.modules.lib.stateful import as_reported, is_stateful, test_command
 
 NATURE = Nature(repeat="once", programs_only=True)
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
@@ -123,7 +123,7 @@ def run(
     done = execute(ctx, name, options)
     answer = _answer(done, f'Command "{name}" run', hide=hide_output, warnings=_unused(rest))
     answer = asking(answer, done, codes) if codes else answer
-    answer = as_told(answer, done) if is_stateful(stateful) and not bg else answer
+    answer = as_reported(answer, done) if is_stateful(stateful) and not bg else answer
     return _unchanged(ctx, answer, name) if read_only else answer
 
 
@@ -140,14 +140,14 @@ def _unchanged(ctx: Context, answer: Result, name: str) -> Result:
 def _rehearse(ctx: Context, name: str, options: Options, stateful: object) -> Result:
     if instead := test_command(stateful):
         done = execute(ctx, instead, options)
-        return as_told(_answer(done, f'Command "{instead}" run'), done, test=True)
+        return as_reported(_answer(done, f'Command "{instead}" run'), done, test=True)
     changes: dict[str, object] = {} if is_stateful(stateful) else {"cmd": name}
     return would_change(f'Command "{name}" would have been executed', changes)
 
 
 def _answer(done: Done, comment: str, *, hide: bool = False, warnings: tuple[str, ...] = ()) -> Result:
     left = done.asdict()
-    if not done.started:  # nothing happened; the reason is all there is to tell
+    if not done.started:  # nothing happened; the reason is all there is to report
         raise Refused(f"{comment}: {done.stderr}")
     if done.lost:
         return replace(failed(f"indeterminate: {done.stderr}"), extra={"indeterminate": True})
@@ -287,7 +287,7 @@ def script(
         done, f"Command '{name}' run", hide=hide_output, warnings=() if template else _unused(rest)
     )
     answer = asking(answer, done, codes) if codes else answer
-    answer = as_told(answer, done) if is_stateful(stateful) else answer
+    answer = as_reported(answer, done) if is_stateful(stateful) else answer
     return _unchanged(ctx, answer, name) if read_only else answer
 
 

@@ -28,7 +28,7 @@ def set_(ctx: Context, /, name: str, *, data: dict[str, object], **_: Ignored) -
                 tzdata/Zones/Europe: {type: select, value: Berlin}
         ```
     """
-    return _told(ctx, debconf.answers(name, data))
+    return _set_answers(ctx, debconf.answers(name, data))
 
 
 @state
@@ -71,10 +71,10 @@ def set_file(
     if template:
         values = {**variables, **(defaults or {}), **(context or {})}
         text = ctx.templates.text(text, engine=template, env=ctx.env, path=source, values=values)
-    return _told(ctx, debconf.parse(text))
+    return _set_answers(ctx, debconf.parse(text))
 
 
-def _told(ctx: Context, answers: list[debconf.DebconfAnswer]) -> Result:
+def _set_answers(ctx: Context, answers: list[debconf.DebconfAnswer]) -> Result:
     stale = debconf.stale(ctx, answers)
     names = ", ".join(one.question for one in stale)
 

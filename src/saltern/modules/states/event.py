@@ -1,4 +1,4 @@
-"""``event``: tell those who listen to this run something of one's own.
+"""``event``: send an event of your own to those who listen to this run.
 
 Today they are the reporters of the command: ``saltern apply --out jsonl`` prints each event as a line.
 """
@@ -119,7 +119,7 @@ def mod_watch(ctx: Context, /, name: str, *, sfun: str = "wait", **kwargs: objec
         ```yaml
         /etc/issue.net:
           file.managed:
-            - contents: Nobody is at home.
+            - contents: The house is empty.
 
         shop/issue/changed:
           event.wait:

@@ -52,7 +52,7 @@ def run(ctx: Context, /, name: str, **kwargs: object) -> Result:
 
     Example:
         ```yaml
-        tell it to everybody:
+        greet all users:
           module.run:
             - file.append:
               - path: /etc/motd

@@ -69,7 +69,7 @@ def apply(
         ordering: ``manifest``, ``title-hash`` or ``random``.
         loadclasses: also the classes of the last run, from the file that the agent keeps.
         noop: only say what would change, also outside of test mode.
-        show_diff: tell the differences in files.
+        show_diff: report the differences in files.
         verbose, debug: how much Puppet logs.
         settings: any other settings of Puppet, by name.
         cwd: the directory to run in.

@@ -92,7 +92,7 @@ def deploy(
 
                 from pyinfra.operations import files
 
-                files.put(name="tell the time", src=StringIO("noon\\n"), dest="/etc/motd")
+                files.put(name="show the time", src=StringIO("noon\\n"), dest="/etc/motd")
           pyinfra.deploy:
             - require:
               - file: /srv/deploys/motd.py

@@ -212,7 +212,7 @@ def show_notification(ctx: Context, /, name: str, *, text: object = None, **_: o
 
     Example:
         ```yaml
-        tell:
+        notice:
           test.show_notification:
             - text: The web server listens on {{ pillar['web']['port'] }}
         ```

@@ -149,7 +149,7 @@ def _managed(
     if making:
         changes["new"] = python_version(ctx, env.python, env.user)
         maker = maker_for(ctx, venv_bin, env.python)
-        if there and (old := _told(before)):
+        if there and (old := _requirements(before)):
             changes["cleared_packages"] = old
         if not ctx.test:
             make(ctx, env, maker, there)
@@ -180,7 +180,7 @@ def check_exposed(ctx: Context, env: Env) -> None:
     found = foreign_directory(env.path) if (env.user or ctx.runas) in (None, "root") else None
     if found is not None:
         directory, uid = found
-        owner = "everybody" if uid < 0 else name_of(uid)
+        owner = "all users" if uid < 0 else name_of(uid)
         raise Refused(
             f"{directory} can be changed by {owner}, whose programs root would run from {env.path}; say "
             "user: NAME, or choose a directory of root"
@@ -190,7 +190,7 @@ def check_exposed(ctx: Context, env: Env) -> None:
 BROUGHT = ("pip", "setuptools", "wheel")  # every environment has them without being asked for
 
 
-def _told(found: Mapping[str, str]) -> list[str]:
+def _requirements(found: Mapping[str, str]) -> list[str]:
     return sorted(f"{name}=={version}" for name, version in found.items() if name not in BROUGHT)
 
 
@@ -216,6 +216,6 @@ def _packages(
     return {
         "packages": {
             "new": sorted(f"{name}=={version}" for name, version in changed.items()),
-            "old": _told(old),
+            "old": _requirements(old),
         }
     }

@@ -88,7 +88,7 @@ def test_more_than_fifty_megabytes_are_kept(ctx: Context) -> None:
     assert os.path.getsize(ended.log) == 60_000_000
 
 
-def test_a_timeout_and_a_signal_are_told(ctx: Context) -> None:
+def test_a_timeout_and_a_signal_are_reported(ctx: Context) -> None:
     ended, out, _ = python(ctx, "import time; print('begun', flush=True); time.sleep(60)", timeout=1)
     assert ended.timed_out
     assert out == ["begun"]
@@ -96,7 +96,7 @@ def test_a_timeout_and_a_signal_are_told(ctx: Context) -> None:
     assert (ended.signal, ended.code) == (9, 137)
 
 
-def test_a_program_that_is_not_there_is_told_in_the_tail(ctx: Context) -> None:
+def test_a_program_that_is_not_there_is_reported_in_the_tail(ctx: Context) -> None:
     ended = drive(ctx, "some", ["/nonexistent/engine"], out=print)
     assert ended.code == 127
     assert "/nonexistent/engine" in ended.tail

@@ -53,13 +53,13 @@ def test_a_bad_entry_is_a_failed_step_that_says_what_is_wrong(change: dict[str, 
 
 
 @pytest.mark.parametrize("key", ["changes", "result", "comment"])
-def test_a_missing_key_is_told_and_the_step_keeps_its_name(key: str) -> None:
+def test_a_missing_key_is_reported_and_the_step_keeps_its_name(key: str) -> None:
     found = step({name: value for name, value in GOOD.items() if name != key})
     assert f"it has no '{key}'" in found.comment
     assert (found.name, found.id, found.state, found.fun) == ("n", "i", "s", "f")
 
 
-def test_all_that_is_wrong_is_told_at_once_with_what_the_entry_said() -> None:
+def test_all_that_is_wrong_is_reported_at_once_with_what_the_entry_said() -> None:
     found = step({"changes": [], "result": "x", "comment": "the disk is full", "low": LOW})
     assert "'Changes'" in found.comment
     assert "'result'" in found.comment

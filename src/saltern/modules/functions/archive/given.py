@@ -43,7 +43,7 @@ def trimmed(names: list[str], trim_output: bool | int) -> list[str]:
 def said(
     ctx: Context, argv: list[str], *, what: str, cwd: str | None = None, user: str | None = None
 ) -> Names:
-    """What a program prints, on either stream: some tell their work as if it were a problem."""
+    """What a program prints, on either stream: some report their work as if it were a problem."""
     ran = program(ctx, argv, cwd=cwd, user=user)
     if ran.code:
         raise Refused(complaint(ran, argv[0], what=what))

@@ -36,7 +36,7 @@ def list_(
 
     Args:
         name: ``salt://``, a path or a web address.
-        archive_format: where the name does not tell it.
+        archive_format: where the name does not show it.
         options, strip_components: what ``archive.extracted`` is given.
         source_hash: what the archive must have.
 

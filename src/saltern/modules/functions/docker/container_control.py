@@ -32,7 +32,7 @@ def _moved(
 
 @function
 def start(ctx: Context, name: str) -> Moved:
-    """Start a container, or let a paused one go on.
+    """Start a container, or resume a paused one.
 
     Args:
         name: the name or ID of the container.
@@ -53,7 +53,7 @@ def stop(ctx: Context, name: str, timeout: int | None = None, unpause: bool = Fa
     Args:
         name: the name or ID of the container.
         timeout: seconds it has to end before it is killed; what it was made with, or 10, if not given.
-        unpause: let a paused one go on first.
+        unpause: resume a paused one first.
 
     Example:
         ```console
@@ -139,7 +139,7 @@ def freeze(ctx: Context, name: str) -> Moved:
 
 @function
 def unpause(ctx: Context, name: str) -> Moved:
-    """Let all processes of a container go on.
+    """Resume all processes of a container.
 
     Args:
         name: the name or ID of the container.

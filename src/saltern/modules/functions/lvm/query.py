@@ -11,7 +11,7 @@ from saltern.modules.lib.volumes import report
 from saltern.modules.lib.volumes.program import lvm
 from saltern.modules.lib.volumes.report import Row, number
 
-Told = Mapping[str, Callable[[Row], object]]
+Fields = Mapping[str, Callable[[Row], object]]
 SECTOR = 512
 UNKNOWN = "-1"  # what LVM prints where LVM 1 had a number
 VG_STATUS = {"w": 0x300, "r": 0x100}  # LVM's bits for writing and reading
@@ -50,7 +50,7 @@ def _allocatable(row: Row) -> object:
     return 8 if _sign(row, "pv_attr", 0) == "a" else 0
 
 
-PHYSICAL: Told = {
+PHYSICAL: Fields = {
     "Physical Volume Device": _is("pv_name"),
     "Volume Group Name": _is("vg_name"),
     "Physical Volume Size (kB)": _sectors("dev_size"),  # so Salt calls it; pvdisplay counts sectors
@@ -63,7 +63,7 @@ PHYSICAL: Told = {
     "Free Physical Extents": lambda row: number(row, "pv_pe_count") - number(row, "pv_pe_alloc_count"),
     "Allocated Physical Extents": _is("pv_pe_alloc_count"),
 }
-GROUP: Told = {
+GROUP: Fields = {
     "Volume Group Name": _is("vg_name"),
     "Volume Group Access": lambda row: "r/w" if _sign(row, "vg_attr", 0) == "w" else "r",
     "Volume Group Status": _vg_status,
@@ -82,7 +82,7 @@ GROUP: Told = {
     "Free Physical Extents": _is("vg_free_count"),
     "UUID": _is("vg_uuid"),
 }
-LOGICAL: Told = {
+LOGICAL: Fields = {
     "Logical Volume Name": _is("lv_path"),
     "Volume Group Name": _is("vg_name"),
     "Logical Volume Access": lambda row: LV_ACCESS.get(_sign(row, "lv_attr", 1), 0),
@@ -103,7 +103,7 @@ LOGICAL: Told = {
 }
 
 
-def _told(row: Row, names: Told) -> dict[str, object]:
+def _fields(row: Row, names: Fields) -> dict[str, object]:
     return {name: str(value(row)) for name, value in names.items()}
 
 
@@ -152,7 +152,7 @@ def pvdisplay(ctx: Context, pvname: str = "", real: bool = False, quiet: bool = 
         device = os.path.realpath(row["pv_name"])
         if wanted in ("", device):
             more = {"Real Physical Volume Device": device} if real else {}
-            found[device if real else row["pv_name"]] = {**_told(row, PHYSICAL), **more}
+            found[device if real else row["pv_name"]] = {**_fields(row, PHYSICAL), **more}
     return found
 
 
@@ -171,7 +171,7 @@ def vgdisplay(ctx: Context, vgname: str = "", quiet: bool = False) -> dict[str, 
     """
     volumes = report.logical(ctx)
     rows = [row for row in report.groups(ctx) if vgname in ("", row["vg_name"])]
-    return {row["vg_name"]: _told({**row, "open": _open(row, volumes)}, GROUP) for row in rows}
+    return {row["vg_name"]: _fields({**row, "open": _open(row, volumes)}, GROUP) for row in rows}
 
 
 def _open(group: Row, volumes: list[Row]) -> str:
@@ -193,7 +193,7 @@ def lvdisplay(ctx: Context, lvname: str = "", quiet: bool = False) -> dict[str, 
         ```
     """
     rows = [row for row in report.logical(ctx) if row["lv_path"] and _fits(row, lvname)]
-    return {row["lv_path"]: _told(row, LOGICAL) for row in rows}
+    return {row["lv_path"]: _fields(row, LOGICAL) for row in rows}
 
 
 def _fits(row: Row, name: str) -> bool:

@@ -197,11 +197,11 @@ def interfaces(ctx: Context) -> dict[str, object]:
         $ saltern call network.interfaces
         ```
     """
-    found: dict[str, object] = {link.name: _told(link) for link in every(ctx)}
+    found: dict[str, object] = {link.name: _described(link) for link in every(ctx)}
     return found or {one.interface: {"up": True} for one in addresses(ctx)}
 
 
-def _told(link: Interface) -> dict[str, object]:
+def _described(link: Interface) -> dict[str, object]:
     from ipaddress import ip_interface
 
     reported: dict[str, object] = {"up": link.up}

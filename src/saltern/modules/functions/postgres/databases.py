@@ -117,7 +117,7 @@ def db_create(
         runas: the user of this machine that psql runs as; ``postgres`` for a local server.
         tablespace: the tablespace that it lies in.
         encoding: the encoding of its text, such as ``UTF8``.
-        lc_collate, lc_ctype: the locales that sort, and that tell letters from digits.
+        lc_collate, lc_ctype: the locales that sort, and that classify characters.
         owner: the user it belongs to.
         template: the database that it is a copy of.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 LAZY: dict[str, str] = dict.fromkeys(("halt", "init", "poweroff", "reboot", "shutdown"), "power")
-REBOOT = "/run/reboot-required"  # as packages of Debian tell it
+REBOOT = "/run/reboot-required"  # which packages of Debian write
 TIMES = ("%I:%M:%S %p", "%I:%M %p", "%H:%M:%S", "%H:%M")
 DATES = ("%Y-%m-%d", "%m-%d-%Y", "%m-%d-%y", "%m/%d/%Y", "%m/%d/%y", "%Y/%m/%d")
 

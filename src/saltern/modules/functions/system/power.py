@@ -1,4 +1,4 @@
-"""The machine goes down. A run that must go on after that has the state ``system.reboot`` instead."""
+"""The machine goes down. A run that must continue after that uses the state ``system.reboot`` instead."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from saltern.system.temporary import private_directory, roomy_folder
 
 Member = tuple[Entry, Callable[[], Iterator[bytes]]]
 
-NOBODY = "nobody"
+UNPRIVILEGED = "nobody"
 BLOCK = 1 << 18
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link", stat.S_IFIFO: "pipe"}
 
@@ -38,14 +38,14 @@ class Scratch:
         from shutil import copyfile
 
         try:
-            who = getpwnam(NOBODY)
+            who = getpwnam(UNPRIVILEGED)
         except KeyError:
             return None
         copyfile(archive, self.copy)
         os.chmod(self.copy, 0o644)
         os.chmod(self.base, 0o711)
         os.chown(self.path, who.pw_uid, who.pw_gid)
-        return NOBODY
+        return UNPRIVILEGED
 
 
 @contextmanager

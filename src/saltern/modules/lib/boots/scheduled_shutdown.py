@@ -17,7 +17,7 @@ def policy(word: str) -> str:
 
 
 def make_way(machine: Rebooter, how: str) -> str:
-    """What to tell of a shutdown that ours replaces; empty: there was none. Raises ``Refused`` if it stays.
+    """What to report of a shutdown that ours replaces; empty: there was none. Raises ``Refused`` if it stays.
 
     A reboot is what we want, too; a machine that is to be switched off would not come back.
     """

@@ -87,7 +87,7 @@ def differences(wanted: Endpoints, seen: Seen) -> dict[str, Changes]:
 
 
 def _difference(wanted: Endpoint | None, seen: Seen | None, own: str) -> Changes:
-    old, new = _told(seen, own), _desired(wanted)
+    old, new = _reported(seen, own), _desired(wanted)
     return {
         key: {"old": old.get(key), "new": new.get(key)}
         for key in {**old, **new}
@@ -95,7 +95,7 @@ def _difference(wanted: Endpoint | None, seen: Seen | None, own: str) -> Changes
     }
 
 
-def _told(seen: Seen | None, own: str) -> dict[str, Any]:
+def _reported(seen: Seen | None, own: str) -> dict[str, Any]:
     if seen is None:
         return {}
     ipam = {key: value for key, value in (seen.get("IPAMConfig") or {}).items() if value}

@@ -49,7 +49,7 @@ def drive(
     stdin: str | bytes | None = None,
     timeout: float | None = None,
 ) -> Ended:
-    """``out`` and ``err`` are given each line; what they raise ends the engine and goes on up.
+    """``out`` and ``err`` are given each line; what they raise ends the engine and is raised here.
 
     A line that begins with ``MARK`` is heard and nothing else: neither the log nor the tail has it.
     """
@@ -108,7 +108,7 @@ class _Lines:
         start = 0
         while (end := piece.find(b"\n", start)) >= 0:
             logged = self._keep(piece, start, end, logged)
-            self._told()
+            self._end_line()
             start = end + 1
             if self._marked:
                 logged, self._marked = start, False
@@ -119,7 +119,7 @@ class _Lines:
 
     def end(self) -> None:
         if self._size:
-            self._told()
+            self._end_line()
 
     def _keep(self, piece: bytes, start: int, end: int, logged: int) -> int:
         """Up to where the log has the piece now."""
@@ -131,7 +131,7 @@ class _Lines:
         self._size += end - start
         return logged
 
-    def _told(self) -> None:
+    def _end_line(self) -> None:
         line = b"".join(self._open).decode("utf-8", "backslashreplace").rstrip("\r")
         self._open, self._size = [], 0
         if not self._marked:

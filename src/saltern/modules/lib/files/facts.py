@@ -1,4 +1,4 @@
-"""Paths as the user gives them, the facts of a file, and results that tell them."""
+"""Paths as the user gives them, the facts of a file, and results that report them."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ LONG = {
 Rule = dict[str, list[str]]
 
 # What a rule is known by; iptables prints some other options in words of its own, and adds some.
-TELLING = frozenset(
+COMPARED = frozenset(
     {
         "source",
         "destination",
@@ -105,9 +105,12 @@ def options(rule: list[str]) -> Rule:
 def resembles(line: str, rule: Sequence[str]) -> bool:
     """Whether a printed rule may be the one of these words. It errs on the side of yes."""
     printed, wanted = options(words(line) if line else []), options(list(rule))
-    if printed.keys() & TELLING != wanted.keys() & TELLING or not wanted.keys() - {"match"} <= printed.keys():
+    if (
+        printed.keys() & COMPARED != wanted.keys() & COMPARED
+        or not wanted.keys() - {"match"} <= printed.keys()
+    ):
         return False
-    return all(_same(printed[name], wanted[name], name) for name in wanted.keys() & TELLING)
+    return all(_same(printed[name], wanted[name], name) for name in wanted.keys() & COMPARED)
 
 
 def _same(printed: list[str], wanted: list[str], name: str) -> bool:

@@ -112,7 +112,7 @@ def exposed(path: str) -> str:
     if found is None:
         return ""
     directory, uid = found
-    owner = "everybody" if uid < 0 else name_of(uid)
+    owner = "all users" if uid < 0 else name_of(uid)
     return f"{directory} can be changed by {owner}, who could lead root elsewhere; say user: NAME"
 
 

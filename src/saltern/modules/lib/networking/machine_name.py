@@ -17,7 +17,7 @@ def kept(ctx: Context) -> str:
 
 
 def rename(ctx: Context, name: str, full: str = "") -> None:
-    """Now and at boot; the old name in /etc/hosts becomes the new one, so that it goes on to be found."""
+    """Now and at boot; the old name in /etc/hosts becomes the new one, so that it is still found."""
     old = os.uname().nodename
     if has("hostnamectl") and os.path.isdir("/run/systemd/system"):
         tool(ctx, "hostnamectl", "set-hostname", name)

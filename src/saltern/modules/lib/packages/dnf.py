@@ -169,7 +169,7 @@ class Yum(Dnf):
 def table(text: str) -> Iterator[tuple[str, str, str, str]]:
     """What the table says would be done: kind, name, architecture, version.
 
-    A row that is too long goes on in the next line; ``replacing`` names what goes for the row above.
+    A row that is too long continues in the next line; ``replacing`` names what goes for the row above.
     """
     kind = start = ""
     for line in text.splitlines():

@@ -119,7 +119,7 @@ def forget(ctx: Context) -> None:
 
 
 def install(ctx: Context, pip: Pip, words: Sequence[str], *, dry: bool, what: str) -> dict[str, str] | None:
-    """Install, or find out what would be; names and versions. None if this pip cannot tell (before 22.2)."""
+    """Install, or find out what would be; names and versions. None before pip 22.2."""
     with private_directory("pip", owner=owner_for(ctx, pip.user)) as scratch:
         report = os.path.join(scratch, "report.json")
         reported = ["--dry-run"] if dry else []

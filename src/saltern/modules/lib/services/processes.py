@@ -1,4 +1,4 @@
-"""Processes by a pattern, for services that cannot tell whether they run."""
+"""Processes by a pattern, for services that cannot report whether they run."""
 
 from __future__ import annotations
 

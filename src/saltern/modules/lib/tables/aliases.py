@@ -26,7 +26,7 @@ def _lines(ctx: Context) -> list[str]:
 
 
 def put(ctx: Context, alias: str, target: str | None) -> None:
-    """Set an alias, or remove it; then tell the mail server's own copy of the file."""
+    """Set an alias, or remove it; then update the mail server's own copy of the file."""
     one_line(f"{alias}: {target}", "an alias")
     lines = []
     for line in _lines(ctx):

@@ -26,7 +26,7 @@ def checked(name: str) -> str:
 
 
 def same(one: str, other: str) -> bool:
-    """The kernel does not tell ``-`` from ``_``."""
+    """The kernel does not distinguish ``-`` from ``_``."""
     return one.replace("-", "_") == other.replace("-", "_")
 
 

@@ -1,4 +1,4 @@
-"""What ``pvs``, ``vgs`` and ``lvs`` tell, as JSON; sizes in bytes."""
+"""What ``pvs``, ``vgs`` and ``lvs`` report, as JSON; sizes in bytes."""
 
 from __future__ import annotations
 

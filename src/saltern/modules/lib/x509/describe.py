@@ -99,8 +99,8 @@ def extensions(found: Any) -> dict[str, object]:
 
 
 def _extension(one: Any) -> dict[str, object]:
-    tell = SHAPES.get(type(one.value).__name__)
-    shape = tell(one.value) if tell else {"value": str(one.value)}
+    describe = SHAPES.get(type(one.value).__name__)
+    shape = describe(one.value) if describe else {"value": str(one.value)}
     return {"critical": one.critical, **shape}
 
 

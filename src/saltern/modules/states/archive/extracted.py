@@ -101,7 +101,7 @@ def extracted(
         extract_perms: False leaves out the modes in a zip archive.
         enforce_toplevel: False allows an archive with more than one directory, or files, at its top.
         enforce_ownership_on: change the owner only of this path in the directory.
-        archive_format: ``tar``, ``zip``, ``rar`` or ``7z`` where the name of the source does not tell.
+        archive_format: ``tar``, ``zip``, ``rar`` or ``7z`` where the name of the source does not show it.
         keep_source, keep: keep what was downloaded in the cache; the first one counts.
         use_etag: ask the server by the tag of the copy that is kept; no hash is needed then.
         signature: the place of a file with a signature of the archive; nothing is unpacked unless it is

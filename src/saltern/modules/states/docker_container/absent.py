@@ -30,7 +30,7 @@ def stopped(
         containers: several of them, instead of the name.
         shutdown_timeout: seconds it has to end before it is killed; what it was made with, or 10, if
             not given.
-        unpause: let a paused one go on, so that it can be stopped; refused otherwise.
+        unpause: resume a paused one, so that it can be stopped; refused otherwise.
         error_on_absent: fail if there is no such container.
 
     Example:

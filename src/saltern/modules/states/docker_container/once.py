@@ -35,7 +35,7 @@ def run(
     tail: str = "all",
     **container: object,
 ) -> Result:
-    """Run a container once, as ``docker run`` does, and tell what it printed.
+    """Run a container once, as ``docker run`` does, and report what it printed.
 
     It is not looked at before, so it always counts as a change; give it ``creates``, ``onlyif`` or
     ``unless``.
@@ -52,8 +52,8 @@ def run(
         ignore_collisions: as in ``docker_container.running``.
         validate_ip_addrs: as in ``docker_container.running``.
         client_timeout: seconds to wait for an answer of the engine; not for the container.
-        stdout: tell what it wrote to stdout.
-        stderr: tell what it wrote to stderr.
+        stdout: report what it wrote to stdout.
+        stderr: report what it wrote to stderr.
         timestamps: put the time before each line.
         tail: how many of the last lines; ``all`` for all.
         container: everything that describes a container, as in ``docker_container.running``:

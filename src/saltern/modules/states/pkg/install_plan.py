@@ -89,7 +89,7 @@ class Job(Struct, frozen=True, kw_only=True):
 def bring(job: Job) -> Result:
     """The packages as they must be, or why not."""
     before = job.manager.listing()
-    aim = take_aim(job, before)
+    aim = plan_packages(job, before)
     if aim.problems:
         job.refuse({}, aim.problems, before)
     if not (aim.install or aim.again or aim.unknown or aim.holds):
@@ -100,7 +100,7 @@ def bring(job: Job) -> Result:
 # -- choosing ----------------------------------------------------------------------------------
 
 
-def take_aim(job: Job, before: Listing) -> Aim:
+def plan_packages(job: Job, before: Listing) -> Aim:
     """What is missing, and which versions of it the repositories have."""
     manager, terms = job.manager, job.terms
     missing = [one for one in job.wants if not settled(manager, one, terms, before)]

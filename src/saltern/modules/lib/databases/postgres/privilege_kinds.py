@@ -1,4 +1,4 @@
-"""The kinds of objects that privileges can be granted on, and how the server's catalogs tell of each."""
+"""The kinds of objects that privileges can be granted on, and where the server's catalogs list each."""
 
 from __future__ import annotations
 

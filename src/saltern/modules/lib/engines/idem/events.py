@@ -18,19 +18,19 @@ class States:
         self._steps = steps
         self._test = test
         self._planned: dict[str, None] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self.handlers = {"plan": self._plan, "state": self._state}
 
     def _plan(self, event: Event) -> None:
         tag = str(event.get("tag"))
-        if tag not in self._told:
+        if tag not in self._reported:
             self._planned.setdefault(tag)
 
     def _state(self, event: Event) -> None:
         ret = event.get("ret") or {}
         tag = str(ret.get("tag"))
         self._planned.pop(tag, None)
-        self._told.add(tag)
+        self._reported.add(tag)
         self._steps.add(_step(ret, called=bool(event.get("called")), test=self._test))
 
     def over(self) -> None:

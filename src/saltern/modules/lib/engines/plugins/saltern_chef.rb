@@ -1,28 +1,28 @@
 # frozen_string_literal: true
 
-# Loaded into Chef by its configuration: an event handler that tells each resource when Chef is done with it.
-require_relative "saltern_tell"
+# Loaded into Chef by its configuration: an event handler that reports each resource when Chef is done with it.
+require_relative "saltern_report"
 require "chef/event_dispatch/base"
 
 class SalternChef < Chef::EventDispatch::Base
   def initialize
     super
-    SalternTell.stream = $stderr # on the other one Chef writes a line bit by bit
+    SalternReport.stream = $stderr # on the other one Chef writes a line bit by bit
     @open = [] # resources at work; one that is made of others stands below them
   end
 
   def converge_start(run_context)
     refs = run_context.resource_collection.map(&:to_s)
-    SalternTell.tell("plan", resources: refs, why_run: Chef::Config[:why_run] ? true : false)
+    SalternReport.report("plan", resources: refs, why_run: Chef::Config[:why_run] ? true : false)
   end
 
   def converge_complete
-    SalternTell.tell("end")
+    SalternReport.report("end")
   end
 
   def resource_action_start(resource, action, notification_type = nil, notifier = nil)
     ref = resource.to_s
-    SalternTell.tell("begin", resource: ref, action: action) if @open.empty?
+    SalternReport.report("begin", resource: ref, action: action) if @open.empty?
     @open.push(
       resource: ref, type: resource.declared_type || resource.resource_name, name: resource.name, action: action.to_s,
       cookbook: resource.cookbook_name, recipe: resource.recipe_name, line: resource.source_line,
@@ -59,7 +59,7 @@ class SalternChef < Chef::EventDispatch::Base
     return if done.nil?
 
     done[:seconds] = Time.now.to_f - done[:started]
-    @open.empty? ? SalternTell.tell("resource", **done) : @open.last[:sub].push(done)
+    @open.empty? ? SalternReport.report("resource", **done) : @open.last[:sub].push(done)
   end
 
   private

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Loaded into Puppet by RUBYOPT: tells each resource when Puppet is done with it.
+# Loaded into Puppet by RUBYOPT: reports each resource when Puppet is done with it.
 
-# What Puppet runs must not be told apart from what it runs without saltern.
+# What Puppet runs must not differ from what it runs without saltern.
 %w[RUBYOPT RUBYLIB].each do |name|
   before = ENV.delete("SALTERN_#{name}")
   before.nil? ? ENV.delete(name) : ENV[name] = before
 end
 
-require_relative "saltern_tell"
+require_relative "saltern_report"
 require "puppet"
 require "puppet/transaction"
 require "puppet/transaction/event_manager"
@@ -21,36 +21,36 @@ module SalternPuppet
   FIRST = 10
 
   class << self
-    attr_accessor :heard, :foretold # of the resource at work: log messages, refreshes that noop kept back
+    attr_accessor :heard, :kept_back # of the resource at work: log messages, refreshes that noop kept back
   end
 
-  # One resource after the other; those that Puppet never comes to are told at the end.
+  # One resource after the other; those that Puppet never comes to are reported at the end.
   module Transaction
     def evaluate(&block)
       return super unless catalog.host_config?
 
-      @saltern_told = {}
+      @saltern_reported = {}
       refs = catalog.resources.map(&:ref).reject { |ref| SalternPuppet.hidden?(ref) }
-      SalternTell.tell("plan", resources: refs, noop: Puppet[:noop])
+      SalternReport.report("plan", resources: refs, noop: Puppet[:noop])
       begin
         super
       ensure
         saltern_rest
-        SalternTell.tell("end", completed: report.transaction_completed)
+        SalternReport.report("end", completed: report.transaction_completed)
       end
     end
 
     def eval_resource(resource, *more)
-      return super if @saltern_told.nil? || SalternPuppet.hidden?(resource.ref)
+      return super if @saltern_reported.nil? || SalternPuppet.hidden?(resource.ref)
 
-      SalternTell.tell("begin", resource: resource.ref)
+      SalternReport.report("begin", resource: resource.ref)
       SalternPuppet.heard = []
-      SalternPuppet.foretold = []
+      SalternPuppet.kept_back = []
       begin
         super
       ensure
-        saltern_tell(resource.ref, SalternPuppet.heard, SalternPuppet.foretold)
-        SalternPuppet.heard = SalternPuppet.foretold = nil
+        saltern_report(resource.ref, SalternPuppet.heard, SalternPuppet.kept_back)
+        SalternPuppet.heard = SalternPuppet.kept_back = nil
       end
     end
 
@@ -58,17 +58,17 @@ module SalternPuppet
 
     def saltern_rest
       report.resource_statuses.each_key do |ref|
-        saltern_tell(ref, [], [], late: true) unless @saltern_told[ref] || SalternPuppet.hidden?(ref)
+        saltern_report(ref, [], [], late: true) unless @saltern_reported[ref] || SalternPuppet.hidden?(ref)
       end
     end
 
-    def saltern_tell(ref, logs, foretold, late: false)
+    def saltern_report(ref, logs, kept_back, late: false)
       status = report.resource_statuses[ref]
       return if status.nil?
 
-      @saltern_told[ref] = true
+      @saltern_reported[ref] = true
       told = SalternPuppet.status(status)
-      SalternTell.tell("resource", late: late, logs: logs, **told, events: told[:events] + foretold)
+      SalternReport.report("resource", late: late, logs: logs, **told, events: told[:events] + kept_back)
     end
   end
 
@@ -76,7 +76,7 @@ module SalternPuppet
   module Report
     def <<(message)
       if SalternPuppet.heard && SHOWN.include?(message.level)
-        SalternPuppet.heard << { level: message.level.to_s, message: SalternTell.text(message.message) }
+        SalternPuppet.heard << { level: message.level.to_s, message: SalternReport.text(message.message) }
         SalternPuppet.heard.delete_at(FIRST) if SalternPuppet.heard.size > MOST
       end
       super
@@ -86,9 +86,9 @@ module SalternPuppet
   # A refresh that noop keeps back is in no status: Puppet only passes it on.
   module EventManager
     def queue_events(resource, events)
-      if SalternPuppet.foretold && events.any? { |event| event.name == :noop_restart }
+      if SalternPuppet.kept_back && events.any? { |event| event.name == :noop_restart }
         message = SalternPuppet.heard.last&.fetch(:message)
-        SalternPuppet.foretold << { property: nil, name: "refresh", status: "noop", message: message }
+        SalternPuppet.kept_back << { property: nil, name: "refresh", status: "noop", message: message }
       end
       super
     end

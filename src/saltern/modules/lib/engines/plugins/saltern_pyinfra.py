@@ -1,4 +1,4 @@
-"""Run pyinfra, and tell each operation on each host when it is done.
+"""Run pyinfra, and report each operation on each host when it is done.
 
 It is pyinfra's own command line that runs; this listens at three places of it: where an operation is
 completed, where the operations are about to be run, and where a dry run shows what it found.
@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import saltern_tell
+import saltern_report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-class Telling:
+class Reporter:
     """Knows when each operation on each host began."""
 
     def __init__(self, dry: bool) -> None:
@@ -37,16 +37,16 @@ class Telling:
         from pyinfra.api.state import State
         from pyinfra_cli import cli
 
-        telling = self
+        reporter = self
 
         class Callback(BaseStateCallback):  # type: ignore[misc]
             @staticmethod
             def host_connect_error(_state: Any, host: Any, error: Any) -> None:
-                saltern_tell.tell("unreachable", host=host.name, error=error)
+                saltern_report.report("unreachable", host=host.name, error=error)
 
             @staticmethod
             def operation_host_start(state: Any, host: Any, op_hash: str) -> None:
-                telling.begin(state, host, op_hash)
+                reporter.begin(state, host, op_hash)
 
         init, complete, run, show = State.init, OperationMeta.set_complete, cli.run_ops, cli.print_meta
 
@@ -56,16 +56,16 @@ class Telling:
 
         def after_complete(meta: Any, *args: Any, **kwargs: Any) -> None:
             complete(meta, *args, **kwargs)
-            telling.done(meta)
+            reporter.done(meta)
 
         def around_run(state: Any, *args: Any, **kwargs: Any) -> None:
-            telling.plan(state)
+            reporter.plan(state)
             run(state, *args, **kwargs)
-            telling._waits = False
+            reporter._waits = False
 
         def after_show(state: Any) -> None:
             show(state)
-            telling.would(state)
+            reporter.would(state)
 
         State.init, OperationMeta.set_complete = after_init, after_complete
         cli.run_ops, cli.print_meta = around_run, after_show
@@ -82,14 +82,14 @@ class Telling:
         self._waits = True
         for op_hash in state.get_op_order():
             hosts = [host.name for host in state.inventory if op_hash in state.ops[host]]
-            saltern_tell.tell("plan", hosts=hosts, **_names(state, op_hash))
+            saltern_report.report("plan", hosts=hosts, **_names(state, op_hash))
 
     def begin(self, state: Any, host: Any, op_hash: str) -> None:
         self._begun[(op_hash, host.name)] = time.time()
         if op_hash in state.ops[host]:
-            saltern_tell.tell("begin", host=host.name, **_names(state, op_hash, host))
+            saltern_report.report("begin", host=host.name, **_names(state, op_hash, host))
         else:
-            saltern_tell.tell("skipped", host=host.name, **_names(state, op_hash))
+            saltern_report.report("skipped", host=host.name, **_names(state, op_hash))
 
     def done(self, meta: Any) -> None:
         from pyinfra import context
@@ -97,7 +97,7 @@ class Telling:
         state, host = context.state, context.host
         known = state.ops[host][meta._hash]
         start = self._begun.pop((meta._hash, host.name), time.time())
-        saltern_tell.tell(
+        saltern_report.report(
             "done",
             host=host.name,
             success=meta.did_succeed(),
@@ -120,7 +120,7 @@ class Telling:
             for host in state.inventory:
                 if op_hash in state.ops[host]:
                     known = state.ops[host][op_hash]
-                    saltern_tell.tell(
+                    saltern_report.report(
                         "would",
                         host=host.name,
                         changed=bool(known.operation_meta._maybe_is_change),
@@ -188,18 +188,18 @@ def _commands(host: Any, known: Any) -> Iterator[str]:
 
 
 def main() -> None:
-    wanted = saltern_tell.arguments(sys.argv[1])
+    wanted = saltern_report.arguments(sys.argv[1])
     sys.argv = ["pyinfra", *wanted["argv"]]
     sys.path.pop(0)
     from pyinfra_cli.main import main as pyinfra
 
-    telling = Telling(bool(wanted["dry"]))
-    telling.listen()
-    saltern_tell.tell("start")
+    reporter = Reporter(bool(wanted["dry"]))
+    reporter.listen()
+    saltern_report.report("start")
     try:
         pyinfra()
     except SystemExit as end:
-        if telling.interrupted and not end.code:
+        if reporter.interrupted and not end.code:
             sys.exit(INTERRUPTED)
         raise
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import saltern_tell
+import saltern_report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-TOLD: set[str] = set()
+REPORTED: set[str] = set()
 CALLED: set[str] = set()
 KEPT = ("tag", "name", "__id__", "changes", "comment", "result", "start_time", "total_seconds")
 
 
-def tell_all(running: dict[str, Any], *, final: bool) -> None:
+def report_all(running: dict[str, Any], *, final: bool) -> None:
     """Those that are done. Idem may still run some again, unless this is ``final``."""
     for tag, ret in list(running.items()):
         if "acct_details" in ret:  # set when the function is called, and dropped when all is over
             CALLED.add(tag)
-        if tag not in TOLD and ret.get("total_seconds") and (final or not _pending(ret)):
-            TOLD.add(tag)
+        if tag not in REPORTED and ret.get("total_seconds") and (final or not _pending(ret)):
+            REPORTED.add(tag)
             # The states before and after stay with Idem: they hold what it keeps out of the changes.
             reported = {key: ret.get(key) for key in KEPT}
-            saltern_tell.tell("state", called=tag in CALLED, ret=reported)
+            saltern_report.report("state", called=tag in CALLED, ret=reported)
 
 
 def _pending(ret: dict[str, Any]) -> bool:

@@ -46,23 +46,23 @@ class Operations:
         if event.get("parent"):
             self._inner.setdefault((str(event["parent"]), key[1]), []).append(step)
         else:
-            self._tell(event, step)
+            self._report(event, step)
 
     def _skipped(self, event: Event) -> None:
         self._planned.pop(_key(event), None)
-        self._tell(event, _step(event, Outcome.OK, comment="not for this host", ran=False))
+        self._report(event, _step(event, Outcome.OK, comment="not for this host", ran=False))
 
     def _would(self, event: Event) -> None:
         if not event.get("changed"):
-            self._tell(event, _step(event, Outcome.OK, comment="no changes"))
+            self._report(event, _step(event, Outcome.OK, comment="no changes"))
             return
         comment = "would change" + (", if its condition holds then" if event.get("conditional") else "")
-        self._tell(event, _step(event, Outcome.WOULD_CHANGE, comment=comment, changes=_changes(event)))
+        self._report(event, _step(event, Outcome.WOULD_CHANGE, comment=comment, changes=_changes(event)))
 
     def _unreachable(self, event: Event) -> None:
         named = {**event, "name": "connect", "fun": "connect"}
         self._lost.add(str(event.get("host")))
-        self._tell(named, _step(named, Outcome.FAILED, comment=f"unreachable: {event.get('error')}"))
+        self._report(named, _step(named, Outcome.FAILED, comment=f"unreachable: {event.get('error')}"))
 
     def over(self) -> None:
         """pyinfra has ended; what is left has not come to its end, or to its beginning."""
@@ -71,14 +71,14 @@ class Operations:
             self._planned.pop(key, None)
             reported = "it had begun when pyinfra ended; how far it came is not known"
             inner = tuple(self._inner.pop(key, ()))
-            self._tell(event, _step(event, Outcome.FAILED, comment=reported, sub=inner))
+            self._report(event, _step(event, Outcome.FAILED, comment=reported, sub=inner))
         for event in self._planned.values():
             host = str(event["host"])
             why = f"{host} failed before" if host in lost else "pyinfra ended before"
-            self._tell(event, _step(event, Outcome.FAILED, comment=f"not reached: {why}", ran=False))
+            self._report(event, _step(event, Outcome.FAILED, comment=f"not reached: {why}", ran=False))
         self._begun, self._planned = {}, {}
 
-    def _tell(self, event: Event, step: SubResult) -> None:
+    def _report(self, event: Event, step: SubResult) -> None:
         host = str(event.get("host"))
         if step.outcome is Outcome.FAILED and step.ran:
             self._lost.add(host)

@@ -106,7 +106,7 @@ def _places(ctx: Context, scratch: str, *, keep: bool) -> dict[str, object]:
 
 
 def _result(wanted: Call, steps: Steps, states: States, listener: Listener, ended: Ended) -> Result:
-    """A Salt that is interrupted ends with 0, but it does not tell its end."""
+    """A Salt that is interrupted ends with 0, but does not report its end."""
     reported = "start" in listener.heard
     broken = reported and not listener.heard & {"end", "errors"}
     if not reported and ended.code == 0:

@@ -100,12 +100,12 @@ class Applied(Stream):
         super().diagnostic(found)
         address = str(found.get("address"))
         if found.get("severity") == "error" and address in self._failed:
-            self._tell_failed(address, message_text(found))
+            self._report_failed(address, message_text(found))
 
     def over(self, code: int) -> None:
         """It has ended. What needs no hook, such as forgetting, is done if all went well."""
         for address in list(self._failed):
-            self._tell_failed(address, "failed")
+            self._report_failed(address, "failed")
         for address, left in self._left.items():
             one = self._plan.resources[address]
             if code == 0:
@@ -142,7 +142,7 @@ class Applied(Stream):
             )
         )
 
-    def _tell_failed(self, address: str, comment: str) -> None:
+    def _report_failed(self, address: str, comment: str) -> None:
         now = self._failed.pop(address)
         left = self._left.pop(address, [])
         one = self._plan.resources[address]

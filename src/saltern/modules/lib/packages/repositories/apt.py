@@ -50,7 +50,7 @@ def present(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
             ctx.host.makedirs(os.path.dirname(path))
             files.write(path, new.encode(), files.Attributes(mode=None if text else 0o644))
 
-    data: dict[str, object] = {"file": path, "line": entry.line(), **_told(entry)}
+    data: dict[str, object] = {"file": path, "line": entry.line(), **_shown(entry)}
     return RepositoryPlan(changes=changes, act=act, data=data)
 
 
@@ -75,7 +75,7 @@ def absent(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
                 ctx.host.write(path, text)
 
     changes: dict[str, object] = {"repo": want.name} if rewritten else {}
-    return RepositoryPlan(changes=changes, act=act, data=_told(entry))
+    return RepositoryPlan(changes=changes, act=act, data=_shown(entry))
 
 
 def sources(etc: str) -> list[str]:
@@ -144,11 +144,11 @@ def _file(ctx: Context, etc: str, want: DesiredRepository, entry: Entry) -> str:
 def _entry_changes(want: DesiredRepository, entry: Entry, found: Entry | None) -> dict[str, object]:
     if found is None:
         return {"repo": want.name}
-    old, new = _told(found), _told(entry)
+    old, new = _shown(found), _shown(entry)
     return {key: {"old": old[key], "new": new[key]} for key in SHOWN if old[key] != new[key]}
 
 
-def _told(entry: Entry) -> dict[str, object]:
+def _shown(entry: Entry) -> dict[str, object]:
     return {
         "type": entry.type,
         "uri": entry.uri,
@@ -229,4 +229,4 @@ def _ppa(ctx: Context, ppa: str) -> RepositoryPlan:
         if ran.code:
             raise PackageError(f"{named} cannot be added: {why(argv, ran)}")
 
-    return RepositoryPlan(changes={} if there else {"repo": named}, act=act, data=_told(entry))
+    return RepositoryPlan(changes={} if there else {"repo": named}, act=act, data=_shown(entry))

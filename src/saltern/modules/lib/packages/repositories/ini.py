@@ -8,7 +8,7 @@ SECTION = re.compile(r"^\[([^\]]+)\]\s*$")
 
 
 def sections(text: str) -> dict[str, dict[str, str]]:
-    """Every section with its values; the lines a value goes on over are joined by newlines."""
+    """Every section with its values; the lines of a value are joined by newlines."""
     found: dict[str, dict[str, str]] = {}
     current: dict[str, str] | None = None
     key = ""

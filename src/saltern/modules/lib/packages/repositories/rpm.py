@@ -38,7 +38,7 @@ def present(ctx: Context, want: DesiredRepository, place: str) -> RepositoryPlan
         ctx.host.makedirs(os.path.dirname(path))
         ctx.host.write(path, ini.with_section(text, want.name, new))
 
-    return RepositoryPlan(changes=changes, act=act, data={"file": path, **_told(new)})
+    return RepositoryPlan(changes=changes, act=act, data={"file": path, **_shown(new)})
 
 
 def absent(ctx: Context, want: DesiredRepository, place: str) -> RepositoryPlan:
@@ -103,7 +103,7 @@ def _text(value: object) -> str:
 SECRET = frozenset({"password", "proxy_password"})
 
 
-def _told(values: dict[str, str]) -> dict[str, object]:
+def _shown(values: dict[str, str]) -> dict[str, object]:
     return {key: "********" if key in SECRET else value for key, value in values.items()}
 
 

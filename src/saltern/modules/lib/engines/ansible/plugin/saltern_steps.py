@@ -60,7 +60,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
         self._plays += [str(play.get_name()) for play in playbook.get_plays()]
-        self._tell("start", version=1)
+        self._report("start", version=1)
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         self._play_over()
@@ -71,7 +71,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._play = play
 
     def v2_playbook_on_no_hosts_matched(self) -> None:
-        self._tell("no_hosts", play=self._play_name())
+        self._report("no_hosts", play=self._play_name())
 
     def v2_playbook_on_handler_task_start(self, task: Any) -> None:
         self._handlers.add(task._uuid)
@@ -79,7 +79,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     def v2_playbook_on_stats(self, stats: Any) -> None:
         self._play_over()
         hosts = {host: stats.summarize(host) for host in sorted(stats.processed)}
-        self._tell("stats", hosts=hosts, plays=self._plays if self._lost else [])
+        self._report("stats", hosts=hosts, plays=self._plays if self._lost else [])
 
     def _play_over(self) -> None:
         """What the hosts that are lost, in this play or before, have not come to."""
@@ -90,7 +90,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             hosts = {host.get_name() for host in inventory.get_hosts(self._play.hosts)}
             for host in self._lost:
                 for task in self._left(host) if host in hosts else ():
-                    self._tell("not_reached", host=host, **self._names(task))
+                    self._report("not_reached", host=host, **self._names(task))
         except Exception:  # a strategy or a version that keeps its tasks elsewhere
             return
 
@@ -109,7 +109,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     def v2_runner_on_start(self, host: Any, task: Any) -> None:
         key = (task._uuid, host.get_name())
         self._begun[key] = time.time()
-        self._tell("begin", host=key[1], **self._names(task))
+        self._report("begin", host=key[1], **self._names(task))
 
     def v2_runner_on_ok(self, result: Any) -> None:
         self._result(result, "changed" if _given(result).get("changed") else "ok")
@@ -147,7 +147,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._done.add(task._uuid)
         if word in ("failed", "unreachable") and not any(more.values()):
             self._lost[host] = None
-        self._tell(
+        self._report(
             "result",
             word=word,
             host=host,
@@ -214,7 +214,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     def _play_name(self) -> str:
         return str(self._play.get_name()) if self._play is not None else ""
 
-    def _tell(self, event: str, **values: Any) -> None:
+    def _report(self, event: str, **values: Any) -> None:
         line = MARK + json.dumps({"event": event, **values}, default=str, separators=(",", ":")) + "\n"
         data = line.encode("ascii")
         try:

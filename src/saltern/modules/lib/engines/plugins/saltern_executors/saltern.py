@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 if HERE not in sys.path:
     sys.path.append(HERE)
 
-import saltern_tell
+import saltern_report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Listening:
     def __init__(self) -> None:
         self._outer: Any = None
         self._running: dict[str, Any] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def listen(self, state_class: Any) -> None:
         listening, call, event = self, state_class.call_chunk, state_class.event
@@ -47,41 +47,41 @@ class Listening:
     def calling(self, state: Any, low: Any, running: Any, chunks: Any) -> None:
         if self._outer is None:
             self._outer = state
-            saltern_tell.tell("plan", count=len(chunks))
+            saltern_report.report("plan", count=len(chunks))
             for chunk in chunks:
-                saltern_tell.tell("planned", tag=_tag(chunk))
+                saltern_report.report("planned", tag=_tag(chunk))
         if state is self._outer:
             self._running = running
-            saltern_tell.tell("begin", tag=_tag(low))
+            saltern_report.report("begin", tag=_tag(low))
 
     def done(self, state: Any, ret: Any) -> None:
         if state is not self._outer:
             return
         tag = next((tag for tag in reversed(list(self._running)) if self._running[tag] is ret), "")
         # One that has a process of its own is reported when that has ended.
-        if tag and tag not in self._told and "proc" not in ret and tag not in getattr(state, "procs", ()):
-            self._tell(tag, ret)
+        if tag and tag not in self._reported and "proc" not in ret and tag not in getattr(state, "procs", ()):
+            self._report(tag, ret)
 
     def rest(self, returned: Any) -> None:
         """What the function returned: states, or the reasons why there are none."""
         if not isinstance(returned, dict):
             errors = returned if isinstance(returned, list) else [returned]
-            saltern_tell.tell("errors", errors=errors)
+            saltern_report.report("errors", errors=errors)
             return
         states = {
             tag: ret for tag, ret in returned.items() if SEPARATOR in str(tag) and isinstance(ret, dict)
         }
         for tag in sorted(states, key=lambda tag: states[tag].get("__run_num__") or 0):
-            if tag not in self._told:
-                self._tell(tag, states[tag])
-        saltern_tell.tell("end")
+            if tag not in self._reported:
+                self._report(tag, states[tag])
+        saltern_report.report("end")
 
-    def _tell(self, tag: str, ret: Any) -> None:
-        self._told.add(tag)
+    def _report(self, tag: str, ret: Any) -> None:
+        self._reported.add(tag)
         for entry in ret.get("sub_state_run") or ():
             if isinstance(entry, dict) and isinstance(entry.get("low"), dict):
-                self._told.add(_tag(entry["low"]))  # Salt is going to list it once more, by this name
-        saltern_tell.tell("state", tag=tag, ret=ret)
+                self._reported.add(_tag(entry["low"]))  # Salt is going to list it once more, by this name
+        saltern_report.report("state", tag=tag, ret=ret)
 
 
 def _tag(low: Any) -> str:
@@ -89,15 +89,15 @@ def _tag(low: Any) -> str:
 
 
 def execute(opts: Any, data: Any, func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    wanted = saltern_tell.arguments(opts["saltern_call"])
+    wanted = saltern_report.arguments(opts["saltern_call"])
     listening = Listening()
-    saltern_tell.tell("start")
+    saltern_report.report("start")
     try:
         import salt.state
 
         listening.listen(salt.state.State)
     except Exception as problem:  # a Salt with other insides: its states are reported at the end
-        saltern_tell.tell("deaf", why=problem)
+        saltern_report.report("deaf", why=problem)
     returned = func(*args, **{**kwargs, **wanted})
     listening.rest(returned)
     return returned

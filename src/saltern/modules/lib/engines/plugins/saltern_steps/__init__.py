@@ -1,1 +1,1 @@
-"""Plugins of Idem: a progress bar and an output that tell results."""
+"""Plugins of Idem: a progress bar and an output that report results."""

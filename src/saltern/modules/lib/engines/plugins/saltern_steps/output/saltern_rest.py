@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+import saltern_report
 import saltern_states
-import saltern_tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,6 @@ COLOURS = re.compile(r"\x1b\[\d+m")
 
 def display(hub: Any, data: Any) -> Any:
     if isinstance(data, dict):
-        saltern_states.tell_all(data, final=True)
-    saltern_tell.tell("end")
+        saltern_states.report_all(data, final=True)
+    saltern_report.report("end")
     return COLOURS.sub("", str(hub.output.state.display(data)))

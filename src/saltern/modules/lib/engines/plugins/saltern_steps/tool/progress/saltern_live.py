@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typing
 
+import saltern_report
 import saltern_states
-import saltern_tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def create(hub: Any, iterable: Iterable[Any], **kwargs: Any) -> Iterable[Any]:
     """Idem announces what is to be done, in steps of its own: all that waits for nothing."""
     for entry in getattr(iterable, "values", list)():
         if entry.get("tag"):
-            saltern_tell.tell("plan", tag=entry["tag"])
+            saltern_report.report("plan", tag=entry["tag"])
     return iterable
 
 
@@ -25,7 +25,7 @@ def update(hub: Any, progress_bar: Iterable[Any], **kwargs: Any) -> None:
     """Some state has ended; which one is for us to find out."""
     options = hub.OPT.idem
     final = options.test or options.reconciler == "none"
-    saltern_states.tell_all(hub.idem.RUNS[hub.idem.RUN_NAME]["running"], final=final)
+    saltern_states.report_all(hub.idem.RUNS[hub.idem.RUN_NAME]["running"], final=final)
 
 
 # pop compares these with the very objects of Idem's own signatures.

@@ -1,4 +1,4 @@
-"""Tell saltern something: one line of JSON on a stream that it reads, marked so that no log has it."""
+"""Report to saltern: one line of JSON on a stream that it reads, marked so that no log has it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST = 500  # items of a list or mapping
 DEEPEST = 8
 
 
-def tell(event: str, **values: Any) -> None:
+def report(event: str, **values: Any) -> None:
     """Values of any kind, each cut to what a report can show."""
     reported = {key: plain(value) for key, value in values.items()}
     line = MARK + json.dumps({"event": event, **reported}, separators=(",", ":")) + "\n"

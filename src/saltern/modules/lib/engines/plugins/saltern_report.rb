@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# Tell saltern something: one line of JSON on a stream that it reads, marked so that no log has it.
+# Report to saltern: one line of JSON on a stream that it reads, marked so that no log has it.
 require "json"
 
-module SalternTell
+module SalternReport
   MARK = "\x1e"
   LONGEST = 16_384 # characters of one text; the whole is in the log, if the engine prints it
   MOST = 500 # items of a list or mapping
@@ -22,11 +22,11 @@ module SalternTell
 
   module_function
 
-  def tell(event, **values)
-    told = values.transform_values { |value| plain(value) }
-    SalternTell.stream.write("#{MARK}#{JSON.generate({ event: event, **told }, ascii_only: true)}\n")
+  def report(event, **values)
+    reported = values.transform_values { |value| plain(value) }
+    SalternReport.stream.write("#{MARK}#{JSON.generate({ event: event, **reported }, ascii_only: true)}\n")
   rescue SystemCallError
-    nil # nobody listens any more; the run goes on
+    nil # no reader is left; the run continues
   end
 
   def plain(value, depth = 0)
