@@ -188,6 +188,29 @@ def test_groups_are_targets(place: Place) -> None:
     assert "no groups" in place.run("fleet", "groups").stdout
 
 
+def test_grains_and_modules_of_the_tree_reach_the_agents_and_are_targets(place: Place) -> None:
+    place.fleet.write(
+        "controller/salt/_grains/rack.py",
+        "import socket\n\n\ndef rack():\n    return {'rack': {'row': 7, 'host': socket.gethostname()}}\n",
+    )
+    place.fleet.write(
+        "controller/salt/_modules/shelf.py", "def where():\n    return __grains__['rack']['row']\n"
+    )
+    place.fleet.write(
+        "controller/salt/_states/shelf.py",
+        "def found(name):\n    return {'name': name, 'result': True, 'changes': {}, 'comment': 'seen'}\n",
+    )
+    assert place.data("call", "shelf.where", "--on", "*") == dict.fromkeys(SYSTEMS, 7)
+    assert place.run("single", "shelf.found", "x", "--on", "web1").returncode == 0
+    with place.fleet.client() as client:
+
+        def have_it() -> bool:
+            return sorted(client.systems.resolve("G@rack:row:7")) == sorted(SYSTEMS)
+
+        place.fleet.wait("the grains of the tree", have_it)
+    assert place.data("call", "test.ping", "--on", "G@rack:row:7 and web*") == {"web1": True, "web2": True}
+
+
 def test_shells_complete_systems_groups_and_jobs(place: Place) -> None:
     def candidates(*words: str) -> list[str]:
         before = (words[0], "--controller", place.fleet.socket, *words[1:-1])

@@ -116,7 +116,7 @@ EXAMPLES: tuple[m.Message, ...] = (
     m.Facts(nonce="n5", digest=DIGEST, grains={"os": "Debian"}),
     m.Received(digest=DIGEST, problem="x"),
     m.RenewRequest(nonce="n6", expires=NOW),
-    m.RenewAnswer(credential="eyJ.x.y", problem="x"),
+    m.RenewAnswer(credential="eyJ.x.y", spare="eyJ.x.z", problem="x"),
     m.EnrolClaim(
         nonce="n7",
         fleet=FLEET,
@@ -128,7 +128,9 @@ EXAMPLES: tuple[m.Message, ...] = (
         facts={"os": "Debian"},
     ),
     m.EnrolRequest(signed="{}", signature=b"\x02" * 64, proof=b"\x03" * 32),
-    m.EnrolAnswer(state="pending", fingerprint="ab:cd", credential="eyJ.x.y", why="x", retry_after=5),
+    m.EnrolAnswer(
+        state="pending", fingerprint="ab:cd", credential="eyJ.x.y", spare="eyJ.x.z", why="x", retry_after=5
+    ),
     CERTIFICATE,
     m.Envelope(signed="{}", signature=b"\x04" * 64, certificate=ISSUER.certificate),
 )

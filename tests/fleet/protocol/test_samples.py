@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import fields
 from tests.fleet.protocol.examples import ENVELOPE, EXAMPLES, JID, NOW, TRUST
 
 from saltern.fleet.protocol.codec import decode, encode
@@ -39,6 +40,13 @@ def test_a_recorded_message_is_read_with_all_it_says(file: Path) -> None:
 
 def test_every_message_has_a_sample() -> None:
     assert {file.stem for file in FILES} == MESSAGES.keys()
+
+
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_every_field_is_in_a_sample(kind: str) -> None:
+    """A field that is added gets a sample of its own, in a new folder: `samples/2`, `samples/3`, …"""
+    recorded = {name for file in FILES if file.stem == kind for name in json.loads(file.read_bytes())}
+    assert {field.encode_name for field in fields(MESSAGES[kind].shape)} <= recorded
 
 
 def test_every_message_has_an_example_with_no_field_left_out() -> None:

@@ -36,6 +36,7 @@ from saltern.fleet.bus.ports import Bus, BusError, Change, State
 from saltern.fleet.bus.ports import Message as Arrived
 from saltern.fleet.bus.tasks import end
 from saltern.fleet.files.agent import AgentFiles
+from saltern.fleet.files.manifest import tree_digest
 from saltern.fleet.identity.jwt import BadJwt
 from saltern.fleet.identity.membership import Membership
 from saltern.fleet.pillar.agent import AgentPillar
@@ -126,7 +127,7 @@ class Agent:
         self.syncer = Syncer(bus, self, self.clock, id=member.id, trust=lambda: self.inbox.trust)
         self.ask = Asker(bus, self.clock, id=member.id, trust=lambda: self.inbox.trust)
         self.pillar = _pillar(self.ask, member, options)
-        self.facts = FactsSender(self.ask, runner, spool, settings, options.facts_path)
+        self.facts = FactsSender(self.ask, runner, spool, settings, options.facts_path, self.files)
         self.watch = Watch(
             bus,
             runner,
@@ -205,6 +206,8 @@ class Agent:
     def _on_return(self, jid: str) -> None:
         self.outbox.wake()
         entry = self.spool.entry(jid)
+        if entry is not None:
+            self.facts.use_tree(entry.job.tree)
         if entry is not None and entry.job.changing:
             self.facts.look_again()
             self.scheduler.look_again()
@@ -251,6 +254,8 @@ class Agent:
         taken = [self.inbox.take(text.encode(), live=False) for text in answer.jobs]
         for jid in answer.cancelled:
             await self.jobs.cancel(jid, hard=False)
+        if answer.trees:
+            self.facts.use_tree(tree_digest(answer.trees))
         if answer.want_facts:
             self.facts.send_again()
         if home := self.options.home:

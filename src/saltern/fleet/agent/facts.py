@@ -20,6 +20,9 @@ from saltern.fleet.agent.spool import Spool
 from saltern.fleet.agent.task import Task
 from saltern.fleet.bus.backoff import Backoff
 from saltern.fleet.bus.ports import BusError
+from saltern.fleet.files.agent import AgentFiles
+from saltern.fleet.files.options import tree_options
+from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.protocol.codec import BadMessage
 from saltern.fleet.protocol.envelope import Refused
 from saltern.fleet.protocol.ids import new_nonce
@@ -32,6 +35,7 @@ EVERY = 3600.0  # seconds between two looks
 SPREAD = 0.2
 SOON = 5.0  # seconds after what may have changed them
 LOOK = "facts"  # the name of the folder, where jobs have their jid
+TREE = "tree"  # in the spool: the newest tree
 
 
 def digest_of(grains: dict[str, Any]) -> str:
@@ -39,7 +43,57 @@ def digest_of(grains: dict[str, Any]) -> str:
     return hashlib.sha256(msgspec.json.encode(grains, order="sorted")).hexdigest()
 
 
-async def look(runner: Runner, settings: WorkerSettings) -> dict[str, Any] | None:
+class CustomGrains:
+    """The ``_grains`` of the newest tree that this agent knows: part of what the machine says of itself."""
+
+    def __init__(self, files: AgentFiles | None, spool: Spool) -> None:
+        self._files = files
+        self._spool = spool
+        self._seen: str | None = None  # a digest of those that were looked at
+
+    def use(self, tree: str) -> bool:
+        """Note the newest tree; True if it is another one."""
+        if not tree or tree == self._spool.get(TREE):
+            return False
+        self._spool.put(TREE, tree)
+        return True
+
+    async def have_changed(self) -> bool:
+        """True if the tree has other ones than those that were looked at."""
+        return self._seen is not None and await self._digest() != self._seen
+
+    async def options(self) -> dict[str, object]:
+        """What a worker needs to have them; nothing if there are none."""
+        self._seen = await self._digest()
+        if not self._seen or self._files is None:
+            return {}
+        tree = self._spool.get(TREE)
+        try:
+            found = tree_options(await self._files.ensure(tree, LOOK), "")
+        except NotFetched as problem:
+            log.warning("the facts are read without the _grains of the tree: %s", problem)
+            self._seen = ""
+            return {}
+        return {name: value for name, value in found.items() if name != "agent_socket"}
+
+    def release(self) -> None:
+        if self._files is not None:
+            self._files.release(LOOK)
+
+    async def _digest(self) -> str:
+        tree = self._spool.get(TREE)
+        if self._files is None or not tree:
+            return ""
+        try:
+            return await self._files.digest_below(tree, "_grains/")
+        except (NotFetched, BusError) as problem:
+            log.info("the _grains of the tree are not known yet: %s", problem)
+            return self._seen or ""
+
+
+async def look(
+    runner: Runner, settings: WorkerSettings, options: dict[str, object] | None = None
+) -> dict[str, Any] | None:
     """The grains of this machine; None if they cannot be had now."""
     folder = runner.folder(LOOK)
     folder.remove()
@@ -49,7 +103,7 @@ async def look(runner: Runner, settings: WorkerSettings) -> dict[str, Any] | Non
         command="call",
         asks=True,
         config=settings.config,
-        overrides=settings.overrides,
+        overrides={**settings.overrides, **(options or {})},
     )
     outcome = await runner.work(task)
     if outcome is None or outcome.code or not outcome.parts:
@@ -68,8 +122,16 @@ class FactsSender:
     """Looks at the machine, keeps what it says on disk, and sends it until a controller has it."""
 
     def __init__(
-        self, ask: Asker, runner: Runner, spool: Spool, settings: WorkerSettings, path: str = ""
+        self,
+        ask: Asker,
+        runner: Runner,
+        spool: Spool,
+        settings: WorkerSettings,
+        path: str = "",
+        files: AgentFiles | None = None,
     ) -> None:
+        self._custom = CustomGrains(files, spool)
+        self._other_tree = False
         self._ask = ask
         self._runner = runner
         self._spool = spool
@@ -89,6 +151,12 @@ class FactsSender:
         self._look_again = True
         self._wanted.set()
 
+    def use_tree(self, tree: str) -> None:
+        """The newest tree is this one; its ``_grains`` may be other ones."""
+        if self._custom.use(tree):
+            self._other_tree = True
+            self._wanted.set()
+
     def send_again(self) -> None:
         """The controller does not have them."""
         self._sent = ""
@@ -100,14 +168,23 @@ class FactsSender:
         grains: dict[str, Any] = {}
         while True:
             self._wanted.clear()
+            if self._other_tree:
+                self._other_tree = False
+                self._look_again = await self._custom.have_changed() or self._look_again
             if self._look_again:
                 self._look_again = False
-                grains = await look(self._runner, self._settings) or {}
+                grains = await self._look() or {}
                 self._write(grains)
             attempt = 0 if grains and await self._send(grains) else attempt + 1
             wait = self._backoff.delay(attempt - 1) + 1 if attempt else EVERY * (1 + SPREAD * random())
             if not await self._woken(wait) and (not attempt or not grains):
                 self._look_again = True
+
+    async def _look(self) -> dict[str, Any] | None:
+        try:
+            return await look(self._runner, self._settings, await self._custom.options())
+        finally:
+            self._custom.release()
 
     async def _woken(self, wait: float) -> bool:
         """Wait to be woken; False if the time is over. Many jobs in a row are one reason to look."""

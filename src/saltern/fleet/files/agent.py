@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import hashlib
 from collections.abc import Collection, Iterable
 from itertools import chain
 
@@ -53,6 +54,20 @@ class AgentFiles:
                 raise NotFetched(f"the tree {tree[:12]} is refused: {problem}") from None
             except OSError as problem:
                 raise NotFetched(f"the tree {tree[:12]} cannot be written: {problem.strerror}") from None
+
+    async def digest_below(self, tree: str, folder: str) -> str:
+        """One digest of all files of a tree that lie below a folder of it; empty if there are none."""
+        try:
+            manifests = await self._manifests(tree)
+        except (BadManifest, OSError) as problem:
+            raise NotFetched(f"the tree {tree[:12]} cannot be read: {problem}") from None
+        found = sorted(
+            f"{name} {entry.path} {entry.digest}"
+            for name, manifest in manifests.items()
+            for entry in manifest.entries()
+            if entry.kind == FILE and entry.path.startswith(folder)
+        )
+        return hashlib.sha256("\n".join(found).encode()).hexdigest() if found else ""
 
     def release(self, job: str) -> None:
         """The job has ended: its tree may go, and with the last job what is known of trees in memory."""
