@@ -63,7 +63,10 @@ class Salt(SaltFleet):
         with subprocess.Popen(
             command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         ) as job:
-            yield job
+            try:
+                yield job
+            finally:
+                job.kill()
 
     def local(self, minion: str, *words: str, saltern: str) -> str:
         """What ``salt-call`` prints on a minion whose configuration has another ``saltern``."""

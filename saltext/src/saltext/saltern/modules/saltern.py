@@ -135,9 +135,7 @@ def _state_answer(code, output, errors):
         __context__["retcode"] = (
             exits.EX_PILLAR_FAILURE if code == PILLAR_ERROR else exits.EX_STATE_COMPILER_ERROR
         )
-        return (
-            found if isinstance(found, list) else [errors.strip() or f"saltern ended with exit code {code}"]
-        )
+        return found if isinstance(found, list) else [errors.strip() or _end(code)]
     if any(state.get("result") is False for state in found.values()):
         __context__["retcode"] = salt.defaults.exitcodes.EX_STATE_FAILURE
     elif code not in (0, 4, REBOOT):
@@ -323,12 +321,17 @@ def _ask(words, given, fine=(0, 4)):
     if answer is None or code not in fine:
         __context__["retcode"] = code or salt.defaults.exitcodes.EX_GENERIC
         if answer is None:
-            raise CommandExecutionError(
-                errors.strip() or output.strip() or f"saltern ended with exit code {code}"
-            )
+            raise CommandExecutionError(errors.strip() or output.strip() or _end(code))
     elif code == 2:
         __context__["retcode"] = salt.defaults.exitcodes.EX_STATE_FAILURE
     return answer.get("local", answer) if isinstance(answer, dict) else answer
+
+
+def _end(code):
+    """How the command ended, if it has said nothing."""
+    if code < 0:
+        return f"saltern was ended by signal {-code}; saltern.resume continues the run"
+    return f"saltern ended with exit code {code}"
 
 
 def _decoded(output):
