@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from saltern.config.files import read
-from saltern.fleet.controller.places import controller_places
+from saltern.fleet.controller.paths import controller_paths
 from saltern.fleet.controller.settings import load_settings
 from saltern.fleet.migration.build import build_migration
 
@@ -60,7 +60,7 @@ def migrated(salt: Path, *words: str) -> Any:
 
 def test_the_controller_starts_with_what_was_written(salt: Path, tmp_path: Path) -> None:
     migrated(salt, "--no-check", "--to", str(tmp_path / "new"))
-    settings = load_settings(controller_places(str(tmp_path / "new")))
+    settings = load_settings(controller_paths(str(tmp_path / "new")))
     assert settings.file_roots == {
         "base": [
             str(tmp_path / "states"),

@@ -72,8 +72,11 @@ def test_equal_low_data_has_no_difference_even_with_equal_states(ids: list[str])
 
 def test_results_and_whether_something_would_change() -> None:
     tag = "file_|-a_|-/a_|-managed"
-    salt = {tag: {"result": None, "changes": {"diff": "New"}}, "cmd_|-x_|-x_|-run": {"result": True}}
-    ours = {tag: {"result": True, "changes": {}}}
+    salt: dict[str, dict[str, Any]] = {
+        tag: {"result": None, "changes": {"diff": "New"}},
+        "cmd_|-x_|-x_|-run": {"result": True},
+    }
+    ours: dict[str, dict[str, Any]] = {tag: {"result": True, "changes": {}}}
     assert [(one.state, one.about, one.salt, one.saltern) for one in compare_results(salt, ours)] == [
         ("file.managed", "result", None, True),
         ("file.managed", "changes", True, False),
