@@ -13,10 +13,10 @@ from msgspec import json
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.compat.comparison import Difference, compare_low, compare_results
-from saltern.compat.salt_call import SaltCall
 from saltern.config.load import load
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
+from saltern.migration.comparison import Difference, compare_low, compare_results
+from saltern.migration.salt_call import SaltCall
 from saltern.report.text import emit, safe_line
 
 EPILOG = """\

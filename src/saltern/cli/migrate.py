@@ -13,10 +13,11 @@ import msgspec
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, parse
 from saltern.config.files import Read, read
-from saltern.fleet.migration.build import TITLES, Finding, Migration, build_migration
-from saltern.fleet.migration.keys import CHANGED, SAME
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.migration.build import TITLES, Finding, Migration, build_migration
+from saltern.migration.keys import CHANGED, SAME
 from saltern.report.text import emit, safe_line
+from saltern.report.yaml import dump
 from saltern.system import atomic
 
 KEYS = {
@@ -144,20 +145,14 @@ def _write_files(made: Migration, folder: str) -> None:
             )
         )
     texts = {
-        "controller.yaml": _yaml(made.controller),
-        "agent.yaml": _yaml(made.agent),
+        "controller.yaml": dump(made.controller) if made.controller else "",
+        "agent.yaml": dump(made.agent) if made.agent else "",
         "policy.yaml": made.policy,
         "report.md": "".join(_report(made)),
     }
     for name, text in texts.items():
         if text:
             atomic.write(os.path.join(folder, name), text.encode(), mode=0o600)
-
-
-def _yaml(values: dict[str, object]) -> str:
-    import yaml
-
-    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True) if values else ""
 
 
 def _print(args: SimpleNamespace, made: Migration) -> None:

@@ -11,7 +11,7 @@ from saltern.config.foreign import is_foreign
 from saltern.config.options import OPTIONS
 from saltern.fleet.access.policy_text import policy_text
 from saltern.fleet.access.salt_acl import import_acl
-from saltern.fleet.migration.keys import CHANGED, MASTER, MINION, MISSING, NEEDLESS, SAME, Fate, fate_of
+from saltern.migration.keys import CHANGED, MASTER, MINION, MISSING, NEEDLESS, SAME, Fate, fate_of
 
 TITLES = {
     SAME: "Works unchanged",

@@ -13,7 +13,7 @@ import pytest
 from saltern.config.files import read
 from saltern.fleet.controller.paths import controller_paths
 from saltern.fleet.controller.settings import load_settings
-from saltern.fleet.migration.build import build_migration
+from saltern.migration.build import build_migration
 
 MASTER = """\
 interface: 192.0.2.1

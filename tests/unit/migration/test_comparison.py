@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saltern.compat.comparison import compare_low, compare_results
+from saltern.migration.comparison import compare_low, compare_results
 
 
 def low(id: str, **more: Any) -> dict[str, Any]:
