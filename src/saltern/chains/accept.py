@@ -33,6 +33,9 @@ class Order(Struct, frozen=True, kw_only=True):
     system: str
     pillar: dict[str, object] = {}
     token: str = ""  # two requests with one token are one run
+    number: int = 0  # of the controller's order
+    until: str = ""  # the last action that may be done now
+    denied: tuple[str, ...] = ()  # functions that this machine does not let a controller call
 
 
 def start(
@@ -72,6 +75,9 @@ def start(
             "version": __version__,
             "started": clock.now(),
             "token": order.token,
+            "order": order.number,
+            "until": order.until,
+            "denied": list(order.denied),
             "plan_sha256": plan.sha256(),
             "owner": owner() if any(action.row.may_replace for action in plan.steps) else "",
         }

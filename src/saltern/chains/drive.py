@@ -15,7 +15,7 @@ from saltern.chains.leg import LegState, decide
 from saltern.chains.legs import Journal, KnownLeg, Legs
 from saltern.chains.owner import begin_anew, stamp
 from saltern.chains.render import actions_text
-from saltern.chains.results import called_off, in_doubt, not_compiled, results, unknown
+from saltern.chains.results import called_off, in_doubt, not_compiled, refused, results, unknown
 from saltern.chains.segment_runs import SegmentRuns
 from saltern.chains.standing_orders import StandingOrders
 from saltern.chains.statuses import ENDED_WELL, OVER, Leg, Step
@@ -76,7 +76,7 @@ def left_open(settings: Settings, of: str = "") -> list[str]:
     return (legs.newest_unknown() if not of else []) + [
         one.id
         for one in reversed(list(legs.all()))
-        if one.state.status not in (*OVER, Leg.PAUSED)
+        if one.state.status not in (*OVER, Leg.PAUSED, Leg.WAITING)
         and not (one.state.segment is not None and one.state.segment.jid in stopped)
         and (not of or (one.state.segment is not None and one.state.segment.jid == of))
     ]
@@ -130,7 +130,7 @@ class _Driver:
         if state.status in OVER:
             return
         replaced = state.status is Leg.UPDATING and state.segment is None
-        if state.status in (Leg.PENDING, Leg.PAUSED) or replaced:
+        if state.status in (Leg.PENDING, Leg.PAUSED, Leg.WAITING) or replaced:
             self.journal.add("begun", at=clock.now(), pid=os.getpid())
             return
         jid = state.segment.jid if state.segment else ""
@@ -271,6 +271,14 @@ class _Driver:
         self.journal.add("paused", reason=command.reason)
         return True
 
+    def wait(self, _command: steps.Wait) -> bool:
+        self.journal.add("waiting")
+        return True
+
+    def deny(self, command: steps.Deny) -> bool:
+        self.journal.add("results", steps=refused(command.action, command.why))
+        return True
+
     def quarantine(self, _command: steps.Quarantine) -> bool:
         """Record what its run has done, as far as that is known, and end it for good."""
         state = self.legs.known(self.name).state
@@ -297,6 +305,8 @@ _DOERS: dict[type, Callable[[_Driver, Any], bool]] = {
     steps.Begin: _Driver.begin,
     steps.Continue: _Driver.continue_run,
     steps.Pause: _Driver.pause,
+    steps.Wait: _Driver.wait,
+    steps.Deny: _Driver.deny,
     steps.Quarantine: _Driver.quarantine,
     steps.Finish: _Driver.finish,
 }

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from saltern.chains.compile import LegPlan
+from saltern.chains.denied import denied_by
 from saltern.chains.document import Action
 from saltern.chains.statuses import BAD, GOOD, OVER, Leg, Step, WrongMove, check_move
 from saltern.journal.form import Record
@@ -55,6 +56,9 @@ class LegState(Struct):
     boot: str = ""
     tick: float = 0.0
     records: int = 0
+    order: int = 0  # the newest order of a controller
+    until: str = ""  # the last action that it may do now; empty: all of them
+    denied: tuple[str, ...] = ()  # functions that the machine does not let a controller call
 
     def move(self, status: Leg) -> None:
         check_move(self.status, status)
@@ -86,6 +90,17 @@ def _pass_time(state: LegState, body: Body) -> None:
     state.boot, state.tick = body["boot"], body["tick"]
 
 
+def _ordered(state: LegState, body: Body) -> None:
+    """What a controller has ordered last."""
+    state.order = max(state.order, int(body.get("order") or 0))
+    state.until = str(body.get("until") or "")
+    state.denied = tuple(body.get("denied") or ())
+
+
+def _waiting(state: LegState, _body: Body) -> None:
+    state.move(Leg.WAITING)
+
+
 def _begun(state: LegState, _body: Body) -> None:
     state.move(Leg.RUNNING)
     state.paused = ""
@@ -106,9 +121,10 @@ def _quarantine(state: LegState, body: Body) -> None:
     state.quarantined = True
 
 
-def _release(state: LegState, _body: Body) -> None:
+def _release(state: LegState, body: Body) -> None:
     if not state.quarantined:
         raise WrongMove("it is not in quarantine")
+    state.order = max(state.order, int(body.get("order") or 0))
     state.quarantined, state.recoveries = False, 0
 
 
@@ -151,6 +167,7 @@ def _done(state: LegState, body: Body) -> None:
 
 def _settle(state: LegState, body: Body, status: Step) -> None:
     _not_quarantined(state)
+    state.order = max(state.order, int(body.get("order") or 0))
     step = state.steps[body["action"]]
     if step.status in GOOD:
         raise WrongMove(f"{body['action']} has {step.status.value} already")
@@ -161,11 +178,17 @@ def _settle(state: LegState, body: Body, status: Step) -> None:
         _reopen(state, {Step.CANCELLED})
 
 
-def _retry(state: LegState, _body: Body) -> None:
+def _retry(state: LegState, body: Body) -> None:
+    """Run again what has not succeeded; with ``action``, all from that one on."""
     _not_quarantined(state)
+    state.order = max(state.order, int(body.get("order") or 0))
     if state.status in OVER:
         state.move(Leg.PAUSED)
     _reopen(state, {*BAD, Step.CANCELLED})
+    if first := body.get("action"):
+        names = [action.id for action in state.plan.steps]
+        for name in names[names.index(first) :] if first in names else []:
+            state.steps[name] = StepState(attempts=state.steps[name].attempts)  # it begins anew
 
 
 def _not_quarantined(state: LegState) -> None:
@@ -205,6 +228,9 @@ def _block(state: LegState) -> None:
 
 
 READERS: dict[str, Callable[[LegState, Body], None]] = {
+    "accepted": _ordered,
+    "order": _ordered,
+    "waiting": _waiting,
     "begun": _begun,
     "chunk": _segment,
     "results": _results,
@@ -243,6 +269,17 @@ class Pause(Struct, frozen=True):
     reason: str
 
 
+class Wait(Struct, frozen=True):
+    """The next action waits for an order of the controller."""
+
+
+class Deny(Struct, frozen=True):
+    """The deny list of the machine does not allow the action."""
+
+    action: str
+    why: str
+
+
 class Quarantine(Struct, frozen=True):
     """It breaks again and again: nothing more is run."""
 
@@ -251,12 +288,12 @@ class Finish(Struct, frozen=True):
     status: Leg
 
 
-Command = Begin | Continue | Pause | Quarantine | Finish
+Command = Begin | Continue | Pause | Wait | Deny | Quarantine | Finish
 
 
 def decide(state: LegState) -> Command | None:
     """None: the leg is over, or waits."""
-    if state.status in OVER or state.status is Leg.PAUSED:
+    if state.status in OVER or state.status in (Leg.PAUSED, Leg.WAITING):
         return None
     if state.quarantined:
         return Finish(Leg.INDETERMINATE)
@@ -276,9 +313,28 @@ def decide(state: LegState) -> Command | None:
             break
         if state.plan.chain.deadline is not None and state.elapsed >= state.plan.chain.deadline:
             return _last(state, Leg.EXPIRED)
-        segment = state.plan.segment_of(action.id)
-        return Begin(tuple(one for one in segment.steps if state.steps[one.id].status is Step.NOT_RUN))
+        return _begin(state, action)
     return _last(state, _end(state))
+
+
+def _begin(state: LegState, action: Action) -> Command:
+    """Its segment from this action on, as far as it may be done now."""
+    segment = state.plan.segment_of(action.id)
+    left = [one for one in segment.steps if state.steps[one.id].status is Step.NOT_RUN]
+    names = [one.id for one in state.plan.steps]
+    if state.until in names:
+        left = [one for one in left if names.index(one.id) <= names.index(state.until)]
+    if not left:
+        return Wait()
+    if why := _denial(state, left[0]):
+        return Deny(left[0].id, why)
+    stop = next((at for at, one in enumerate(left) if _denial(state, one)), len(left))
+    return Begin(tuple(left[:stop]))
+
+
+def _denial(state: LegState, action: Action) -> str:
+    function, rule = denied_by(action, state.denied)
+    return f"the deny list of this machine does not allow {function} ({rule})" if function else ""
 
 
 def _last(state: LegState, status: Leg) -> Command:
@@ -289,6 +345,8 @@ def _last(state: LegState, status: Leg) -> Command:
         for action in state.plan.finalizers
         if state.steps[action.id].status is Step.NOT_RUN and (action.policy.always or not unknown)
     )
+    if denied := next(((one.id, why) for one in left if (why := _denial(state, one))), None):
+        return Deny(*denied)
     return Begin(left, last=True) if left else Finish(status)
 
 

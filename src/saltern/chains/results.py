@@ -137,3 +137,8 @@ def _said(result: Result) -> str:
 
 def _row(status: Step, comment: str) -> dict[str, object]:
     return {"status": status.value, "comment": comment, "changed": False, "took": 0.0}
+
+
+def refused(action: str, why: str) -> Rows:
+    """The row of an action that the machine does not allow: it was not run, and has failed."""
+    return {action: _row(Step.FAILED, why)}

@@ -95,7 +95,7 @@ _OVER = (
     Leg.EXPIRED,
     Leg.INDETERMINATE,
 )
-_REOPEN = (Leg.PAUSED,)  # a retry, a skip
+_REOPEN = (Leg.PAUSED, Leg.PENDING)  # a retry, a skip: on its system, and at its controller
 _ENDS = (Run.SUCCEEDED, Run.PARTIAL, Run.FAILED, Run.CANCELLED, Run.EXPIRED)
 
 
@@ -139,7 +139,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         Leg.PENDING,
-        "the plan is recorded; nothing was begun",
+        "the plan is recorded; nothing was begun, or it is to be taken up again",
         (Leg.QUEUED, Leg.DELIVERED, Leg.RUNNING, Leg.CANCELLED, Leg.EXPIRED),
     ),
     Row(Leg.QUEUED, "another leg has this system", (Leg.DELIVERED, Leg.RUNNING, Leg.CANCELLED, Leg.EXPIRED)),
@@ -160,7 +160,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         Leg.EXPIRED,
         "its deadline passed before it was done; a result that comes late corrects it",
-        tuple(one for one in _OVER if one is not Leg.EXPIRED),
+        (*_REOPEN, *(one for one in _OVER if one is not Leg.EXPIRED)),
     ),
     Row(Leg.INDETERMINATE, "how a step ended is unknown; check the machine, then retry or skip it", _REOPEN),
     Row(Wave.PENDING, "the wave before it is not over", (Wave.RUNNING, Wave.OVER)),
@@ -181,8 +181,16 @@ ROWS: tuple[Row, ...] = (
     Row(Run.SUCCEEDED, "every leg succeeded"),
     Row(Run.PARTIAL, "some legs succeeded", (Run.RUNNING, *_corrected(Run.PARTIAL))),
     Row(Run.FAILED, "no leg succeeded", (Run.RUNNING, *_corrected(Run.FAILED))),
-    Row(Run.CANCELLED, "an operator ended it before a leg succeeded", _corrected(Run.CANCELLED)),
-    Row(Run.EXPIRED, "its deadline passed before a leg was done", _corrected(Run.EXPIRED)),
+    Row(
+        Run.CANCELLED,
+        "an operator ended it before a leg succeeded",
+        (Run.RUNNING, *_corrected(Run.CANCELLED)),
+    ),
+    Row(
+        Run.EXPIRED,
+        "its deadline passed before a leg was done",
+        (Run.RUNNING, *_corrected(Run.EXPIRED)),
+    ),
 )
 MOVES: dict[Status, frozenset[Status]] = {row.status: frozenset(row.to) for row in ROWS}
 OVER = frozenset(_OVER)

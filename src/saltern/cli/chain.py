@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.chain_file import read_text
+from saltern.cli.chain_rows import ACROSS_ROWS
 from saltern.cli.options import ON_ROWS, TREE_ROWS, mapping_value, output_options, output_rows, session
 from saltern.cli.run_names import LAST
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -42,7 +43,18 @@ Run an action chain: ordered actions of a file, cut at reboots and updates, each
   done [RUN] ACTION     count an action as done, since you have looked; needs --reason
   release [RUN]         let one be retried that broke again and again
 
-Without RUN, or with `last`: the last one."""
+On many systems, at the controller (the run is that of `run FILE --on TARGET`):
+
+  runs [CHAIN]          list runs
+  watch RUN             show systems by actions until it is over
+  show RUN [SYSTEM]     a run, what it waits for, and each system; with a name, each action there
+  matrix RUN            systems by actions, once
+  log RUN               what was ordered, approved and sent
+  approve RUN [GATE]    approve what waits for it; reject RUN [GATE] ends it
+  pause, resume, cancel, retry [ACTION], skip ACTION, done ACTION, release: as above;
+                        --system and --wave choose some of the systems
+
+Without RUN, or with `last`: the last one of this machine."""
 EPILOG = """\
 examples:
   saltern chain run nightly.yaml
@@ -65,7 +77,7 @@ CODES = {
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
-    if args.on is not None or _is_job(args):
+    if args.on is not None or is_about_fleet(args):
         from saltern.cli.chain_on import run_chain_on
 
         return run_chain_on(LINE, args, argv)
@@ -76,9 +88,14 @@ def main(argv: list[str]) -> int:
     return wanted.run(args, session(args))
 
 
-def _is_job(args: SimpleNamespace) -> bool:
-    """Whether the status of a job of the fleet is asked for: its number has a T after the day."""
-    return args.verb == "status" and len(args.words) == 1 and "T" in args.words[0]
+def is_about_fleet(args: SimpleNamespace) -> bool:
+    """Whether a run of the fleet is meant: its number has a T after the day; some verbs know no other."""
+    named = bool(args.words) and "T" in args.words[0][:9]
+    return args.verb in FLEET_VERBS or (named and args.verb in SHARED_VERBS)
+
+
+FLEET_VERBS = ("watch", "show", "matrix", "log", "runs", "approve", "reject")
+SHARED_VERBS = ("status", "pause", "resume", "cancel", "retry", "skip", "done", "release")
 
 
 class Verb:
@@ -346,7 +363,12 @@ LINE = CommandLine(
     about=ABOUT,
     epilog=EPILOG,
     words=(
-        Word(dest="verb", metavar="VERB", help=", ".join(VERBS), choices=tuple(VERBS)),
+        Word(
+            dest="verb",
+            metavar="VERB",
+            help=", ".join((*VERBS, *FLEET_VERBS)),
+            choices=(*VERBS, *FLEET_VERBS),
+        ),
         Word(dest="words", metavar="WORD", many=True, help="a chain file, or the number of a run"),
     ),
     rows=(
@@ -377,6 +399,13 @@ LINE = CommandLine(
             metavar="TEXT",
             help="run: a run started before with the same token is shown, and not run again",
         ),
+        Row(
+            flag="--plan",
+            dest="plan",
+            metavar="DIGEST",
+            help="approve, reject: the plan that was looked at; without it, that of the run as it is now",
+        ),
+        *ACROSS_ROWS,
         *TREE_ROWS,
         *output_rows("nested"),
         *ON_ROWS,

@@ -16,24 +16,18 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 if TYPE_CHECKING:
     from saltern.chains.document import Chain
 
-HERE = {"system": "--system", "token": "--token", "roster": "--roster", "reason": "--reason", "now": "--now"}
+HERE = {"system": "--system", "reason": "--reason", "now": "--now"}
 
 
 def run_chain_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int:
-    """The exit code of ``chain run --on`` and of ``chain status JID``."""
-    if args.verb == "status" and args.on is None:
-        return _status(args, argv)
+    """The exit code of what is asked about many systems."""
+    from saltern.cli.chain_fleet import ask_fleet, start_run
+
+    if args.on is None:
+        return ask_fleet(args)
     _refuse(args)
     _check_targets(args)
-    return run_on(line, args, argv)
-
-
-def _status(args: SimpleNamespace, argv: Sequence[str]) -> int:
-    from saltern.cli.job import main
-
-    controller = ["--controller", args.controller] if args.controller else []
-    out = ["--out", args.out] if any(word.partition("=")[0] == "--out" for word in argv) else []
-    return main([args.words[0], *controller, *out])
+    return run_on(line, args, argv) if args.roster else start_run(args)
 
 
 def _refuse(args: SimpleNamespace) -> None:
@@ -41,7 +35,7 @@ def _refuse(args: SimpleNamespace) -> None:
         what = (
             f"saltern chain {args.verb} does not take --on" if args.verb != "run" else "name one chain file"
         )
-        fix = "on many systems there are `chain run FILE --on TARGET` and `chain status JID`"
+        fix = "`saltern chain run FILE --on TARGET` prints the number of the run that the others take"
         raise OperationError(Diagnostic(code="option-shape", what=what, fix=fix))
     for name, flag in HERE.items():
         if getattr(args, name, None):

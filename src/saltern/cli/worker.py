@@ -144,6 +144,10 @@ def _chain(task: Task, follower: JobFollower) -> int:
     from saltern.cli.chain import LINE
     from saltern.cli.worker_chain import WORDS, run_leg
 
+    if task.function == "chain.leg":
+        from saltern.cli.worker_leg import run_order
+
+        return run_order(task, follower, lambda options: _args(LINE, ["run"], task, follower, options))
     for key in task.kwargs:
         if key not in WORDS:
             _refuse(task, key, sorted(WORDS))

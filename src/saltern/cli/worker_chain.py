@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from types import SimpleNamespace
 
@@ -22,11 +23,12 @@ from saltern.cli.worker_follower import JobFollower
 from saltern.config.settings import Settings
 from saltern.fleet.agent.task import Task
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.language.events import ChunkStarted, Event
+from saltern.language.events import ChunkStarted, Event, RunFinished
 from saltern.report.outputs import write_data
 
 WORDS = frozenset({"text", "file", "pillar", "saltenv"})
 DOWN = (Leg.REBOOTING, Leg.UPDATING)
+RESTS = (Leg.PAUSED, Leg.WAITING)
 LOOK = 0.5  # seconds between two looks at a leg that another process drives
 WHY = "its job was cancelled"
 
@@ -48,6 +50,7 @@ def run_leg(task: Task, follower: JobFollower, args: SimpleNamespace) -> int:
             system=plan.system,
             pillar=_pillar(task.kwargs.get("pillar")),
             token=task.jid,
+            denied=task.denied,
         )
         with redirect_stdout(sys.stderr):
             known = LegDriver(engine.settings, order, follower).to_the_end()
@@ -66,8 +69,18 @@ def _pillar(given: object) -> dict[str, object]:
 class LegDriver:
     """The leg that has the job's number as its token: an earlier worker may have begun it."""
 
-    def __init__(self, settings: Settings, order: Order, follower: JobFollower) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        order: Order,
+        follower: JobFollower,
+        *,
+        take_up: bool = False,
+        on_change: Callable[..., None] = lambda **_options: None,
+    ) -> None:
         self.settings, self.order, self.follower = settings, order, follower
+        self.take_up = take_up  # continue a leg that was paused
+        self.on_change = on_change
 
     def to_the_end(self) -> KnownLeg:
         """A machine that goes down ends this process while it waits; the next one continues."""
@@ -85,8 +98,9 @@ class LegDriver:
 
     def _advance(self) -> KnownLeg:
         while (known := self._begun()) is not None:
-            if known.state.status in (*OVER, Leg.PAUSED):
+            if known.state.status in OVER or (known.state.status in RESTS and not self.take_up):
                 return known
+            self.take_up = False
             try:
                 return resume_leg(self.settings, known.id, self._watch)
             except OperationError as problem:
@@ -106,6 +120,7 @@ class LegDriver:
     def _watch(self, event: Event) -> None:
         if isinstance(event, ChunkStarted) and self.follower.is_cancelled() and (known := self._begun()):
             Legs(self.settings).orders.write(known.id, "cancel", WHY)
+        self.on_change(now=isinstance(event, RunFinished))
         self.follower.follow(event)
 
 

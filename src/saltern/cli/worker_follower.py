@@ -96,6 +96,11 @@ class JobFollower:
         )
         self._note(step)
 
+    @property
+    def leg_file(self) -> str:
+        """Where the leg of a chain is noted, for the agent to send."""
+        return self._folder.file("leg")
+
     def claimed(self, run: str) -> None:
         from saltern.cli.worker_records import RecordWriter
         from saltern.journal.store import listen

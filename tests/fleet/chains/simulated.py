@@ -29,13 +29,16 @@ class Node:
         self.leg, self.plan, self.results = leg, plan, results
         self.steps = [Step.NOT_RUN] * len(plan)
         self.number, self.verb, self.seq = 0, "", 0
+        self.until = ""
         self.status = Leg.PENDING
         self.trace: list[int] = []  # the steps that were run
 
     def take(self, order: Send) -> None:
-        if order.number <= self.number or self.status in LEG_OVER:
+        if order.number <= self.number:
             return
-        self.number = order.number
+        if self.status in LEG_OVER and not self._reopened(order):
+            return
+        self.number, self.until = order.number, order.until
         self.verb = "run" if order.verb in ("retry", "skip", "done", "resume") else order.verb
         if order.verb in ("retry", "skip", "done") and (bad := self._stopped_at()) is not None:
             self.steps[bad] = {"retry": Step.NOT_RUN, "skip": Step.SKIPPED, "done": Step.SUCCEEDED}[
@@ -43,6 +46,17 @@ class Node:
             ]
             self.results = (*self.results[:bad], Step.SUCCEEDED, *self.results[bad + 1 :])
         self._say(Leg.DELIVERED if self.status is Leg.PENDING else self.status)
+
+    def _reopened(self, order: Send) -> bool:
+        """Whether an operator takes up again what has not ended well."""
+        if order.verb not in ("retry", "skip", "done") or self.status in (
+            Leg.SUCCEEDED,
+            Leg.SUCCEEDED_WITH_SKIPS,
+        ):
+            return False
+        self.status = Leg.PAUSED
+        self.steps = [Step.NOT_RUN if one is Step.CANCELLED else one for one in self.steps]
+        return True
 
     def _stopped_at(self) -> int | None:
         for index, step in enumerate(self.steps):
@@ -62,6 +76,8 @@ class Node:
             self._say(Leg.PAUSED)
         elif stop is not None or Step.NOT_RUN not in self.steps:
             self._say(self._end())
+        elif self.until and self.steps.index(Step.NOT_RUN) > [one.id for one in self.plan].index(self.until):
+            self._say(Leg.WAITING)
         else:
             self._run_step(self.steps.index(Step.NOT_RUN))
 

@@ -38,6 +38,7 @@ RESULTS = [Step.SUCCEEDED] * 5 + [Step.FAILED, Step.TIMED_OUT, Step.INDETERMINAT
 LIMITS = [None, *map(Amount, range(4)), *(Amount(one, True) for one in (0, 10, 34, 50))]
 WAVES: list[tuple[int | str, ...]] = [(), (1, "rest"), (1, "34%"), (2,), (1, "10%", "rest")]
 POLICIES: list[Failure] = ["stop", "stop", "continue", "pause"]
+AGAIN = ("retry", "skip", "done")
 SCHEDULES = given(st.integers(0, 2**32))
 
 
@@ -66,7 +67,7 @@ def _history(seed: int) -> Simulation:
     """A run after some things have happened to it, with everything checked that holds at every moment."""
     dice = Random(seed)
     sim = _simulation(dice, _strategy(dice))
-    sim.checks += [_in_flight, _waves_in_order, _no_new_legs, _threshold, _leg_moves]
+    sim.checks += [_in_flight, _waves_in_order, _no_new_legs, _threshold, _leg_moves(sim)]
     if dice.random() < 0.95:
         sim.feed(Begin(now=0))
     trouble = dice.choice([0, 0, 1, 3])
@@ -150,7 +151,8 @@ def _until_over(sim: Simulation) -> None:
 
 
 def _first_sends(before: RunState, commands: tuple[Command, ...]) -> list[str]:
-    return [one.leg for one in commands if isinstance(one, Send) and before.legs[one.leg].sent is None]
+    new = [one for one in commands if isinstance(one, Send) and one.verb == "run"]
+    return [one.leg for one in new if before.legs[one.leg].sent is None]
 
 
 def _in_flight(before: RunState, after: RunState, commands: tuple[Command, ...]) -> None:
@@ -186,13 +188,20 @@ def _threshold(before: RunState, after: RunState, commands: tuple[Command, ...])
         assert more
 
 
-def _leg_moves(before: RunState, after: RunState, commands: tuple[Command, ...]) -> None:
-    for name, leg in after.legs.items():
-        was = before.legs[name].status
-        if was in (Leg.SUCCEEDED, Leg.SUCCEEDED_WITH_SKIPS):
-            assert leg.status is was
-        if was in OVER:
-            assert leg.status in OVER
+def _leg_moves(sim: Simulation) -> Callable[[RunState, RunState, tuple[Command, ...]], None]:
+    """What has succeeded stays so; what has ended is taken up again only if an operator ordered that."""
+
+    def check(before: RunState, after: RunState, commands: tuple[Command, ...]) -> None:
+        for name, leg in after.legs.items():
+            was = before.legs[name].status
+            if was in (Leg.SUCCEEDED, Leg.SUCCEEDED_WITH_SKIPS):
+                assert leg.status is was
+            if was in OVER and leg.status not in OVER:
+                sent = [one for one in (*sim.commands, *commands) if isinstance(one, Send)]
+                ordered = {one.verb for one in sent if one.leg == name}
+                assert ({leg.again} | ordered) & {"retry", "skip", "done"}
+
+    return check
 
 
 # -- what holds in the end ---------------------------------------------------------------------------
@@ -215,13 +224,12 @@ def test_no_order_is_sent_twice_and_each_outranks_the_one_before(seed: int) -> N
     _until_over(sim)
     numbers: dict[str, list[int]] = defaultdict(list)
     for one in sim.sends:
-        assert one.verb == "run" or numbers[one.leg]
+        assert one.verb in ("run", *AGAIN) or numbers[one.leg]
         numbers[one.leg].append(one.number)
     assert all(found == list(range(1, len(found) + 1)) for found in numbers.values())
-    verbs = [one for one in sim.sends if one.verb in ("run", "pause", "cancel")]
     for leg in sim.run.legs:
-        mine = [one.verb for one in verbs if one.leg == leg]
-        assert all(one != other for one, other in pairwise(mine))
+        mine = [one.verb for one in sim.sends if one.leg == leg]
+        assert all(one != other for one, other in pairwise(mine) if one in ("run", "pause", "cancel"))
 
 
 @SCHEDULES
@@ -235,7 +243,7 @@ def test_a_late_result_corrects_and_both_sides_agree(seed: int) -> None:
         sim.exchange()
     for name, node in sim.nodes.items():
         leg = sim.run.legs[name]
-        if leg.sent is None:
+        if not leg.order:
             assert not node.trace
         elif leg.status is not node.status:
             assert (leg.status, leg.ending, node.status) == (Leg.EXPIRED, "deadline", Leg.CANCELLED)

@@ -48,10 +48,19 @@ def test_one_chain_for_many_systems_with_a_status_for_each_action_on_each(place:
     assert found["web2"]["steps"][-1]["blocked_by"] == "A4"
     assert found["web1"]["steps"][0]["chunk"] == "actionchain_123_web1_1"
 
-    newest = json.loads(place.run("jobs", "--out", "json").stdout)[0]["jid"]
-    shown = place.run("chain", "status", newest)
+    newest = json.loads(place.run("chain", "runs", "--out", "json").stdout)[0]
+    assert (newest["status"], newest["legs"]) == ("partial", {"failed": 2, "succeeded": 1})
+    shown = place.run("chain", "show", newest["run"], "web2")
     assert "blocked by A4" in shown.stdout, shown
-    assert shown.stdout.splitlines()[-1] == "3 systems: 2 failed, 1 succeeded"
+    shown = place.run("chain", "show", newest["run"])
+    assert "3 systems: 2 failed, 1 succeeded" in shown.stdout.splitlines(), shown
+
+    (place.base / "stop").unlink()
+    said = place.run("chain", "retry", newest["run"], "--system", "web1")
+    assert said.stdout.splitlines() == ["run: partial → running", "web1: ordered"], said
+    done = place.run("chain", "watch", newest["run"])
+    assert done.stdout.splitlines()[-1] == "3 systems: 1 failed, 2 succeeded", done
+    assert (place.base / "A5").read_text() == "x\nx\nx\n"
 
 
 def test_a_system_that_no_action_is_meant_for_has_nothing_to_do(place: Place) -> None:
@@ -66,27 +75,29 @@ def test_a_system_that_no_action_is_meant_for_has_nothing_to_do(place: Place) ->
 
 def test_what_cannot_be_asked_of_many_systems_is_refused(place: Place) -> None:
     name = write(place, "chain: c\nactions:\n  - {id: a, command: 'true'}\n")
-    for words in (("run", name, "--system", "x"), ("resume",), ("run", name, "--token", "t")):
+    for words in (("run", name, "--system", "x"), ("resume",), ("run", name, "--reason", "t")):
         done = place.run("chain", *words, "--on", "*")
         assert "[option-shape]" in done.stderr, done
     wrong = place.run("chain", "run", write(place, "chain: c\nactions: 1\n", "wrong.yaml"), "--on", "*")
     assert "wrong.yaml:2" in wrong.stderr, wrong
 
 
-@pytest.mark.parametrize("how", ["--cancel", "--kill"])
+@pytest.mark.parametrize("how", ["--reason=late", "--now"])
 def test_a_chain_that_is_cancelled_ends_and_leaves_the_system_free(place: Place, how: str) -> None:
     begun = place.base / f"begun{how}"
     actions = "".join(
         f"  - {{id: s{number}, command: 'touch {begun}; sleep 0.2'}}\n" for number in range(100)
     )
     name = write(place, f"chain: slow\nactions:\n{actions}")
-    jid = place.run("chain", "run", name, "--on", "web1", "--detach").stdout.strip()
+    run = place.run("chain", "run", name, "--on", "web1", "--detach").stdout.strip()
     deadline = time.monotonic() + 60
     while not begun.exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    place.run("job", jid, how, "--follow")
-    leg = json.loads(place.run("chain", "status", jid, "--out", "json").stdout)["web1"]
+    said = place.run("chain", "cancel", run, how)
+    assert "run: running → cancelling" in said.stdout, said
+    place.run("chain", "watch", run)
+    leg = json.loads(place.run("chain", "show", run, "web1", "--out", "json").stdout)
     assert (leg["status"], leg["steps"][-1]["status"]) == ("cancelled", "cancelled")
     other = write(place, "chain: c\nactions:\n  - {id: a, command: 'true'}\n")
     again = place.run("chain", "run", other, "--on", "web1")

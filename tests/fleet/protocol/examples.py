@@ -92,7 +92,14 @@ EXAMPLES: tuple[m.Message, ...] = (
     ),
     m.Records(jid=JID, run="r1", first=4, records=[{"kind": "answer", "n": 1}]),
     m.Progress(
-        jid=JID, done=2, total=9, state="pkg: nginx", outcome="failed", failed=1, comment="no such package"
+        jid=JID,
+        done=2,
+        total=9,
+        state="pkg: nginx",
+        outcome="failed",
+        failed=1,
+        comment="no such package",
+        leg={"status": "running", "seq": 3000001, "steps": [{"action": "a", "status": "running"}]},
     ),
     m.Away(why="reboot", jid=JID, back_by=NOW + 600),
     m.Event(tag="salt/minion/web1/start", data={"id": "web1"}, at=NOW),

@@ -114,6 +114,7 @@ class Agent:
             returned=self._on_return,
             settings=settings,
             supply=JobSupply(self.files, settings.socket) if self.files else None,
+            denied=denied,
         )
         self.inbox = Inbox(
             spool,

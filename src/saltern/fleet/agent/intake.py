@@ -66,22 +66,14 @@ def denied_by(job: Job, rules: tuple[str, ...]) -> str:
 
 
 _SAME = ("state.apply", "state.sls", "state.highstate")
-# What the actions of a chain call, and functions that do the same. The agent does not read the chain: where
-# one of these is denied, no chain is run.
-CHAIN_CALLS = (
-    *_SAME, "cmd.run", "cmd.run_all", "cmd.run_stdout", "cmd.script", "cmd.shell", "file.managed",
-    "http.query", "module.run", "pkg.install", "pkg.installed", "pkg.latest", "pkg.purge", "pkg.purged",
-    "pkg.remove", "pkg.removed", "pkg.upgrade", "pkg.uptodate", "saltern.updated", "service.status",
-    "system.reboot", "test.sleep",
-)  # fmt: skip
 
 
 def _names(job: Job) -> tuple[str, ...]:
-    """What a job calls: its function, for a single state that state's function, for a chain all it may."""
+    """What a job calls: its function, for a single state that state's function. What the actions
+    of a chain call is looked at action by action, when they are done.
+    """
     if job.function in _SAME:
         return _SAME
-    if job.function == "chain.run":
-        return (job.function, *CHAIN_CALLS)
     if job.function == "state.single":
         called = str(job.args[0] if job.args else job.kwargs.get("fun", ""))
         return (job.function, called)

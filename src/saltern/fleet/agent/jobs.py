@@ -65,6 +65,7 @@ class Jobs:
         returned: Callable[[str], None] = lambda _jid: None,
         settings: WorkerSettings | None = None,
         supply: Supply | None = None,
+        denied: Callable[[], tuple[str, ...]] = lambda: (),
         retry: float = FULL,
     ) -> None:
         self._spool = spool
@@ -74,6 +75,7 @@ class Jobs:
         self._returned = returned
         self._settings = settings or WorkerSettings()
         self._supply = supply
+        self._denied = denied
         self._wanted = asyncio.Event()
         self._retry = retry
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -186,6 +188,7 @@ class Jobs:
             overrides={**self._settings.overrides, **options},
             names=names_in(options),
             socket=self._settings.socket,
+            denied=self._denied(),
         )
 
     async def _limited(self, entry: Entry, work: Coroutine[Any, Any, Outcome | None]) -> Outcome | None:

@@ -48,6 +48,7 @@ class Task(Struct, frozen=True, kw_only=True):
     overrides: dict[str, Any] = {}
     socket: str = ""
     names: dict[str, str] = {}
+    denied: tuple[str, ...] = ()
 
 
 def known_to_people(text: str, names: dict[str, str]) -> str:
@@ -167,6 +168,14 @@ class JobFolder:
                 return file.read().decode(errors="replace")
         except FileNotFoundError:
             return ""
+
+    def bytes(self, name: str) -> bytes:
+        """What a file holds; nothing if there is none."""
+        try:
+            with open(self.file(name), "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            return b""
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)

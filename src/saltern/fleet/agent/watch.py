@@ -8,10 +8,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from saltern.fleet.agent.runner import Runner
-from saltern.fleet.agent.task import Pause, Step
+from saltern.fleet.agent.task import JobFolder, Pause, Step
 from saltern.fleet.bus.ports import Bus, BusError
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.messages import Away, Progress
@@ -21,6 +23,8 @@ log = logging.getLogger(__name__)
 
 LOOK = 0.5  # seconds between two looks at a job that runs
 OFTEN = 1.0  # seconds between two messages of one job, but for a failure
+AGAIN = 30.0  # seconds after which a leg is sent again although nothing has changed: a message may be lost
+LARGEST = 200_000  # bytes of a leg; a longer one is reported at its end
 BACK = 600.0  # seconds in which a machine is expected again of which no more is known
 WORD = 255
 
@@ -31,6 +35,8 @@ class Seen(Struct):
     step: Step = Step()
     at: float = float("-inf")
     paused: Pause = Pause()
+    leg: bytes = b""
+    leg_at: float = float("-inf")
 
 
 def is_worth_sending(seen: Seen, step: Step, now: float) -> bool:
@@ -101,12 +107,23 @@ class Watch:
         await self.note_pause(jid)
         step = folder.step()
         tick = asyncio.get_running_loop().time()
-        if step is None or not is_worth_sending(seen, step, tick):
+        leg = self._leg(folder, seen, tick)
+        if not leg and (step is None or not is_worth_sending(seen, step, tick)):
             return
+        step = step or Step()
         seen.step, seen.at = step, tick
         subject = SUBJECTS["progress"].of(id=self._id, jid=jid)
         with suppress(BusError):
-            await self._bus.publish(subject, encode(progress_of(jid, step)))
+            await self._bus.publish(subject, encode(replace(progress_of(jid, step), leg=leg)))
+
+    def _leg(self, folder: JobFolder, seen: Seen, tick: float) -> dict[str, Any]:
+        """The leg that the job drives, if there is something new, or nothing was sent for long."""
+        data = folder.bytes("leg")
+        if not data or (data == seen.leg and tick - seen.leg_at < AGAIN) or len(data) > LARGEST:
+            return {}
+        seen.leg, seen.leg_at = data, tick
+        found: dict[str, Any] = msgspec.json.decode(data)
+        return found
 
     async def note_pause(self, jid: str) -> None:
         """Pass on, once, that the machine or the program is away for a while."""
@@ -115,6 +132,7 @@ class Watch:
         if pause == seen.paused:
             return
         seen.paused = pause
+        seen.leg_at = float("-inf")
         if pause.kind in ("reboot", "update"):
             why: Any = pause.kind
             log.info("job %s: %s; it continues afterwards", jid, pause.kind)

@@ -7,6 +7,7 @@ from this table.
 from __future__ import annotations
 
 from saltern.fleet.api.access_table import ACCESS_ROUTES
+from saltern.fleet.api.chain_table import CHAIN_ROUTES
 from saltern.fleet.api.handlers import audit, events, jobs, keys, status, submit, systems, trees
 from saltern.fleet.api.job_shapes import (
     AuditAnswer,
@@ -98,4 +99,5 @@ ROUTES: tuple[Route, ...] = (
     post("/v1/trees/{environment}/rollback", "trees.write", trees.rollback_tree, TreeNow, body=RollbackBody),
     post("/v1/trees/{environment}/follow", "trees.write", trees.follow_tree, TreeNow, body=NoBody),
     *ACCESS_ROUTES,
+    *CHAIN_ROUTES,
 )

@@ -16,7 +16,9 @@ from saltern.chains.statuses import ENDED_WELL, ENDS, Leg, Run, Wave, check_move
 from saltern.fleet.chains.deadlines import end_late_legs
 from saltern.fleet.chains.events import Command, Event, Note, Reported, Send, Tick
 from saltern.fleet.chains.legs import FAILURES, changed_legs, is_failed
+from saltern.fleet.chains.lockstep import NONE, last_step
 from saltern.fleet.chains.readers import READERS
+from saltern.fleet.chains.room import Room
 from saltern.fleet.chains.waves import move_waves
 
 if TYPE_CHECKING:
@@ -43,7 +45,9 @@ def advance(run: RunState, event: Event) -> tuple[RunState, tuple[Command, ...]]
 def _matters(run: RunState, after: RunState, event: Event) -> bool:
     """Whether anything can follow. Most reports only bring the next step of a leg, and nothing does."""
     if isinstance(event, Reported):
-        return _standing(run, event.leg) != _standing(after, event.leg)
+        return _standing(run, event.leg) != _standing(after, event.leg) or (
+            run.strategy.lockstep and after is not run
+        )
     return after is not run or isinstance(event, Tick)
 
 
@@ -70,10 +74,10 @@ def _settled(run: RunState) -> tuple[RunState, tuple[Command, ...]]:
 
 
 def _end_unsent(run: RunState) -> tuple[RunState, list[Command]]:
-    """A leg that is to end and was never sent ends at once."""
+    """A leg that is to end and was never sent ends at once; one that was to be taken up again, as before."""
     ends = {"operator": Leg.CANCELLED, "deadline": Leg.EXPIRED}
     gone = {
-        leg.id: replace(leg, status=ends[leg.ending])
+        leg.id: replace(leg, status=(leg.again and leg.again_from) or ends[leg.ending], again="")
         for leg in run.legs.values()
         if leg.ending and leg.sent is None and not leg.is_over
     }
@@ -95,22 +99,29 @@ def _halt(run: RunState) -> tuple[RunState, list[Command]]:
 
 def _send(run: RunState) -> tuple[RunState, list[Command]]:
     """What each system is to do, where it differs from what it was sent last."""
-    room = _room(run)
+    room = Room(run)
     changed: dict[str, LegState] = {}
     commands: list[Command] = []
     for leg in _in_order(run):
         verb = _wanted(run, leg)
-        if verb is None or verb == leg.sent:
+        until = last_step(run, leg) if verb == "run" else leg.until
+        if verb is None or (verb, until) == (leg.sent, leg.until) or until == NONE:
             continue
-        if leg.sent is None:
-            if room < 1:
-                continue
-            room -= 1
-        changed[leg.id] = replace(
-            leg, sent=verb, order=leg.order + 1, begun=run.now if leg.sent is None else leg.begun
-        )
-        commands.append(Send(leg=leg.id, number=leg.order + 1, verb=verb))
+        if leg.sent is None and not room.take(leg):
+            continue
+        begun = run.now if leg.sent is None else leg.begun
+        sent = _order(leg, verb, until)
+        changed[leg.id] = replace(leg, sent=verb, order=sent.number, begun=begun, until=until, again="")
+        commands.append(sent)
     return changed_legs(run, changed), commands
+
+
+def _order(leg: LegState, verb: Verb, until: str) -> Send:
+    """What is sent; a leg that is taken up again begins with what its operator ordered."""
+    again: Any = leg.again
+    if leg.sent is None and again:
+        return Send(leg=leg.id, number=leg.order + 1, verb=again, step=leg.again_step, until=until)
+    return Send(leg=leg.id, number=leg.order + 1, verb=verb, until=until)
 
 
 def _wanted(run: RunState, leg: LegState) -> Verb | None:
@@ -123,14 +134,10 @@ def _wanted(run: RunState, leg: LegState) -> Verb | None:
         return "pause" if leg.sent is not None else None
     if leg.sent is not None:
         return "run"
-    opened = run.waves[leg.wave].status is Wave.RUNNING
-    return "run" if opened and run.status is Run.RUNNING else None
-
-
-def _room(run: RunState) -> int:
-    most = run.strategy.max_in_flight
-    busy = sum(leg.is_in_flight for leg in run.legs.values())
-    return most.at_most(len(run.legs)) - busy if most is not None else len(run.legs)
+    wave = run.waves[leg.wave].status
+    opened = wave is Wave.RUNNING or (bool(leg.again) and wave is not Wave.PENDING)
+    begins = run.status is Run.RUNNING or (bool(leg.again) and run.status is Run.HALTED)
+    return "run" if opened and begins else None
 
 
 def _in_order(run: RunState) -> Iterable[LegState]:
@@ -171,7 +178,8 @@ def _noted(before: RunState, after: RunState) -> tuple[Note, ...]:
     """A run that halts, or whose end is corrected, is recorded with the reason."""
     if before.status is after.status:
         return ()
-    why = "a result came late" if before.status in ENDS else after.halted
     if after.status is not Run.HALTED and before.status not in ENDS:
         return ()
+    late = "a result came late" if after.status in ENDS else "an operator takes it up again"
+    why = late if before.status in ENDS else after.halted
     return (Note(about=after.id, before=before.status.value, after=after.status.value, why=why),)

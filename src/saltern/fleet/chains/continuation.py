@@ -27,8 +27,9 @@ def with_blockers(plan: Sequence[StepPlan], steps: Sequence[StepState]) -> tuple
     """Each step that has not run names the one that stands in its way."""
     blocker, found = "", []
     for action, step in zip(plan, steps, strict=True):
-        found.append(replace(step, blocked_by=blocker if step.status in HELD else ""))
-        if not blocker and action.on_failure != "continue" and step.status in BAD:
+        held = step.status in HELD and not action.final
+        found.append(replace(step, blocked_by=blocker if held else ""))
+        if not blocker and not action.final and action.on_failure != "continue" and step.status in BAD:
             blocker = action.id
     return tuple(found)
 

@@ -9,7 +9,8 @@ from msgspec import Struct
 from saltern.chains.statuses import Leg
 from saltern.fleet.chains.model import StepState, Verb
 
-Word = Literal["resume", "retry", "skip", "done"]  # an operator's answer to a leg that waits
+# An operator's answer to a leg that waits, or has not ended well.
+Word = Literal["resume", "retry", "skip", "done", "release"]
 
 
 class Event(Struct, frozen=True, kw_only=True):
@@ -33,6 +34,16 @@ class Reported(Event, frozen=True, kw_only=True):
     seq: int
     status: Leg
     steps: tuple[StepState, ...]
+    waits_for: str = ""
+    quarantined: bool = False
+
+
+class Refused(Event, frozen=True, kw_only=True):
+    """A system would not take its leg, and has done nothing of it."""
+
+    leg: str
+    why: str
+    status: Leg = Leg.FAILED
 
 
 class Away(Event, frozen=True, kw_only=True):
@@ -69,20 +80,39 @@ class Cancel(Event, frozen=True, kw_only=True):
 
 
 class OperatorAnswer(Event, frozen=True, kw_only=True):
-    """An operator answers a leg that paused itself after a failure."""
+    """An operator answers a leg that paused itself after a failure, or that has not ended well. What is begun
+    anew has until ``deadline``, if that is later than that of the run.
+    """
 
     leg: str
     word: Word
     step: str = ""
+    deadline: float = 0
+
+
+class Opened(Event, frozen=True, kw_only=True):
+    """A gate was approved."""
+
+    gate: str
+
+
+class Closed(Event, frozen=True, kw_only=True):
+    """A gate was rejected, or its time is over: what waits for it does not begin any more."""
+
+    gate: str
+    why: str
 
 
 class Send(Struct, frozen=True, kw_only=True):
-    """An order to a system; the higher number counts. The first ``run`` brings the whole plan."""
+    """An order to a system; the higher number counts. Each brings the whole plan, so that none depends on
+    another one. ``until``: the last step to do; empty: all of them.
+    """
 
     leg: str
     number: int
     verb: Verb | Word
     step: str = ""
+    until: str = ""
 
 
 class Note(Struct, frozen=True, kw_only=True):

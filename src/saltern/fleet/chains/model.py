@@ -28,11 +28,13 @@ class Version(Struct, frozen=True, kw_only=True):
 
 
 class StepPlan(Struct, frozen=True, kw_only=True):
-    """One action, as one system is to do it."""
+    """One action, as one system is to do it; ``place`` is its place in the chain."""
 
     id: str
     kind: str = ""
     on_failure: Failure = "stop"
+    final: bool = False  # one of the end: done whatever came before
+    place: int = 0
 
 
 class Attempt(Struct, frozen=True):
@@ -50,13 +52,16 @@ class StepState(Struct, frozen=True, kw_only=True):
     attempts: tuple[Attempt, ...] = ()
     changed: bool = False
     comment: str = ""
+    took: float = 0
+    started: float | None = None
+    ended: float | None = None
 
 
 class LegState(Struct, frozen=True, kw_only=True):
     """One system in a run. ``away`` lies over the status: silence is no failure.
 
     ``sent`` is the last order, and ``order`` its number: the higher one counts, on both sides. ``seq`` is
-    that of the newest report.
+    that of the newest report. ``until``: the last step that it may do; empty: all of them.
     """
 
     id: str
@@ -73,6 +78,13 @@ class LegState(Struct, frozen=True, kw_only=True):
     answered: int = -1  # the report that an operator has answered
     begun: float = 0
     steps: tuple[StepState, ...] = ()
+    group: str = ""
+    until: str = ""
+    again: str = ""  # how it is taken up again: the order that begins it
+    again_step: str = ""
+    again_from: Leg | None = None  # how it had ended
+    waits_for: str = ""
+    quarantined: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -85,12 +97,17 @@ class LegState(Struct, frozen=True, kw_only=True):
 
 
 class WaveState(Struct, frozen=True, kw_only=True):
-    """Legs that begin together. ``soak_until``: the next wave begins at this time at the earliest."""
+    """Legs that begin together. ``soak_until``: the next wave begins at this time at the earliest;
+    ``soak``: seconds that it waits. ``gate``: what must be approved before it begins.
+    """
 
     number: int
     legs: tuple[str, ...]
     status: Wave = Wave.PENDING
     soak_until: float = 0
+    stage: str = ""
+    soak: float = 0
+    gate: str = ""
 
 
 class Strategy(Struct, frozen=True, kw_only=True):
@@ -98,6 +115,9 @@ class Strategy(Struct, frozen=True, kw_only=True):
 
     ``max_failures``: the run halts when failed legs are strictly more than this, of those that have begun.
     ``leg_time``: what one system may take. ``grace``: how long a system that is over its time is waited for.
+    ``max_unavailable``: at most so many systems of one group are worked on at a time. ``quorum``: a wave is
+    over when so many of its legs have ended well, whatever becomes of the rest. ``lockstep``: all legs of a
+    wave finish a step before one of them begins the next.
     """
 
     waves: tuple[int | str, ...] = ()
@@ -108,6 +128,9 @@ class Strategy(Struct, frozen=True, kw_only=True):
     soak: float = 0
     leg_time: float | None = None
     grace: float = 600
+    max_unavailable: Amount | None = None
+    quorum: Amount | None = None
+    lockstep: bool = False
 
 
 class RunState(Struct, frozen=True, kw_only=True):
@@ -124,3 +147,5 @@ class RunState(Struct, frozen=True, kw_only=True):
     cancelled: bool = False
     halted: str = ""  # why
     excused: frozenset[str] = frozenset()
+    gate: str = ""  # what must be approved before it begins
+    opened: frozenset[str] = frozenset()  # gates that were approved

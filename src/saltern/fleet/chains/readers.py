@@ -10,19 +10,21 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from saltern.chains.statuses import ENDS, MOVES, OVER, Leg, Run, Status
+from saltern.chains.statuses import ENDED_WELL, ENDS, MOVES, OVER, Leg, Run, Status, Step
 from saltern.fleet.chains import events
 from saltern.fleet.chains.continuation import judged, with_blockers
 from saltern.fleet.chains.events import Command, Note, Send
 from saltern.fleet.chains.legs import changed_legs, is_failed
-from saltern.fleet.chains.model import LegState, RunState
+from saltern.fleet.chains.model import LegState, RunState, StepState
 
 Read = tuple[RunState, tuple[Command, ...]]
 
 
 def _begin(run: RunState, _event: events.Begin) -> Read:
-    known = run.status is Run.SCHEDULED
-    return (replace(run, status=Run.RUNNING) if known else run), ()
+    if run.status is not Run.SCHEDULED:
+        return run, ()
+    waits = run.gate and run.gate not in run.opened
+    return replace(run, status=Run.AWAITING_APPROVAL if waits else Run.RUNNING), ()
 
 
 def _tick(run: RunState, _event: events.Tick) -> Read:
@@ -35,13 +37,51 @@ def _tick(run: RunState, _event: events.Tick) -> Read:
 def _reported(run: RunState, event: events.Reported) -> Read:
     """Newer reports replace older ones. One that comes after the deadline corrects."""
     leg = run.legs.get(event.leg)
-    if leg is None or leg.sent is None or event.seq <= leg.seq or len(event.steps) != len(leg.plan):
+    if leg is None or not leg.order or event.seq <= leg.seq or len(event.steps) != len(leg.plan):
         return run, ()
     status = _seen_status(leg, event)
     steps = with_blockers(leg.plan, event.steps)
-    after = replace(leg, seq=event.seq, status=status, steps=steps, away=False)
+    after = replace(
+        leg,
+        seq=event.seq,
+        status=status,
+        steps=_with_attempts(leg, steps),
+        away=False,
+        waits_for=event.waits_for,
+        quarantined=event.quarantined,
+        sent=leg.sent or "run",  # it was to be taken up again, and its system is still at it
+        again=leg.again if leg.sent else "",
+    )
     corrects = leg.is_over and status is not leg.status
-    return changed_legs(run, {leg.id: after}), (_correction(leg, after),) if corrects else ()
+    found = changed_legs(run, {leg.id: after})
+    if run.status in ENDS and not after.is_over:
+        found = replace(found, status=Run.RUNNING)
+    return found, (_correction(leg, after),) if corrects else ()
+
+
+def _with_attempts(leg: LegState, steps: Sequence[StepState]) -> tuple[StepState, ...]:
+    """Each step keeps the attempts that were reported before: a system reports the newest."""
+    before = leg.steps or steps
+    return tuple(_joined(old, new) for old, new in zip(before, steps, strict=True))
+
+
+def _joined(old: StepState, new: StepState) -> StepState:
+    newest = {one.number for one in new.attempts}
+    kept = tuple(one for one in old.attempts if one.number not in newest)
+    return replace(new, attempts=(*kept, *new.attempts)) if kept else new
+
+
+def _refused(run: RunState, event: events.Refused) -> Read:
+    """Nothing was done there: the leg ends, and its first step says why."""
+    leg = run.legs.get(event.leg)
+    if leg is None or leg.is_over or leg.sent is None:
+        return run, ()
+    open_steps = [at for at, step in enumerate(leg.steps) if step.status is Step.NOT_RUN]
+    steps = list(leg.steps)
+    if open_steps:
+        steps[open_steps[0]] = replace(steps[open_steps[0]], comment=event.why)
+    after = replace(leg, status=event.status, steps=tuple(steps), waits_for=event.why)
+    return changed_legs(run, {leg.id: after}), ()
 
 
 def _seen_status(leg: LegState, event: events.Reported) -> Leg:
@@ -121,14 +161,61 @@ MOVES_TO_CANCELLING = frozenset(one for one, to in MOVES.items() if Run.CANCELLI
 
 
 def _answer(run: RunState, event: events.OperatorAnswer) -> Read:
-    """Only a leg that waits has a question, and each of its reports one."""
+    """Only a leg that waits, or has not ended well, can be answered; and each of its reports once."""
     leg = run.legs.get(event.leg)
-    waits = leg is not None and leg.status is Leg.PAUSED and leg.sent == "run" and leg.answered < leg.seq
-    if leg is None or not waits or (event.step and event.step not in {one.id for one in leg.plan}):
+    if leg is None or not _may_answer(leg, event):
         return run, ()
     number = leg.order + 1
     sent = Send(leg=leg.id, number=number, verb=event.word, step=event.step)
-    return changed_legs(run, {leg.id: replace(leg, order=number, answered=leg.seq)}), (sent,)
+    answered = replace(leg, order=number, answered=leg.seq)
+    if event.word == "release" or not leg.is_over:
+        return changed_legs(run, {leg.id: answered}), (sent,)
+    again = replace(
+        leg, away=False, status=Leg.PENDING, ending="", held=False, sent=None, until="", answered=leg.seq
+    )
+    again = replace(again, again=event.word, again_step=event.step, again_from=leg.status)
+    return _reopened(changed_legs(run, {leg.id: again}), event.deadline), ()
+
+
+def _may_answer(leg: LegState, event: events.OperatorAnswer) -> bool:
+    if event.step and event.step not in {one.id for one in leg.plan}:
+        return False
+    if event.word == "release" or leg.quarantined:
+        return event.word == "release" and leg.quarantined and leg.answered < leg.seq
+    if leg.is_over:
+        fresh = leg.answered < leg.seq or leg.seq < 0
+        return event.word != "resume" and leg.status not in ENDED_WELL and fresh
+    return leg.status is Leg.PAUSED and leg.sent == "run" and leg.answered < leg.seq
+
+
+def _reopened(run: RunState, deadline: float) -> RunState:
+    """A run with a leg that is begun anew. Who orders that has seen what failed."""
+    run = replace(run, deadline=max(run.deadline, deadline))
+    if run.status not in ENDS:
+        return run
+    failed = frozenset(leg.id for leg in run.legs.values() if is_failed(run, leg))
+    return replace(run, status=Run.RUNNING, cancelled=False, excused=run.excused | failed)
+
+
+# -- gates --------------------------------------------------------------------------------------------
+
+
+def _opened(run: RunState, event: events.Opened) -> Read:
+    if event.gate in run.opened or run.status in ENDS:
+        return run, ()
+    after = replace(run, opened=run.opened | {event.gate})
+    begins = run.status is Run.AWAITING_APPROVAL and event.gate == run.gate
+    return (replace(after, status=Run.RUNNING) if begins else after), ()
+
+
+def _closed(run: RunState, event: events.Closed) -> Read:
+    """What has not begun is cancelled; what runs comes to its end."""
+    if event.gate in run.opened or run.status in ENDS:
+        return run, ()
+    waiting = [leg for leg in run.legs.values() if leg.sent is None and not leg.is_over and not leg.ending]
+    legs = {leg.id: replace(leg, ending="operator", waits_for=event.why) for leg in waiting}
+    note = Note(about=run.id, before=run.status.value, after=run.status.value, why=event.why)
+    return replace(changed_legs(run, legs), halted=event.why), (note,)
 
 
 READERS: dict[type[events.Event], Callable[[RunState, Any], Read]] = {
@@ -141,4 +228,7 @@ READERS: dict[type[events.Event], Callable[[RunState, Any], Read]] = {
     events.Resume: _resume,
     events.Cancel: _cancel,
     events.OperatorAnswer: _answer,
+    events.Refused: _refused,
+    events.Opened: _opened,
+    events.Closed: _closed,
 }

@@ -41,7 +41,7 @@ def new_run(
         fix = "`saltern chain check FILE --system NAME` shows what a system gets"
         raise OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
     waves = tuple(
-        WaveState(number=number, legs=tuple(f"{name}.{system}" for system in part))
+        WaveState(number=number, legs=tuple(f"{name}.{system}" for system in part), soak=strategy.soak)
         for number, part in enumerate(split_waves(systems, strategy.waves))
     )
     of_wave = {leg: wave.number for wave in waves for leg in wave.legs}

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from saltern.chains.statuses import ENDS, Run, Wave, check_move
+from saltern.chains.statuses import ENDED_WELL, ENDS, Run, Wave, check_move
 from saltern.fleet.chains.model import RunState, WaveState
 
 
@@ -26,20 +26,29 @@ def _moved(run: RunState, wave: WaveState, before_over: bool) -> WaveState:
     """The wave as it is now; it may pass through more than one status at once."""
     while (status := _next_status(run, wave, before_over)) is not wave.status:
         check_move(wave.status, status)
-        until = run.now + run.strategy.soak if status is Wave.SOAKING else wave.soak_until
+        until = run.now + wave.soak if status is Wave.SOAKING else wave.soak_until
         wave = replace(wave, status=status, soak_until=until)
     return wave
 
 
 def _next_status(run: RunState, wave: WaveState, before_over: bool) -> Wave:
-    done = all(run.legs[name].is_over for name in wave.legs)
+    done = all(run.legs[name].is_over for name in wave.legs) or _has_quorum(run, wave)
     last = wave.number == len(run.waves) - 1
     if wave.status is Wave.PENDING and before_over:
         if done:
             return Wave.OVER
-        return Wave.RUNNING if run.status is Run.RUNNING else Wave.PENDING
+        waits = wave.gate and wave.gate not in run.opened
+        return Wave.RUNNING if run.status is Run.RUNNING and not waits else Wave.PENDING
     if wave.status is Wave.RUNNING and done:
-        return Wave.SOAKING if run.strategy.soak and not last else Wave.OVER
+        return Wave.SOAKING if wave.soak and not last else Wave.OVER
     if wave.status is Wave.SOAKING and run.now >= wave.soak_until:
         return Wave.OVER
     return wave.status
+
+
+def _has_quorum(run: RunState, wave: WaveState) -> bool:
+    """Whether so many legs have ended well that the wave need not wait for the rest."""
+    if run.strategy.quorum is None:
+        return False
+    well = sum(run.legs[name].status in ENDED_WELL for name in wave.legs)
+    return well >= max(1, run.strategy.quorum.of(len(wave.legs)))

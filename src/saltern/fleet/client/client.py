@@ -7,6 +7,7 @@ from typing import Any
 
 from saltern.fleet.client.access import Approvals, Operators, Own, Policy
 from saltern.fleet.client.address import parse_address
+from saltern.fleet.client.chains import ChainRuns
 from saltern.fleet.client.follow import PATIENCE, Follower, OnBreak, ignore
 from saltern.fleet.client.resources import Audit, Groups, Jobs, Systems, Tokens, Trees
 from saltern.fleet.client.session import Session, part
@@ -32,6 +33,7 @@ class Client:
         self.policy = Policy(self.session)
         self.approvals = Approvals(self.session)
         self.audit = Audit(self.session)
+        self.chain_runs = ChainRuns(self.session)
 
     def __enter__(self) -> Client:
         return self

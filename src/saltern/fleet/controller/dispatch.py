@@ -59,6 +59,15 @@ class Dispatcher:
         await self._calls.write(mark_sent, jid, there, self._now())
         return away
 
+    async def push(self, jid: str, systems: list[str], envelope: bytes) -> None:
+        """Send a job to each without waiting for answers; who is not there gets it from a sync."""
+        try:
+            await self._publish(systems, envelope, "each")
+        except BusError:
+            return
+        there = [system for system in systems if self._board.is_online(system)]
+        await self._calls.write(mark_sent, jid, there, self._now())
+
     async def _publish(self, systems: list[str], envelope: bytes, how: str) -> None:
         if how == "all":
             await self._bus.publish(JOB_ALL.of(), envelope)

@@ -82,6 +82,11 @@ class Inventory:
     def ids(self) -> list[str]:
         return list(self._facts)
 
+    def grain(self, id_: str, name: str) -> str:
+        """A grain of a system as a text; empty if it has none."""
+        found = LazyGrains(self._facts[id_][1]).get(name) if id_ in self._facts else None
+        return "" if found is None else str(found)[:200]
+
     def subject(self, id_: str) -> Subject:
         grains = LazyGrains(self._facts[id_][1])
         return Subject(id=id_, grains=grains, nodegroups=self.nodegroups)

@@ -13,6 +13,9 @@ from saltern.fleet.bus.service import Services
 from saltern.fleet.controller.alarms import Alarms
 from saltern.fleet.controller.batches import Batches
 from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.chains.desk import ChainDesk, Seams
+from saltern.fleet.controller.chains.keeper import ChainKeeper
+from saltern.fleet.controller.chains.publisher import Publisher
 from saltern.fleet.controller.desk_registry import DeskRegistry
 from saltern.fleet.controller.dispatch import Dispatcher
 from saltern.fleet.controller.duties import (
@@ -114,7 +117,11 @@ class Parts:
             options=SyncOptions(servers=options.servers, next_sync=options.next_sync),
             trees=lambda: self.trees.members if self.trees else {},
         )
-        self.progress = ProgressDesk(bus, self.calls, self.hub, self.alarms, now=now)
+        publisher = Publisher(self.calls, self.dispatcher, now=now)
+        self.chain_keeper = ChainKeeper(self.calls, publisher, self.board, self.hub, now=now)
+        self.progress = ProgressDesk(
+            bus, self.calls, self.hub, self.alarms, now=now, on_leg=self.chain_keeper.on_progress
+        )
         self.fleet.progress = self.progress.latest
         self.services = Services(bus, issuer, now=now, refused=self.alarms.refuse)
         self.desk = self._desk(issuer, mint, now) if mint is not None else None
@@ -125,6 +132,8 @@ class Parts:
         self.ssh = self._ssh(now)
         self.singletons = self._singletons(now)
         self.hub.listeners.append(self.singletons["batches"].wake)
+        self.hub.listeners.append(self.singletons["chains"].wake)
+        self.fleet.chains = ChainDesk(self.calls, self._seams(), now=now)
         if self.ssh is not None:
             self.ssh_board.wake = self.singletons["ssh"].wake
 
@@ -169,6 +178,7 @@ class Parts:
             ("batches", Batches(self.dispatcher, self.board, self.hub, now=now), 1.0),
             ("nudges", Nudges(self.dispatcher, self.board, now=now, after=self.options.unsent), 2.0),
             ("presence", PresenceKeeper(self.board, self.hub, now=now), 0.5),
+            ("chains", self.chain_keeper, 0.5),
             ("retention", Retention(self.options.limits, now=now), 60.0),
         ]
         if files := self.options.files:
@@ -187,6 +197,20 @@ class Parts:
             )
             for name, work, every in rows
         }
+
+    def _seams(self) -> Seams:
+        """What runs of chains need of the rest."""
+
+        async def tree(environment: str) -> str:
+            return await self.trees.newest(environment) if self.trees is not None else ""
+
+        return Seams(
+            resolve=self.fleet.resolve,
+            grain=self.inventory.grain,
+            tree=tree,
+            wake=self.singletons["chains"].wake,
+            ids=lambda: self.inventory.ids,
+        )
 
     def _on_alarm(self, alarm: Alarm) -> None:
         self.alarms.refuse(alarm.id, "enrol", alarm.why)

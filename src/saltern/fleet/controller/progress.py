@@ -6,6 +6,9 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
 
 from saltern.fleet.bus.ports import Bus, Message
 from saltern.fleet.controller.alarms import Alarms
@@ -30,12 +33,22 @@ PROGRESS = SUBJECTS["progress"]
 class ProgressDesk:
     """Every controller hears all progress: each has followers of its own. Senders take turns."""
 
-    def __init__(self, bus: Bus, calls: Calls, hub: Hub, alarms: Alarms, *, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        calls: Calls,
+        hub: Hub,
+        alarms: Alarms,
+        *,
+        now: Callable[[], float],
+        on_leg: Callable[[str, str, Any], None] = lambda _jid, _system, _leg: None,
+    ) -> None:
         self._bus = bus
         self._calls = calls
         self._hub = hub
         self._alarms = alarms
         self._now = now
+        self._on_leg = on_leg
         self._seen: OrderedDict[tuple[str, str], Progress] = OrderedDict()
         self.begun: list[tuple[str, str]] = []
         self._wanted = asyncio.Event()
@@ -54,6 +67,9 @@ class ProgressDesk:
             return self._alarms.refuse(system, problem.reason)
         if one.jid != fields["jid"]:
             return self._alarms.refuse(system, "other-job")
+        if one.leg:
+            self._on_leg(one.jid, system, one.leg)
+            one = replace(one, leg={})
         self._note((one.jid, system), one)
         self._hub.tell(
             Progressed(

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from saltern.fleet.bus.poke import Presence
 from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.chains.desk import ChainDesk
 from saltern.fleet.controller.dispatch import Dispatcher
 from saltern.fleet.controller.health import Health
 from saltern.fleet.controller.hub import Hub
@@ -80,6 +81,7 @@ class Fleet:
         self.trees = trees
         self.health: Health | None = None
         self.progress: Callable[[str, str], Progress | None] = lambda _jid, _system: None
+        self.chains: ChainDesk  # set by who makes the parts
         self._calls = calls
         self._inventory = inventory
         self._dispatcher = dispatcher

@@ -195,7 +195,7 @@ class Records(Message, frozen=True, kw_only=True):
 
 
 class Progress(Message, frozen=True, kw_only=True):
-    """Where a job is: the state it is in, by number. Best effort, and not too often."""
+    """Where a job is: the state it is in, by number; of the leg of a chain all its steps. Best effort."""
 
     jid: Jid
     done: Count = 0
@@ -204,6 +204,7 @@ class Progress(Message, frozen=True, kw_only=True):
     outcome: Literal["", "ok", "changed", "failed", "would change"] = ""
     failed: Count = 0
     comment: Text = ""
+    leg: dict[str, Any] = {}
 
 
 class Away(Message, frozen=True, kw_only=True):
@@ -360,7 +361,7 @@ MESSAGES: dict[str, Row] = {
     "sync-answer": Row(shape=SyncAnswer, limit=960 * KIB, signed=True, answers="sync"),
     "return": Row(shape=Return, limit=700 * KIB),
     "records": Row(shape=Records, limit=700 * KIB),
-    "progress": Row(shape=Progress),
+    "progress": Row(shape=Progress, limit=256 * KIB),
     "away": Row(shape=Away),
     "event": Row(shape=Event, limit=256 * KIB),
     "alive": Row(shape=Alive),

@@ -51,6 +51,9 @@ VERBS: dict[str, Verb] = {
     ),
     "saltern.resume": _states("resume", "resume a run that broke"),
     "chain.run": _states("chain", "run what the action chain in `text` means for the system"),
+    "chain.leg": _states(
+        "chain", "one order about the system's leg of a run: begin it, pause it, cancel it …"
+    ),
     "saltern.plan": _question("plan", "what would change"),
     "saltern.show": _question("show", "what would be applied: low data, top, pillar, grains and more"),
     "saltern.runs": _question("runs", "the runs of the system"),

@@ -31,7 +31,7 @@ async def submit_job(call: Call[NoQuery, SubmitBody]) -> SubmitAnswer:
 
     async def permit(systems: tuple[str, ...]) -> str:
         request = Request(action="jobs.submit", function=ask.function, systems=systems, test=ask.test)
-        return await _permitted(call, request, _work(ask))
+        return await permitted(call, request, _work(ask))
 
     made = await call.desk.fleet.submit(call.who, ask, permit=permit)
     return convert(made, SubmitAnswer, from_attributes=True)
@@ -46,7 +46,7 @@ async def cancel_job(call: Call[NoQuery, CancelBody]) -> CancelAnswer:
     request = Request(action="jobs.cancel", function=row.function, test=work.job.test)
     if row.user != call.who.name or not in_scope(call.who.scopes, request):
         systems = tuple(one.system for one in await call.read(job_queries.targets, jid))
-        await _permitted(call, replace(request, systems=systems), None)
+        await permitted(call, replace(request, systems=systems), None)
     return CancelAnswer(systems=await call.desk.fleet.cancel(call.who, jid, hard=call.body.hard))
 
 
@@ -56,7 +56,7 @@ def _work(ask: Submission) -> Work:
     return work_of(ask.target, ask.args, ask.kwargs, environment=ask.environment, tree=ask.tree, shown=shown)
 
 
-async def _permitted(call: Call[NoQuery, Any], request: Request, work: Work | None) -> str:
+async def permitted(call: Call[NoQuery, Any], request: Request, work: Work | None) -> str:
     """The rule that allows it; raises if none does."""
     access, match, now = call.desk.access, call.desk.fleet.match, call.desk.now()
     if work is None:

@@ -1,0 +1,50 @@
+"""Which action of a chain the deny list of a machine forbids: by what its state calls. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from saltern.chains.document import Action
+
+COMMANDS = ("cmd.run", "cmd.run_all", "cmd.run_stdout", "cmd.shell")
+STATES = ("state.apply", "state.sls", "state.highstate")
+# A state of a chain, and the functions that do the same: a list that denies one of them means all.
+SAME: dict[str, tuple[str, ...]] = {
+    "cmd.run": COMMANDS,
+    "cmd.script": ("cmd.script",),
+    "file.managed": ("file.managed",),
+    "http.query": ("http.query",),
+    "module.run": ("module.run",),
+    "pkg.installed": ("pkg.installed", "pkg.install"),
+    "pkg.latest": ("pkg.latest", "pkg.install", "pkg.upgrade"),
+    "pkg.removed": ("pkg.removed", "pkg.remove"),
+    "pkg.purged": ("pkg.purged", "pkg.purge"),
+    "pkg.uptodate": ("pkg.uptodate", "pkg.upgrade"),
+    "saltern.updated": ("saltern.updated",),
+    "service.status": ("service.status",),
+    "state.apply": STATES,
+    "state.highstate": STATES,
+    "system.reboot": ("system.reboot",),
+    "test.sleep": ("test.sleep",),
+}
+RUN_BESIDE = ("unless", "onlyif", "verify", "checks")  # commands that an action runs besides its state
+
+
+def denied_by(action: Action, patterns: Sequence[str]) -> tuple[str, str]:
+    """The function of the action that is denied, and the pattern that denies it; empty if none is."""
+    for name in _calls(action):
+        for pattern in patterns:
+            if fnmatchcase(name, pattern):
+                return name, pattern
+    return "", ""
+
+
+def _calls(action: Action) -> Iterable[str]:
+    call = action.body.call(False)
+    inner = [key for key in call.args if "." in key] if call.function == "module.run" else []
+    names = [call.function, *inner]
+    for name in names:
+        yield from SAME.get(name, (name,))
+    if any(getattr(action.body, field, None) for field in RUN_BESIDE):
+        yield from COMMANDS

@@ -1,0 +1,65 @@
+"""The numbers of a controller's orders about a leg: the highest counts, whatever comes later.
+
+One file for each leg, by its token, so that an order is known also if the leg never began: a leg that was
+cancelled before its plan arrived is not run when the plan does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fcntl import LOCK_EX, flock
+from hashlib import sha256
+
+from msgspec import DecodeError, Struct, json
+
+from saltern.system import atomic
+from saltern.system.private import make_private
+
+KEPT = 1000  # legs of which the numbers are kept
+
+
+class Known(Struct, frozen=True):
+    """The highest order, and what it says."""
+
+    number: int = 0
+    verb: str = ""
+
+
+class OrderNumbers:
+    """The orders about one leg."""
+
+    def __init__(self, folder: str, token: str) -> None:
+        self._folder = os.path.join(folder, "ordered")
+        self._path = os.path.join(self._folder, sha256(token.encode()).hexdigest()[:32])
+
+    @contextmanager
+    def taken(self, number: int, verb: str) -> Iterator[bool]:
+        """Take an order; False if a higher one is known. Until the block ends, no other order is taken."""
+        make_private(self._folder)
+        lock = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            flock(lock, LOCK_EX)
+            counts = number >= self.known().number
+            if counts:
+                atomic.write(self._path, json.encode(Known(number, verb)))
+            yield counts
+        finally:
+            os.close(lock)
+
+    def known(self) -> Known:
+        try:
+            with open(self._path, "rb") as file:
+                return json.decode(file.read(), type=Known)
+        except (FileNotFoundError, DecodeError):
+            return Known()
+
+    def prune(self) -> None:
+        """Remove the oldest, but for as many as are kept."""
+        names = [name for name in os.listdir(self._folder) if not name.endswith(".lock")]
+        paths = sorted((os.path.join(self._folder, name) for name in names), key=os.path.getmtime)
+        for path in paths[:-KEPT]:
+            for one in (path, f"{path}.lock"):
+                if os.path.exists(one):
+                    os.remove(one)

@@ -1,0 +1,309 @@
+"""`saltern chain` about runs on many systems: started, watched, shown and steered at the controller."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from saltern.cli import exits
+from saltern.cli.chain_file import read_text
+from saltern.cli.chain_rows import rollout_of
+from saltern.cli.connect import connect
+from saltern.cli.options import mapping_value
+from saltern.fleet.view import chain_matrix
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.report.outputs import options_for, write_data
+
+if TYPE_CHECKING:
+    from saltern.fleet.client.client import Client
+    from saltern.report.outputs import OutputOptions
+
+WIDE = 10_000  # columns where there is no terminal
+LOOK = 0.5  # seconds between two looks at a run
+CODES = {"succeeded": exits.OK, "running": exits.OK, "scheduled": exits.OK}
+
+
+def ask_fleet(args: SimpleNamespace) -> int:
+    """Do what a verb asks of the controller."""
+    verb = VERBS[args.verb]
+    if not verb.least <= len(args.words) <= verb.most:
+        print(f"saltern chain {args.verb}: give {verb.needs}", file=sys.stderr)
+        return exits.SURROUNDINGS
+    with connect(args) as client:
+        return verb.work(args, client)
+
+
+class Verb:
+    """What a verb does, and how many words it takes."""
+
+    def __init__(
+        self, work: Callable[[SimpleNamespace, Client], int], needs: str, least: int = 1, most: int = 1
+    ) -> None:
+        self.work, self.needs, self.least, self.most = work, needs, least, most
+
+
+# -- start and watch ----------------------------------------------------------------------------------
+
+
+def start_run(args: SimpleNamespace) -> int:
+    """The exit code of ``chain run FILE --on TARGET``."""
+    text = read_text(args.words[0])
+    check_text(text, args.words[0])
+    with connect(args) as client:
+        made = client.chain_runs.start(
+            args.on,
+            text=text,
+            inputs=mapping_value("--pillar", args.pillar),
+            rollout=rollout_of(args),
+            environment=args.saltenv or "base",
+            client_token=args.token or "",
+        )
+        left_out = [one for one in client.systems.resolve(args.on) if one not in made["systems"]]
+        if args.detach:
+            print(made["run"])
+            return exits.OK
+        print(f"saltern: run {made['run']} on {len(made['systems'])} systems", file=sys.stderr)
+        return _followed(args, client, made["run"], left_out)
+
+
+def check_text(text: str, file: str) -> None:
+    """Report what is wrong with the file before a controller is asked, with its lines."""
+    from saltern.chains.document import read_chain
+
+    read_chain(text, file)
+
+
+def _watch(args: SimpleNamespace, client: Client) -> int:
+    return _followed(args, client, args.words[0], [], patient=True)
+
+
+def _followed(
+    args: SimpleNamespace, client: Client, run: str, left_out: list[str], *, patient: bool = False
+) -> int:
+    """Show the run until it is over, or waits for what does not come by itself."""
+    from saltern.system.signals import end_in_order
+
+    end_in_order()
+    screen = _Screen(args)
+    try:
+        while True:
+            matrix = client.chain_runs.matrix(run)
+            screen.show(matrix)
+            if chain_matrix.is_over(matrix) or (not patient and _rests(matrix)):
+                break
+            time.sleep(LOOK)
+    except KeyboardInterrupt:
+        screen.leave()
+        print(f"saltern: it continues; `saltern chain watch {run}` shows it again", file=sys.stderr)
+        return exits.INTERRUPTED
+    screen.leave()
+    if away := chain_matrix.only_away(matrix):
+        print(f"saltern: away: {', '.join(away[:10])}; they get it when they are back", file=sys.stderr)
+    return _print_end(args, client, run, left_out)
+
+
+def _rests(matrix: dict[str, Any]) -> bool:
+    """Whether it waits for people, or for systems that are away."""
+    stopped = matrix["status"] in ("halted", "paused", "awaiting approval")
+    at_work = any(row["status"] in WORKING and not row["away"] for row in matrix["rows"])
+    return (stopped and not at_work) or bool(chain_matrix.only_away(matrix)) or _all_paused(matrix)
+
+
+def _all_paused(matrix: dict[str, Any]) -> bool:
+    left = [row for row in matrix["rows"] if row["status"] not in chain_matrix.OVER]
+    return bool(left) and all(row["status"] == "paused" for row in left)
+
+
+WORKING = ("queued", "delivered", "running", "rebooting", "updating", "waiting")
+
+
+class _Screen:
+    """The matrix at the bottom of a terminal; elsewhere a line when a system has another status."""
+
+    def __init__(self, args: SimpleNamespace) -> None:
+        self._live = sys.stderr.isatty() and args.out == "nested"
+        self._lines = 0
+        self._seen: dict[str, str] = {}
+
+    def show(self, matrix: dict[str, Any]) -> None:
+        if self._live:
+            self._draw(matrix)
+            return
+        for row in matrix["rows"]:
+            state = "away" if row["away"] and row["status"] not in chain_matrix.OVER else row["status"]
+            if self._seen.get(row["system"], "pending") != state:
+                print(f"saltern: {row['system']}: {state}", file=sys.stderr)
+            self._seen[row["system"]] = state
+
+    def _draw(self, matrix: dict[str, Any]) -> None:
+        import shutil
+
+        size = shutil.get_terminal_size()
+        plain = (sys.stderr.encoding or "").lower() not in ("utf-8", "utf8")
+        lines = chain_matrix.matrix_lines(
+            matrix, width=size.columns, height=size.lines - 1, colour=True, plain=plain
+        )
+        self._clear()
+        print("\n".join(lines), file=sys.stderr, flush=True)
+        self._lines = len(lines)
+
+    def _clear(self) -> None:
+        if self._lines:
+            print(f"\x1b[{self._lines}A\x1b[J", end="", file=sys.stderr)
+
+    def leave(self) -> None:
+        """What is printed in the end takes its place."""
+        self._clear()
+        self._lines = 0
+
+
+def _print_end(args: SimpleNamespace, client: Client, run: str, left_out: list[str]) -> int:
+    from saltern.fleet.view.chain_legs import NOTHING
+
+    shown = client.chain_runs.get(run)
+    legs = {leg["system"]: leg for leg in client.chain_runs.legs(run)}
+    if args.out != "nested":
+        _data(args, {**legs, **{one: {"status": "", "steps": []} for one in left_out}})
+    else:
+        _print_legs(args, shown, legs)
+        for one in left_out:
+            print(f"{one}: {NOTHING}")
+        print(chain_matrix.counted(shown["legs"]))
+        for line in chain_matrix.advice(shown):
+            print(f"saltern: {line}", file=sys.stderr)
+    return CODES.get(shown["status"], exits.FAILED)
+
+
+def _print_legs(args: SimpleNamespace, shown: dict[str, Any], legs: dict[str, Any]) -> None:
+    print("\n".join(chain_matrix.grouped_legs(list(legs.values()), _options(args).width)))
+    if shown["why"]:
+        print(shown["why"])
+
+
+# -- show ---------------------------------------------------------------------------------------------
+
+
+def _show(args: SimpleNamespace, client: Client) -> int:
+    run, *system = args.words
+    if system:
+        leg = client.chain_runs.leg(run, system[0])
+        return _printed(args, leg, lambda _options: list(chain_matrix.leg_lines(leg)))
+    shown = client.chain_runs.get(run)
+    return _printed(
+        args,
+        shown,
+        lambda options: list(chain_matrix.run_lines(shown, time.time(), colour=bool(options.colour))),
+    )
+
+
+def _matrix(args: SimpleNamespace, client: Client) -> int:
+    found = client.chain_runs.matrix(args.words[0])
+    return _printed(
+        args,
+        found,
+        lambda options: chain_matrix.matrix_lines(
+            found, width=options.width or WIDE, colour=bool(options.colour)
+        ),
+    )
+
+
+def _log(args: SimpleNamespace, client: Client) -> int:
+    rows = list(client.chain_runs.log(args.words[0]))
+    return _printed(args, rows, lambda _options: list(chain_matrix.log_lines(rows, time.time())))
+
+
+def _runs(args: SimpleNamespace, client: Client) -> int:
+    rows = list(client.chain_runs.list(chain=args.words[0] if args.words else ""))
+    return _printed(args, rows, lambda _options: list(chain_matrix.list_lines(rows, time.time())))
+
+
+def _printed(args: SimpleNamespace, value: Any, lines: Callable[[OutputOptions], list[str]]) -> int:
+    if args.out == "nested":
+        print("\n".join(lines(_options(args))))
+        return exits.OK
+    return _data(args, value)
+
+
+def _options(args: SimpleNamespace) -> OutputOptions:
+    return options_for(sys.stdout, colour=args.color, label="")
+
+
+def _data(args: SimpleNamespace, value: object) -> int:
+    write_data(value, sys.stdout, _options(args), args.out)
+    return exits.OK
+
+
+# -- orders -------------------------------------------------------------------------------------------
+
+
+def _order(args: SimpleNamespace, client: Client) -> int:
+    run, *step = args.words
+    changed = client.chain_runs.order(
+        run,
+        args.verb,
+        systems=args.system or [],
+        waves=[_number(one) for one in args.wave or []],
+        step=step[0] if step else "",
+        reason=args.reason or "",
+        hard=bool(args.now),
+        despite_failures=args.despite_failures,
+    )
+    if args.out != "nested":
+        return _data(args, changed)
+    for name, what in changed.items():
+        print(f"{name}: {what}")
+    if not changed:
+        print("nothing has changed")
+    return exits.OK
+
+
+def _number(text: str) -> int:
+    if not text.isdigit():
+        what = f"--wave {text!r} is no number"
+        raise OperationError(Diagnostic(code="option-shape", what=what, fix="waves are numbered from 1 on"))
+    return int(text)
+
+
+def _vote(args: SimpleNamespace, client: Client) -> int:
+    """The vote is bound to the plan that the controller shows now."""
+    run, *named = args.words
+    shown = client.chain_runs.get(run)
+    opened = [gate["gate"] for gate in shown["gates"] if gate["status"] == "open"]
+    gate = named[0] if named else (opened[0] if opened else "")
+    if not gate:
+        what = f"no gate of {run} is open"
+        raise OperationError(Diagnostic(code="chain-gate", what=what, fix=f"saltern chain show {run}"))
+    voted = client.chain_runs.vote(
+        run,
+        gate,
+        approves=args.verb == "approve",
+        plan_sha256=args.plan or shown["plan_sha256"],
+        reason=args.reason or "",
+    )
+    print(f"gate {voted['gate']}: {voted['status']}")
+    return exits.OK
+
+
+VERBS: dict[str, Verb] = {
+    "watch": Verb(_watch, "one run"),
+    "show": Verb(_show, "one run, and a system for its actions", 1, 2),
+    "status": Verb(_show, "one run, and a system for its actions", 1, 2),
+    "matrix": Verb(_matrix, "one run"),
+    "log": Verb(_log, "one run"),
+    "runs": Verb(_runs, "nothing, or the name of a chain", 0, 1),
+    "pause": Verb(_order, "one run"),
+    "resume": Verb(_order, "one run"),
+    "cancel": Verb(_order, "one run"),
+    "retry": Verb(_order, "one run, and an action to begin with", 1, 2),
+    "skip": Verb(_order, "a run and an action", 2, 2),
+    "done": Verb(_order, "a run and an action", 2, 2),
+    "release": Verb(_order, "one run"),
+    "approve": Verb(_vote, "one run, and a gate of it", 1, 2),
+    "reject": Verb(_vote, "one run, and a gate of it", 1, 2),
+}
+ONLY_HERE = frozenset(
+    {"watch", "matrix", "log", "runs", "approve", "reject"}
+)  # verbs of the controller alone

@@ -1,0 +1,94 @@
+"""The options of `saltern chain` that are about many systems, and what they say as a rollout."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from saltern.cli.arguments import Row
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+ACROSS = "how a chain goes through many systems (with --on)"
+
+
+def _row(flag: str, metavar: str, about: str) -> Row:
+    return Row(flag=flag, dest=flag[2:].replace("-", "_"), metavar=metavar, group=ACROSS, help=about)
+
+
+def _on(flag: str, about: str) -> Row:
+    dest = flag[2:].replace("-", "_")
+    return Row(flag=flag, dest=dest, kind="on", default=False, group=ACROSS, help=about)
+
+
+ACROSS_ROWS: tuple[Row, ...] = (
+    _row("--waves", "LIST", "sizes of the waves: 1,10%%,rest; the last is repeated"),
+    _row("--canary", "AMOUNT", "so many systems first, then the rest: short for --waves AMOUNT,rest"),
+    _row("--max-in-flight", "AMOUNT", "work on at most AMOUNT systems at a time (a number or a percentage)"),
+    _row("--max-failures", "AMOUNT", "halt when strictly more than AMOUNT systems have failed"),
+    _row("--max-unavailable", "AMOUNT", "work on at most AMOUNT systems of each group at a time"),
+    _row("--group-by", "GRAIN", "the grain by which systems are grouped for --max-unavailable"),
+    _row(
+        "--quorum", "AMOUNT", "a wave is over when AMOUNT of it have succeeded, whatever becomes of the rest"
+    ),
+    _row("--soak", "SECONDS", "wait so long after each wave before the next begins"),
+    _row("--leg-time", "SECONDS", "the longest time that one system may take"),
+    _row("--deadline", "SECONDS", "the longest time that the whole run may take (default: a day)"),
+    _row("--grace", "SECONDS", "how long a system over its time is waited for (default: 600)"),
+    _row("--on-halt", "WORD", "finish: what runs when the run halts comes to its end; pause: it pauses"),
+    _on("--count-away", "count systems that are away as failed"),
+    _on("--lockstep", "all systems of a wave finish an action before one begins the next"),
+    _row("--approvals", "N[:GROUP]", "the run waits until N persons (of GROUP) have approved it"),
+    _row("--wave-approvals", "N[:GROUP]", "each wave after the first waits for approvals"),
+    _row("--rollout", "FILE", "all of this from a YAML file, and stages"),
+    Row(
+        flag="--wave",
+        dest="wave",
+        kind="list",
+        metavar="NUMBER",
+        group=ACROSS,
+        help="pause, resume, cancel, retry …: only the systems of this wave; repeatable",
+    ),
+    _on("--despite-failures", "resume a run that halted because too many systems failed"),
+)
+AMOUNTS = ("canary", "max_in_flight", "max_failures", "max_unavailable", "quorum")
+SECONDS = ("soak", "leg_time", "deadline", "grace")
+FLAGS = ("count_away", "lockstep")
+GATES = {"approvals": "gate", "wave_approvals": "wave_gate"}
+
+
+def rollout_of(args: SimpleNamespace) -> dict[str, Any]:
+    """The rollout that the options and the file say; an option overrides the file."""
+    found: dict[str, Any] = _file(args.rollout) if args.rollout else {}
+    found |= {name: value for name in AMOUNTS if (value := getattr(args, name)) is not None}
+    found |= {name: _seconds(name, value) for name in SECONDS if (value := getattr(args, name)) is not None}
+    found |= {name: True for name in FLAGS if getattr(args, name)}
+    found |= {name: value for name in ("group_by", "on_halt") if (value := getattr(args, name)) is not None}
+    found |= {GATES[name]: _gate(name, value) for name in GATES if (value := getattr(args, name)) is not None}
+    if args.waves is not None:
+        found["waves"] = [part.strip() for part in args.waves.split(",")]
+    return found
+
+
+def _file(path: str) -> dict[str, Any]:
+    from saltern.config.files import mapping
+
+    return {str(key): value for key, value in mapping(path).items()}
+
+
+def _seconds(name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise _wrong(name, value, "give a number of seconds") from None
+
+
+def _gate(name: str, value: str) -> dict[str, Any]:
+    number, _, group = value.partition(":")
+    if not number.isdigit():
+        raise _wrong(name, value, "write it as 2 or as 2:GROUP")
+    return {"needed": int(number), "of": group}
+
+
+def _wrong(name: str, value: str, fix: str) -> OperationError:
+    what = f"--{name.replace('_', '-')} {value!r} is not understood"
+    return OperationError(Diagnostic(code="option-shape", what=what, fix=fix))

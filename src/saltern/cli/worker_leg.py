@@ -1,0 +1,222 @@
+"""An order of a controller about this system's leg of a run: carried out once, and answered with the leg.
+
+Each order has a number; the highest counts. Each brings the whole plan, so that none depends on another.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
+from types import SimpleNamespace
+from typing import Any
+
+from msgspec import Struct, ValidationError, convert
+
+from saltern.chains.accept import Order
+from saltern.chains.compile import LegPlan, plan_for
+from saltern.chains.document import read_chain
+from saltern.chains.legs import Journal, KnownLeg, Legs
+from saltern.chains.order_numbers import OrderNumbers
+from saltern.chains.orders import cancel, change, pause
+from saltern.chains.show import as_data
+from saltern.chains.statuses import BAD, OVER, Leg, Step
+from saltern.cli import exits
+from saltern.cli.leg_report import LegReport, report_of_leg
+from saltern.cli.options import session
+from saltern.cli.worker_chain import LegDriver
+from saltern.cli.worker_follower import JobFollower
+from saltern.config.settings import Settings
+from saltern.fleet.agent.task import Task
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.report.outputs import options_for, write_data
+
+
+class Asked(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The arguments of ``chain.leg``."""
+
+    run: str
+    order: int
+    verb: str
+    text: str
+    file: str = "chain.yaml"
+    step: str = ""
+    until: str = ""
+    reason: str = ""
+    hard: bool = False
+    pillar: dict[str, Any] = {}
+    saltenv: str | None = None
+
+
+def run_order(
+    task: Task, follower: JobFollower, make_args: Callable[[dict[str, Any]], SimpleNamespace]
+) -> int:
+    """Carry an order out, print the leg as it is then, and give the exit code of the job."""
+    asked = read_order(task.kwargs)
+    args = make_args({"saltenv": asked.saltenv} if asked.saltenv else {})
+    settings = session(args).settings
+    with redirect_stdout(sys.stderr):
+        data = _Orders(settings, asked, follower, task.denied).carry_out()
+    follower.changed = sum(bool(row["changed"]) for row in data["steps"])
+    follower.failed = sum(Step(row["status"]) in BAD for row in data["steps"])
+    write_data(data, sys.stdout, options_for(sys.stdout, label=""), "json")
+    return exits.OK  # the order was carried out, whatever became of the leg
+
+
+def read_order(given: dict[str, Any]) -> Asked:
+    try:
+        asked = convert(given, Asked)
+    except ValidationError as problem:
+        raise _wrong(str(problem)) from None
+    if asked.verb not in VERBS:
+        raise _wrong(f"no order is called {asked.verb!r}")
+    return asked
+
+
+def _wrong(what: str) -> OperationError:
+    return OperationError(Diagnostic(code="job-argument", what=what, fix="use `saltern chain run --on`"))
+
+
+class _Orders:
+    """One order, on this machine."""
+
+    def __init__(
+        self, settings: Settings, asked: Asked, follower: JobFollower, denied: tuple[str, ...]
+    ) -> None:
+        self.settings, self.asked, self.follower, self.denied = settings, asked, follower, denied
+        self.legs = Legs(settings)
+        self.plan: LegPlan = plan_for(read_chain(asked.text, asked.file), settings.id)
+        self.token = f"{asked.run}.{settings.id}"
+        self.numbers = OrderNumbers(self.legs.folder, self.token)
+
+    def carry_out(self) -> dict[str, Any]:
+        with self.numbers.taken(self.asked.order, self.asked.verb) as counts:
+            if counts and not VERBS[self.asked.verb].drives:
+                VERBS[self.asked.verb].work(self)
+            elif counts:
+                self._prepare()
+        self.numbers.prune()
+        if counts and VERBS[self.asked.verb].drives:
+            self._drive()
+        return self.report()
+
+    # -- what does not wait for the leg ---------------------------------------------------------------
+
+    def pause(self) -> None:
+        self._with_leg(lambda name: pause(self.settings, name, self.asked.reason or "paused by an operator"))
+
+    def cancel(self) -> None:
+        why = self.asked.reason or "cancelled by an operator"
+        self._with_leg(lambda name: cancel(self.settings, name, why, now=self.asked.hard))
+
+    def release(self) -> None:
+        why = self.asked.reason or "released by an operator"
+        self._with_leg(
+            lambda name: change(self.settings, name, "release", reason=why, order=self.asked.order)
+        )
+
+    def _with_leg(self, work: Callable[[str], object]) -> None:
+        """Nothing is to be done if the leg never began, or is over; what it is then is the answer."""
+        known = self.known()
+        if known is not None and known.state.status not in OVER | {Leg.INDETERMINATE}:
+            with suppress(OperationError):
+                work(known.id)
+        elif known is not None and known.state.quarantined and self.asked.verb == "release":
+            work(known.id)
+
+    # -- what drives the leg --------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """Take back what an earlier order left; a leg at work may then simply continue."""
+        if (known := self.known()) is not None:
+            self.legs.orders.remove(known.id, "pause")
+
+    def _drive(self) -> None:
+        known = self.known()
+        if known is not None and known.state.order < self.asked.order:
+            VERBS[self.asked.verb].work(self)
+            self._note(known.id)
+        known = self.known()
+        if known is not None and known.state.status in OVER:
+            return
+        order = Order(
+            text=self.asked.text,
+            file=self.asked.file,
+            system=self.settings.id,
+            pillar=self.asked.pillar,
+            token=self.token,
+            number=self.asked.order,
+            until=self.asked.until,
+            denied=self.denied,
+        )
+        live = LegReport(self.follower, self.settings, self.token)
+        LegDriver(self.settings, order, self.follower, take_up=True, on_change=live.note).to_the_end()
+
+    def _note(self, name: str) -> None:
+        """Record the order in the journal of the leg, which continues by it after a reboot, too."""
+        with self.legs.locked(name):
+            known = self.legs.known(name)
+            body = {"order": self.asked.order, "verb": self.asked.verb, "until": self.asked.until}
+            Journal(self.legs, name, known.state.records).add("order", **body, denied=list(self.denied))
+
+    def retry(self) -> None:
+        more = {"action": self.asked.step} if self.asked.step else {}
+        self._change("retry", **more)
+
+    def skip(self) -> None:
+        self._change("skip", action=self.asked.step, reason=self.asked.reason or "skipped by an operator")
+
+    def done(self) -> None:
+        self._change("done", action=self.asked.step, reason=f"done, as an operator says: {self.asked.reason}")
+
+    def _change(self, kind: str, **body: object) -> None:
+        """What the statuses do not allow any more changes nothing: the answer shows why."""
+        if (known := self.known()) is not None:
+            try:
+                change(self.settings, known.id, kind, order=self.asked.order, **body)
+            except OperationError as problem:
+                print(f"saltern: {problem.diagnostics[0]}", file=sys.stderr)
+
+    def nothing(self) -> None:
+        """It only continues."""
+
+    # -- the answer -----------------------------------------------------------------------------------
+
+    def known(self) -> KnownLeg | None:
+        return next((one for one in self.legs.all() if one.head.get("token") == self.token), None)
+
+    def report(self) -> dict[str, Any]:
+        known = self.known()
+        if known is not None:
+            return report_of_leg(known, as_data(known, self.settings), self.settings)
+        return self._never_begun()
+
+    def _never_begun(self) -> dict[str, Any]:
+        """The leg of an order that came before its plan, or after a higher one."""
+        verb = self.numbers.known().verb
+        status, step = ENDED_UNBEGUN.get(verb, (Leg.PENDING, Step.NOT_RUN))
+        rows = [
+            {"action": one.id, "kind": one.kind, "status": step.value, "comment": "", "changed": False}
+            for one in (*self.plan.steps, *self.plan.finalizers)
+        ]
+        return {"run": "", "chain": self.plan.chain.name, "status": status.value, "seq": 0, "steps": rows}
+
+
+class Verb(Struct, frozen=True):
+    """``drives``: the leg is at work afterwards, and the job ends with it."""
+
+    work: Callable[[_Orders], None]
+    drives: bool = True
+
+
+VERBS: dict[str, Verb] = {
+    "run": Verb(_Orders.nothing),
+    "resume": Verb(_Orders.nothing),
+    "retry": Verb(_Orders.retry),
+    "skip": Verb(_Orders.skip),
+    "done": Verb(_Orders.done),
+    "pause": Verb(_Orders.pause, drives=False),
+    "cancel": Verb(_Orders.cancel, drives=False),
+    "release": Verb(_Orders.release, drives=False),
+}
+ENDED_UNBEGUN = {"cancel": (Leg.CANCELLED, Step.CANCELLED), "pause": (Leg.PAUSED, Step.NOT_RUN)}

@@ -1,0 +1,209 @@
+"""What goes in and out about runs of chains."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from saltern.fleet.api.pages import PageQuery
+from saltern.fleet.api.shapes import TEXT, ApiAnswer, Body, Digest, Target, Word
+from saltern.fleet.chains.rollout import Rollout
+
+Reason = Annotated[str, Meta(max_length=2000, pattern=TEXT)]
+
+
+class ChainRunsQuery(PageQuery, frozen=True, kw_only=True):
+    """Which runs are listed."""
+
+    chain: Word = ""
+    open: bool = False
+
+
+class ChainRunBody(Body, frozen=True, kw_only=True):
+    """A chain by its name, with a version or the newest, or the text of one; and where and how it runs."""
+
+    target: Target
+    chain: Word = ""
+    version: Annotated[int, Meta(ge=1, le=2**31 - 1)] | None = None
+    text: Annotated[str, Meta(max_length=600_000, pattern=TEXT)] = ""
+    inputs: dict[str, Any] = {}
+    rollout: Rollout = Rollout()
+    environment: Word = "base"
+    client_token: str | None = None
+
+
+class ChainRunMade(ApiAnswer, frozen=True, kw_only=True):
+    """The run. ``known``: an earlier request with the same client token has made it."""
+
+    run: str
+    systems: list[str]
+    status: str
+    plan_sha256: str
+    known: bool = False
+
+
+class ChainRunListed(ApiAnswer, frozen=True, kw_only=True):
+    """A run as it is listed. ``legs``: how many legs have which status."""
+
+    run: str
+    chain: str
+    version: int
+    target: str
+    status: str
+    author: str
+    created: float
+    ended: float | None
+    deadline: float
+    halted: str
+    legs: dict[str, int]
+
+
+class WaveShown(ApiAnswer, frozen=True, kw_only=True):
+    """One wave; it is called by its number from 1 on."""
+
+    wave: int
+    stage: str
+    status: str
+    soak_until: float
+    systems: int
+    gate: str = ""
+
+
+class GateShown(ApiAnswer, frozen=True, kw_only=True):
+    """What must be approved, by how many, until when."""
+
+    gate: str
+    needed: int
+    of: str
+    status: str
+    expires: float | None
+    votes: list[dict[str, Any]]
+
+
+class LegShown(ApiAnswer, frozen=True, kw_only=True):
+    """One system. ``away``: it is not connected now. ``waits_for``: what it waits for, or why it ended so."""
+
+    system: str
+    wave: int
+    status: str
+    away: bool
+    current: str
+    waits_for: str
+    quarantined: bool
+    ended: float | None
+
+
+class ChainRunShown(ApiAnswer, frozen=True, kw_only=True):
+    """A run with its waves, gates and legs. ``why``: what it waits for, or why it halted."""
+
+    run: str
+    chain: str
+    version: int
+    target: str
+    status: str
+    author: str
+    created: float
+    ended: float | None
+    deadline: float
+    why: str
+    plan_sha256: str
+    strategy: dict[str, Any]
+    waves: list[WaveShown]
+    gates: list[GateShown]
+    legs: list[LegShown]
+
+
+class StepShown(ApiAnswer, frozen=True, kw_only=True):
+    """One action on one system."""
+
+    action: str
+    kind: str
+    status: str
+    blocked_by: str
+    attempts: int
+    changed: bool
+    comment: str
+    took: float
+    started: float | None
+    ended: float | None
+    final: bool
+    chunk: str
+
+
+class LegAnswer(ApiAnswer, frozen=True, kw_only=True):
+    """One system of a run with all its steps, and the orders that it got."""
+
+    run: str
+    chain: str
+    system: str
+    status: str
+    away: bool
+    waits_for: str
+    quarantined: bool
+    steps: list[StepShown]
+    orders: list[dict[str, Any]]
+
+
+class MatrixRow(ApiAnswer, frozen=True, kw_only=True):
+    """One system: the status of each action in the order of ``actions``; empty: it does not have it."""
+
+    system: str
+    wave: int
+    status: str
+    away: bool
+    cells: list[str]
+
+
+class MatrixAnswer(ApiAnswer, frozen=True, kw_only=True):
+    """Systems by actions."""
+
+    run: str
+    status: str
+    why: str
+    actions: list[str]
+    rows: list[MatrixRow]
+
+
+class ChainOrderBody(Body, frozen=True, kw_only=True):
+    """An order about a run, or about some of its systems or waves (from 1 on)."""
+
+    verb: Literal["pause", "resume", "cancel", "retry", "skip", "done", "release"]
+    systems: list[Word] = []
+    waves: list[Annotated[int, Meta(ge=1, le=2**31 - 1)]] = []
+    step: Word = ""
+    reason: Reason = ""
+    hard: bool = False
+    despite_failures: bool = False
+    client_token: str | None = None
+
+
+class ChainOrdered(ApiAnswer, frozen=True, kw_only=True):
+    """What the order changed: ``run`` for the run itself, and each system."""
+
+    changed: dict[str, str]
+
+
+class ChainVoteBody(Body, frozen=True, kw_only=True):
+    """A vote on a gate; ``plan_sha256`` is the plan that was looked at."""
+
+    approves: bool
+    plan_sha256: Digest
+    reason: Reason = ""
+
+
+class ChainVoted(ApiAnswer, frozen=True, kw_only=True):
+    """The gate after the vote."""
+
+    gate: str
+    status: str
+
+
+class ChainLogRow(ApiAnswer, frozen=True, kw_only=True):
+    """Something that happened to a run: an order of an operator, an order to a system, a vote."""
+
+    at: float
+    what: str
+    who: str = ""
+    about: str = ""
+    detail: str = ""

@@ -1,0 +1,49 @@
+"""The routes about runs of chains."""
+
+from __future__ import annotations
+
+from saltern.fleet.api.chain_shapes import (
+    ChainLogRow,
+    ChainOrderBody,
+    ChainOrdered,
+    ChainRunBody,
+    ChainRunListed,
+    ChainRunMade,
+    ChainRunShown,
+    ChainRunsQuery,
+    ChainVoteBody,
+    ChainVoted,
+    LegAnswer,
+    MatrixAnswer,
+)
+from saltern.fleet.api.handlers import chain_runs
+from saltern.fleet.api.pages import Page, PageQuery
+from saltern.fleet.api.route import Route, get, post
+
+RUN = "/v1/chain-runs/{run}"
+CHAIN_ROUTES: tuple[Route, ...] = (
+    post(
+        "/v1/chain-runs",
+        "jobs.submit",
+        chain_runs.start_chain_run,
+        ChainRunMade,
+        body=ChainRunBody,
+        status=201,
+    ),
+    get(
+        "/v1/chain-runs", "jobs.read", chain_runs.list_chain_runs, Page[ChainRunListed], query=ChainRunsQuery
+    ),
+    get(RUN, "jobs.read", chain_runs.get_chain_run, ChainRunShown),
+    get(f"{RUN}/matrix", "jobs.read", chain_runs.get_chain_matrix, MatrixAnswer),
+    get(f"{RUN}/log", "jobs.read", chain_runs.list_chain_log, Page[ChainLogRow], query=PageQuery),
+    get(f"{RUN}/legs", "jobs.read", chain_runs.list_chain_legs, Page[LegAnswer], query=PageQuery),
+    get(f"{RUN}/legs/{{system}}", "jobs.read", chain_runs.get_chain_leg, LegAnswer),
+    post(f"{RUN}/orders", "jobs.cancel", chain_runs.order_chain_run, ChainOrdered, body=ChainOrderBody),
+    post(
+        f"{RUN}/gates/{{gate}}/votes",
+        "approvals.decide",
+        chain_runs.vote_on_gate,
+        ChainVoted,
+        body=ChainVoteBody,
+    ),
+)

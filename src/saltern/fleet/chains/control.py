@@ -1,0 +1,140 @@
+"""What an operator orders about a run, as events; and what came of it, leg by leg. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from saltern.chains.statuses import ENDED_WELL, Leg, Run
+from saltern.fleet.chains.events import Cancel, Event, OperatorAnswer, Pause, Resume
+from saltern.fleet.chains.model import LegState, RunState
+
+Verb = Literal["pause", "resume", "cancel", "retry", "skip", "done", "release"]
+NO_CHANGE = "nothing to do"
+
+
+class Order(Struct, frozen=True, kw_only=True):
+    """One order. Without systems and waves it is about the whole run.
+
+    ``hard``: of a cancel: stop also what runs. ``despite_failures``: of a resume of a run that has halted.
+    ``more_time``: seconds that a run that is over its time gets for what is taken up again.
+    """
+
+    verb: Verb
+    systems: tuple[str, ...] = ()
+    waves: tuple[int, ...] = ()
+    step: str = ""
+    reason: str = ""
+    hard: bool = False
+    despite_failures: bool = False
+    more_time: float = 86_400.0
+
+    @property
+    def is_about_run(self) -> bool:
+        return not self.systems and not self.waves
+
+
+def legs_of(run: RunState, order: Order) -> list[LegState]:
+    """The legs that an order is about."""
+    if order.is_about_run:
+        return list(run.legs.values())
+    return [leg for leg in run.legs.values() if leg.system in order.systems or leg.wave + 1 in order.waves]
+
+
+def events_of(run: RunState, order: Order, now: float) -> list[Event]:
+    """The events that an order is."""
+    legs = legs_of(run, order)
+    names = () if order.is_about_run else tuple(leg.id for leg in legs)
+    return _MAKERS[order.verb](run, order, legs, names, now)
+
+
+def _pause(_run: RunState, _order: Order, _legs: Any, names: tuple[str, ...], now: float) -> list[Event]:
+    return [Pause(now=now, legs=names)]
+
+
+def _cancel(_run: RunState, _order: Order, _legs: Any, names: tuple[str, ...], now: float) -> list[Event]:
+    return [Cancel(now=now, legs=names)]
+
+
+def _resume(
+    _run: RunState, order: Order, legs: Sequence[LegState], names: tuple[str, ...], now: float
+) -> list[Event]:
+    """Legs that paused themselves are answered, too."""
+    waiting = [leg for leg in legs if leg.status is Leg.PAUSED and leg.sent == "run" and not leg.held]
+    answers = [OperatorAnswer(now=now, leg=leg.id, word="resume") for leg in waiting]
+    return [Resume(now=now, legs=names, despite_failures=order.despite_failures), *answers]
+
+
+def _take_up(
+    _run: RunState, order: Order, legs: Sequence[LegState], _names: tuple[str, ...], now: float
+) -> list[Event]:
+    word: Any = order.verb
+    deadline = now + order.more_time
+    some = [leg for leg in legs if leg.status not in ENDED_WELL]
+    return [
+        OperatorAnswer(now=now, leg=leg.id, word=word, step=order.step, deadline=deadline) for leg in some
+    ]
+
+
+_MAKERS: dict[str, Callable[[RunState, Order, Any, tuple[str, ...], float], list[Event]]] = {
+    "pause": _pause,
+    "cancel": _cancel,
+    "resume": _resume,
+    "retry": _take_up,
+    "skip": _take_up,
+    "done": _take_up,
+    "release": _take_up,
+}
+
+
+def outcome(before: RunState, after: RunState, order: Order) -> dict[str, str]:
+    """What the order has changed: each system that it is about, and ``run`` for the run itself."""
+    found: dict[str, str] = {}
+    if after.status is not before.status:
+        found["run"] = f"{before.status.value} → {after.status.value}"
+    for leg in legs_of(after, order):
+        was = before.legs[leg.id]
+        if leg is not was:
+            found[leg.system] = _change(was, leg, order)
+        elif not order.is_about_run:
+            found[leg.system] = f"{NO_CHANGE}: {_why_not(after, leg, order)}"
+    return found
+
+
+def _change(was: LegState, leg: LegState, order: Order) -> str:
+    if leg.is_over and not was.is_over:
+        return leg.status.value
+    return "ordered" if leg.order != was.order else f"to be {_DEEDS[order.verb]}"
+
+
+_DEEDS = {
+    "pause": "paused",
+    "resume": "resumed",
+    "cancel": "cancelled",
+    "retry": "retried",
+    "skip": "continued without the step",
+    "done": "continued after the step",
+    "release": "released",
+}
+
+
+def _why_not(run: RunState, leg: LegState, order: Order) -> str:
+    if leg.quarantined and order.verb != "release":
+        return "it is in quarantine; release it first"
+    if order.step and order.step not in {one.id for one in leg.plan}:
+        return f"it has no step {order.step!r}"
+    if leg.is_over:
+        return f"it has {leg.status.value}"
+    if run.status is Run.CANCELLING or leg.ending:
+        return "it is being cancelled"
+    return f"it is {leg.status.value}"
+
+
+def unknown_parts(run: RunState, order: Order) -> list[str]:
+    """What an order names that the run does not have."""
+    systems: Collection[str] = {leg.system for leg in run.legs.values()}
+    waves = {wave.number + 1 for wave in run.waves}
+    wrong = [f"system {one!r}" for one in order.systems if one not in systems]
+    return wrong + [f"wave {one}" for one in order.waves if one not in waves]

@@ -1,0 +1,186 @@
+"""How a run is to go through its systems, as people say it, checked and made into waves. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from saltern.fleet.chains.amounts import Amount, read_amount, split_waves
+from saltern.fleet.chains.model import LegState, RunState, StepPlan, StepState, Strategy, WaveState
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+Share = int | str
+TEXT = r"^[^\x00]*$"  # PostgreSQL stores no NUL in a text
+Seconds = Annotated[float, Meta(ge=0, le=366 * 86_400.0)]
+DAY = 86_400.0
+
+
+class GateAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``needed`` persons approve, of a group if ``of`` names one, within ``life`` seconds."""
+
+    needed: Annotated[int, Meta(ge=1, le=100)] = 1
+    of: Annotated[str, Meta(max_length=200, pattern=TEXT)] = ""
+    life: Annotated[float, Meta(gt=0, le=366 * 86_400.0)] = DAY
+
+
+class StageAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Some of the systems, by a target: all of a stage are done before the next begins."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=100, pattern=TEXT)]
+    target: str
+    waves: list[Share] = []
+    soak: Seconds | None = None
+    gate: GateAsk | None = None
+
+
+class Rollout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a run goes through its systems; amounts are numbers or percentages such as ``"10%"``.
+
+    ``canary``: so many systems first, then the rest; short for waves. ``group_by``: the grain by which
+    systems are grouped for ``max_unavailable``. ``deadline``: seconds that the whole run may take.
+    """
+
+    waves: list[Share] = []
+    canary: Share | None = None
+    max_in_flight: Share | None = None
+    max_failures: Share | None = None
+    max_unavailable: Share | None = None
+    group_by: Annotated[str, Meta(max_length=200)] = ""
+    quorum: Share | None = None
+    count_away: bool = False
+    on_halt: Literal["finish", "pause"] = "finish"
+    soak: Seconds = 0
+    leg_time: Seconds | None = None
+    deadline: Annotated[float, Meta(gt=0, le=30 * 86_400.0)] = DAY
+    grace: Seconds = 600
+    lockstep: bool = False
+    stages: list[StageAsk] = []
+    gate: GateAsk | None = None
+    wave_gate: GateAsk | None = None
+
+
+class Stage(Struct, frozen=True, kw_only=True):
+    """A stage with the systems that its target means."""
+
+    name: str
+    systems: tuple[str, ...]
+    waves: tuple[Share, ...] = ()
+    soak: float = 0
+    gate: str = ""
+
+
+def strategy_of(ask: Rollout) -> Strategy:
+    """The strategy that the rules work with; raises if an amount is none."""
+    if ask.canary is not None and ask.waves:
+        what = "a rollout has either a canary or waves"
+        raise OperationError(Diagnostic(code="chain-amount", what=what, fix="write the canary as first wave"))
+    waves = tuple(ask.waves) if ask.canary is None else (ask.canary, "rest")
+    return Strategy(
+        waves=waves,
+        max_in_flight=_amount(ask.max_in_flight),
+        max_failures=_amount(ask.max_failures),
+        max_unavailable=_amount(ask.max_unavailable),
+        quorum=_amount(ask.quorum),
+        count_away=ask.count_away,
+        on_halt=ask.on_halt,
+        soak=ask.soak,
+        leg_time=ask.leg_time,
+        grace=ask.grace,
+        lockstep=ask.lockstep,
+    )
+
+
+def _amount(value: Share | None) -> Amount | None:
+    return None if value is None else read_amount(value)
+
+
+def gates_of(ask: Rollout, waves: Sequence[WaveState]) -> dict[str, GateAsk]:
+    """Every gate of a run by name: ``run``, ``wave 2`` or ``stage NAME``."""
+    gates = {"run": ask.gate} if ask.gate is not None else {}
+    stages = {f"stage {one.name}": one.gate for one in ask.stages if one.gate is not None}
+    if ask.wave_gate is not None:
+        gates |= {one.gate: ask.wave_gate for one in waves if one.gate and one.gate not in stages}
+    return {**gates, **stages}
+
+
+def make_stages(
+    ask: Rollout, systems: Sequence[str], meant: Mapping[str, Sequence[str]]
+) -> tuple[Stage, ...]:
+    """The stages with their systems, each system in the first that means it.
+
+    Systems that no stage means are an error: they would silently take no part.
+    """
+    left = dict.fromkeys(systems)
+    found: list[Stage] = []
+    for one in ask.stages:
+        mine = tuple(system for system in meant[one.name] if system in left)
+        for system in mine:
+            del left[system]
+        soak = ask.soak if one.soak is None else one.soak
+        gate = f"stage {one.name}" if one.gate is not None else ""
+        found.append(Stage(name=one.name, systems=mine, waves=tuple(one.waves), soak=soak, gate=gate))
+    if ask.stages and left:
+        what = f"no stage means {', '.join(list(left)[:5])}"
+        fix = "add a stage with the target '*' for the rest, or choose fewer systems"
+        raise OperationError(Diagnostic(code="chain-stage", what=what, fix=fix))
+    return tuple(one for one in found if one.systems)
+
+
+def make_run(
+    name: str,
+    version: str,
+    plans: Mapping[str, tuple[StepPlan, ...]],
+    ask: Rollout,
+    *,
+    now: float,
+    stages: Sequence[Stage] = (),
+    groups: Mapping[str, str] | None = None,
+) -> RunState:
+    """A run over the systems of ``plans``, in their order."""
+    strategy = strategy_of(ask)
+    waves = _waves(name, list(plans), strategy, stages, gated=ask.wave_gate is not None)
+    of_wave = {leg: wave.number for wave in waves for leg in wave.legs}
+    legs = [
+        LegState(
+            id=f"{name}.{system}",
+            system=system,
+            wave=of_wave[f"{name}.{system}"],
+            plan=plan,
+            steps=tuple(StepState() for _ in plan),
+            group=(groups or {}).get(system, ""),
+        )
+        for system, plan in plans.items()
+    ]
+    return RunState(
+        id=name,
+        version=version,
+        strategy=strategy,
+        deadline=now + ask.deadline,
+        legs={leg.id: leg for leg in legs},
+        waves=waves,
+        now=now,
+        gate="run" if ask.gate is not None else "",
+    )
+
+
+def _waves(
+    name: str, systems: Sequence[str], strategy: Strategy, stages: Sequence[Stage], *, gated: bool
+) -> tuple[WaveState, ...]:
+    whole = Stage(name="", systems=tuple(systems), waves=strategy.waves, soak=strategy.soak)
+    found: list[WaveState] = []
+    for stage in stages or (whole,):
+        for part, some in enumerate(split_waves(stage.systems, stage.waves or strategy.waves)):
+            number = len(found)
+            own = stage.gate if part == 0 else ""
+            found.append(
+                WaveState(
+                    number=number,
+                    legs=tuple(f"{name}.{system}" for system in some),
+                    stage=stage.name,
+                    soak=stage.soak,
+                    gate=own or (f"wave {number + 1}" if gated and number else ""),
+                )
+            )
+    return tuple(found)

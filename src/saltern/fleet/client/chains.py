@@ -1,0 +1,58 @@
+"""Runs of chains, asked of a controller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from saltern.fleet.client.session import Session, part
+
+Row = dict[str, Any]
+
+
+class ChainRuns:
+    """Runs of chains across systems."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def start(self, target: str, *, client_token: str = "", **options: Any) -> Row:
+        """Run a chain: by its name (``chain``) or its ``text``; ``rollout`` says how."""
+        found: Row = self._session.post(
+            "/v1/chain-runs", {"target": target, **options}, client_token=client_token
+        )
+        return found
+
+    def list(self, *, chain: str = "", open: bool = False) -> Iterator[Row]:
+        return self._session.pages("/v1/chain-runs", chain=chain, open=open)
+
+    def get(self, run: str) -> Row:
+        return self._row(run)
+
+    def matrix(self, run: str) -> Row:
+        return self._row(run, "/matrix")
+
+    def legs(self, run: str) -> Iterator[Row]:
+        """All systems of a run, each with its steps."""
+        return self._session.pages(f"/v1/chain-runs/{part(run)}/legs")
+
+    def leg(self, run: str, system: str) -> Row:
+        return self._row(run, f"/legs/{part(system)}")
+
+    def log(self, run: str) -> Iterator[Row]:
+        return self._session.pages(f"/v1/chain-runs/{part(run)}/log")
+
+    def order(self, run: str, verb: str, **options: Any) -> dict[str, str]:
+        """Pause, resume, cancel, retry, skip, done, release; what it changed."""
+        answer = self._session.post(f"/v1/chain-runs/{part(run)}/orders", {"verb": verb, **options})
+        changed: dict[str, str] = answer["changed"]
+        return changed
+
+    def vote(self, run: str, gate: str, *, approves: bool, plan_sha256: str, reason: str = "") -> Row:
+        body = {"approves": approves, "plan_sha256": plan_sha256, "reason": reason}
+        found: Row = self._session.post(f"/v1/chain-runs/{part(run)}/gates/{part(gate)}/votes", body)
+        return found
+
+    def _row(self, run: str, below: str = "") -> Row:
+        found: Row = self._session.get(f"/v1/chain-runs/{part(run)}{below}")
+        return found

@@ -1,0 +1,1 @@
+"""The controller's run of chains: decided by pure rules, written with orders, sent as jobs."""

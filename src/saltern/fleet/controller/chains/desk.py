@@ -1,0 +1,237 @@
+"""``ChainDesk``: what people may ask about runs of chains. The API calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from msgspec import Struct, json, to_builtins
+
+from saltern.chains.document import read_chain
+from saltern.fleet.chains.control import Order, events_of, outcome, unknown_parts
+from saltern.fleet.chains.model import RunState
+from saltern.fleet.chains.plans import SystemPlan, plan_digest, plan_systems
+from saltern.fleet.chains.rollout import Rollout, gates_of, make_run, make_stages
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.chains import gates, records
+from saltern.fleet.controller.chains.decisions import Decisions, UnknownRun
+from saltern.fleet.controller.chains.versions import Source, source_of
+from saltern.fleet.controller.submission import LARGEST, written_size
+from saltern.fleet.controller.target import refuse_empty
+from saltern.fleet.protocol.ids import new_jid
+from saltern.fleet.store import audit, chain_runs
+from saltern.fleet.store.database import Connection
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+Permit = Callable[[tuple[str, ...]], Awaitable[str]]
+Resolve = Callable[[str], Awaitable[list[str]]]
+GrainOf = Callable[[str, str], str]
+
+
+class NewRun(Struct, frozen=True, kw_only=True):
+    """What is to be run where: a chain by its name, and a version of it, or a text."""
+
+    target: str
+    chain: str = ""
+    version: int | None = None
+    text: str = ""
+    inputs: dict[str, Any] = {}
+    rollout: Rollout = Rollout()
+    environment: str = "base"
+    client_token: str | None = None
+
+
+class Started(Struct, frozen=True, kw_only=True):
+    """A run that is written down. ``known``: an earlier request with the same token has made it."""
+
+    run: str
+    systems: list[str]
+    status: str
+    plan_sha256: str
+    known: bool = False
+
+
+class Seams(Struct, frozen=True, kw_only=True):
+    """What the desk needs of the rest of the controller."""
+
+    resolve: Resolve
+    grain: GrainOf
+    tree: Callable[[str], Awaitable[str]]
+    wake: Callable[[], None]
+    ids: Callable[[], list[str]]
+
+
+class ChainDesk:
+    """Starts runs and takes orders about them. Problems are ``OperationError``, each with a code."""
+
+    def __init__(self, calls: Calls, seams: Seams, *, now: Callable[[], float]) -> None:
+        self._calls = calls
+        self._seams = seams
+        self._now = now
+
+    # -- start ---------------------------------------------------------------------------------------
+
+    async def start(self, who: str, ask: NewRun, *, permit: Permit) -> Started:
+        """Write a run down with all its legs; the keeper of runs begins it."""
+        if ask.client_token and (known := await self._calls.read(_find, who, ask.client_token)):
+            return known
+        source = await self._calls.read(source_of, ask.chain, ask.version, ask.text)
+        chain = read_chain(source.text, source.file)
+        if written_size([source.text, ask.inputs]) > LARGEST:
+            what = f"the chain and its inputs are too long: {LARGEST} bytes are allowed"
+            raise OperationError(Diagnostic(code="chain-size", what=what, fix="put states into SLS files"))
+        systems = await self._seams.resolve(ask.target)
+        if not systems:
+            raise refuse_empty(ask.target, self._seams.ids())
+        plans = plan_systems(chain, systems)
+        rule = await permit(tuple(plans))
+        made = await self._make(ask, source, plans)
+        tree = await self._seams.tree(ask.environment)
+        started = await self._calls.write(_write_run, made, who=who, rule=rule, tree=tree, now=self._now())
+        self._seams.wake()
+        return started
+
+    async def _make(self, ask: NewRun, source: Source, plans: dict[str, SystemPlan]) -> Made:
+        rollout, now = ask.rollout, self._now()
+        meant = {one.name: await self._seams.resolve(one.target) for one in rollout.stages}
+        groups = {one: self._seams.grain(one, rollout.group_by) for one in plans} if rollout.group_by else {}
+        run = make_run(
+            new_jid(now),
+            source.sha256,
+            {system: plan.steps for system, plan in plans.items()},
+            rollout,
+            now=now,
+            stages=make_stages(rollout, list(plans), meant),
+            groups=groups,
+        )
+        digest = plan_digest(source.sha256, plans, to_builtins(rollout), ask.inputs)
+        return Made(ask=ask, source=source, plans=plans, run=run, digest=digest)
+
+    # -- orders --------------------------------------------------------------------------------------
+
+    async def order(self, who: str, run: str, order: Order) -> dict[str, str]:
+        """Apply an order; what it changed, for the run and for each system that it names."""
+        try:
+            found = await self._calls.write(_apply_order, who, run, order, self._now())
+        except UnknownRun:
+            raise unknown_run(run) from None
+        self._seams.wake()
+        return found
+
+    async def vote(self, who: gates.Voter, run: str, gate: str, vote: gates.Ballot) -> str:
+        """Approve or reject a gate; its status then."""
+        try:
+            found = await self._calls.write(gates.cast, who, run, gate, vote, self._now())
+        except UnknownRun:
+            raise unknown_run(run) from None
+        self._seams.wake()
+        return found
+
+
+class Made(Struct, frozen=True, kw_only=True):
+    """A run that is not written down yet."""
+
+    ask: NewRun
+    source: Source
+    plans: dict[str, SystemPlan]
+    run: RunState
+    digest: str
+
+
+def unknown_run(run: str) -> OperationError:
+    what, fix = f"there is no run {run!r} of a chain", "`saltern chain list` lists them"
+    return OperationError(Diagnostic(code="chain-run-unknown", what=what, fix=fix))
+
+
+def _find(connection: Connection, who: str, token: str) -> Started | None:
+    row = chain_runs.run_of_token(connection, who, token)
+    if row is None:
+        return None
+    systems = [leg["system"] for leg in chain_runs.leg_rows(connection, row["id"])]
+    return Started(
+        run=row["id"], systems=systems, status=row["status"], plan_sha256=row["plan_sha256"], known=True
+    )
+
+
+def _write_run(connection: Connection, made: Made, *, who: str, rule: str, tree: str, now: float) -> Started:
+    ask, run = made.ask, made.run
+    if ask.client_token:
+        chain_runs.lock_tokens(connection, who)  # both may be sent at once
+        if known := _find(connection, who, ask.client_token):
+            return known
+    chain, number = made.source.stored(connection, who, now)
+    row = {
+        **records.run_values(run),
+        "id": run.id,
+        "chain": chain,
+        "version": number,
+        "target": ask.target,
+        "inputs": json.encode(ask.inputs),
+        "strategy": json.encode(run.strategy),
+        "environment": ask.environment,
+        "tree": tree,
+        "rule": rule,
+        "plan_sha256": made.digest,
+        "author": who,
+        "client_token": ask.client_token or None,
+        "created": now,
+        "next_wakeup": now,
+    }
+    _add(connection, made, row)
+    gates.add(connection, run.id, gates_of(ask.rollout, run.waves), made.digest, now)
+    detail = {"run": run.id, "chain": made.source.name, "version": number, "systems": len(run.legs)}
+    audit.append(connection, who, "chain.run", {**detail, "target": ask.target, "rule": rule}, now)
+    return Started(
+        run=run.id,
+        systems=[leg.system for leg in run.legs.values()],
+        status=run.status.value,
+        plan_sha256=made.digest,
+    )
+
+
+def _add(connection: Connection, made: Made, row: dict[str, Any]) -> None:
+    run, legs = made.run, list(made.run.legs.values())
+    chain_runs.add_run(
+        connection,
+        row,
+        [records.wave_values(run.id, wave) for wave in run.waves],
+        [records.new_leg(run.id, leg, at, made.plans[leg.system].sha256) for at, leg in enumerate(legs)],
+        [records.new_step(leg, number) for leg in legs for number in range(len(leg.plan))],
+    )
+
+
+def _apply_order(connection: Connection, who: str, run: str, order: Order, now: float) -> dict[str, str]:
+    decisions = Decisions()
+    _, state = decisions.load(connection, run)
+    _check(run, order, unknown_parts(state, order))
+    decided = decisions.decide(
+        connection, run, lambda one: events_of(one, order, now), hard=order.hard, reason=order.reason
+    )
+    found = outcome(decided.before, decided.after, order)
+    names = [leg.id for leg in state.legs.values() if leg.system in found]
+    row = {
+        "run": run,
+        "at": now,
+        "who": who,
+        "verb": order.verb,
+        "legs": json.encode([] if order.is_about_run else names),
+        "step": order.step,
+        "reason": order.reason,
+        "outcome": json.encode(found).decode(),
+    }
+    chain_runs.add_order(connection, row)
+    audit.append(
+        connection, who, f"chain.{order.verb}", {"run": run, "step": order.step, "why": order.reason}, now
+    )
+    return found
+
+
+def _check(run: str, order: Order, unknown: Sequence[str]) -> None:
+    problems = [f"run {run} has no {one}" for one in unknown]
+    if order.verb in ("skip", "done") and not order.step:
+        problems.append(f"{order.verb} needs the action that it is about")
+    if order.verb == "done" and not order.reason:
+        problems.append("done needs a reason: how it is known that the action is done")
+    if problems:
+        fix = "`saltern chain show` lists its systems, waves and actions"
+        raise OperationError(*(Diagnostic(code="chain-order", what=what, fix=fix) for what in problems))

@@ -1,0 +1,108 @@
+"""Gates: what must be approved before a run, a stage or a wave begins.
+
+An approval is bound to the digest of the plan, is never the author's own, and counts only in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.fleet.chains.events import Closed, Event, Opened
+from saltern.fleet.chains.rollout import GateAsk
+from saltern.fleet.controller.chains.decisions import Decisions, UnknownRun
+from saltern.fleet.store import audit, chain_gates, chain_runs
+from saltern.fleet.store.database import Connection
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+
+class Voter(Struct, frozen=True):
+    """Who votes, and the groups that they are in."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+
+
+class Ballot(Struct, frozen=True, kw_only=True):
+    """``plan_sha256`` is the plan that the voter has looked at."""
+
+    approves: bool
+    plan_sha256: str
+    why: str = ""
+
+
+def add(connection: Connection, run: str, asked: Mapping[str, GateAsk], digest: str, now: float) -> None:
+    """Write the gates of a new run down."""
+    rows: list[dict[str, Any]] = [
+        {
+            "run": run,
+            "name": name,
+            "place": name,
+            "needed": gate.needed,
+            "of": gate.of,
+            "status": chain_gates.OPEN,
+            "plan_sha256": digest,
+            "opened": now,
+            "expires": now + gate.life,
+        }
+        for name, gate in asked.items()
+    ]
+    chain_gates.add_gates(connection, rows)
+
+
+def cast(connection: Connection, who: Voter, run: str, gate: str, vote: Ballot, now: float) -> str:
+    """Count a vote; the status of the gate then. What may not be counted is refused with its reason."""
+    chain_runs.lock_run(connection, run)
+    row, found = chain_runs.run_row(connection, run), chain_gates.gate_row(connection, run, gate)
+    if row is None:
+        raise UnknownRun(run)
+    votes = chain_gates.vote_rows(connection, run, gate)
+    if problem := refusal(who, row["author"], found, votes, vote, now):
+        raise OperationError(Diagnostic(code="chain-gate", what=f"gate {gate!r} of {run}: {problem}"))
+    assert found is not None
+    new = {"run": run, "gate": gate, "who": who.name, "approves": vote.approves, "at": now, "why": vote.why}
+    chain_gates.add_vote(connection, {**new, "plan_sha256": vote.plan_sha256})
+    detail = {"run": run, "gate": gate, "approves": vote.approves, "why": vote.why}
+    audit.append(connection, who.name, "chain.vote", detail, now)
+    approvals = sum(one["approves"] for one in votes) + vote.approves
+    return _settle(connection, run, found, approvals, vote, now)
+
+
+def refusal(
+    who: Voter, author: str, gate: Mapping[str, Any] | None, votes: list[Any], vote: Ballot, now: float
+) -> str:
+    """Why a vote does not count; empty if it does. Pure."""
+    if gate is None:
+        return "there is no such gate"
+    rows = (
+        (gate["status"] != chain_gates.OPEN, f"it is {gate['status']} already"),
+        (gate["expires"] is not None and gate["expires"] <= now, "its time is over"),
+        (who.name == author, "who starts a run cannot approve it"),
+        (bool(gate["of"]) and gate["of"] not in who.groups, f"only members of {gate['of']!r} vote on it"),
+        (gate["plan_sha256"] != vote.plan_sha256, "the plan that was looked at is another one"),
+        (any(one["who"] == who.name for one in votes), "a person votes once"),
+    )
+    return next((why for wrong, why in rows if wrong), "")
+
+
+def _settle(
+    connection: Connection, run: str, gate: Mapping[str, Any], approvals: int, vote: Ballot, now: float
+) -> str:
+    """Open or close the gate if the vote decides it."""
+    if vote.approves and approvals < gate["needed"]:
+        return chain_gates.OPEN
+    name = gate["name"]
+    status = chain_gates.APPROVED if vote.approves else chain_gates.REJECTED
+    chain_gates.close_gate(connection, run, name, status, now)
+    why = f"gate {name!r} was rejected{f': {vote.why}' if vote.why else ''}"
+    event: Event = Opened(now=now, gate=name) if vote.approves else Closed(now=now, gate=name, why=why)
+    Decisions().decide(connection, run, lambda _run: [event])
+    return status
+
+
+def expire(connection: Connection, run: str, gate: str, now: float) -> Event:
+    """Close a gate whose time is over; the event for its run."""
+    chain_gates.close_gate(connection, run, gate, chain_gates.EXPIRED, now)
+    return Closed(now=now, gate=gate, why=f"gate {gate!r} was not approved in time")

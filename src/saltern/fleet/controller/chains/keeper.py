@@ -1,0 +1,143 @@
+"""What keeps runs of chains going, on the one controller that holds the lease.
+
+Each round takes in what came since the last one: returns of orders, progress, who is there, what time it is.
+Everything that is needed is in the database, so that another controller continues from the same place; what
+is only in memory, the newest progress of a leg, comes again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from msgspec import Struct, field
+
+from saltern.fleet.chains.events import Away, Back, Begin, Event, Tick
+from saltern.fleet.chains.model import RunState
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.chains.decisions import Decided, Decisions
+from saltern.fleet.controller.chains.gates import expire
+from saltern.fleet.controller.chains.publisher import Publisher
+from saltern.fleet.controller.chains.reports import read_report, unpack, without_report
+from saltern.fleet.controller.hub import Hub
+from saltern.fleet.controller.presence import PresenceBoard
+from saltern.fleet.controller.singleton import Hold
+from saltern.fleet.store import job_queries
+from saltern.fleet.store.chain_gates import expired_gates
+from saltern.fleet.store.chain_outbox import (
+    Returned,
+    job_orders,
+    late_orders,
+    returned_orders,
+    set_answers,
+)
+from saltern.fleet.store.chain_runs import due_runs, open_systems
+from saltern.fleet.store.database import Connection
+
+log = logging.getLogger(__name__)
+
+MOST_LIVE = 50_000  # legs of which the newest progress is kept for the next round
+
+
+class News(Struct):
+    """What came about one run since the last round."""
+
+    returned: list[Returned] = field(default_factory=list)
+    live: dict[str, Any] = field(default_factory=dict)
+    away: list[str] = field(default_factory=list)
+    back: list[str] = field(default_factory=list)
+    gates: list[str] = field(default_factory=list)
+
+
+class ChainKeeper:
+    """The work of one round."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        publisher: Publisher,
+        board: PresenceBoard,
+        hub: Hub,
+        *,
+        now: Callable[[], float],
+    ) -> None:
+        self._calls = calls
+        self._publisher = publisher
+        self._board = board
+        self._hub = hub
+        self._now = now
+        self._decisions = Decisions()
+        self._live: dict[tuple[str, str], Any] = {}
+
+    def on_progress(self, jid: str, system: str, leg: Any) -> None:
+        """Note what a system says of the leg that this job drives; the newest counts."""
+        if len(self._live) < MOST_LIVE:
+            self._live[jid, system] = leg
+
+    async def __call__(self, hold: Hold) -> None:
+        now = self._now()
+        live, self._live = self._live, {}
+        news = await self._calls.read(self._gather, live, now)
+        for run, one in news.items():
+            decided = await hold.write(self._decide, run, one, now)
+            self._decisions.keep(decided)
+            if decided.commands or decided.after is not decided.before:
+                self._hub.wake()
+        await self._publisher.publish(hold)
+
+    # -- in threads of the database ------------------------------------------------------------------
+
+    def _gather(
+        self, connection: Connection, live: dict[tuple[str, str], Any], now: float
+    ) -> dict[str, News]:
+        news: dict[str, News] = {}
+        for one in (*returned_orders(connection), *late_orders(connection)):
+            news.setdefault(one.run, News()).returned.append(one)
+        if live:
+            for key, (run, leg) in job_orders(connection, list(live)).items():
+                news.setdefault(run, News()).live[leg] = live[key]
+        if self._board.is_known:
+            self._gather_presence(connection, news)
+        for run, gate in expired_gates(connection, now):
+            news.setdefault(run, News()).gates.append(gate)
+        for run in due_runs(connection, now):
+            news.setdefault(run, News())
+        return news
+
+    def _gather_presence(self, connection: Connection, news: dict[str, News]) -> None:
+        for run, legs in open_systems(connection).items():
+            for leg, system, away in legs:
+                if away is self._board.is_online(system):
+                    found = news.setdefault(run, News())
+                    (found.back if away else found.away).append(leg)
+
+    def _decide(self, connection: Connection, run: str, news: News, now: float) -> Decided:
+        def events(state: RunState) -> Iterator[Event]:
+            yield Begin(now=now)
+            for one in news.returned:
+                yield from _returned(connection, state, one, now)
+            for name, body in news.live.items():
+                if name in state.legs:
+                    yield read_report(state.legs[name], body, now)
+            yield from (expire(connection, run, gate, now) for gate in news.gates)
+            yield from (Away(now=now, leg=leg) for leg in news.away)
+            yield from (Back(now=now, leg=leg) for leg in news.back)
+            yield Tick(now=now)
+
+        decided = self._decisions.decide(connection, run, events)
+        set_answers(connection, {one.number: one.status for one in news.returned}, now)
+        return decided
+
+
+def _returned(connection: Connection, state: RunState, one: Returned, now: float) -> Iterator[Event]:
+    """The report in the return of an order, or what follows from there being none."""
+    leg = state.legs.get(one.leg)
+    if leg is None:
+        return
+    packed = job_queries.body(connection, one.jid, one.system)
+    body = unpack(*packed) if packed is not None else None
+    if isinstance(body, dict) and "steps" in body:
+        yield read_report(leg, body, now)
+    elif (event := without_report(leg, one.status, one.why, now)) is not None and one.order == leg.order:
+        yield event

@@ -1,0 +1,140 @@
+"""Orders become jobs: those that say the same to many systems are one job.
+
+A job and the note of which orders it is are one transaction; what is lost on the way afterwards is fetched
+by the agent's next sync, like any job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct, json
+
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.dispatch import Dispatcher
+from saltern.fleet.controller.job_events import job_new
+from saltern.fleet.controller.singleton import Hold
+from saltern.fleet.protocol.ids import new_jid
+from saltern.fleet.protocol.messages import Audience, Job
+from saltern.fleet.store.chain_outbox import Unsent, driving_jobs, set_job, unsent_orders
+from saltern.fleet.store.chain_runs import run_row
+from saltern.fleet.store.chains import version_of
+from saltern.fleet.store.database import Connection
+from saltern.fleet.store.events import store_events
+from saltern.fleet.store.jobs import NewJob, create_job
+
+FUNCTION = "chain.leg"
+TOGETHER = 500  # systems of one job
+LEAST = 300.0  # seconds that an order is offered, also if the run has no time left
+BESIDE = frozenset({"pause", "cancel"})  # they reach a leg while its job runs
+
+
+class Group(Struct, frozen=True):
+    """Orders that say the same, each to a system of its own."""
+
+    run: str
+    order: int
+    verb: str
+    step: str
+    body: bytes
+    orders: tuple[Unsent, ...]
+
+
+class Sent(Struct, frozen=True):
+    """A job that is written down, and the jobs that a hard cancel ends with it."""
+
+    jid: str
+    systems: list[str]
+    envelope: bytes
+    ended: dict[str, list[str]]
+
+
+class Publisher:
+    """Makes and sends the jobs of orders."""
+
+    def __init__(self, calls: Calls, dispatcher: Dispatcher, *, now: Callable[[], float]) -> None:
+        self._calls = calls
+        self._dispatcher = dispatcher
+        self._now = now
+
+    async def publish(self, hold: Hold) -> int:
+        """Send all that waits; how many jobs that were."""
+        number = 0
+        for group in grouped(await self._calls.read(unsent_orders)):
+            sent = await hold.write(self._make, group, self._now())
+            await self._dispatcher.push(sent.jid, sent.systems, sent.envelope)
+            for jid, systems in sent.ended.items():
+                await self._dispatcher.cancel(jid, systems, hard=True)
+            number += 1
+        return number
+
+    def _make(self, connection: Connection, group: Group, now: float) -> Sent:
+        """Write the job down; in the thread of the database."""
+        row = run_row(connection, group.run)
+        assert row is not None
+        systems = [one.system for one in group.orders]
+        job = _job(connection, group, row, new_jid(now))
+        life = max(LEAST, row["deadline"] + json.decode(row["strategy"]).get("grace", 0) - now)
+        envelope = self._dispatcher.sign(job, Audience(ids=systems), now=now, life=life)
+        target = f"L@{','.join(systems)}"
+        new = NewJob(
+            job=job, target=target, systems=tuple(systems), expires=now + life, envelope=envelope.decode()
+        )
+        create_job(connection, new, now)
+        store_events(connection, [job_new(job, target, systems, now)])
+        ended = _ended(connection, group)
+        set_job(connection, [one.number for one in group.orders], job.jid, now)
+        return Sent(job.jid, systems, envelope, ended)
+
+
+def grouped(orders: Iterable[Unsent]) -> Iterator[Group]:
+    """Orders that say the same, together; those of one leg stay in their order."""
+    groups: dict[tuple[str, int, str, str, bytes], list[Unsent]] = {}
+    for one in orders:
+        groups.setdefault((one.run, one.order, one.verb, one.step, one.body), []).append(one)
+    for (run, order, verb, step, body), some in sorted(groups.items(), key=lambda pair: pair[1][0].number):
+        for first in range(0, len(some), TOGETHER):
+            yield Group(run, order, verb, step, body, tuple(some[first : first + TOGETHER]))
+
+
+def _job(connection: Connection, group: Group, row: Any, jid: str) -> Job:
+    version = version_of(connection, row["chain"], row["version"])
+    assert version is not None
+    body = json.decode(group.body)
+    kwargs = {
+        "run": group.run,
+        "order": group.order,
+        "verb": group.verb,
+        "step": group.step,
+        "text": version.text,
+        "file": f"{row['chain']}.yaml",
+        "pillar": json.decode(row["inputs"]),
+        **body,
+    }
+    return Job(
+        jid=jid,
+        function=FUNCTION,
+        kwargs=kwargs,
+        changing=group.verb not in BESIDE,
+        environment=row["environment"],
+        tree=row["tree"],
+        user=row["author"],
+        rule=row["rule"],
+    )
+
+
+def _ended(connection: Connection, group: Group) -> dict[str, list[str]]:
+    """The jobs that a hard cancel stops, with the systems where it does."""
+    if not json.decode(group.body).get("hard"):
+        return {}
+    found: dict[str, list[str]] = {}
+    system_of = {one.leg: one.system for one in group.orders}
+    for leg, jids in driving_jobs(connection, _names(group.orders)).items():
+        for jid in jids:
+            found.setdefault(jid, []).append(system_of[leg])
+    return found
+
+
+def _names(orders: Sequence[Unsent]) -> list[str]:
+    return [one.leg for one in orders]

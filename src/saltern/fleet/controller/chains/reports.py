@@ -1,0 +1,110 @@
+"""What a system says of its leg, as an event: matched by the ids of actions, never by their order. Pure."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+from msgspec import DecodeError, Struct, ValidationError, convert, json
+
+from saltern.chains.statuses import Leg, Step
+from saltern.fleet.chains.events import Event, Refused, Reported
+from saltern.fleet.chains.model import Attempt, LegState, StepState
+from saltern.fleet.protocol.codec import BadMessage, check_depth
+
+MOST = 16 * 1024 * 1024  # bytes of a report
+COMMENT = 8000  # characters of a comment that are kept
+
+
+class ReportedStep(Struct, frozen=True, kw_only=True):
+    """A row of the node's report; what is not named here is not read."""
+
+    action: str
+    status: str
+    comment: str = ""
+    changed: bool = False
+    attempts: int = 0
+    took: float = 0
+    started: float | None = None
+    ended: float | None = None
+
+
+class ReportedLeg(Struct, frozen=True, kw_only=True):
+    """The node's report of a leg."""
+
+    status: str
+    seq: int
+    steps: list[ReportedStep]
+    waits_for: str = ""
+    quarantined: bool = False
+
+
+UNREADABLE = "its system has sent a report that cannot be read"
+
+
+def read_report(leg: LegState, body: object, now: float) -> Event:
+    """The event that a report is; one that cannot be read leaves the leg in doubt."""
+    try:
+        said = convert(body, ReportedLeg, strict=False)
+        status = Leg(said.status)
+        rows = {one.action: _step(one) for one in said.steps}
+    except (ValidationError, ValueError):
+        return Refused(now=now, leg=leg.id, why=UNREADABLE, status=Leg.INDETERMINATE)
+    steps = tuple(rows.get(plan.id, StepState()) for plan in leg.plan)
+    return Reported(
+        now=now,
+        leg=leg.id,
+        seq=said.seq,
+        status=status,
+        steps=steps,
+        waits_for=said.waits_for[:COMMENT],
+        quarantined=said.quarantined,
+    )
+
+
+def unpack(encoding: str, data: bytes) -> object:
+    """The body of a return; None if it cannot be read."""
+    try:
+        if encoding == "json+zlib":
+            data = zlib.decompressobj().decompress(data, MOST)
+        check_depth(data)
+        return json.decode(data)
+    except (zlib.error, BadMessage, DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _step(row: ReportedStep) -> StepState:
+    status = Step(row.status)
+    return StepState(
+        status=status,
+        attempts=(Attempt(row.attempts, status),) if row.attempts > 0 else (),
+        changed=row.changed,
+        comment=clean(row.comment)[:COMMENT],
+        took=row.took,
+        started=row.started,
+        ended=row.ended,
+    )
+
+
+def clean(text: str) -> str:
+    """A text as every database takes it."""
+    return text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+
+
+# What became of the job of an order that brought no report: a status of jobs → the leg, and why.
+WITHOUT_REPORT: dict[str, tuple[Leg, str]] = {
+    "refused": (Leg.FAILED, "its system would not take it"),
+    "failed": (Leg.INDETERMINATE, "its job failed without a report"),
+    "returned": (Leg.INDETERMINATE, "its job ended without a report"),
+    "indeterminate": (Leg.INDETERMINATE, "what came of its job is not known"),
+    "expired": (Leg.EXPIRED, "its system did not come for it in time"),
+}
+
+
+def without_report(leg: LegState, status: str, why: str, now: float) -> Event | None:
+    """The event of a job that ended without a report; None: another job reports what became of the leg."""
+    if status not in WITHOUT_REPORT:
+        return None
+    end, about = WITHOUT_REPORT[status]
+    first: Any = clean(why).strip().splitlines()[-1:] or [""]
+    return Refused(now=now, leg=leg.id, why=f"{about}: {first[0]}" if first[0] else about, status=end)

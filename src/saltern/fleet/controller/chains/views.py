@@ -1,0 +1,254 @@
+"""Runs as people see them: read from the database, nothing decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import json
+
+from saltern.chains.compile import plan_for
+from saltern.chains.document import Chain, read_chain
+from saltern.chains.statuses import ENDS, GOOD, OVER, Leg, Run
+from saltern.fleet.store import chain_gates, chain_outbox, chain_runs
+from saltern.fleet.store.chains import chain_named, version_of
+from saltern.fleet.store.database import Connection
+
+Row = Mapping[str, Any]
+_DONE = {one.value for one in GOOD}
+
+
+def listed(
+    connection: Connection, *, chain: str, is_open: bool, before: str, limit: int
+) -> list[dict[str, Any]]:
+    """Runs, the newest first."""
+    known = chain_named(connection, chain) if chain else None
+    if chain and known is None:
+        return []
+    rows = chain_runs.run_rows(
+        connection, chain=known.id if known else "", is_open=is_open, before=before, limit=limit
+    )
+    counts = chain_runs.leg_counts(connection, [row["id"] for row in rows])
+    names = {row["chain"]: _name(connection, row["chain"]) for row in rows}
+    return [
+        {**_head(row, names[row["chain"]]), "halted": row["halted"], "legs": counts[row["id"]]}
+        for row in rows
+    ]
+
+
+def _name(connection: Connection, chain: str) -> str:
+    known = chain_named(connection, chain)
+    return known.name if known else chain
+
+
+def _head(row: Row, name: str) -> dict[str, Any]:
+    same = ("version", "target", "status", "author", "created", "ended", "deadline")
+    return {"run": row["id"], "chain": name, **{key: row[key] for key in same}}
+
+
+def shown(connection: Connection, run: str) -> dict[str, Any] | None:
+    """One run with its waves, gates and legs."""
+    row = chain_runs.run_row(connection, run)
+    if row is None:
+        return None
+    legs = chain_runs.leg_rows(connection, run)
+    gates = _gates(connection, run)
+    waves = [_wave(one, legs) for one in chain_runs.wave_rows(connection, run)]
+    current = _current(connection, run)
+    return {
+        **_head(row, _name(connection, row["chain"])),
+        "why": why(row, waves, gates, legs),
+        "plan_sha256": row["plan_sha256"],
+        "strategy": json.decode(row["strategy"]),
+        "waves": waves,
+        "gates": gates,
+        "legs": [_leg(leg, current.get(leg["id"], "")) for leg in legs],
+    }
+
+
+def _wave(row: Row, legs: Sequence[Row]) -> dict[str, Any]:
+    own = sum(leg["wave"] == row["number"] for leg in legs)
+    same = {name: row[name] for name in ("stage", "status", "soak_until")}
+    return {
+        "wave": row["number"] + 1,
+        "systems": own,
+        "gate": json.decode(row["state"]).get("gate", ""),
+        **same,
+    }
+
+
+def _gates(connection: Connection, run: str) -> list[dict[str, Any]]:
+    votes = chain_gates.vote_rows(connection, run)
+    same = ("needed", "of", "status", "expires")
+    return [
+        {
+            "gate": row["name"],
+            **{name: row[name] for name in same},
+            "votes": [
+                {"who": one["who"], "approves": one["approves"], "at": one["at"], "why": one["why"]}
+                for one in votes
+                if one["gate"] == row["name"]
+            ],
+        }
+        for row in chain_gates.gate_rows(connection, run)
+    ]
+
+
+def _leg(leg: Row, current: str) -> dict[str, Any]:
+    same = ("system", "status", "away", "waits_for", "quarantined", "ended")
+    return {"wave": leg["wave"] + 1, "current": current, **{name: leg[name] for name in same}}
+
+
+def _current(connection: Connection, run: str) -> dict[str, str]:
+    """Of each leg the first action that is not done."""
+    found: dict[str, str] = {}
+    names = chain_runs.STEP_NAMES
+    leg, action, status, final = (names.index(one) for one in ("leg", "action", "status", "final"))
+    for row in chain_runs.step_rows(connection, run):
+        if row[leg] not in found and row[status] not in _DONE and not row[final]:
+            found[row[leg]] = row[action]
+    return found
+
+
+def why(row: Row, waves: Sequence[Row], gates: Sequence[Row], legs: Sequence[Row]) -> str:
+    """What a run waits for, or why it is as it is, in one line. Pure."""
+    if row["halted"]:
+        return str(row["halted"])
+    status = Run(row["status"])
+    if status in ENDS:
+        return ""
+    opened = [one for one in gates if one["status"] == "open"]
+    if status is Run.AWAITING_APPROVAL and opened:
+        votes = sum(one["approves"] for one in opened[0]["votes"])
+        return f"waits for approval of gate {opened[0]['gate']!r}: {votes} of {opened[0]['needed']}"
+    next_wave = next((one for one in waves if one["status"] == "pending"), None)
+    gate = next((one for one in opened if next_wave and one["gate"] == next_wave["gate"]), None)
+    soaking = next((one for one in waves if one["status"] == "soaking"), None)
+    busy = [leg for leg in legs if leg["sent"] and Leg(leg["status"]) not in OVER]
+    if gate is not None and not busy:
+        return f"waits for approval of gate {gate['gate']!r}"
+    if soaking is not None and not busy:
+        return f"wave {soaking['wave']} soaks before the next one begins"
+    if away := [leg["system"] for leg in busy if leg["away"]]:
+        return f"waits for {', '.join(away[:5])}: not connected"
+    return ""
+
+
+def matrix(connection: Connection, run: str) -> dict[str, Any] | None:
+    """Systems by actions."""
+    row = chain_runs.run_row(connection, run)
+    if row is None:
+        return None
+    legs = chain_runs.leg_rows(connection, run)
+    cells = chain_runs.matrix_rows(connection, run)
+    actions = _in_order(cells)
+    by_system: dict[str, dict[str, str]] = {}
+    for system, action, status, _, _ in cells:
+        by_system.setdefault(system, {})[action] = status
+    rows = [
+        {
+            "system": leg["system"],
+            "wave": leg["wave"] + 1,
+            "status": leg["status"],
+            "away": leg["away"],
+            "cells": [by_system.get(leg["system"], {}).get(action, "") for action in actions],
+        }
+        for leg in legs
+    ]
+    waves = [_wave(one, legs) for one in chain_runs.wave_rows(connection, run)]
+    reason = why(row, waves, _gates(connection, run), legs)
+    return {"run": run, "status": row["status"], "why": reason, "actions": actions, "rows": rows}
+
+
+def _in_order(cells: Sequence[tuple[str, str, str, str, bool]]) -> list[str]:
+    """Every action once. All plans come from one chain, so each new one goes behind the one before it."""
+    order: list[str] = []
+    known: set[str] = set()
+    system, before = "", ""
+    for one, action, *_ in cells:
+        before = before if one == system else ""
+        if action not in known:
+            order.insert(order.index(before) + 1 if before else 0, action)
+            known.add(action)
+        system, before = one, action
+    return order
+
+
+def leg(connection: Connection, run: str, system: str) -> dict[str, Any] | None:
+    """One system of a run with all its steps."""
+    row = chain_runs.leg_row(connection, f"{run}.{system}")
+    return next(iter(_whole_legs(connection, run, [row])), None) if row is not None else None
+
+
+def legs(connection: Connection, run: str, first: int, limit: int) -> list[dict[str, Any]]:
+    """Legs of a run with all their steps, by place."""
+    return _whole_legs(connection, run, chain_runs.leg_rows(connection, run)[first : first + limit])
+
+
+def _whole_legs(connection: Connection, run: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    chain = _chain(connection, run)
+    orders: dict[str, list[dict[str, Any]]] = {}
+    shown = ("order", "verb", "step", "created", "jid", "sent", "acked", "answer")
+    for one in chain_outbox.leg_orders(connection, run):
+        orders.setdefault(one["leg"], []).append({name: one[name] for name in shown})
+    return [_whole_leg(connection, row, chain, orders.get(row["id"], [])) for row in rows]
+
+
+def _chain(connection: Connection, run: str) -> Chain:
+    row = chain_runs.run_row(connection, run)
+    version = version_of(connection, row["chain"], row["version"]) if row else None
+    assert version is not None
+    return read_chain(version.text, "chain.yaml")
+
+
+def _whole_leg(
+    connection: Connection, row: Row, chain: Chain, orders: list[dict[str, Any]]
+) -> dict[str, Any]:
+    plan = plan_for(chain, row["system"])
+    same = ("action", "kind", "status", "blocked_by", "attempts", "changed", "comment", "took")
+    steps = [
+        {
+            **{name: one[name] for name in (*same, "started", "ended", "final")},
+            "chunk": plan.segment_of(one["action"]).name,
+        }
+        for one in (
+            dict(zip(chain_runs.STEP_NAMES, values, strict=True))
+            for values in chain_runs.steps_of(connection, row["id"])
+        )
+    ]
+    head = {name: row[name] for name in ("run", "system", "status", "away", "waits_for", "quarantined")}
+    return {"chain": chain.name, **head, "steps": steps, "orders": orders}
+
+
+def log(connection: Connection, run: str) -> list[dict[str, Any]]:
+    """What happened to a run, oldest first."""
+    rows = [
+        {
+            "at": one["at"],
+            "what": one["verb"],
+            "who": one["who"],
+            "about": one["step"],
+            "detail": one["outcome"],
+        }
+        for one in chain_runs.order_rows(connection, run)
+    ]
+    rows += [
+        {
+            "at": one["created"],
+            "what": f"order {one['order']}: {one['verb']}",
+            "about": one["leg"].removeprefix(f"{run}."),
+            "detail": one["answer"] or ("sent" if one["jid"] else "to be sent"),
+        }
+        for one in chain_outbox.leg_orders(connection, run)
+    ]
+    rows += [
+        {
+            "at": one["at"],
+            "what": "approved" if one["approves"] else "rejected",
+            "who": one["who"],
+            "about": one["gate"],
+            "detail": one["why"],
+        }
+        for one in chain_gates.vote_rows(connection, run)
+    ]
+    return sorted(rows, key=lambda one: one["at"])

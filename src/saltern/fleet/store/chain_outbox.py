@@ -1,0 +1,139 @@
+"""Orders to systems: written with the decision, made into jobs by one controller, acknowledged by returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import Connection, insert, select, update
+
+from saltern.fleet.store.chain_tables import CHAIN_LEGS, CHAIN_OUTBOX
+from saltern.fleet.store.statuses import ENDS
+from saltern.fleet.store.tables import TARGETS
+
+MOST = 2000  # orders that one round looks at
+
+
+class Unsent(Struct, frozen=True, kw_only=True):
+    """An order that is no job yet."""
+
+    number: int
+    run: str
+    leg: str
+    system: str
+    order: int
+    verb: str
+    step: str
+    body: bytes
+
+
+class Returned(Struct, frozen=True, kw_only=True):
+    """An order whose job has ended on its system."""
+
+    number: int
+    run: str
+    leg: str
+    system: str
+    order: int
+    verb: str
+    jid: str
+    status: str
+    why: str
+    ended: float | None
+
+
+def put_orders(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    if rows:
+        connection.execute(insert(CHAIN_OUTBOX), [dict(row) for row in rows])
+
+
+def unsent_orders(connection: Connection, limit: int = MOST) -> list[Unsent]:
+    """Orders that are no jobs yet, oldest first."""
+    query = (
+        select(CHAIN_OUTBOX, CHAIN_LEGS.c.system)
+        .join(CHAIN_LEGS, CHAIN_LEGS.c.id == CHAIN_OUTBOX.c.leg)
+        .where(CHAIN_OUTBOX.c.acked.is_(None), CHAIN_OUTBOX.c.jid.is_(None))
+        .order_by(CHAIN_OUTBOX.c.number)
+        .limit(limit)
+    )
+    names = Unsent.__struct_fields__
+    rows = [{name: getattr(row, name) for name in names} for row in connection.execute(query)]
+    return [Unsent(**{**row, "body": bytes(row["body"])}) for row in rows]
+
+
+def set_job(connection: Connection, numbers: Sequence[int], jid: str, now: float) -> None:
+    """These orders are this job now."""
+    change = update(CHAIN_OUTBOX).where(CHAIN_OUTBOX.c.number.in_(numbers))
+    connection.execute(change.values(jid=jid, sent=now))
+
+
+def returned_orders(connection: Connection, limit: int = MOST) -> list[Returned]:
+    """Orders whose jobs have ended, and of which that was not taken in yet."""
+    query = (
+        select(CHAIN_OUTBOX, TARGETS.c.system, TARGETS.c.status, TARGETS.c.why, TARGETS.c.ended)
+        .join(CHAIN_LEGS, CHAIN_LEGS.c.id == CHAIN_OUTBOX.c.leg)
+        .join(TARGETS, (TARGETS.c.jid == CHAIN_OUTBOX.c.jid) & (TARGETS.c.system == CHAIN_LEGS.c.system))
+        .where(CHAIN_OUTBOX.c.acked.is_(None), CHAIN_OUTBOX.c.jid.is_not(None))
+        .where(TARGETS.c.status.in_(ENDS))
+        .order_by(CHAIN_OUTBOX.c.number)
+        .limit(limit)
+    )
+    names = Returned.__struct_fields__
+    return [Returned(**{name: getattr(row, name) for name in names}) for row in connection.execute(query)]
+
+
+def late_orders(connection: Connection, limit: int = MOST) -> list[Returned]:
+    """Orders that were taken in by a guess of the controller's, and whose systems have reported since."""
+    query = (
+        select(CHAIN_OUTBOX, TARGETS.c.system, TARGETS.c.status, TARGETS.c.why, TARGETS.c.ended)
+        .join(CHAIN_LEGS, CHAIN_LEGS.c.id == CHAIN_OUTBOX.c.leg)
+        .join(TARGETS, (TARGETS.c.jid == CHAIN_OUTBOX.c.jid) & (TARGETS.c.system == CHAIN_LEGS.c.system))
+        .where(CHAIN_OUTBOX.c.acked.is_not(None), CHAIN_OUTBOX.c.answer.in_(("expired", "indeterminate")))
+        .where(TARGETS.c.status.in_(("returned", "failed")))
+        .limit(limit)
+    )
+    names = Returned.__struct_fields__
+    return [Returned(**{name: getattr(row, name) for name in names}) for row in connection.execute(query)]
+
+
+def set_answers(connection: Connection, answers: Mapping[int, str], now: float) -> None:
+    """Note that the returns of these orders were taken in."""
+    by_answer: dict[str, list[int]] = {}
+    for number, answer in answers.items():
+        by_answer.setdefault(answer, []).append(number)
+    for answer, numbers in by_answer.items():
+        change = update(CHAIN_OUTBOX).where(CHAIN_OUTBOX.c.number.in_(numbers))
+        connection.execute(change.values(acked=now, answer=answer))
+
+
+def job_orders(
+    connection: Connection, pairs: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], tuple[str, str]]:
+    """The run and the leg that a job on a system is an order of, for each of these (jid, system)."""
+    jids = sorted({jid for jid, _ in pairs})
+    query = (
+        select(CHAIN_OUTBOX.c.jid, CHAIN_LEGS.c.system, CHAIN_OUTBOX.c.run, CHAIN_OUTBOX.c.leg)
+        .join(CHAIN_LEGS, CHAIN_LEGS.c.id == CHAIN_OUTBOX.c.leg)
+        .where(CHAIN_OUTBOX.c.jid.in_(jids))
+    )
+    wanted = set(pairs)
+    rows = ((str(row.jid), str(row.system), str(row.run), str(row.leg)) for row in connection.execute(query))
+    return {(jid, system): (run, leg) for jid, system, run, leg in rows if (jid, system) in wanted}
+
+
+def leg_orders(connection: Connection, run: str) -> list[Mapping[str, Any]]:
+    """All orders of a run to its systems, oldest first."""
+    query = select(CHAIN_OUTBOX).where(CHAIN_OUTBOX.c.run == run).order_by(CHAIN_OUTBOX.c.number)
+    return [row._asdict() for row in connection.execute(query)]
+
+
+def driving_jobs(connection: Connection, legs: Sequence[str]) -> dict[str, list[str]]:
+    """The jobs that may be at work on these legs now: those of orders that are not acknowledged."""
+    query = select(CHAIN_OUTBOX.c.leg, CHAIN_OUTBOX.c.jid).where(
+        CHAIN_OUTBOX.c.leg.in_(legs), CHAIN_OUTBOX.c.acked.is_(None), CHAIN_OUTBOX.c.jid.is_not(None)
+    )
+    found: dict[str, list[str]] = {}
+    for row in connection.execute(query):
+        found.setdefault(str(row.leg), []).append(str(row.jid))
+    return found

@@ -1,1 +1,0 @@
-"""From Salt: its compilation beside ours, and its configuration made into that of a fleet."""
