@@ -1,4 +1,4 @@
-"""A real Salt master and its minions as processes below one directory, for bench/fleet.py.
+"""A real Salt master and its minions as processes below one directory, for bench/fleet.py and for tests.
 
 Salt is the one of ``make salt``. Its usual transport needs pyzmq, which is used where PYTHONPATH has it; else
 its TCP transport is.
@@ -62,8 +62,10 @@ def transport() -> str:
 class SaltFleet:
     """A master, its minions, and what its user types."""
 
-    def __init__(self, place: Path, states: Path) -> None:
+    def __init__(self, place: Path, states: Path, *, more: str = "") -> None:
+        """``more`` is added to the configuration of the master and of each minion; it may use ``{place}``."""
         self.place = place
+        self._more = more
         self.transport = transport()
         self._states = states
         self._ports = {"publish": free_port(), "ret": free_port()}
@@ -78,7 +80,10 @@ class SaltFleet:
     def _spawn(self, program: str, kind: str, config: str, **values: object) -> None:
         folder = self.place / f"etc-{values.get('id', kind)}"
         folder.mkdir(parents=True)
-        text = config.format(place=self.place, transport=self.transport, **self._ports, **values)
+        template = config + self._more
+        text = template.format(
+            place=self.place, transport=self.transport, **self._ports, **{"id": kind, **values}
+        )
         (folder / kind).write_text(text)
         with (folder / "log").open("wb") as log:
             self._running.append(
@@ -92,18 +97,21 @@ class SaltFleet:
 
     def answers(self, *words: str) -> dict[str, object]:
         """What each minion that answers returns."""
-        command = self._command("salt", "-c", str(self.place / "etc-master"), "*", *words)
-        done = subprocess.run(
-            [*command, "--static", "--out", "json"],
+        done = self.command("salt", "*", *words, "--static", "--out", "json")
+        with suppress(ValueError):
+            found = json.loads(done.stdout)
+            return {id: value for id, value in found.items() if value is True or isinstance(value, dict)}
+        return {}
+
+    def command(self, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of Salt with the configuration of the master."""
+        return subprocess.run(
+            self._command(program, "-c", str(self.place / "etc-master"), *words),
             env=environment(),
             capture_output=True,
             text=True,
             check=False,
         )
-        with suppress(ValueError):
-            found = json.loads(done.stdout)
-            return {id: value for id, value in found.items() if value is True or isinstance(value, dict)}
-        return {}
 
     def verb(self, *words: str, expect: int) -> float:
         """Seconds of a command that all minions must answer."""

@@ -17,6 +17,7 @@ SLOW = (
     "tests/fleet/faults",
     "tests/formulas",
     "tests/property/test_hostile_arguments.py",
+    "tests/salt_fleet",
     "tests/unit/system/test_power_door.py",
     "tests/vm",
 )
@@ -25,6 +26,7 @@ REAL = (
     "tests/compat",
     "tests/formulas",
     "tests/modules",
+    "tests/salt_fleet",
     "tests/views",
     "tests/vm",
 )

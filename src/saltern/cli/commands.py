@@ -36,6 +36,8 @@ COMMANDS: dict[str, Command] = {
     "controller": Command("run the controller of a fleet", "controller"),
     "agent": Command("take part in a fleet: join, run, status, sync, log, leave, install-service", "agent"),
     "check": Command("compile everything without running it, and report every problem", "check"),
+    "compare": Command("compile state files with Salt and with saltern, and show the differences", "compare"),
+    "migrate": Command("write the configuration of a fleet from that of a Salt master", "migrate"),
     "fmt": Command("lay state files out in one way, without changing what they mean", "fmt"),
     "lsp": Command("serve an editor: problems as you type, completion, documentation", "lsp"),
     "explain": Command("explain why a state runs where it runs, or what an error code means", "explain"),

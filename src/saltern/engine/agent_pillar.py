@@ -25,8 +25,8 @@ def ask_pillar(
         raise PillarError(
             Diagnostic(
                 code="pillar-not-compiled",
-                what=f"the controller has no pillar for this system: {problem}",
-                fix="correct it on the controller; no state was run",
+                what=f"there is no pillar for this system: {problem}",
+                fix=answer.get("fix") or "correct it on the controller; no state was run",
             )
         )
     warnings = [

@@ -21,12 +21,16 @@ MOST_LINKS = 40  # as the kernel follows
 
 
 class Description(Struct, frozen=True, kw_only=True):
-    """``tree.json``: the directories of each environment, and the links that each had."""
+    """``tree.json``: the directories of each environment, and the links that each had.
+
+    ``complete``: every file of the tree has its link; else a name that has none is asked for as well.
+    """
 
     digest: str
     objects: str
     roots: dict[str, list[str]]
     links: dict[str, dict[str, str]]
+    complete: bool = True
 
 
 class PublishedTree(Tree):
@@ -46,6 +50,7 @@ class PublishedTree(Tree):
         self._agent = agent
         self._wait = wait
         self._about = os.path.join(directory, "tree.json")
+        self._missing: set[str] = set()
 
     @cached_property
     def _description(self) -> Description:
@@ -64,8 +69,16 @@ class PublishedTree(Tree):
         if os.path.isfile(path):
             return True
         if (place := self._absent(path)) is None:
-            return False
+            return not self._description.complete and self._is_new_file(path)
         self._fetch(place)
+        return os.path.isfile(path)
+
+    def _is_new_file(self, path: str) -> bool:
+        """Ask once for a name that the tree does not have; True if it is a file, which is then there."""
+        if path in self._missing or os.path.isdir(path):
+            return False
+        self._missing.add(path)
+        self._fetch(path)
         return os.path.isfile(path)
 
     def _kind(self, entry: os.DirEntry[str]) -> str:
@@ -90,7 +103,8 @@ class PublishedTree(Tree):
         return None
 
     def _fetch(self, place: str) -> None:
-        name = os.path.relpath(place, os.path.realpath(self._directory))
+        name = os.path.relpath(os.path.realpath(os.path.dirname(place)), os.path.realpath(self._directory))
+        name = os.path.normpath(os.path.join(name, os.path.basename(place)))
         answer = ask(
             self._agent, {"ask": "file", "tree": self._description.digest, "path": name}, wait=self._wait
         )
@@ -98,8 +112,9 @@ class PublishedTree(Tree):
             raise OperationError(
                 Diagnostic(
                     code="file-not-fetched",
-                    what=f"{place} cannot be fetched from the controller: {problem}",
-                    fix="look at the connection of the agent (saltern agent status), then run it again",
+                    what=f"{place} cannot be fetched: {problem}",
+                    fix=answer.get("fix")
+                    or "look at the connection of the agent (saltern agent status), then run it again",
                 )
             )
 

@@ -1,0 +1,120 @@
+"""Run a saltern command in a process of its own, and answer its questions until it ends.
+
+The command asks through a UNIX socket, one line of JSON for a question and one for the answer. Questions are
+answered in the thread that waits for the command, because Salt's functions belong to that thread.
+"""
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import time
+
+STEP = 0.5  # seconds between two looks at a process whose end cannot be waited for
+LONGEST = 1 << 20  # bytes of a question
+PATIENCE = 10  # seconds for a question to arrive
+
+
+def start(command, folder, time_limit=None):
+    """Start the command; what it writes is kept in ``folder``."""
+    return Command(command, folder, time_limit)
+
+
+class Command:
+    """A command that runs. Ask for ``questions`` until there is none left, then for ``result``."""
+
+    def __init__(self, command, folder, time_limit):
+        self._end = time.monotonic() + time_limit if time_limit else None
+        self._listener = _listen(folder)
+        self._out, self._err = _file(folder, "out"), _file(folder, "err")
+        self._process = subprocess.Popen(
+            command,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=self._out,
+            stderr=self._err,
+            start_new_session=True,
+        )
+
+    def questions(self):
+        """Each question, with the function that sends its answer, until the command ends.
+
+        After the time limit the command gets SIGTERM: it ends after the state it is at, and can be resumed.
+        """
+        with selectors.DefaultSelector() as ready, contextlib.ExitStack() as opened:
+            ready.register(self._listener, selectors.EVENT_READ)
+            ended = _watch_end(self._process, ready, opened)
+            while self._process.poll() is None:
+                for key, _ in ready.select(STEP if self._end or not ended else None):
+                    if key.fileobj is self._listener:
+                        yield from _received(self._listener)
+                if self._end and time.monotonic() > self._end:
+                    self._process.send_signal(signal.SIGTERM)
+                    self._end = None
+
+    def result(self):
+        """The exit code, the output and the errors of a command that has ended."""
+        code, texts = self._process.wait(), [_text(file) for file in (self._out, self._err)]
+        self.close()
+        return code, *texts
+
+    def close(self):
+        for one in (self._listener, self._out, self._err):
+            one.close()
+
+
+def _listen(folder):
+    """A socket in ``folder``, whose path may be longer than the kernel allows for an address."""
+    path = os.path.join(folder, "socket")
+    if os.path.lexists(path):
+        os.unlink(path)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        listener.bind(f"/proc/self/fd/{directory}/socket")
+    finally:
+        os.close(directory)
+    listener.listen(16)
+    return listener
+
+
+def _file(folder, name):
+    number = os.open(os.path.join(folder, name), os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+    return os.fdopen(number, "w+b")
+
+
+def _text(file):
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
+
+
+def _watch_end(process, ready, opened):
+    """True if ``ready`` reports the end of the process; the kernel must have a descriptor for it."""
+    try:
+        ended = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        return False
+    opened.callback(os.close, ended)
+    ready.register(ended, selectors.EVENT_READ)
+    return True
+
+
+def _received(listener):
+    """The question of a caller that has connected; none if it has gone again."""
+    line, _ = listener.accept()
+    with line:
+        line.settimeout(PATIENCE)
+        try:
+            with line.makefile("rb") as stream:
+                question = json.loads(stream.readline(LONGEST))
+        except (OSError, ValueError):
+            return
+        yield question, lambda answer: _send(line, answer)
+
+
+def _send(line, answer):
+    with contextlib.suppress(OSError):  # the command has gone, or asks again
+        line.sendall(json.dumps(answer).encode() + b"\n")

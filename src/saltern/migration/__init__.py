@@ -1,0 +1,1 @@
+"""From Salt: its compilation beside ours, and its configuration made into that of a fleet."""

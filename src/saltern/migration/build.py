@@ -1,0 +1,146 @@
+"""Build the new configuration and the report from what was read. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from saltern.config.files import Read
+from saltern.config.foreign import is_foreign
+from saltern.config.options import OPTIONS
+from saltern.fleet.access.policy_text import policy_text
+from saltern.fleet.access.salt_acl import import_acl
+from saltern.migration.keys import CHANGED, MASTER, MINION, MISSING, NEEDLESS, SAME, Fate, fate_of
+
+TITLES = {
+    SAME: "Works unchanged",
+    CHANGED: "Is done in another way",
+    MISSING: "Is missing",
+    NEEDLESS: "Is not needed any more",
+}
+# Options of a minion that belong to the machine it runs on, and not to saltern's agent.
+NOT_FOR_AGENTS = frozenset({"id", "file_roots", "pillar_roots", "file_tree", "agent_socket", "controller"})
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One line of the report: a key or a file of Salt's, where it is, what becomes of it."""
+
+    kind: str
+    what: str
+    where: str = ""
+    advice: str = ""
+
+
+class Migration(Struct, frozen=True, kw_only=True):
+    """All that is written: two configurations, the policy (empty if there is none), and the report."""
+
+    controller: dict[str, object]
+    agent: dict[str, object]
+    policy: str
+    findings: list[Finding]
+
+
+def build_migration(master: Read | None, minion: Read | None, minions: Mapping[str, list[str]]) -> Migration:
+    """The new configuration; ``minions`` are the ids in each state of their keys."""
+    findings: list[Finding] = []
+    controller: dict[str, object] = {}
+    policy = ""
+    if master is not None:
+        findings += _fates(master, MASTER)
+        controller = {name: value for name, value in master.values.items() if _is_kept(name)}
+        controller["file_roots"] = _roots(master)
+        findings += _remote_settings(master)
+        made = import_acl(master.values)
+        policy = policy_text(made.rules, made.login) if made.rules else ""
+        findings += [
+            Finding(
+                kind=CHANGED,
+                what=note.what,
+                advice=note.fix,
+                where=_where(master, *note.path) if note.path else "",
+            )
+            for note in made.notes
+        ]
+    if minion is not None:
+        findings += _fates(minion, MINION)
+    findings += _keys(minions)
+    return Migration(controller=controller, agent=_agent_options(minion), policy=policy, findings=findings)
+
+
+def _is_kept(name: str) -> bool:
+    return name in MASTER and MASTER[name].kind == SAME
+
+
+def _agent_options(minion: Read | None) -> dict[str, object]:
+    """What a minion has that means the same to runs of an agent."""
+    if minion is None:
+        return {}
+    return {
+        name: value
+        for name, value in minion.values.items()
+        if name in OPTIONS and name not in NOT_FOR_AGENTS and value is not None
+    }
+
+
+def _fates(read: Read, table: dict[str, Fate]) -> Iterator[Finding]:
+    for key in read.values:
+        fate = fate_of(key, table)
+        if fate is None and key in OPTIONS:
+            fate = Fate(SAME)
+        elif fate is None and is_foreign(key):
+            fate = Fate(NEEDLESS, "it means nothing to saltern")
+        elif fate is None:
+            fate = Fate(MISSING, "saltern does not know it; config.get finds it if agent.yaml has it")
+        yield Finding(kind=fate.kind, what=key, where=_where(read, key), advice=fate.advice)
+
+
+def _where(read: Read, *path: str) -> str:
+    mark = read.mark(*path)
+    return str(mark) if mark else ""
+
+
+def _roots(master: Read) -> dict[str, list[str]]:
+    """The file roots, and the git remotes that can be roots as they are, for the environment ``base``."""
+    given = master.values.get("file_roots") or {"base": ["/srv/salt"]}
+    roots = {str(env): list(some) for env, some in given.items()} if isinstance(given, dict) else {}
+    backends = master.values.get("fileserver_backend") or ["roots"]
+    if isinstance(backends, list) and not {"git", "gitfs"} & set(map(str, backends)):
+        return roots
+    remotes = master.values.get("gitfs_remotes")
+    base = str(master.values.get("gitfs_base") or "master")
+    for remote in remotes if isinstance(remotes, list) else []:
+        address = next(iter(remote)) if isinstance(remote, dict) else str(remote)
+        roots.setdefault("base", []).append(f"{_git_address(str(address))}@{base}")
+    return roots
+
+
+def _remote_settings(master: Read) -> Iterator[Finding]:
+    """Remotes with settings of their own, which a root of the controller does not have."""
+    remotes = master.values.get("gitfs_remotes")
+    for remote in remotes if isinstance(remotes, list) else []:
+        for address, settings in remote.items() if isinstance(remote, dict) else ():
+            names = [name for one in settings or () if isinstance(one, dict) for name in one]
+            what = f"{', '.join(names)} of the git remote {address}"
+            advice = "the root in controller.yaml is the whole remote: set what you need there"
+            if names:
+                yield Finding(kind=CHANGED, what=what, where=_where(master, "gitfs_remotes"), advice=advice)
+
+
+def _git_address(address: str) -> str:
+    """Salt's address of a remote as one of a root."""
+    if "://" in address:
+        return f"git+{address}"
+    if address.startswith("/"):
+        return f"git+file://{address}"
+    host, _, path = address.partition(":")
+    return f"git+ssh://{host}/{path}"
+
+
+def _keys(minions: Mapping[str, list[str]]) -> Iterator[Finding]:
+    for state, ids in minions.items():
+        if ids:
+            some = ", ".join(ids[:10]) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")
+            advice = "saltern fleet tokens new; then on each: saltern agent join TOKEN --id ID"
+            advice = advice if state == "accepted" else "these were not accepted by the master"
+            yield Finding(kind=CHANGED, what=f"{len(ids)} minions with {state} keys: {some}", advice=advice)

@@ -1,0 +1,116 @@
+"""What becomes of each key of a Salt master and minion: one row each."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+SAME, CHANGED, NEEDLESS, MISSING = "same", "changed", "needless", "missing"
+
+
+class Fate(Struct, frozen=True):
+    """``kind`` says what becomes of a key, ``advice`` what the reader does."""
+
+    kind: str
+    advice: str = ""
+
+
+_AS_IS = Fate(SAME)
+_NATS = Fate(NEEDLESS, "agents connect to the controller's broker; see port and host in controller.yaml")
+_KEYS = Fate(CHANGED, "systems join with a token: saltern fleet tokens")
+_LOGS = Fate(NEEDLESS, "logs go to the journal of systemd")
+_REACTOR = Fate(MISSING, "keep the master for its reactions, or call the API from what hears the event")
+_RETURNERS = Fate(CHANGED, "all returns are in the controller's database; the API has them")
+_BEACONS = Fate(MISSING, "keep the minion for its beacons")
+_MINE = Fate(MISSING, "use the facts of systems (saltern fleet facts) or pillar in its place")
+_CLOUD = Fate(MISSING, "keep the master for it")
+_TUNING = Fate(NEEDLESS, "it tunes Salt itself")
+
+MASTER: dict[str, Fate] = {
+    "file_roots": _AS_IS,
+    "pillar_roots": _AS_IS,
+    "ext_pillar": _AS_IS,
+    "pillar_source_merging_strategy": _AS_IS,
+    "pillar_merge_lists": _AS_IS,
+    "nodegroups": _AS_IS,
+    "fileserver_backend": Fate(CHANGED, "roots and git remotes are both in file_roots of controller.yaml"),
+    "gitfs_remotes": Fate(CHANGED, "git remotes are roots: git+https://HOST/REPOSITORY@REF in file_roots"),
+    "gitfs_base": Fate(CHANGED, "the reference is written in the root: …@REF"),
+    "publisher_acl": Fate(CHANGED, "made into policy.yaml; look at it, then: saltern policy set policy.yaml"),
+    "external_auth": Fate(CHANGED, "made into policy.yaml; look at it, then: saltern policy set policy.yaml"),
+    "publisher_acl_blacklist": Fate(CHANGED, "write a rule that refuses: docs/guides/who-may-do-what.md"),
+    "peer": Fate(MISSING, "agents give no orders; a chain or the API does"),
+    "peer_run": Fate(MISSING, "agents give no orders; a chain or the API does"),
+    "reactor": _REACTOR,
+    "engines": _REACTOR,
+    "schedule": Fate(CHANGED, "schedules of local runs are options of the agent: docs/guides/agent.md"),
+    "master_job_cache": _RETURNERS,
+    "ext_job_cache": _RETURNERS,
+    "event_return": _RETURNERS,
+    "keep_jobs": Fate(CHANGED, "retention.jobs.days in controller.yaml"),
+    "keep_jobs_seconds": Fate(CHANGED, "retention.jobs.days in controller.yaml"),
+    "auto_accept": _KEYS,
+    "autosign_file": _KEYS,
+    "autosign_grains_dir": _KEYS,
+    "autoreject_file": _KEYS,
+    "open_mode": _KEYS,
+    "interface": _NATS,
+    "publish_port": _NATS,
+    "ret_port": _NATS,
+    "transport": _NATS,
+    "ssl": _NATS,
+    "master_tops": Fate(
+        CHANGED, "top files per system are read by the agent; master_tops goes into its file"
+    ),
+    "order_masters": Fate(CHANGED, "sites: docs/guides/sites.md"),
+    "syndic_master": Fate(CHANGED, "sites: docs/guides/sites.md"),
+    "rest_cherrypy": Fate(CHANGED, "the controller has an HTTP API: docs/guides/api.md"),
+    "rest_tornado": Fate(CHANGED, "the controller has an HTTP API: docs/guides/api.md"),
+    "netapi_enable_clients": Fate(CHANGED, "the controller has an HTTP API: docs/guides/api.md"),
+    "log_level": _LOGS,
+    "log_file": _LOGS,
+    "timeout": Fate(CHANGED, "--wait and --expires of each command"),
+    "cachedir": _TUNING,
+    "pki_dir": _KEYS,
+    "root_dir": _TUNING,
+    "user": Fate(CHANGED, "User= in the unit of the controller"),
+}
+MINION: dict[str, Fate] = {
+    "id": Fate(CHANGED, "saltern agent join TOKEN --id ID"),
+    "master": Fate(CHANGED, "the token that an agent joins with names the controller"),
+    "master_port": _NATS,
+    "publish_port": _NATS,
+    "transport": _NATS,
+    "mine_functions": _MINE,
+    "beacons": _BEACONS,
+    "schedule": Fate(CHANGED, "schedules of local runs are options of the agent: docs/guides/agent.md"),
+    "returner": _RETURNERS,
+    "startup_states": Fate(CHANGED, "a schedule of the agent that runs at its start: docs/guides/agent.md"),
+    "log_level": _LOGS,
+    "log_file": _LOGS,
+    "cachedir": _TUNING,
+    "pki_dir": _KEYS,
+    "root_dir": _TUNING,
+    "user": Fate(CHANGED, "the agent runs as root"),
+}
+PREFIXES: dict[str, Fate] = {
+    "autosign_": _KEYS,
+    "cloud": _CLOUD,
+    "gitfs_": Fate(CHANGED, "git remotes are roots: git+https://HOST/REPOSITORY@REF in file_roots"),
+    "log_": _LOGS,
+    "mine_": _MINE,
+    "reactor": _REACTOR,
+    "rest_": Fate(CHANGED, "the controller has an HTTP API: docs/guides/api.md"),
+    "return": _RETURNERS,
+    "syndic_": Fate(CHANGED, "sites: docs/guides/sites.md"),
+    "winrepo_": Fate(MISSING, "saltern does not run on Windows"),
+    "zmq_": _NATS,
+    "worker_": _TUNING,
+    "tcp_": _NATS,
+}
+
+
+def fate_of(key: str, table: dict[str, Fate]) -> Fate | None:
+    """What becomes of a key; None for one that no table has."""
+    if key in table:
+        return table[key]
+    return next((fate for prefix, fate in PREFIXES.items() if key.startswith(prefix)), None)

@@ -1,0 +1,66 @@
+"""Ask the ``salt-call`` of this machine; its answer is data."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+import msgspec
+
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+PROGRAMS = ("salt-call", "/opt/saltstack/salt/salt-call")
+LIMIT = 3600.0  # seconds; Salt compiles large trees for minutes
+
+
+class SaltCall:
+    """``salt-call`` with the configuration of one minion; ``local``: without its master."""
+
+    def __init__(self, program: str, configuration: str, *, local: bool) -> None:
+        self._words = [
+            _found(program),
+            "--config-dir",
+            configuration,
+            "--out",
+            "json",
+            "--log-level",
+            "quiet",
+        ]
+        if local:
+            self._words.append("--local")
+
+    def __call__(self, function: str, *words: str) -> object:
+        """What a function returns. Raises ``OperationError`` if Salt has no answer."""
+        command = [*self._words, function, *words]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=LIMIT, stdin=subprocess.DEVNULL
+        )
+        try:
+            return msgspec.json.decode(done.stdout, type=dict[str, object])["local"]
+        except (msgspec.DecodeError, KeyError):
+            raise OperationError(
+                Diagnostic(
+                    code="salt-failed",
+                    what=f"salt-call {function} has no answer: {_last_line(done.stderr or done.stdout)}",
+                    fix=f"look at what it says: {' '.join(command)}",
+                )
+            ) from None
+
+
+def _found(program: str) -> str:
+    for one in [program] if program else PROGRAMS:
+        if path := shutil.which(os.path.expanduser(one)):
+            return path
+    raise OperationError(
+        Diagnostic(
+            code="salt-missing",
+            what=f"there is no {program or 'salt-call'} on this machine",
+            fix="name it with --salt-call",
+        )
+    )
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else "it printed nothing"

@@ -1,0 +1,110 @@
+"""``saltern migrate --from-salt``: what is written is usable, and every key of Salt's has its line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saltern.config.files import read
+from saltern.fleet.controller.paths import controller_paths
+from saltern.fleet.controller.settings import load_settings
+from saltern.migration.build import build_migration
+
+MASTER = """\
+interface: 192.0.2.1
+file_roots: {base: [STATES], dev: [/srv/dev]}
+pillar_roots: {base: [/srv/pillar]}
+fileserver_backend: [roots, git]
+gitfs_base: main
+gitfs_remotes:
+  - https://example.org/formulas.git
+  - git@example.org:me/site.git: [{root: states}]
+  - /srv/local.git
+reactor: [{'salt/minion/*/start': [/srv/reactor/start.sls]}]
+nodegroups: {web: 'web*'}
+publisher_acl: {ada: [{'web*': [test.*]}]}
+worker_threads: 8
+own_key: 3
+"""
+
+
+@pytest.fixture
+def salt(tmp_path: Path) -> Path:
+    etc, states = tmp_path / "etc", tmp_path / "states"
+    (etc / "pki" / "master" / "minions").mkdir(parents=True)
+    (etc / "pki" / "master" / "minions" / "web1").touch()
+    states.mkdir()
+    (states / "web.sls").write_text("x:\n  file.managed: [{naem: /x}]\n")
+    (etc / "master").write_text(MASTER.replace("STATES", str(states)))
+    (etc / "minion").write_text(
+        "master: 192.0.2.1\nid: web1\nfailhard: true\nmine_functions: {test.ping: []}\n"
+    )
+    return etc
+
+
+def run_migrate(salt: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "saltern", "migrate", "--from-salt", "--salt-config", str(salt), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def migrated(salt: Path, *words: str) -> Any:
+    done = run_migrate(salt, "--out", "json", *words)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_controller_starts_with_what_was_written(salt: Path, tmp_path: Path) -> None:
+    migrated(salt, "--no-check", "--to", str(tmp_path / "new"))
+    settings = load_settings(controller_paths(str(tmp_path / "new")))
+    assert settings.file_roots == {
+        "base": [
+            str(tmp_path / "states"),
+            "git+https://example.org/formulas.git@main",
+            "git+ssh://git@example.org/me/site.git@main",
+            "git+file:///srv/local.git@main",
+        ],
+        "dev": ["/srv/dev"],
+    }
+    assert settings.nodegroups == {"web": "web*"}
+    assert "local:ada" in (tmp_path / "new" / "policy.yaml").read_text()
+    assert (tmp_path / "new" / "agent.yaml").read_text() == "failhard: true\n"
+    assert (tmp_path / "new" / "report.md").stat().st_mode & 0o077 == 0
+
+
+def test_every_key_has_its_line_and_says_where_it_is(salt: Path) -> None:
+    found = {one["what"]: one for one in migrated(salt, "--no-check")["findings"]}
+    kinds = {name: one["kind"] for name, one in found.items()}
+    expected = {
+        "file_roots": "same", "nodegroups": "same", "failhard": "same", "reactor": "missing",
+        "mine_functions": "missing", "own_key": "missing", "publisher_acl": "changed",
+        "interface": "needless", "worker_threads": "needless",
+    }  # fmt: skip
+    assert {name: kinds[name] for name in expected} == expected
+    assert found["reactor"]["where"] == f"{salt}/master:10" and found["reactor"]["advice"]
+    assert "1 minions with accepted keys: web1" in found
+    assert any("root" in one["what"] and "site.git" in one["what"] for one in found.values())
+
+
+def test_the_state_files_are_checked(salt: Path) -> None:
+    (problem,) = (one for one in migrated(salt)["findings"] if "naem" in one["what"])
+    assert problem["where"].endswith("states/web.sls:2")
+
+
+def test_nothing_is_overwritten_and_nothing_is_made_up(salt: Path, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "controller.yaml").write_text("mine\n")
+    done = run_migrate(salt, "--no-check", "--to", str(tmp_path / "there"))
+    assert done.returncode == 1 and "is not empty" in done.stderr
+    missing = run_migrate(tmp_path / "nowhere")
+    assert missing.returncode == 1 and "neither a master's nor a minion's" in missing.stderr
+
+
+def test_a_minion_alone(tmp_path: Path) -> None:
+    (tmp_path / "minion").write_text("master: salt\nrenderer: py\n")
+    made = build_migration(None, read(str(tmp_path / "minion")), {})
+    assert (made.controller, made.agent) == ({}, {"renderer": "py"})
