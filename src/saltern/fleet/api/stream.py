@@ -11,7 +11,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 from starlette.types import Receive, Scope, Send
@@ -21,6 +20,7 @@ from saltern.fleet.protocol.notices import Missed, Notice, PresenceChanged, Prog
 LOG = logging.getLogger("saltern.fleet.api")
 KEEP_ALIVE = 15.0  # seconds without a notice after which a comment is sent
 STALLED = 60.0  # seconds for which a reader may take nothing
+LEAST, MOST = 1024, 256 * 1024  # bytes that are read ahead: more for a reader that takes them
 RETRY = 2000  # milliseconds after which a browser connects again
 MEDIA = "text/event-stream"
 WITHOUT_ID = (Progressed, PresenceChanged, Missed)
@@ -67,26 +67,21 @@ class EventStream:
                 one.cancel()
 
     async def _run(self, send: Send, ends: Sequence[asyncio.Task[object]]) -> None:
-        following = self._following()
+        pump = Pump(self._notices)
+        for one in ends:
+            one.add_done_callback(lambda _: pump.news.set())
         try:
-            while not any(one.done() for one in ends):
-                waits: list[asyncio.Task[Any]] = [following, *ends]
-                await asyncio.wait(waits, timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED)
-                if following.done():
-                    notice = following.result()
-                    if notice is None:
+            while not pump.over and not any(one.done() for one in ends):
+                if not await pump.wait(KEEP_ALIVE):
+                    if not await self._is_allowed():
                         return
-                    await self._send(send, encode_notice(notice))
-                    following = self._following()
-                elif not await self._is_allowed():
-                    return
-                else:
                     await self._send(send, b": keep-alive\n\n")
+                elif data := pump.take():
+                    await self._send(send, data)
+            if data := pump.take():
+                await self._send(send, data)
         finally:
-            await _close(following, self._notices)
-
-    def _following(self) -> asyncio.Task[Notice | None]:
-        return asyncio.create_task(_next(self._notices))
+            await pump.close()
 
     async def _send(self, send: Send, data: bytes, *, more: bool = True) -> None:
         async with asyncio.timeout(STALLED):
@@ -103,14 +98,54 @@ async def _is_set(event: asyncio.Event) -> object:
     return await event.wait()
 
 
-async def _next(notices: AsyncIterator[Notice]) -> Notice | None:
-    return await anext(notices, None)
+class Pump:
+    """Reads notices into one piece of bytes: what comes together is sent together."""
 
+    def __init__(self, notices: AsyncIterator[Notice]) -> None:
+        self.news = asyncio.Event()
+        self._notices = notices
+        self._data = bytearray()
+        self._most = LEAST
+        self._room = asyncio.Event()
+        self._task = asyncio.create_task(self._read())
+        self._task.add_done_callback(lambda _: self.news.set())
 
-async def _close(following: asyncio.Task[Notice | None], notices: AsyncIterator[Notice]) -> None:
-    following.cancel()
-    with suppress(asyncio.CancelledError, Exception):
-        await following
-    close = getattr(notices, "aclose", None)
-    if close is not None:
-        await close()
+    async def _read(self) -> None:
+        async for notice in self._notices:
+            self._data += encode_notice(notice)
+            self.news.set()
+            if len(self._data) > self._most:
+                self._room.clear()
+                await self._room.wait()
+
+    @property
+    def over(self) -> bool:
+        """True if no notices follow; raises what has ended them."""
+        if not self._task.done():
+            return False
+        self._task.result()
+        return True
+
+    async def wait(self, seconds: float) -> bool:
+        """Until there is something new; False if there was nothing in that time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.news.wait()
+                self.news.clear()
+                return True
+        return False
+
+    def take(self) -> bytes:
+        data = bytes(self._data)
+        self._data.clear()
+        self._most = min(2 * self._most, MOST)
+        self._room.set()
+        return data
+
+    async def close(self) -> None:
+        self._task.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await self._task
+        close = getattr(self._notices, "aclose", None)
+        if close is not None:
+            await close()

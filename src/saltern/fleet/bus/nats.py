@@ -38,6 +38,7 @@ from saltern.fleet.bus.ports import (
     TooLarge,
     Watcher,
 )
+from saltern.fleet.bus.requests import Requests
 from saltern.fleet.bus.subscription import KeptSubscription
 from saltern.fleet.protocol.subjects import inbox_of
 
@@ -87,13 +88,12 @@ class Link:
         self.closed = asyncio.Event()
         self.why = ""
         self.denied: Counter[tuple[str, str]] = Counter()
-        self.busy = 0  # requests that wait for their answer
         self.began = 0.0
         self._watcher = watcher
-        self._denials = asyncio.Condition()
         self._client = Client()
         self._subs: dict[KeptSubscription, Any] = {}
         self._inboxes: dict[Inbox, Any] = {}
+        self._requests: Requests | None = None  # with the first one
 
     async def open(self, server: str) -> None:
         settings, credential = self.settings, self.settings.credential
@@ -137,8 +137,8 @@ class Link:
         if found := _DENIED.search(text):
             self.denied[found[1], found[2]] += 1
             self._watcher(Change(State.REFUSED, text))
-            async with self._denials:
-                self._denials.notify_all()
+            if self._requests is not None:
+                self._requests.refuse(found[2])
         elif isinstance(problem, nats.errors.SlowConsumerError):
             self._watcher(
                 Change(State.DROPPED, f"messages of {problem.subject} came faster than they were handled")
@@ -150,10 +150,7 @@ class Link:
         last = self._client.last_error
         if last is not None and not isinstance(last, nats.errors.NoServersError):
             self.why = _words(last)
-        self.closed.set()
-        self._cut_inboxes()
-        async with self._denials:
-            self._denials.notify_all()
+        self._end()
 
     @property
     def server_facts(self) -> ServerFacts:
@@ -173,29 +170,30 @@ class Link:
 
     async def ask(self, subject: str, data: bytes, timeout: float, headers: Mapping[str, str]) -> Message:
         """A request that ends at once when the connection does, or when the broker refuses it."""
-        self.busy += 1
-        before = self.denied["publish", subject.lower()]
-        request = self._client.request(subject, data, timeout=timeout, headers=dict(headers) or None)
-        watch = asyncio.ensure_future(self._refusal(subject, before))
+        requests = self._requests if self._requests is not None else await self._open_requests()
+        reply = requests.begin(subject)
         try:
-            return _message(await self._unless_closed(request, watch))
-        finally:
-            self.busy -= 1
-            watch.cancel()
+            await self.send(subject, data, reply, headers)
+        except BaseException:
+            requests.forget(reply)
+            raise
+        return await requests.answer(reply, timeout)
 
-    async def _refusal(self, subject: str, before: int) -> None:
-        async with self._denials:
-            await self._denials.wait_for(lambda: self.denied["publish", subject.lower()] > before)
-        raise NotPermitted(f"the broker does not permit publishing to {subject!r}")
+    async def _open_requests(self) -> Requests:
+        requests = self._requests = Requests(self._client.new_inbox())
 
-    async def _unless_closed(self, work: Coroutine[Any, Any, Any], *others: asyncio.Future[None]) -> Any:
+        async def receive(message: Msg) -> None:
+            requests.put(_message(message))
+
+        with _translated():
+            await self._client.subscribe(f"{requests.inbox}.*", cb=receive, pending_bytes_limit=MAX_BYTES)
+        return requests
+
+    async def _unless_closed(self, work: Coroutine[Any, Any, Any]) -> Any:
         task = asyncio.ensure_future(work)
         closed = asyncio.ensure_future(self.closed.wait())
         try:
-            done, _ = await asyncio.wait({task, closed, *others}, return_when=asyncio.FIRST_COMPLETED)
-            for other in others:
-                if other in done:
-                    other.result()
+            done, _ = await asyncio.wait({task, closed}, return_when=asyncio.FIRST_COMPLETED)
             if task not in done:
                 raise Disconnected(self.why or "the connection was lost")
             with _translated():
@@ -248,15 +246,19 @@ class Link:
             with suppress(nats.errors.Error):
                 await held.unsubscribe()
 
-    def _cut_inboxes(self) -> None:
+    def _end(self) -> None:
+        """What waits on this connection waits no longer."""
+        self.closed.set()
         for inbox in self._inboxes:
             inbox.cut(self.why)
+        if self._requests is not None:
+            self._requests.end(self.why)
 
     async def retire(self) -> None:
         """Finish what is under way, then close."""
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE):
-                while self.busy and self.connected:
+                while self._requests and self.connected:
                     await asyncio.sleep(0.01)
         if self.connected:
             await _settle(self._client.drain(), 2 * GRACE)
@@ -264,8 +266,7 @@ class Link:
 
     async def shut(self, patience: float = 2 * GRACE) -> None:
         await _settle(self._client.close(), patience)
-        self.closed.set()
-        self._cut_inboxes()
+        self._end()
 
 
 async def _settle(work: Coroutine[Any, Any, None], patience: float) -> None:

@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 BATCH = 500
 WAIT = 5.0  # seconds for which one request waits for the first message
 PAUSE = 1.0  # after a failure
+GATHER = 0.03  # seconds after a batch in which the next one gathers: a transaction costs more than its rows
 LONGEST_AWAY = 86_400.0  # seconds that a system may announce to be away
 EVENT_RATE, EVENT_BURST = 50.0, 1000.0
 
@@ -86,8 +87,10 @@ class Indexer:
         try:
             while True:
                 try:
-                    await self.step(reader, wait=0.0 if self.problem else WAIT)  # it may be over
+                    number = await self.step(reader, wait=0.0 if self.problem else WAIT)  # it may be over
                     self.problem = ""
+                    if 0 < number < BATCH:
+                        await asyncio.sleep(GATHER)
                 except NoStream:
                     raise
                 except (BusError, OutOfOrder, OperationError, TimeoutError) as problem:
