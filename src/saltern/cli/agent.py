@@ -49,8 +49,18 @@ def _join(args: SimpleNamespace, paths: AgentPaths) -> int:
 
     text = sys.stdin.read() if args.words[0] == "-" else args.words[0]
     member = join(paths, text, args.minion_id or _own_id(paths), wait=_seconds(args.wait), say=_say)
-    _say(f"joined fleet {member.fleet} as {member.id}; start the agent: saltern agent run")
+    _say(f"joined fleet {member.fleet} as {member.id}; start the agent: {_how_to_start(args)}")
     return exits.OK
+
+
+def _how_to_start(args: SimpleNamespace) -> str:
+    import os
+    import shlex
+
+    if args.directory:
+        return f"saltern agent run --directory {shlex.quote(args.directory)}"
+    service = "saltern agent install-service && systemctl start saltern-agent"
+    return f"{service}; or, to try it: saltern agent run" if os.geteuid() == 0 else "saltern agent run"
 
 
 def _own_id(paths: AgentPaths) -> str:

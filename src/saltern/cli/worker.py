@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 
+from msgspec.structs import replace
+
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, parse
 from saltern.cli.main import guarded
@@ -18,8 +20,10 @@ from saltern.cli.worker_follower import JobFollower
 from saltern.fleet.agent.output import pack_output
 from saltern.fleet.agent.task import JobFolder, Outcome, Task
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+from saltern.system import own_program
 
 TAKEN = 75  # another worker has the job: this one does nothing
+AGAIN = "again"  # a word: this process has the job, and became another build
 # Words of state functions that are no options of the command: Salt's names, and where a value goes.
 OWN_WORDS = {"pillar", "test", "saltenv", "mods", "queue", "concurrent"}
 SHUT = {
@@ -33,9 +37,14 @@ def main(argv: list[str]) -> int:
     """Do the job of a folder; the exit code of its command, or ``TAKEN``."""
     folder = JobFolder(argv[0])
     task = folder.read_task()
-    if not folder.take(task.attempt):
+    if argv[1:] == [AGAIN]:
+        task = replace(task, again=True)
+        if not folder.hold():
+            return TAKEN
+    elif not folder.take(task.attempt):
         return TAKEN
-    _redirect(folder)
+    own_program.continue_as("saltern.cli.worker", (folder.path, AGAIN))
+    _redirect(folder, anew=argv[1:] != [AGAIN])
     follower = JobFollower(folder, task)
     code = guarded(lambda: COMMANDS[task.command](task, follower))
     for stream in (sys.stdout, sys.stderr):
@@ -49,10 +58,11 @@ def main(argv: list[str]) -> int:
     return code
 
 
-def _redirect(folder: JobFolder) -> None:
-    """Standard output and errors go to files; a build that takes over from this one adds to the same."""
+def _redirect(folder: JobFolder, *, anew: bool) -> None:
+    """Standard output and errors go to files; a build that takes over adds its errors to those before."""
     for number, name in ((1, "out"), (2, "err")):
-        file = os.open(folder.file(name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        empty = os.O_TRUNC if anew or name == "out" else 0
+        file = os.open(folder.file(name), os.O_WRONLY | os.O_CREAT | os.O_APPEND | empty, 0o600)
         os.dup2(file, number)
         os.close(file)
 

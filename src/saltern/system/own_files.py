@@ -6,6 +6,7 @@ Which code is loaded is a fact about the process, whatever runs it has: so it is
 from __future__ import annotations
 
 import os
+import sys
 
 PLACE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "__init__.py")
 _known: tuple[int, int, int] | None = None
@@ -20,6 +21,11 @@ def remember() -> None:
 def were_replaced() -> bool:
     """By another build, as a package manager does it; files that are gone were not."""
     return _known is not None and _stamp() not in (None, _known)
+
+
+def are_elsewhere(prefix: str) -> bool:
+    """True if the prefix of this Python leads to another directory now than this one: to another build."""
+    return os.path.realpath(sys.prefix) != prefix
 
 
 def _stamp() -> tuple[int, int, int] | None:

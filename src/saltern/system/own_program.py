@@ -14,6 +14,21 @@ def command(module: str, words: Sequence[str] = (), *, python: str = "") -> list
     return [python or sys.executable, *OPTIONS, "-m", module, *words]
 
 
+_continuation: tuple[str, tuple[str, ...]] | None = None
+
+
+def continue_as(module: str, words: Sequence[str]) -> None:
+    """Say how a run of this process continues in another build, where `saltern resume` is not the way."""
+    global _continuation
+    _continuation = (module, tuple(words))
+
+
+def continuation(run: str, options: Sequence[str], *, python: str) -> list[str]:
+    """The argv with which another build continues a run of this process."""
+    module, words = _continuation or ("saltern", ("resume", run, *options))
+    return command(module, words, python=python)
+
+
 def environment(without: Sequence[str] = (), **more: str) -> dict[str, str]:
     """Ours, for a process that is us again: without what would lead Python to the current directory."""
     found = {name: value for name, value in os.environ.items() if name not in without}

@@ -180,6 +180,7 @@ class AgentProcess:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.inside: tuple[str, ...] = ()  # a command that runs it in a namespace
+        self.env: dict[str, str] = {}
         self.process: asyncio.subprocess.Process | None = None
 
     def command(self, *words: str) -> list[str]:
@@ -197,7 +198,8 @@ class AgentProcess:
     async def start(self) -> None:
         with (self.folder / "stderr").open("ab") as log:
             command = [*self.inside, *self.command("run")]
-            self.process = await asyncio.create_subprocess_exec(*command, stderr=log, stdout=log)
+            env = {**os.environ, **self.env}
+            self.process = await asyncio.create_subprocess_exec(*command, stderr=log, stdout=log, env=env)
 
     async def kill(self) -> None:
         assert self.process is not None

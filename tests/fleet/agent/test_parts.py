@@ -12,6 +12,7 @@ from tests.fleet.agent.light import FLEET as NAME
 from tests.fleet.agent.light import ROOT, issuer
 
 from saltern.fleet.agent import service
+from saltern.fleet.agent.agent import explained
 from saltern.fleet.agent.clock import FleetClock
 from saltern.fleet.agent.deny import ALL, DenyList
 from saltern.fleet.agent.log import LogFile, read_log
@@ -170,3 +171,8 @@ def test_the_log_does_not_grow(tmp_path: Path) -> None:
         handler.handle(logging.LogRecord("x", 20, "", 0, f"line {number}", (), None))
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 500
     assert read_log(path, 2) == ["line 48", "line 49"]
+
+
+def test_a_broker_that_does_not_let_the_machine_in_is_explained() -> None:
+    assert explained("tls://c:1: connection refused") == "tls://c:1: connection refused"
+    assert "`saltern fleet keys`" in explained("tls://c:1: Authorization Violation")

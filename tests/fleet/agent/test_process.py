@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from tests.fleet.agent.standin import Controller, one_agent
 from tests.fleet.harness import run, until
 
+import saltern
 from saltern.fleet.identity.enrolment import Standing
 from saltern.fleet.identity.jwt import decode_user
 from saltern.fleet.identity.membership import load_membership
@@ -240,6 +242,58 @@ def test_an_agent_that_was_away_too_long_gets_a_credential_with_its_key_unless_t
             assert "saltern agent leave" in (await agent.say("status"))[1]
 
     run(scenario())
+
+
+# Stands for a package manager that brings another build along: it replaces the files of the running one.
+BRINGS = """
+import os, saltern
+
+def installed(name, **kwargs):
+    place = saltern.__file__
+    with open(place) as file:
+        text = file.read()
+    changes = {}
+    if "9.9.9" not in text:
+        with open(place + ".new", "w") as file:
+            file.write(text + "\\n__version__ = '9.9.9'\\n")
+        os.replace(place + ".new", place)
+        changes = {"saltern": "9.9.9"}
+    return {"name": name, "result": True, "comment": "", "changes": changes}
+"""
+
+
+def test_a_job_that_replaces_the_program_continues_in_the_new_build_and_so_does_the_agent(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        async with one_agent(tmp_path, ID) as (controller, agent, states):
+            await agent.stop()
+            library = tmp_path / "library" / "saltern"
+            shutil.copytree(
+                Path(saltern.__file__).parent, library, ignore=shutil.ignore_patterns("__pycache__")
+            )
+            agent.env = {"PYTHONPATH": str(library.parent)}
+            (states / "_states").mkdir()
+            (states / "_states" / "pkg.py").write_text(BRINGS)
+            (states / "up.sls").write_text(
+                f"before:\n  cmd.run:\n    - name: echo x >> {tmp_path}/before\n"
+                "saltern:\n  pkg.installed: []\n"
+                f"after:\n  cmd.run:\n    - name: echo x >> {tmp_path}/after\n"
+            )
+            await agent.start()
+            await until(lambda: len({sync.instance for _, sync in controller.syncs}) == 2)
+            assert controller.syncs[-1][1].version != "9.9.9"
+            jid = await controller.send(ID, "state.apply", "up")
+            done = await controller.returned(ID, jid)
+            assert done.status == "returned", done.why
+            assert len(controller.value(ID, jid)["local"]) == 3
+            assert (lines(tmp_path / "before"), lines(tmp_path / "after")) == (["x"], ["x"])
+            assert [one.jid for _, one in controller.away if one.why == "update"][:1] == [jid]
+            await until(lambda: controller.syncs[-1][1].version == "9.9.9", 60)
+            ping = await controller.send(ID, "test.ping")
+            assert (await controller.returned(ID, ping)).status == "returned"
+
+    run(scenario(), 120)
 
 
 NAMESPACE = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")

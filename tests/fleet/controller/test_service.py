@@ -6,12 +6,14 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 from tests.fleet.controller.kit import JOE, let_in, light_agent, running_bench
 from tests.fleet.harness import run, until
 
 from saltern.fleet.controller.service import Submission
 from saltern.fleet.protocol.notices import Happened
 from saltern.fleet.store import audit, job_queries
+from saltern.fleet.store.tables import SYSTEMS
 from saltern.language.diagnostics import OperationError
 
 
@@ -48,6 +50,28 @@ def test_wait_0_leaves_out_who_is_away(tmp_path: Path) -> None:
             with pytest.raises(OperationError) as problem:
                 await bench.fleet.submit(JOE, Submission(function="test.ping", target="web2", wait=0))
             assert code(problem) == "fleet-all-away"
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("state", "fix"), [("revoked", "restore"), ("rejected", "accept"), ("pending", "accept")]
+)
+def test_a_system_that_is_not_let_in_is_named_with_what_lets_it_in(
+    tmp_path: Path, state: str, fix: str
+) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            let_in(bench.database, "web1")
+            with bench.database.write() as connection:
+                connection.execute(update(SYSTEMS).values(state=state))
+            with pytest.raises(OperationError) as problem:
+                await bench.fleet.submit(JOE, Submission(function="test.ping", target="web1"))
+            found = problem.value.diagnostics[0]
+            assert (found.what, found.fix) == (
+                f"'web1' takes no jobs: its key is {state}",
+                f"saltern fleet keys {fix} web1",
+            )
 
     run(scenario())
 

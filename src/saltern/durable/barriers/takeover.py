@@ -103,7 +103,7 @@ def _exec_build(python: str, jid: str, again: Sequence[str]) -> str:
         stream.flush()
     point("update.become")
     try:
-        os.execve(python, own_program.command("saltern", ("resume", jid, *again), python=python), env)
+        os.execve(python, own_program.continuation(jid, again, python=python), env)
     except OSError as problem:
         return f"the new build cannot be started: {python}: {problem.strerror}"
 

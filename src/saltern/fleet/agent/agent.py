@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import secrets
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
@@ -49,9 +51,11 @@ from saltern.fleet.protocol.messages import (
     SyncRequest,
 )
 from saltern.fleet.protocol.subjects import SUBJECTS
+from saltern.system.own_files import are_elsewhere, were_replaced
 
 log = logging.getLogger(__name__)
 
+REFUSED = "authorization violation"  # what a broker answers to a credential that it does not take
 AGAIN = 5.0  # seconds after which a part of the agent that failed is started again
 
 
@@ -67,6 +71,13 @@ async def _run_for_ever(loop: Callable[[], Awaitable[None]]) -> None:
         except Exception:
             log.exception("a part of the agent failed; it is started again in %.0f s", AGAIN)
         await asyncio.sleep(AGAIN)
+
+
+def explained(why: str) -> str:
+    """Why there is no connection, with what to do if the broker does not let this machine in."""
+    if REFUSED not in why.lower():
+        return why
+    return f"{why}; was its key revoked? `saltern fleet keys` on the controller shows that, and restores it"
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
@@ -101,6 +112,9 @@ class Agent:
         self.member, self.bus, self.spool, self.options = member, bus, spool, options
         self.instance = secrets.token_hex(8)
         self.stop = asyncio.Event()  # set by who wants it to end
+        self.outdated = False  # another build of this program is where this one was
+        self._prefix = os.path.realpath(sys.prefix)
+        self.disconnected = ""  # why there was no connection when it was last tried
         self.clock = FleetClock(latest=float(spool.get("latest") or 0))
         now, settings, denied = self.clock.now, options.settings, options.denied
         self.files = options.files
@@ -192,8 +206,10 @@ class Agent:
             self.syncer.wake()
             self.outbox.wake()
             self.facts.wake()
-        if change.why:
-            log.warning("%s: %s", change.state.value, change.why)
+        why = explained(change.why)
+        if why and why != self.disconnected:
+            log.warning("%s: %s", change.state.value, why)
+        self.disconnected = why
 
     async def _on_job(self, message: Arrived) -> None:
         if self.inbox.take(message.data, live=True):
@@ -212,6 +228,13 @@ class Agent:
         if entry is not None and entry.job.changing:
             self.facts.look_again()
             self.scheduler.look_again()
+            self._restart_if_replaced()
+
+    def _restart_if_replaced(self) -> None:
+        """Become the build that a job has put in the place of this one. Jobs that run are found by it."""
+        if were_replaced() or are_elsewhere(self._prefix):
+            self.outdated = True
+            self.stop.set()
 
     # -- what is sent about the agent itself --------------------------------------------------------
 

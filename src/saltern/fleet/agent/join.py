@@ -96,7 +96,7 @@ async def _accepted(
             said = f"waiting for an operator: {answer.why}; the fingerprint is {keys.fingerprint}"
             say(said)
         if time.monotonic() + (answer.retry_after or AGAIN) > end:
-            fix = "run the same command again when it is accepted: saltern fleet keys accept"
+            fix = f"accept it on the controller (saltern fleet keys accept {id}), then run this command again"
             raise _failed(f"the key {keys.fingerprint} is not accepted yet: {answer.why}", fix)
         await asyncio.sleep(answer.retry_after or AGAIN)
 

@@ -7,13 +7,14 @@ import fcntl
 import logging
 import os
 import signal
+import sys
 from contextlib import suppress
 
 import saltern
 from saltern.fleet.agent.agent import Agent, AgentOptions
 from saltern.fleet.agent.deny import DenyList
 from saltern.fleet.agent.jobs import WorkerSettings
-from saltern.fleet.agent.lean import settle
+from saltern.fleet.agent.lean import HEAPS, settle
 from saltern.fleet.agent.log import start_log
 from saltern.fleet.agent.paths import AgentPaths
 from saltern.fleet.agent.renewal import Home
@@ -30,18 +31,26 @@ from saltern.fleet.identity.keys import load_keys
 from saltern.fleet.identity.membership import KeyCredential, Membership, client_tls, count_start
 from saltern.fleet.protocol.messages import Away
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system import own_program
 from saltern.system.boot import boot_identity
+from saltern.system.own_files import remember
 
 log = logging.getLogger(__name__)
 
 SITE = "site:"
+BACK = 60.0  # seconds in which an agent that becomes another build is expected again
+RESTART = -1  # in place of an exit code: become the build that is there now
 
 
 def run(paths: AgentPaths) -> int:
     """Run the agent until a signal ends it; the exit code."""
     start_log(paths.log)
     with _Alone(paths):
-        return asyncio.run(_serve(paths))
+        code = asyncio.run(_serve(paths))
+    if code == RESTART:
+        command = [sys.executable, *sys.orig_argv[1:]]
+        os.execve(command[0], command, own_program.environment(**{HEAPS: "1"}))
+    return code
 
 
 async def _serve(paths: AgentPaths) -> int:
@@ -66,19 +75,26 @@ async def _serve(paths: AgentPaths) -> int:
     agent = _agent(paths, member, bus, spool, runner, Home(paths.keys, member, keys, credential))
     agent.stop = stop
     log.info("agent %s of fleet %s, version %s", member.id, member.fleet, saltern.__version__)
+    remember()
     async with ControlSocket(paths.socket, agent):
         await agent.start()
         settle()
         await stop.wait()
-        log.info("stopping; workers continue")
+        log.info("another build is there; starting that" if agent.outdated else "stopping; workers continue")
         with suppress(TimeoutError):
             async with asyncio.timeout(2):
-                await agent.announce_away(Away(why="stop"))
+                await agent.announce_away(_farewell(agent))
         await agent.close()
         await runner.close()
     await bus.close()
     spool.close()
-    return 0
+    return RESTART if agent.outdated else 0
+
+
+def _farewell(agent: Agent) -> Away:
+    if agent.outdated:
+        return Away(why="update", back_by=agent.clock.now() + BACK)
+    return Away(why="stop")
 
 
 def _agent(

@@ -12,7 +12,8 @@ from saltern.fleet.agent.clock import WRONG
 def status_lines(found: dict[str, Any]) -> Iterator[str]:
     """What `saltern agent status` prints."""
     yield f"{found['id']} in fleet {found['fleet']}, saltern {found['version']}, start {found['starts']}"
-    yield "connected" if found["connected"] else "not connected: it tries again by itself"
+    why = f" ({found['disconnected']})" if found.get("disconnected") else ""
+    yield "connected" if found["connected"] else f"not connected{why}: it tries again by itself"
     if found.get("credential"):
         yield found["credential"]
     if found["synced"]:

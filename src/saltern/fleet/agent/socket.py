@@ -84,6 +84,7 @@ async def _status(agent: Agent, _question: Message) -> Message:
         "starts": agent.member.starts,
         "credential": agent.renewal.problem if agent.renewal else "",
         "connected": agent.bus.connected,
+        "disconnected": agent.disconnected,
         "synced": state.at,
         "problem": state.problem,
         "refused": state.refused,

@@ -26,6 +26,7 @@ from saltern.language.diagnostics import OperationError
 log = logging.getLogger(__name__)
 
 EVERY = 0.3  # seconds in which what begins is collected
+AGAIN = 60.0  # seconds after which a job is marked once more: it may have been down meanwhile
 SEEN = 20_000  # jobs on systems that are known to have begun
 PROGRESS = SUBJECTS["progress"]
 
@@ -50,6 +51,7 @@ class ProgressDesk:
         self._now = now
         self._on_leg = on_leg
         self._seen: OrderedDict[tuple[str, str], Progress] = OrderedDict()
+        self._marked: dict[tuple[str, str], float] = {}
         self.begun: list[tuple[str, str]] = []
         self._wanted = asyncio.Event()
 
@@ -91,12 +93,14 @@ class ProgressDesk:
         return self._seen.get((jid, system))
 
     def _note(self, key: tuple[str, str], one: Progress) -> None:
-        known = key in self._seen
         self._seen[key] = one
-        if known:
+        now = self._now()
+        if now - self._marked.get(key, float("-inf")) < AGAIN:
             return
+        self._marked[key] = now
         if len(self._seen) > SEEN:
-            self._seen.popitem(last=False)
+            old, _ = self._seen.popitem(last=False)
+            self._marked.pop(old, None)
         self.begun.append(key)
         self._wanted.set()
 

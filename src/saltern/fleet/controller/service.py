@@ -35,6 +35,7 @@ from saltern.fleet.store.database import Connection, Database
 from saltern.fleet.store.events import newest_event, store_events
 from saltern.fleet.store.jobs import NewJob, cancel_job, create_job
 from saltern.fleet.store.statuses import OPEN, WAITING
+from saltern.fleet.store.systems import system
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.targeting.match import BadTarget
 
@@ -128,11 +129,12 @@ class Fleet:
         """
         check(ask)
         self._check_broker()
-        if known := await self._known(who, ask):
-            return known
+        if before := await self._known(who, ask):
+            return before
         expected, expression = await self._resolved(ask.target)
         if not expected:
-            raise refuse_empty(ask.target, self._inventory.ids)
+            known = await self._calls.read(system, ask.target)
+            raise refuse_empty(ask.target, self._inventory.ids, known.state if known else "")
         left_out: dict[str, float | None] = {}
         if ask.wait == 0:
             expected, left_out = await self._present(expected)

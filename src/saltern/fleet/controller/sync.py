@@ -155,8 +155,10 @@ def settle(connection: Connection, id_: str, request: SyncRequest, now: float) -
     held = {*request.running, *request.unconfirmed}
     known = standings(connection, id_, [*held])
     events += _end_lost(connection, id_, held, now)
+    restarted = before is not None and before.instance != request.instance
+    waits = ("queued", "sent", "down") if restarted else ("queued", "sent")
     for jid in request.running:  # it has the job, whether it has begun or waits for another one
-        if jid in known and known[jid].status in ("queued", "sent"):
+        if jid in known and known[jid].status in waits:
             set_status(connection, Change(jid, id_, "running"), now, reported=True)
     offered = [one for one in work_of(connection, id_, now) if one.job.jid not in held]
     work = fitting(offered, ROOM)

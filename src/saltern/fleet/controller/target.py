@@ -70,8 +70,17 @@ def refuse(problem: BadTarget) -> OperationError:
     return OperationError(Diagnostic(code="fleet-target", what=problem.what, fix=problem.fix))
 
 
-def refuse_empty(target: str, ids: list[str]) -> OperationError:
-    """No accepted system is meant: with the nearest name, if there is one."""
+DECIDE = {"pending": "accept", "rejected": "accept", "revoked": "restore"}  # what lets a system in again
+
+
+def refuse_empty(target: str, ids: list[str], state: str = "") -> OperationError:
+    """No accepted system is meant: with the nearest name, if there is one. ``state``: that of a system which
+    has exactly this name.
+    """
+    if state in DECIDE:
+        what = f"{target!r} takes no jobs: its key is {state}"
+        fix = f"saltern fleet keys {DECIDE[state]} {target}"
+        return OperationError(Diagnostic(code="fleet-target-empty", what=what, fix=fix))
     near = did_you_mean(target, ids)
     fix = near or ("saltern fleet lists the systems" if ids else "no system has joined: saltern agent join")
     what = f"no accepted system matches {target!r}"
