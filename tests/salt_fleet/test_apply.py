@@ -85,10 +85,12 @@ def test_one_run_at_a_time_and_a_killed_one_is_resumed(fleet: Salt) -> None:
         for function in ("saltern.apply", "state.apply"):
             refused = fleet.details("web1", function, "web")
             assert "saltern_apply" in refused["ret"][0] and refused["retcode"] == 1
+        assert fleet.ask("web1", "saltern.runs")["web1"][0]["status"] == "running"
         kill_run(fleet.place)
         assert "ended by signal 9; saltern.resume continues" in job.communicate()[0]
     go.touch()
     resumed = fleet.ask("web1", "saltern.resume")["web1"]
+    assert isinstance(resumed, dict), resumed
     assert [state["result"] for state in resumed.values()] == [True, True]
     assert started.read_text() == "1\n2\n"
 

@@ -76,6 +76,9 @@ RUNS = {
 MODULES = ("modules", "states", "utils", "renderers")
 """Kinds of modules that saltern can use as Salt has synchronised them."""
 COMPILE_ERROR, PILLAR_ERROR, REBOOT = 3, 5, 6  # exit codes of saltern
+ENDED = (0, 1, 2, 3, 4, 5)
+"""Exit codes after which there is nothing to resume."""
+KEPT_FOR = 30 * 86400  # seconds
 
 
 # -- state runs --------------------------------------------------------------------------------------------
@@ -387,29 +390,49 @@ def _program():
 def _run(words, given):
     """Run a command with a view of the master's files; its exit code, output and errors."""
     program = _program()
+    kept = _kept_folders() if {"resume", "retry"} & set(words) else []
     folder = _new_folder()
-    try:
-        words = [*words[:1], f"--config={_write_configuration(folder)}", *words[1:]]
-        if given.get("pillar"):
-            words.insert(1, f"--pillar={_write(folder, 'pillar.yaml', given['pillar'])}")
-        command = __utils__["saltern_process.start"]([program, *words], folder, given.get("timeout"))
-        for question, reply in command.questions():
-            reply(_answer(folder, question))
-        code, *texts = command.result()
-        return code, *(_with_master_names(text, folder) for text in texts)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    words = [*words[:1], f"--config={_write_configuration(folder)}", *words[1:]]
+    if given.get("pillar"):
+        words.insert(1, f"--pillar={_write(folder, 'pillar.yaml', given['pillar'])}")
+    command = __utils__["saltern_process.start"]([program, *words], folder, kept, given.get("timeout"))
+    for asked, question, reply in command.questions():
+        reply(_answer(asked, question))
+    code, *texts = command.result()
+    if code in ENDED:
+        _remove(folder, *(kept if len(kept) == 1 else ()))
+    return code, *(_with_master_names(text, (folder, *kept)) for text in texts)
 
 
-def _with_master_names(text, folder):
+def _with_master_names(text, folders):
     """A text in which the files of the master have the names that people know them by."""
-    return re.sub("/?" + re.escape(os.path.join(folder, "roots")[1:]) + r"/[^/\"]+/", "salt://", text)
+    for folder in folders:
+        text = re.sub("/?" + re.escape(os.path.join(folder, "roots")[1:]) + r"/[^/\"]+/", "salt://", text)
+    return text
+
+
+# The folder of a run lasts as long as the run may be resumed: its journal names the files in it.
 
 
 def _new_folder():
     parent = os.path.join(__opts__["cachedir"], "saltern")
     os.makedirs(parent, 0o700, exist_ok=True)
     return tempfile.mkdtemp(prefix=time.strftime("%Y%m%d%H%M%S-"), dir=parent)
+
+
+def _kept_folders():
+    """The folders of runs that broke and of those that reboot; very old ones are removed."""
+    parent = os.path.join(__opts__["cachedir"], "saltern")
+    found = [entry.path for entry in os.scandir(parent)] if os.path.isdir(parent) else []
+    found = [path for path in found if not __utils__["saltern_process.is_served"](path)]
+    old = [path for path in found if os.stat(path).st_mtime < time.time() - KEPT_FOR]
+    _remove(*old)
+    return sorted(set(found) - set(old))
+
+
+def _remove(*folders):
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write(folder, name, data):

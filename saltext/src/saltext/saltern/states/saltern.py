@@ -90,7 +90,10 @@ def _sub_state(tag, state):
 
 
 def _version(place):
-    done = _run([os.path.join(place, "bin", "saltern"), "--version"])
+    program = os.path.join(place, "bin", "saltern")
+    if not os.path.exists(program):
+        return None
+    done = _run([program, "--version"])
     return done["stdout"].split()[-1] if done["retcode"] == 0 and done["stdout"] else None
 
 

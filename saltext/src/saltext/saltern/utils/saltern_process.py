@@ -18,17 +18,17 @@ LONGEST = 1 << 20  # bytes of a question
 PATIENCE = 10  # seconds for a question to arrive
 
 
-def start(command, folder, time_limit=None):
-    """Start the command; what it writes is kept in ``folder``."""
-    return Command(command, folder, time_limit)
+def start(command, folder, others=(), time_limit=None):
+    """Start the command; what it writes is kept in ``folder``. It may ask there, and in ``others``."""
+    return Command(command, folder, others, time_limit)
 
 
 class Command:
     """A command that runs. Ask for ``questions`` until there is none left, then for ``result``."""
 
-    def __init__(self, command, folder, time_limit):
+    def __init__(self, command, folder, others, time_limit):
         self._end = time.monotonic() + time_limit if time_limit else None
-        self._listener = _listen(folder)
+        self._listeners = {_listen(one): one for one in (folder, *others)}
         self._out, self._err = _file(folder, "out"), _file(folder, "err")
         self._process = subprocess.Popen(
             command,
@@ -40,17 +40,18 @@ class Command:
         )
 
     def questions(self):
-        """Each question, with the function that sends its answer, until the command ends.
+        """Each question, with its folder and the function that sends its answer, until the command ends.
 
         After the time limit the command gets SIGTERM: it ends after the state it is at, and can be resumed.
         """
         with selectors.DefaultSelector() as ready, contextlib.ExitStack() as opened:
-            ready.register(self._listener, selectors.EVENT_READ)
+            for listener in self._listeners:
+                ready.register(listener, selectors.EVENT_READ)
             ended = _watch_end(self._process, ready, opened)
             while self._process.poll() is None:
                 for key, _ in ready.select(STEP if self._end or not ended else None):
-                    if key.fileobj is self._listener:
-                        yield from _received(self._listener)
+                    if key.fileobj in self._listeners:
+                        yield from _received(key.fileobj, self._listeners[key.fileobj])
                 if self._end and time.monotonic() > self._end:
                     self._process.send_signal(signal.SIGTERM)
                     self._end = None
@@ -62,7 +63,7 @@ class Command:
         return code, *texts
 
     def close(self):
-        for one in (self._listener, self._out, self._err):
+        for one in (*self._listeners, self._out, self._err):
             one.close()
 
 
@@ -79,6 +80,19 @@ def _listen(folder):
         os.close(directory)
     listener.listen(16)
     return listener
+
+
+def is_served(folder):
+    """True if a process answers questions in ``folder``."""
+    directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        try:
+            line.connect(f"/proc/self/fd/{directory}/socket")
+        except OSError:
+            return False
+        finally:
+            os.close(directory)
+    return True
 
 
 def _file(folder, name):
@@ -102,7 +116,7 @@ def _watch_end(process, ready, opened):
     return True
 
 
-def _received(listener):
+def _received(listener, folder):
     """The question of a caller that has connected; none if it has gone again."""
     line, _ = listener.accept()
     with line:
@@ -112,7 +126,7 @@ def _received(listener):
                 question = json.loads(stream.readline(LONGEST))
         except (OSError, ValueError):
             return
-        yield question, lambda answer: _send(line, answer)
+        yield folder, question, lambda answer: _send(line, answer)
 
 
 def _send(line, answer):
