@@ -20,7 +20,7 @@ from saltern.engine.session import Session
 from saltern.language.chunk import Chunk
 from saltern.language.high import Declaration
 from saltern.language.source import Mark, SlsRef
-from saltern.modules.api.argv import CARRY_OPTIONS, END, RUN_COMMANDS
+from saltern.modules.api.argv import CARRY_OPTIONS, END
 from saltern.modules.api.params import Schema
 from saltern.modules.api.registry import FUNCTIONS, STATES, Registry, schema
 from saltern.system.clock import FakeClock
@@ -113,7 +113,13 @@ TABLES = {
 
 # They run what they are given, or write YAML, where a text of several lines stays one value.
 SCRIPTS = {("at", "name")}  # a job may have several lines
-TAKE_LINES = RUN_COMMANDS - {"cron"} | {"grains"}
+TAKE_LINES = {"cmd", "exec", "module", "saltutil", "state", "grains"}
+
+
+def runs_commands(kind: str, module: str, fun: str) -> bool:
+    registry = Registry()
+    nature = registry.nature(module, fun) if kind == "states" else registry.function_nature(f"{module}.{fun}")
+    return nature.runs_commands
 
 
 class Recorder(MemoryHost):
@@ -251,7 +257,7 @@ def test_no_argument_becomes_an_option_or_a_command(kind: str, module: str, fun:
     wrong = []
     for text in (*OPTIONS, OTHERS[1], OTHERS[2]):
         for argument, host in tried(kind, module, fun, text, REPLIES[0], tmp_path):
-            if argument in CARRY_OPTIONS or module in RUN_COMMANDS:
+            if argument in CARRY_OPTIONS or runs_commands(kind, module, fun):
                 continue
             for command in host.commands_run:
                 if isinstance(command, str):
@@ -320,7 +326,11 @@ SECRETS = frozenset(
 def holds_secrets(kind: str, module: str, fun: str) -> bool:
     registry = Registry()
     found = registry.state(module, fun) if kind == "states" else registry.function(f"{module}.{fun}")
-    return found is not None and module not in RUN_COMMANDS and bool(SECRETS & set(schema(found).params))
+    return (
+        found is not None
+        and not runs_commands(kind, module, fun)
+        and bool(SECRETS & set(schema(found).params))
+    )
 
 
 HOLDERS = [one for one in ALL if holds_secrets(*one)]

@@ -15,12 +15,6 @@ if TYPE_CHECKING:
     from saltern.engine.session import Session
     from saltern.language.events import Answer, Report
 
-# What to do about it, where a whole kind of states has the same cause.
-CURES = {
-    "cmd": "give it 'creates', 'unless' or 'onlyif', or let it be 'onchanges' of what it follows",
-    "module": "give it 'unless' or 'onlyif': a function is called each time",
-}
-
 
 def is_idempotent(args: SimpleNamespace, engine: Session, run: Callable[[], Report]) -> bool:
     """Apply once more, and report on stderr every state that changed something or failed."""
@@ -34,7 +28,11 @@ def is_idempotent(args: SimpleNamespace, engine: Session, run: Callable[[], Repo
         from saltern.report.colours import wanted
         from saltern.report.diagnostics import show
 
-        show([_diagnostic(answer) for answer in moved], sys.stderr, colour=wanted(sys.stderr, args.color))
+        show(
+            [_diagnostic(engine, answer) for answer in moved],
+            sys.stderr,
+            colour=wanted(sys.stderr, args.color),
+        )
         number = "1 state is" if len(moved) == 1 else f"{len(moved)} states are"
         print(f"saltern: {number} not idempotent", file=sys.stderr)
     else:
@@ -42,7 +40,7 @@ def is_idempotent(args: SimpleNamespace, engine: Session, run: Callable[[], Repo
     return not moved
 
 
-def _diagnostic(answer: Answer) -> Diagnostic:
+def _diagnostic(engine: Session, answer: Answer) -> Diagnostic:
     chunk, result = answer.chunk, answer.result
     how = f"changed {', '.join(map(str, result.changes))} again" if result.changes else "failed"
     why = f": {result.comment}" if result.outcome is Outcome.FAILED else ""
@@ -50,5 +48,5 @@ def _diagnostic(answer: Answer) -> Diagnostic:
         code="not-idempotent",
         what=f"the second run of {chunk.function} {answer.path!r} {how}{why}",
         where=chunk.mark(),
-        fix=CURES.get(chunk.state, ""),
+        fix=engine.registry.nature(chunk.state, chunk.fun).advice,
     )

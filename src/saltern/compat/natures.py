@@ -20,10 +20,10 @@ DECLARATION = "__saltern__"
 Words = Mapping[str, Any]
 # Modules of Salt's by name. They declare nothing; so does a user's own that takes the place of one.
 OF_SALT: Mapping[str, Words] = {
-    "cmd": {"repeat": "once"},
+    "cmd": {"repeat": "once", "runs_commands": True},
     "event": {"repeat": "once"},
-    "exec": {"repeat": "once"},
-    "module": {"repeat": "once"},
+    "exec": {"repeat": "once", "runs_commands": True},
+    "module": {"repeat": "once", "runs_commands": True},
     "grains": {"refreshes": ("grains",)},
     "saltutil": {"refreshes": ("grains", "pillar", "modules")},
     "pkg": {"installs": True, "reloads": True},

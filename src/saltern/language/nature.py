@@ -10,6 +10,7 @@ from msgspec import Struct
 from saltern.language.delayed import REFRESHABLE
 
 Repeat = Literal["safe", "once"]
+NameIs = Literal["", "path", "source"]
 
 # By habit of Salt's modules, functions of these names take something away. Asked only where nothing can be
 # declared: of a Salt-style module that says nothing, of the steps of another engine.
@@ -24,7 +25,10 @@ class Nature(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     that outlive the run (``ctx.host.kept_run``) and in no other way, so that their results stand for its own.
     ``refreshes``: what has to be looked at again before anything is rendered after it. ``reloads``: what it
     installs may be a module. ``installs``: what it installs may be saltern itself. ``removes``: it takes
-    something away, even where its changes alone do not say so.
+    something away, even where its changes alone do not say so. ``name_is``: its name is an absolute ``path``,
+    or the ``source`` of a file. ``from_file``: it writes what ``source`` names. ``acts_always``: it acts at
+    every call, unless a condition says when. ``advice``: what to write if a second run changes it again.
+    ``runs_commands``: what it is given are commands, with their options; also of a module of functions.
     """
 
     repeat: Repeat = "safe"
@@ -33,10 +37,17 @@ class Nature(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reloads: bool = False
     installs: bool = False
     removes: bool = False
+    name_is: NameIs = ""
+    from_file: bool = False
+    acts_always: bool = False
+    advice: str = ""
+    runs_commands: bool = False
 
     def __post_init__(self) -> None:
         if self.repeat not in ("safe", "once"):
             raise ValueError(f"repeat is {self.repeat!r}; it is 'safe' or 'once'")
+        if self.name_is not in ("", "path", "source"):
+            raise ValueError(f"name_is is {self.name_is!r}; it is 'path' or 'source'")
         if any(one not in REFRESHABLE for one in self.refreshes):
             raise ValueError(f"refreshes is {self.refreshes!r}; it is a tuple of {', '.join(REFRESHABLE)}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from saltern.language.nature import Repeat
+from saltern.language.nature import NameIs, Repeat
 
 
 class NatureWords(TypedDict, total=False):
@@ -16,3 +16,8 @@ class NatureWords(TypedDict, total=False):
     reloads: bool
     installs: bool
     removes: bool
+    name_is: NameIs
+    from_file: bool
+    acts_always: bool
+    advice: str
+    runs_commands: bool

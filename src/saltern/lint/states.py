@@ -11,6 +11,7 @@ from saltern.engine.session import Session
 from saltern.language.chunk import HIDDEN, Chunk, Requisite
 from saltern.language.hidden import shown
 from saltern.language.late import OPEN
+from saltern.language.nature import Nature
 from saltern.language.requisites import ORDERING, WITHOUT_REACTION
 from saltern.language.source import SlsRef
 from saltern.lint.files import KeptLoader
@@ -20,18 +21,12 @@ from saltern.modules.api.registry import schema
 from saltern.plan.matcher import SLS, described, is_pattern
 from saltern.runtime.slots import PREFIX
 
-_COMMANDS = frozenset({"cmd.run", "cmd.script"})
 # Any of these says when a command has to run at all.
 _GUARDS = {"unless", "onlyif", "creates", "stateful", "prereq", "onchanges", "onchanges_any"}
 _GUARDS |= {"onfail", "onfail_any", "onfail_all", "read_only"}
 _ORDERING = frozenset(kind.name for kind in ORDERING)
 _SALT = "salt://"
 _SOURCE = re.compile(r"/|[A-Za-z][\w+.-]*://|__slot__")
-# Functions that take a file from elsewhere, and those whose name is a path.
-_FROM_FILES = frozenset({"file.managed", "file.recurse", "archive.extracted", "cmd.script"})
-_WHOLE = ("managed", "directory", "symlink", "hardlink", "recurse", "absent", "exists", "missing", "touch")
-_EDITED = ("append", "prepend", "replace", "line", "blockreplace", "comment", "uncomment", "keyvalue")
-_AT_PATHS = frozenset(f"file.{fun}" for fun in (*_WHOLE, *_EDITED, "copy", "serialize", "patch", "mknod"))
 
 
 class Unit(Struct, frozen=True, kw_only=True):
@@ -49,10 +44,13 @@ class Unit(Struct, frozen=True, kw_only=True):
     def states(self) -> Iterator[Chunk]:
         return (chunk for chunk in self.chunks if chunk.declared.ref in self.wanted)
 
+    def nature(self, chunk: Chunk) -> Nature:
+        return self.session.registry.nature(chunk.state, chunk.fun)
+
 
 def command_unguarded(unit: Unit, found: Findings) -> None:
     for chunk in unit.states():
-        if chunk.function in _COMMANDS and _GUARDS.isdisjoint(chunk.words | chunk.args.keys()):
+        if unit.nature(chunk).acts_always and _GUARDS.isdisjoint(chunk.words | chunk.args.keys()):
             found.warn(
                 "command-unguarded",
                 f"the command of {chunk.label!r} runs every time, and every time counts as a change",
@@ -112,7 +110,7 @@ def argument_value(unit: Unit, found: Findings) -> None:
 
 def path_relative(unit: Unit, found: Findings) -> None:
     for chunk in unit.states():
-        if chunk.function not in _AT_PATHS or chunk.name.startswith(("/", "~")):
+        if unit.nature(chunk).name_is != "path" or chunk.name.startswith(("/", "~")):
             continue
         if PREFIX not in chunk.name and OPEN not in chunk.name:
             what = f"{chunk.function} needs an absolute path, got {shown(chunk).name!r}"
@@ -129,7 +127,7 @@ def source_missing(unit: Unit, found: Findings) -> None:
         given = chunk.args.get("source")
         named = given if isinstance(given, list) else [given]
         texts = [str(next(iter(one), "")) if isinstance(one, dict) else one for one in named]
-        if chunk.function in _FROM_FILES:
+        if unit.nature(chunk).from_file:
             _no_source(chunk, texts, found)
         own = [text for text in texts if isinstance(text, str) and text.startswith(_SALT)]
         if not own or len(own) < len(texts) or any(_is_there(unit, chunk, text) for text in own):

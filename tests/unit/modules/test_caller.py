@@ -165,3 +165,16 @@ def test_a_function_that_takes_a_word_of_the_engine_owns_it(caller: ModuleCaller
 def test_marked_functions_can_be_called_like_functions() -> None:
     assert isinstance(seen, StateFunction)
     assert seen.name == "seen"
+
+
+@pytest.mark.parametrize(("fun", "dashed"), [("guarded", ["-x"]), ("command", [])])
+def test_only_what_runs_commands_may_pass_options_on(fun: str, dashed: list[str], tmp_path: Path) -> None:
+    @state
+    def guarded(ctx: Context, name: str) -> Result:
+        return ok(name, dashed=sorted(ctx.dashed))
+
+    command = StateFunction(guarded.body, "command", {"runs_commands": True})
+    registry = Registry(states={"own": module(guarded, command)})
+    caller = kit.Tree({}, str(tmp_path / "tree"), registry=registry).session().caller
+    one = chunk("a", state="own", fun=fun, name="-x")
+    assert caller.call(one, one.args, test=False).data["dashed"] == dashed

@@ -131,3 +131,30 @@ def test_functions_that_are_named_for_it_say_that_they_take_something_away() -> 
     removing = {key for key, nature in NATURES.items() if nature.removes}
     assert removing == {key for key in NATURES if key.partition(".")[2] in TAKE_AWAY}
     assert {"file.absent", "pkg.purged", "service.dead", "iptables.delete"} <= removing
+
+
+def test_what_the_checks_and_the_door_for_options_ask_is_declared() -> None:
+    registry = Registry()
+    assert registry.nature("file", "managed").name_is == "path"
+    assert registry.nature("cron", "file").name_is == "source"
+    assert registry.nature("file", "recurse").from_file
+    assert registry.nature("cmd", "run").acts_always
+    assert not registry.nature("cmd", "wait").acts_always
+    assert "unless" in registry.nature("module", "run").advice
+    assert registry.nature("cron", "present").runs_commands
+    assert registry.function_nature("cmd.run").runs_commands
+    assert registry.function_nature("state.apply").runs_commands
+    assert not registry.function_nature("user.add").runs_commands
+    assert not registry.function_nature("nothing.known").runs_commands
+
+
+def test_a_state_of_the_users_own_can_declare_them_too() -> None:
+    @state(name_is="path", acts_always=True, advice="say when", runs_commands=True)
+    def mine(ctx: Context, name: str) -> Result:
+        return ok(name)
+
+    found = Registry(states={"own": _own(mine=mine)}).nature("own", "mine")
+    assert (found.name_is, found.acts_always, found.advice) == ("path", True, "say when")
+    assert found.runs_commands
+    with pytest.raises(ValueError, match="name_is"):
+        Nature(name_is="elsewhere")  # type: ignore[arg-type]

@@ -57,8 +57,6 @@ CARRY_OPTIONS = frozenset(
         "venv_bin",
     }
 )
-# Modules that run what they are given.
-RUN_COMMANDS = frozenset({"cmd", "exec", "module", "cron", "saltutil", "state"})
 
 
 def vector(program: Sequence[str], *values: object, end: str | None = None) -> list[str]:
@@ -85,22 +83,21 @@ def plain(text: str, program: str) -> str:
 # -- the door ------------------------------------------------------------------------------------------
 
 
-def dashed(module: str, given: Iterable[tuple[str, object]]) -> frozenset[str]:
-    """The words among these arguments that a program could read as options."""
+def dashed(given: Iterable[tuple[str, object]]) -> frozenset[str]:
+    """The words among these arguments that a program could read as options. Not asked of what declares
+    ``runs_commands``: its arguments are commands with their options.
+    """
     found: set[str] = set()
-    if module not in RUN_COMMANDS:
-        for name, value in given:
-            if name not in CARRY_OPTIONS:
-                _collect(value, found)
+    for name, value in given:
+        if name not in CARRY_OPTIONS:
+            _collect(value, found)
     return frozenset(found) if found else NONE
 
 
-def given_words(
-    function: str, names: Iterable[str], args: Sequence[object], kwargs: Mapping[str, object]
-) -> frozenset[str]:
+def given_words(names: Iterable[str], args: Sequence[object], kwargs: Mapping[str, object]) -> frozenset[str]:
     """The same for an execution function, whose first arguments come without their names."""
     known = [*names, *("" for _ in args)]
-    return dashed(function.partition(".")[0], [*zip(known, args, strict=False), *kwargs.items()])
+    return dashed([*zip(known, args, strict=False), *kwargs.items()])
 
 
 def _collect(value: object, found: set[str]) -> None:

@@ -12,7 +12,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.events import Answer
 from saltern.language.nature import Nature
 from saltern.language.result import Result, SubResult, not_called
-from saltern.modules.api.argv import dashed, given_words
+from saltern.modules.api.argv import NONE, dashed, given_words
 from saltern.modules.api.context import Context, Run
 from saltern.modules.api.declare import StateFunction
 from saltern.modules.api.params import BadArgument, bind
@@ -40,18 +40,22 @@ class ModuleCaller:
         function = self._registry.state(chunk.state, chunk.fun)
         if function is None:
             return not_called(_unknown(self._registry, chunk, chunk.fun))
-        result = call_state(self._run, function, chunk, args, test=test, emit=emit)
-        if result.changes and not test and self.nature(chunk.state, chunk.fun).installs:
-            from saltern.modules.api.self_update import going_on_with_it
+        nature = self._registry.nature(chunk.state, chunk.fun)
+        result = call_state(
+            self._run, function, chunk, args, test=test, emit=emit, checked=not nature.runs_commands
+        )
+        if result.changes and not test and nature.installs:
+            from saltern.modules.api.self_update import request_restart_if_replaced
 
-            return going_on_with_it(result)
+            return request_restart_if_replaced(result)
         return result
 
     def react(self, chunk: Chunk, args: Mapping[str, object], *, fun: str, test: bool) -> Result:
         function = self._registry.companion(chunk.state, "mod_watch")
         if not isinstance(function, StateFunction):
             return not_called(_unknown(self._registry, chunk, "mod_watch"))
-        return call_state(self._run, function, chunk, {**args, "sfun": fun}, test=test)
+        checked = not self._registry.nature(chunk.state, "mod_watch").runs_commands
+        return call_state(self._run, function, chunk, {**args, "sfun": fun}, test=test, checked=checked)
 
     def nature(self, state: str, fun: str) -> Nature:
         return self._registry.nature(state, fun)
@@ -89,7 +93,8 @@ class ModuleCaller:
             from saltern.modules.api.unknown_names import unknown_function
 
             raise LookupError(f"no function is called {name!r}: {unknown_function(self._registry, name)}")
-        words = given_words(name, parameters(function), args, kwargs)
+        checked = not self._registry.function_nature(name).runs_commands
+        words = given_words(parameters(function), args, kwargs) if checked else NONE
         return function.body(Context(self._run, dashed=words), *args, **kwargs)
 
     def function_and_code(
@@ -130,15 +135,18 @@ def call_state(
     *,
     test: bool,
     emit: Emit | None = None,
+    checked: bool = True,
 ) -> Result:
-    """Bind the arguments and call a state function in a context of its own."""
+    """Bind the arguments and call a state function in a context of its own. ``checked``: no argument may
+    reach a program as an option.
+    """
     try:
         known = function.schema or schema(function)
         keywords = bind(known, args) if args or known.required else {}
     except BadArgument as problem:
         return not_called(f"{chunk.state}.{function.name} cannot be called: {problem} ({chunk.mark()})")
     name = args.get("name", chunk.name) if args else chunk.name
-    words = dashed(chunk.state, (("name", name), *keywords.items()))
+    words = dashed((("name", name), *keywords.items())) if checked else NONE
     context = Context(run, test=test, env=chunk.env, chunk=chunk, emit=emit, dashed=words)
     if chunk.words:
         call = _call_unheard if chunk.hidden else _call_with_words

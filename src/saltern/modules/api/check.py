@@ -27,7 +27,6 @@ _NEVER_UNKNOWN = ENGINE_WORDS | INTERNAL
 _SLIPS = sorted(word for word in ENGINE_WORDS if len(word) > 4)
 _STARTS = frozenset(word[:3] for word in _SLIPS)
 CLOSE = 0.8  # how near a template variable must be to an argument to be taken for a slip of it
-NAMES_ARE_SOURCES = frozenset({"cmd.script", "cron.file"})
 Report = Callable[..., None]
 
 
@@ -112,12 +111,21 @@ class _Judge:
         known_words = (*names, *_SLIPS)
         said = f"no argument is called {name!r}; {hint}" if hint else unknown_argument(name, known_words)
         verdict = "slip"
-        if known.rest == "Variables" and _renders(chunk, known):
+        if known.rest == "Variables" and self._renders(chunk, known):
             verdict = self._variable(chunk, names, name)
         if verdict == "slip":
             self.report("argument-unknown", f"{chunk.function}: {said}", where=chunk.mark(name))
         elif verdict == "doubtful":
             self._found.warn("argument-suspicious", f"{chunk.function}: {said}", where=chunk.mark(name))
+
+    def _renders(self, chunk: Chunk, known: Schema) -> bool:
+        """Whether the state renders a source: only then are extra arguments variables."""
+        args = chunk.args
+        if not args.get("template", known.params["template"].default):
+            return False
+        if args.get("source") or args.get("sources"):
+            return True
+        return self._registry.nature(chunk.state, chunk.fun).name_is == "source"
 
     def _ignored(self, chunk: Chunk, name: str, effect: str) -> None:
         """An argument that Salt takes, and that does nothing here; reported if it asks for anything."""
@@ -145,14 +153,6 @@ def _is_displaced_target(chunk: Chunk, name: str) -> bool:
     items = chunk.declared.items
     words = {word for item in items if isinstance(item, dict) and None in item.values() for word in item}
     return bool(words & REQUISITE_WORDS) and isinstance(chunk.args[name], str) and name in STATES
-
-
-def _renders(chunk: Chunk, known: Schema) -> bool:
-    """Whether the state renders a source: only then are extra arguments variables."""
-    args = chunk.args
-    if not args.get("template", known.params["template"].default):
-        return False
-    return bool(args.get("source") or args.get("sources")) or chunk.function in NAMES_ARE_SOURCES
 
 
 _asked: dict[object, str] = {}

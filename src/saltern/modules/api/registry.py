@@ -236,6 +236,12 @@ class Registry:
                 return replace(shared, **found.words) if found is not None and found.words else shared
         return UNDECLARED
 
+    def function_nature(self, name: str) -> Nature:
+        """What the module of an execution function says of all its functions."""
+        module, _, fun = name.partition(".")
+        found = (one for one in self._layers("functions", module) if _member(one, fun, Function) is not None)
+        return getattr(next(found, None), "NATURE", UNDECLARED)
+
     def function(self, name: str) -> AnyFunction | None:
         if name not in self._functions:
             module, _, fun = name.partition(".")

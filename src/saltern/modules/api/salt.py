@@ -43,9 +43,10 @@ class Salt:
     def _guarded(self, name: str, function: AnyFunction, context: Context) -> Callable[..., object]:
         """The function in its context; in one of its own if it was given what looks like an option."""
         names = parameters(function)
+        checked = not self._registry.function_nature(name).runs_commands
 
         def call(*args: object, **kwargs: object) -> object:
-            words = given_words(name, names, args, kwargs)
+            words = given_words(names, args, kwargs) if checked else None
             here = Context(context.run, dashed=words) if words else context
             return function.body(here, *args, **kwargs)
 

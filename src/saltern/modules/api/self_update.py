@@ -11,7 +11,7 @@ from saltern.system.own_files import were_replaced
 REPLACED = "the files of saltern itself were replaced"
 
 
-def going_on_with_it(result: Result) -> Result:
+def request_restart_if_replaced(result: Result) -> Result:
     """Ask for the run to continue with the new build: half of the old one is in memory, the rest is gone."""
     if result.outcome is not Outcome.OK or not were_replaced():
         return result

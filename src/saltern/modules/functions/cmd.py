@@ -12,12 +12,15 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
+from saltern.language.nature import Nature
 from saltern.modules.api.commands import Command, Done, Options, execute, listed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import Function, documented, function
 from saltern.modules.api.params import BadArgument, unknown_argument
 
 Finish = Callable[[Done], object]
+
+NATURE = Nature(runs_commands=True)
 
 UNUSED = frozenset(
     [

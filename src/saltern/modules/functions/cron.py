@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from saltern.language.nature import Nature
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.refused import one_line
 from saltern.modules.lib.tables import crontab
 from saltern.modules.lib.tables.crontab import FIELDS, Crontab, Job
 
+NATURE = Nature(runs_commands=True)
 NO_ID = "NO ID SET"  # Salt's word for a job without an identifier
 
 

@@ -6,9 +6,11 @@ it keep working. What a run has read once, the ``refresh_*`` functions let it re
 
 from __future__ import annotations
 
+from saltern.language.nature import Nature
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import Function, documented, function
 
+NATURE = Nature(runs_commands=True)
 KINDS = (
     "beacons clouds engines executors grains log_handlers matchers modules output pillar proxymodules "
     "renderers resources returners sdb serializers states thorium tops utils wrapper"

@@ -26,7 +26,12 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.reboot_codes import asking, reboot_codes
 from saltern.modules.lib.stateful import as_reported, is_stateful, test_command
 
-NATURE = Nature(repeat="once", programs_only=True)
+NATURE = Nature(
+    repeat="once",
+    programs_only=True,
+    runs_commands=True,
+    advice="give it 'creates', 'unless' or 'onlyif', or let it be 'onchanges' of what it follows",
+)
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
 
 # Accepted for trees written for Salt; they mean nothing here.
@@ -36,7 +41,7 @@ UNUSED = frozenset(
 )
 
 
-@state
+@state(acts_always=True)
 def run(
     ctx: Context,
     /,
@@ -196,7 +201,7 @@ def wait(ctx: Context, /, name: str, **_: Unused) -> Result:  # noqa: ARG001
     return NOTHING_WATCHED
 
 
-@state
+@state(acts_always=True, from_file=True, name_is="source")
 def script(
     ctx: Context,
     /,

@@ -23,7 +23,7 @@ from saltern.modules.lib.engines.drive import Ended, drive, unparsed
 from saltern.modules.lib.engines.lines import Reader
 from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
 
-NATURE = Nature(repeat="once")
+NATURE = Nature(repeat="once", runs_commands=True)
 NO_DRY_RUN = "would run {}; in test mode it is not, as neither dry_run nor test_args says how"
 
 

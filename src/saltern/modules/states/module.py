@@ -24,7 +24,11 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 
-NATURE = Nature(repeat="once")
+NATURE = Nature(
+    repeat="once",
+    runs_commands=True,
+    advice="give it 'unless' or 'onlyif': a function is called each time",
+)
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
 NOT_ARGUMENTS = frozenset({"func", "returner", "sfun", "args", "kwargs", "reload_modules", "m_names"})
 

@@ -32,7 +32,7 @@ TRIMMED = 100
 MEANINGLESS = frozenset({"tar_options", "zip_options", "archive_user", "list_options"})
 
 
-@state
+@state(from_file=True)
 def extracted(
     ctx: Context,
     /,

@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+from saltern.language.nature import Nature
+
+NATURE = Nature(runs_commands=True)
+
 LAZY: dict[str, str] = {
     "absent": "jobs",
     "env_absent": "variables",

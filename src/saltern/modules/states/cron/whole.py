@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from saltern.modules.lib.files.content import Template
 
 
-@state
+@state(name_is="source")
 def file(
     ctx: Context,
     /,

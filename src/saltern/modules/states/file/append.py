@@ -19,7 +19,7 @@ from saltern.modules.lib.files.edit import Edit, edit, ended
 NO_TEMPLATE = "no argument is called {!r}, and no template is rendered that could use it"
 
 
-@state
+@state(name_is="path")
 def append(
     ctx: Context,
     /,
@@ -92,7 +92,7 @@ def append(
     return _counted(edit(ctx, how, change), len(added))
 
 
-@state
+@state(name_is="path")
 def prepend(
     ctx: Context,
     /,

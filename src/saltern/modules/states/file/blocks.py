@@ -16,7 +16,7 @@ from saltern.modules.states.file.accumulated import required_for
 from saltern.modules.states.file.append import NO_TEMPLATE, texts
 
 
-@state
+@state(name_is="path")
 def blockreplace(
     ctx: Context,
     /,

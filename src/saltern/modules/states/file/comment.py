@@ -10,7 +10,7 @@ from saltern.modules.lib.files.comment_forms import Forms
 from saltern.modules.lib.files.edit import Edit, backup_suffix, edit
 
 
-@state
+@state(name_is="path")
 def comment(
     ctx: Context,
     name: str,
@@ -53,7 +53,7 @@ def comment(
     )
 
 
-@state
+@state(name_is="path")
 def uncomment(ctx: Context, name: str, *, regex: str, char: str = "#", backup: object = ".bak") -> Result:
     """Take the comment sign from lines.
 

@@ -35,7 +35,7 @@ class Move(Struct, frozen=True, kw_only=True):
     dir_mode: str | None = None
 
 
-@state
+@state(name_is="path")
 def copy(
     ctx: Context,
     /,

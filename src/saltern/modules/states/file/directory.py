@@ -43,7 +43,7 @@ class Directory(Struct, frozen=True, kw_only=True):
     follow: bool = False
 
 
-@state
+@state(name_is="path")
 def directory(
     ctx: Context,
     /,

@@ -14,7 +14,7 @@ from saltern.modules.lib.files.diffs import lines_of
 from saltern.modules.lib.files.edit import Edit, edit
 
 
-@state
+@state(name_is="path")
 def keyvalue(
     ctx: Context,
     name: str,

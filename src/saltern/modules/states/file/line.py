@@ -13,7 +13,7 @@ from saltern.system.files import KEPT
 Mode = str
 
 
-@state
+@state(name_is="path")
 def line(
     ctx: Context,
     name: str,

@@ -39,7 +39,7 @@ class Link(Struct, frozen=True, kw_only=True):
     above: tuple[str | None, str | None] = (None, None)  # who shall own directories made, if not the owner
 
 
-@state
+@state(name_is="path")
 def symlink(
     ctx: Context,
     /,
@@ -90,7 +90,7 @@ def symlink(
     return _link(ctx, link, _is_symlink, _soft)
 
 
-@state
+@state(name_is="path")
 def hardlink(
     ctx: Context,
     /,

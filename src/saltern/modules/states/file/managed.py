@@ -29,7 +29,7 @@ Mode = str
 PLAIN = Template()
 
 
-@state
+@state(name_is="path", from_file=True)
 def managed(
     ctx: Context,
     /,

@@ -23,7 +23,7 @@ KINDS: dict[str, tuple[str, int]] = {
 }
 
 
-@state
+@state(name_is="path")
 def mknod(
     ctx: Context,
     name: str,

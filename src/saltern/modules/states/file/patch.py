@@ -34,7 +34,7 @@ class Job(Struct, frozen=True):
     reject_file: str
 
 
-@state
+@state(name_is="path")
 def patch(
     ctx: Context,
     /,

@@ -14,7 +14,7 @@ from saltern.modules.lib.files.facts import absolute, facts
 from saltern.system import files
 
 
-@state(removes=True)
+@state(removes=True, name_is="path")
 def absent(ctx: Context, /, name: str, **_: Ignored) -> Result:
     """Remove a file, a link or a directory with all it holds.
 
@@ -46,7 +46,7 @@ def absent(ctx: Context, /, name: str, **_: Ignored) -> Result:
     return result_of(ctx, {"removed": path}, Words(would=would, done=f"Removed {kind} {path}"), known)
 
 
-@state
+@state(name_is="path")
 def exists(ctx: Context, /, name: str, **_: Ignored) -> Result:
     """Fail unless something is there. Changes nothing.
 
@@ -71,7 +71,7 @@ def exists(ctx: Context, /, name: str, **_: Ignored) -> Result:
     return result_of(ctx, {}, f"Path {path} exists", facts(ctx, path, found))
 
 
-@state
+@state(name_is="path")
 def missing(ctx: Context, /, name: str, **_: Ignored) -> Result:
     """Fail if something is there. Changes nothing.
 

@@ -42,7 +42,7 @@ class CopyPlan(Struct, frozen=True, kw_only=True):
     removed: tuple[str, ...]
 
 
-@state
+@state(name_is="path", from_file=True)
 def recurse(
     ctx: Context,
     /,

@@ -11,7 +11,7 @@ from saltern.modules.lib.files.patterns import compiled
 from saltern.modules.lib.files.replacement import flag_bits, replacer
 
 
-@state
+@state(name_is="path")
 def replace(
     ctx: Context,
     name: str,

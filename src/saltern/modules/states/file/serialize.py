@@ -23,7 +23,7 @@ Mode = str
 UNREAD = "deserializer_opts is ignored unless merge_if_exists is True: nothing is read"
 
 
-@state
+@state(name_is="path")
 def serialize(
     ctx: Context,
     /,

@@ -14,7 +14,7 @@ from saltern.modules.lib.files.write import parent_notes
 from saltern.system import files
 
 
-@state
+@state(name_is="path")
 def touch(
     ctx: Context, name: str, *, atime: object = None, mtime: object = None, makedirs: bool = False
 ) -> Result:
