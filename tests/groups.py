@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 SLOW = (
     "tests/barriers",
     "tests/chaos",
+    "tests/secrets",
+    "tests/sources",
     "tests/e2e",
     "tests/fault",
     "tests/fleet/e2e",

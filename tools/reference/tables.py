@@ -148,7 +148,8 @@ def renderers() -> str:
         "The first line of a file may name a pipe of renderers: `#!jinja|yaml`, `#!py`, `#!mako|json`."
         " Without it the option `renderer` counts (`jinja|yaml`).",
         table(("renderer", "makes", "what it is", "to install"), rows),
-        "Renderers that make text come first, one that makes data comes last. See `examples/renderers`.",
+        "Renderers that make text come first, one that makes data comes last; those that make values come"
+        " after it, or before it for a text that is encrypted as a whole. See `examples/renderers`.",
     )
 
 

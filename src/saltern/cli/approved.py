@@ -101,7 +101,7 @@ def _believed(args: SimpleNamespace, path: str, own: Settings) -> tuple[Proposal
         print(f"saltern: {safe_line(path)} is signed by {safe_line(who)}", file=sys.stderr)
     proposal = load(path, data)
     check_machine(proposal, os.uname().nodename)
-    body = unpacked(proposal, path)
+    body = unpacked(proposal, path, own.extra)
     with readable(path):
         request = convert(body.request, Request)
     check_template(request.template, args.template, path=path)
@@ -118,10 +118,11 @@ class _Approved(Struct, frozen=True):
 
 def _prepared(engine: Session, request: Request, approved: _Approved) -> Prepared:
     """Look at the machine once more, and prepare the plan of the file if nothing has moved."""
-    path, body = approved.path, approved.body
-    again = make_session(replace(engine.settings, test=True), body.pillar)
+    path, pillar = approved.path, approved.body.pillar
+    again = make_session(replace(engine.settings, test=True), pillar)
     now = foresee(prepare_foresight(again, request))
     check(approved.proposal, again, now, path=path)
+    body = unpacked(approved.proposal, path, engine.settings.extra)  # secrets are known by now
     with readable(path):
         chunks = chunks_in(body.plan, body.sources)
         for chunk, fresh in zip(chunks, now.plan.chunks if now.plan else (), strict=True):

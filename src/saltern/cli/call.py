@@ -7,7 +7,16 @@ from types import SimpleNamespace
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Word, parse
-from saltern.cli.options import ON_ROWS, TREE_ROWS, call_arguments, output_options, output_rows, session
+from saltern.cli.options import (
+    ON_ROWS,
+    SECRETS_ROW,
+    TREE_ROWS,
+    call_arguments,
+    output_options,
+    output_rows,
+    session,
+)
+from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, OperationError, words_of
 from saltern.report.outputs import write_data
 
@@ -18,7 +27,7 @@ LINE = CommandLine(
         Word(dest="function", metavar="MOD.FUN", help="the function"),
         Word(dest="args", metavar="ARG", many=True, help="arguments, read as YAML; k=v for keywords"),
     ),
-    rows=(*TREE_ROWS, *output_rows("nested"), *ON_ROWS),
+    rows=(*TREE_ROWS, *output_rows("nested"), SECRETS_ROW, *ON_ROWS),
 )
 # Typed by a person, a command is meant for a shell; in a template it is not.
 IN_A_SHELL = frozenset({"cmd.run", "cmd.run_all", "cmd.run_stdout", "cmd.run_stderr", "cmd.retcode"})
@@ -35,6 +44,8 @@ def main(argv: list[str]) -> int:
 
 def call(args: SimpleNamespace, positional: list[object], keywords: dict[str, object]) -> int:
     """Call ``args.function`` and print what it gives."""
+    if args.show_secrets:
+        secrets.show_all()
     engine = session(args)
     engine.load_pillar()
     if args.function in IN_A_SHELL:
@@ -50,5 +61,6 @@ def call(args: SimpleNamespace, positional: list[object], keywords: dict[str, ob
     except (Exception, SystemExit) as problem:
         what = f"{args.function} failed: {type(problem).__name__}: {words_of(problem)}"
         raise OperationError(Diagnostic(code="function-failed", what=what)) from None
+    value = secrets.masked(value)
     write_data(value, sys.stdout, output_options(args, engine.settings), args.out)
     return exits.OK

@@ -11,6 +11,7 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import TREE_ROWS, session
 from saltern.engine.request import Request
+from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def drawn(picture: Picture, kind: str, title: str) -> str:
 
 def put(text: str, path: str | None) -> None:
     """To the file, or printed."""
+    text = secrets.mask(text)
     if path in (None, "-"):
         sys.stdout.write(text)
         return

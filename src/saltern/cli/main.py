@@ -10,7 +10,7 @@ from importlib import import_module
 
 from saltern.cli import exits
 from saltern.cli.commands import COMMANDS
-from saltern.language import numbers
+from saltern.language import numbers, secrets
 from saltern.language.diagnostics import (
     ChainError,
     CompileError,
@@ -150,10 +150,10 @@ def _bug(problem: Exception) -> int:
 
     handle, path = tempfile.mkstemp(prefix="saltern-crash-", suffix=".txt")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        traceback.print_exception(problem, file=file)
+        file.write(secrets.mask("".join(traceback.format_exception(problem))))
     from saltern.report.text import safe_line
 
-    said = safe_line(f"{type(problem).__name__}: {problem}")
+    said = safe_line(secrets.mask(f"{type(problem).__name__}: {problem}"))
     print(f"saltern: a mistake of ours: {said}", file=sys.stderr)
     print(f"the details are in {path}; please report them", file=sys.stderr)
     return exits.BUG

@@ -130,6 +130,15 @@ def output_rows(default: str) -> tuple[Row, ...]:
     )
 
 
+SECRETS_ROW = Row(
+    flag="--show-secrets",
+    dest="show_secrets",
+    kind="on",
+    default=False,
+    group="output",
+    help="print values that were decrypted or fetched from a secret store as they are, not as ***",
+)
+
 PROFILE_ROW = Row(
     flag="--profile",
     dest="profile",
@@ -361,9 +370,10 @@ def session(args: SimpleNamespace, **overrides: object) -> Session:
         os.environ,
     )
     if settings.log_level in LOGGED:
+        from saltern.language import secrets
         from saltern.system import log
 
-        log.start(settings.log_level)
+        log.start(settings.log_level, secrets.mask)
         log.info("configuration: %s", ", ".join(settings.files) or "none, the defaults hold")
     if args.color is None and isinstance(settings.color, bool):
         args.color = settings.color

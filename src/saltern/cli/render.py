@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import TREE_ROWS, output_options, output_rows, session
+from saltern.cli.options import SECRETS_ROW, TREE_ROWS, output_options, output_rows, session
+from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import write_data
 
@@ -27,6 +28,7 @@ LINE = CommandLine(
         Row(flag="--text", dest="text", kind="on", help="stop before the data: print the rendered text"),
         *TREE_ROWS,
         *output_rows("yaml"),
+        SECRETS_ROW,
     ),
 )
 
@@ -44,6 +46,8 @@ def place(path: str, roots: Sequence[str]) -> tuple[str, str]:
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
+    if args.show_secrets:
+        secrets.show_all()
     engine = session(args)
     engine.load_pillar()
     env = args.saltenv or "base"
@@ -55,8 +59,10 @@ def main(argv: list[str]) -> int:
         raise OperationError(Diagnostic(code="file-missing", what=f"there is no file {args.file!r}"))
     name, sls = place(os.path.abspath(path), engine.settings.file_roots.get(env, []))
     if args.text:
-        sys.stdout.write(engine.renderers.text(text, engine="jinja", env=env, path=name, sls=sls, file=path))
+        shown = engine.renderers.text(text, engine="jinja", env=env, path=name, sls=sls, file=path)
+        sys.stdout.write(secrets.mask(shown))
         return exits.OK
     value = engine.renderers.data(text, pipe=args.pipe, env=env, path=name, sls=sls, file=path)
+    value = secrets.masked(value)
     write_data(value, sys.stdout, output_options(args, engine.settings), args.out)
     return exits.OK

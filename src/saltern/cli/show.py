@@ -13,6 +13,7 @@ from saltern.cli.options import (
     ON_ROWS,
     PROFILE_ROW,
     REPORT_ROWS,
+    SECRETS_ROW,
     STATE_ROWS,
     TREE_ROWS,
     mapping_value,
@@ -22,6 +23,7 @@ from saltern.cli.options import (
     yaml_value,
 )
 from saltern.engine.request import Request
+from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostics, SalternError
 from saltern.report.outputs import options_for, problem_writer, write, write_data
 from saltern.report.text import safe_line
@@ -85,6 +87,7 @@ LINE = CommandLine(
         *STATE_ROWS,
         *REPORT_ROWS,
         PROFILE_ROW,
+        SECRETS_ROW,
         *ON_ROWS,
     ),
 )
@@ -106,6 +109,8 @@ def run_here(args: SimpleNamespace) -> int:
     """Show it for this machine; the exit code."""
     if args.what == "run":
         return _run(args)
+    if args.show_secrets:
+        secrets.show_all()
     found = Diagnostics()
     try:
         engine = session(args)
@@ -119,6 +124,7 @@ def run_here(args: SimpleNamespace) -> int:
         from saltern.report.diagnostics import show
 
         show(found.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
+    value = secrets.masked(value)
     if args.what in PLAINLY and args.out == "nested":
         PLAINLY[args.what](value)
         return exits.OK

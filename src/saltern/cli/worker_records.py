@@ -23,9 +23,12 @@ from saltern.journal.form import Damaged, Record, Unreadable
 from saltern.journal.hidden import hides, may_hide, without_hidden
 from saltern.journal.reader import read
 from saltern.journal.runs import Runs
+from saltern.journal.seal import masked
 from saltern.journal.store import Saved
+from saltern.language.secret_tokens import OPEN
 from saltern.system import atomic
 
+TOKEN = OPEN.encode()  # a secret that is sealed
 BATCH_SIZE = 400_000  # bytes of records in one message
 LARGEST = 200_000  # bytes of one record; a larger one is left out, and its place says so
 
@@ -117,6 +120,8 @@ def batches(
     held: list[Any] = []
     for kind, body in records:
         data = msgspec.json.encode({"kind": kind, "body": body}, enc_hook=str)
+        if TOKEN in data:
+            data = msgspec.json.encode({"kind": kind, "body": masked(body)}, enc_hook=str)
         if len(data) > LARGEST:
             data = msgspec.json.encode({"kind": kind, "left_out": len(data)})
         if held and size + len(data) > BATCH_SIZE:

@@ -90,6 +90,18 @@ OPTIONS: dict[str, Option] = {
         Option("renderer", TEXT, "jinja|yaml", "The pipe for files without a `#!` line."),
         Option("renderer_blacklist", TEXTS, [], "Renderers that may not be used."),
         Option("renderer_whitelist", TEXTS, [], "The only renderers that may be used, if any are named."),
+        Option(
+            "gpg_keydir",
+            PATH,
+            "",
+            "The key ring of the renderer `gpg`; if not set, `gpgkeys` beside the configuration, or Salt's.",
+        ),
+        Option(
+            "gpg_decrypt_must_succeed",
+            FLAG,
+            True,
+            "A gpg block that cannot be decrypted is an error; with false it stays as it is, with a warning.",
+        ),
         Option("jinja_env", MAPPING, {}, "Jinja options for templates that are no SLS."),
         Option("jinja_sls_env", MAPPING, {}, "Jinja options for SLS files."),
         Option("allow_undefined", FLAG, False, "Let templates use names that do not exist."),

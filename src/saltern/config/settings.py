@@ -62,6 +62,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     renderer: str = "jinja|yaml"
     renderer_blacklist: list[str] = []
     renderer_whitelist: list[str] = []
+    gpg_keydir: str = ""
+    gpg_decrypt_must_succeed: bool = True
     jinja_env: dict[str, object] = {}
     jinja_sls_env: dict[str, object] = {}
     allow_undefined: bool = False

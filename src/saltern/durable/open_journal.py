@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+
+from msgspec import convert, to_builtins
 
 from saltern.engine.build_plan import aggregates
 from saltern.engine.session import Session
 from saltern.journal.fold import RunState
+from saltern.journal.form import KEY
 from saltern.journal.recorder import Recorder
 from saltern.journal.runs import Runs
+from saltern.journal.store import Writer
+from saltern.language import secrets
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import Report
@@ -21,6 +27,8 @@ from saltern.runtime.barriers import INTERRUPTED, STOPS
 from saltern.system import effects, ledger
 from saltern.system.faults import point
 from saltern.system.keeper import ProgramKeeper, wait_for
+from saltern.system.ledger import Entry
+from saltern.system.ran import Ran
 from saltern.system.signals import was_terminated
 
 
@@ -37,6 +45,8 @@ def open_journal(runs: Runs, jid: str, session: Session, past: RunState | None =
         return make_plan(chunks, rendered, Diagnostics(), aggregates(session, chunks))
 
     programs = _open_programs(runs, jid, resumed=past is not None)
+    if secrets.known():
+        ledger.Conceal.change = _sealing(writer)
     recorder = Recorder(writer, past, planner, session.registry.nature, programs)
     session.run.programs = programs
     effects.before(recorder.sync)
@@ -44,6 +54,7 @@ def open_journal(runs: Runs, jid: str, session: Session, past: RunState | None =
         yield recorder
     finally:
         effects.before(None)
+        ledger.Conceal.change = None
         session.run.programs = None
         programs.end(forget=recorder.over)
         writer.close()
@@ -58,7 +69,19 @@ def _open_programs(runs: Runs, jid: str, *, resumed: bool) -> ProgramKeeper:
     if ledger.at_work(folder):
         print(f"saltern: a program of run {jid} is still running: waiting for its end", file=sys.stderr)
         wait_for(folder)
-    return ProgramKeeper(jid, folder, ledger.read(folder))
+    kept = ledger.read(folder)
+    if kept.ended and os.path.exists(runs.path(jid) + KEY):
+        from saltern.journal.seal import opened_data
+
+        opened = opened_data(to_builtins(kept.ended), runs.path(jid))
+        kept.ended = convert(opened, dict[str, Ran])
+    return ProgramKeeper(jid, folder, kept)
+
+
+def _sealing(writer: Writer) -> Callable[[Entry], object]:
+    """Seals what programs print, as the journal is."""
+    seal = writer.seal()
+    return lambda entry: entry if entry.ran is None else seal.sealed(to_builtins(entry))
 
 
 def end_journal(recorder: Recorder, report: Report) -> None:

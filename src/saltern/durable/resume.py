@@ -39,7 +39,7 @@ def resume(
     ``question`` is asked about interrupted states with ``resume: ask``; without one, such a state fails.
     """
     remember()
-    runs = Runs(settings)
+    runs = Runs(settings, opens=True)
     chosen = jid or last_resumable(runs.summaries())
     if chosen is None:
         return None

@@ -9,6 +9,7 @@ import msgspec
 
 from saltern.config.settings import Settings
 from saltern.language.diagnostics import Diagnostic, PillarError, Severity
+from saltern.language.secret_pillar import unpack_secrets
 from saltern.sources.agent_socket import ask
 
 
@@ -33,4 +34,5 @@ def ask_pillar(
         Diagnostic(severity=Severity.WARNING, code="pillar", what=str(one))
         for one in answer.get("warnings") or ()
     ]
-    return msgspec.msgpack.decode(base64.b64decode(answer["pillar"]), strict=False), warnings
+    found = msgspec.msgpack.decode(base64.b64decode(answer["pillar"]), strict=False)
+    return unpack_secrets(found), warnings

@@ -51,7 +51,8 @@ class Prepared(Struct, frozen=True, kw_only=True):
     def warnings(self) -> list[Diagnostic]:
         """All that were found so far, of frames, too."""
         found = self.found.warnings if self.found is not None else []
-        return [*self.session.warnings, *found, *self.delays.warnings]
+        rendered = self.session.renderers.warnings
+        return [*self.session.warnings, *found, *rendered, *self.delays.warnings]
 
 
 def prepare(session: Session, request: Request) -> Prepared:

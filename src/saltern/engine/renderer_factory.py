@@ -42,6 +42,7 @@ class RendererFactory:
         self._opts = opts
         self._trust = trust
         self._others = others
+        self._decrypted: dict[str, str | bytes] = {}
 
     def make(self, tree: Tree, pillar: dict[str, object], *, for_pillar: bool = False) -> Renderers:
         """Renderers for the files of a tree; those of the pillar's tree see no pillar but what is given."""
@@ -79,6 +80,7 @@ class RendererFactory:
             delays=not for_pillar,
             keeps_order=for_pillar,
             cache=YamlCache(cache_directory(settings)) if self._trust and not for_pillar else None,
+            decrypted=self._decrypted,
         )
 
     def _pure_salt(self) -> PureSalt:

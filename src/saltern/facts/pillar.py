@@ -61,7 +61,7 @@ class PillarCompiler:
 
     @property
     def warnings(self) -> list[Diagnostic]:
-        return self._found.warnings
+        return [*self._found.warnings, *self._renderers.warnings]
 
     def _given(self, one: Assigned) -> dict[str, object]:
         """What one line of the top file brings; a pattern brings all it matches."""

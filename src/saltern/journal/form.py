@@ -20,7 +20,9 @@ CHAINED = 2  # since this format, the checksum of a record counts in that of the
 SUFFIX = ".run"
 ASIDE = ".damaged"
 # A file, what SQLite keeps beside it, and how far it was written: without these it says less than is true.
-SIDES = ("", "-wal", "-shm", mark.SUFFIX)
+KEY = ".key"  # opens the secrets in it, see ``seal``
+SIDES = ("", "-wal", "-shm", mark.SUFFIX, KEY)
+SEALED = "sealed"  # the record before the first that has a sealed secret
 NEW = ".new"  # the end of a plain file's name before it is whole, after the word of its maker
 PLAIN = b"saltern run 1\n"  # how a file begins that is no database
 SCHEMA = """
@@ -73,6 +75,12 @@ def remove_unfinished(folder: str) -> None:
         if found and maker.is_gone(maker.parse(found[1]), me):
             with suppress(OSError):
                 os.remove(os.path.join(folder, name))
+
+
+def remove_key(path: str) -> None:
+    """Remove the key of the journal at ``path``, if it has one: its run is over."""
+    with suppress(FileNotFoundError):
+        os.remove(path + KEY)
 
 
 def age(name: str) -> tuple[int, str]:

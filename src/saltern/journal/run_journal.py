@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 from saltern.journal.codec import Body, answer_out, brief, frame_out, plan_out, result_out
 from saltern.journal.fold import RunState
 from saltern.journal.store import Writer
+from saltern.language import secrets
+from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
 from saltern.language.events import Answer
 from saltern.language.nature import Natures, undeclared
@@ -77,7 +79,7 @@ class RunJournal:
         self._begun[scope, index] = begun, plan
         chunk = plan.chunks[index if index >= 0 else ~index]
         barrier = self._state.barrier(scope, index) if self._state.barriers else None
-        self._programs.enter(begun.number, barrier["times"] if barrier else 0, hidden="no_log" in chunk.words)
+        self._programs.enter(begun.number, barrier["times"] if barrier else 0, hidden=_is_hidden(chunk))
         self._called += 1
         if not self._unsure or index in self._state.scope(scope).started:
             return False
@@ -191,6 +193,11 @@ def _ask_ahead(plan: Plan, natures: Natures) -> None:
     """
     for state, fun in {(chunk.state, chunk.fun) for chunk in plan.chunks}:
         natures(state, fun)
+
+
+def _is_hidden(chunk: Chunk) -> bool:
+    """Whether nothing that its programs print goes to a file."""
+    return "no_log" in chunk.words or secrets.holds(chunk.args)
 
 
 class _Alone:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from saltern.config.settings import Settings, state_directory
 from saltern.journal.fold import RunState, fold
 from saltern.journal.folder import announce, check_owner, make_folder
-from saltern.journal.form import SUFFIX, Damaged, Record, Unreadable
+from saltern.journal.form import KEY, SEALED, SUFFIX, Damaged, Record, Unreadable
 from saltern.journal.journals import Journals, Wording
 from saltern.journal.reader import is_marked_over, is_plain, read_last, remove
 from saltern.journal.run_lock import Held, RunLock
@@ -37,14 +37,18 @@ WORDING = Wording(
 
 
 class Runs:
-    """The journals of runs, and what is known of the programs that they have started."""
+    """The journals of runs, and what is known of the programs that they have started.
 
-    def __init__(self, settings: Settings) -> None:
+    ``opens``: secrets in them are opened, to resume a run; without it they are masked.
+    """
+
+    def __init__(self, settings: Settings, *, opens: bool = False) -> None:
         base = state_directory(settings)
         self.folder = os.path.join(base, "runs")
         lock = os.path.join(base, "lock")
         check_owner(base, self.folder, lock)
-        self._journals = Journals(self.folder, WORDING, _folded, keep=settings.keep_runs)
+        self._opens = opens
+        self._journals = Journals(self.folder, WORDING, self._folded, keep=settings.keep_runs)
         self._lock = RunLock(lock, self._journals)
 
     def path(self, jid: str) -> str:
@@ -77,6 +81,17 @@ class Runs:
     def state(self, jid: str) -> RunState:
         """What the journal says. That it is damaged is an error; nothing is moved."""
         return self._journals.known(jid)
+
+    def _folded(self, jid: str, records: list[Record]) -> RunState:
+        if any(record.kind == SEALED for record in records):
+            from saltern.journal import seal
+
+            try:
+                over = not self._opens or fold(records).is_over
+                records = seal.masked_records(records) if over else seal.opened(records, self.path(jid))
+            except seal.KeyLost:
+                raise Unreadable(f"it has secrets, and their key {self.path(jid)}{KEY} is lost") from None
+        return fold(records)
 
     def is_damaged(self, jid: str) -> bool:
         return self._journals.is_damaged(jid)
@@ -133,10 +148,6 @@ class Runs:
     ) -> AbstractContextManager[str]:
         """Hold the lock of this machine; gives the number of the run, see ``RunLock.locked``."""
         return self._lock.locked(jid, started, wait=wait, new=new, asked=asked)
-
-
-def _folded(_jid: str, records: list[Record]) -> RunState:
-    return fold(records)
 
 
 def _is_over(path: str) -> bool:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from msgspec import msgpack
 
 from saltern.journal.folder import make_folder
-from saltern.journal.form import PLAIN, SIDES, Record, checksum, new_path
-from saltern.language import numbers
+from saltern.journal.form import PLAIN, SEALED, SIDES, Record, checksum, new_path, remove_key
+from saltern.language import numbers, secrets
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.atomic import sync_directory
 from saltern.system.faults import point
@@ -23,6 +23,7 @@ from saltern.system.regular import open_regular
 
 if TYPE_CHECKING:
     from saltern.journal.record_file import RecordFile
+    from saltern.journal.seal import Seal
 
 DEEPEST = 200  # levels of data that are kept
 Saved = Sequence[tuple[int, str, bytes]]
@@ -47,6 +48,8 @@ class Writer:
         self._rows: list[tuple[object, ...]] = []
         self._broken = ""
         self._writing = False
+        self._seal: Seal | None = None  # made for the first secret
+        self._announced = False  # the journal says that it has any
 
     def add_row(self, row: tuple[object, ...]) -> None:
         """One of many short ones: those that follow each other become one record, ``rows``."""
@@ -54,12 +57,35 @@ class Writer:
 
     def add(self, kind: str, body: object) -> None:
         self._gather()
+        if secrets.known():
+            body = self._without_secrets(body)
         try:
             data = self._encoder.encode(body)
         except (OverflowError, TypeError, ValueError, RecursionError):
             data = self._encoder.encode(_tame(body))
         self._waiting.append((self._next, kind, data))
         self._next += 1
+
+    def _without_secrets(self, body: object) -> object:
+        """The body with its secrets sealed, after a record that says that there are any."""
+        from saltern.journal.seal import Seal
+
+        self._seal = self._seal or Seal(self.path)
+        sealed = self._seal.sealed(body)
+        if sealed is not body and not self._announced:
+            self._announced = True
+            self._waiting.append((self._next, SEALED, self._encoder.encode({})))
+            self._next += 1
+        return sealed
+
+    def seal(self) -> Seal:
+        """What secrets of this run are sealed with, also outside of its journal; durable."""
+        from saltern.journal.seal import Seal
+
+        self._seal = self._seal or Seal(self.path)
+        make_folder(os.path.dirname(self.path))
+        self._seal.keep(new=True)
+        return self._seal
 
     def _gather(self) -> None:
         if self._rows:
@@ -101,6 +127,9 @@ class Writer:
 
         point("journal.write")
         try:
+            if self._seal is not None:
+                make_folder(os.path.dirname(self.path))
+                self._seal.keep()
             written = self._opened().write(self._waiting, level)
         except (sqlite3.Error, OSError) as problem:
             self._broken = str(problem)
@@ -126,6 +155,7 @@ class Writer:
         if self._is_begun:
             self.sync()
             self._opened().mark_over()
+            remove_key(self.path)
             return
         write_plain(self.path, [(kind, body) for _, kind, body in self._waiting])
         self._waiting.clear()

@@ -1,7 +1,9 @@
-"""``no_log``: what of a state, and of what it came to, may be shown. All outputs ask here.
+"""``no_log`` and secrets: what of a state, and of what it came to, may be shown. All outputs ask here.
 
 Its name, its arguments and all that it says are hidden. Its ID is shown, unless it is, or holds, the name or
 an argument. The state, the function, the place in the file, the result and the time it took stay.
+
+Of all other states everything is shown but the secrets of ``language.secrets``.
 """
 
 from __future__ import annotations
@@ -10,18 +12,22 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from saltern.language import secrets
 from saltern.language.chunk import HIDDEN, Chunk
 from saltern.language.events import (
     Answer,
     ChunkFinished,
     ChunkStarted,
     Event,
+    Fired,
     FrameStarted,
+    RunFinished,
     RunStarted,
 )
-from saltern.language.result import Result
+from saltern.language.result import Result, SubResult
 
 COMMENT = "hidden: this state is marked no_log"
+SAID = ("comment", "changes", "data", "warnings", "extra", "sent", "trace")  # of a result
 UNSAID: Mapping[str, object] = {"hidden": "no_log"}  # stands for data
 # Words of the engine whose values say nothing of what the state works on. A text may, though.
 HARMLESS = frozenset(
@@ -45,7 +51,7 @@ HARMLESS = frozenset(
 def shown(chunk: Chunk) -> Chunk:
     """The state as every reader of a report may see it."""
     if not chunk.hidden or chunk.name == HIDDEN:
-        return chunk
+        return _masked(chunk) if secrets.known() else chunk
     label = chunk.label
     return replace(
         chunk,
@@ -55,6 +61,20 @@ def shown(chunk: Chunk) -> Chunk:
         broken=COMMENT if chunk.broken else "",
         declared=replace(chunk.declared, id=label, items=[chunk.fun], origin=Unseen(chunk)),
     )
+
+
+def _masked(chunk: Chunk) -> Chunk:
+    """The state without secrets; the same object if it has none."""
+    before = (chunk.state, chunk.fun, chunk.id, chunk.name, chunk.args, chunk.broken)
+    state, fun, id_, name, args, broken = after = secrets.masked(before)
+    requisites = tuple(replace(one, value=secrets.mask(one.value)) for one in chunk.requisites)
+    if after is before and requisites == chunk.requisites:
+        return chunk
+    declared = chunk.declared
+    if id_ != chunk.id:
+        declared = replace(declared, id=id_, items=[chunk.fun], origin=Unseen(chunk))
+    more = {"requisites": requisites, "declared": declared}
+    return replace(chunk, state=state, fun=fun, id=id_, name=name, args=args, broken=broken, **more)
 
 
 def _harmless(word: str, value: object) -> object:
@@ -76,7 +96,9 @@ class Unseen:
 def shown_chunks(chunks: Sequence[Chunk]) -> Sequence[Chunk]:
     """The states of a run; those that wait for a hidden one do not quote its name."""
     known = labels(chunks)
-    return [_referring(shown(chunk), known) for chunk in chunks] if known else chunks
+    if not known:
+        return [_masked(chunk) for chunk in chunks] if secrets.known() else chunks
+    return [_referring(shown(chunk), known) for chunk in chunks]
 
 
 def labels(chunks: Iterable[Chunk]) -> dict[str, str]:
@@ -113,7 +135,7 @@ def unquoted(text: str, known: Mapping[str, str]) -> str:
 def shown_result(chunk: Chunk, result: Result) -> Result:
     """What it came to; of ``extra`` only what the run itself has put there."""
     if not chunk.hidden:
-        return result
+        return masked_result(result) if secrets.known() else result
     changes = dict(UNSAID) if result.changes else {}
     extra = {key: value for key, value in result.extra.items() if key == "root_cause" or value is True}
     return replace(
@@ -121,17 +143,40 @@ def shown_result(chunk: Chunk, result: Result) -> Result:
     )
 
 
+def masked_result(result: Result) -> Result:
+    """What it came to, without secrets; the same object if there are none in it."""
+    before = {name: getattr(result, name) for name in SAID}
+    after = secrets.masked(before)
+    sub = tuple(map(_masked_step, result.sub))
+    if after is before and sub == result.sub:
+        return result
+    return replace(result, **after, sub=sub)
+
+
+def _masked_step(step: SubResult) -> SubResult:
+    names = ("name", "id", "comment", "changes", "data", "warnings")
+    after = secrets.masked({name: getattr(step, name) for name in names})
+    return replace(step, **after, sub=tuple(map(_masked_step, step.sub)))
+
+
 def shown_answer(answer: Answer) -> Answer:
+    """The answer with its state as it may be shown, and without secrets that came to light after it."""
+    if secrets.known():
+        return replace(answer, chunk=shown(answer.chunk), result=masked_result(answer.result))
     return replace(answer, chunk=shown(answer.chunk)) if answer.chunk.hidden else answer
 
 
 def shown_event(event: Event) -> Event:
     match event:
-        case ChunkStarted(chunk=chunk) if chunk.hidden:
+        case ChunkStarted(chunk=chunk) if chunk.hidden or secrets.known():
             return replace(event, chunk=shown(chunk))
-        case ChunkFinished(answer=answer) if answer.chunk.hidden:
+        case ChunkFinished(answer=answer) if answer.chunk.hidden or secrets.known():
             return ChunkFinished(shown_answer(answer))
         case RunStarted() | FrameStarted():
             return replace(event, chunks=shown_chunks(event.chunks))
+        case Fired() if secrets.known():
+            return Fired(secrets.mask(event.tag), secrets.masked(event.data))
+        case RunFinished() if secrets.known():
+            return replace(event, stopped=secrets.mask(event.stopped))
         case _:
             return event

@@ -71,10 +71,14 @@ class Body(Struct, frozen=True, kw_only=True):
     plan: dict[str, object]
 
 
-def unpacked(proposal: Proposal, path: str) -> Body:
-    """Raises ``OperationError`` for what this version did not write."""
+def unpacked(proposal: Proposal, path: str, texts: object = None) -> Body:
+    """With the secrets that this process knows by now, or that are in ``texts``. Raises ``OperationError``
+    for what this version did not write."""
+    from saltern.planfile.concealed import revealed
+
     try:
-        return convert(msgpack.decode(proposal.compiled, strict=False), Body)
+        body = msgpack.decode(proposal.compiled, strict=False)
+        return convert(revealed(body, proposal.bases.salt, texts), Body)
     except (ValidationError, DecodeError, ValueError, RecursionError) as problem:
         raise unreadable(path, str(problem)) from None
 

@@ -14,6 +14,7 @@ from saltern.engine.session import Session
 from saltern.journal.codec import plan_out
 from saltern.language.events import Report
 from saltern.plan.plan import Plan
+from saltern.planfile.concealed import concealed
 from saltern.planfile.document import FORMAT, Bases, Proposal, packed, summed
 from saltern.report.foreseen import Foreseen, counted, foreseen
 from saltern.report.plain import plain
@@ -53,14 +54,18 @@ def foresee(prepared: Prepared) -> Foresight:
 def propose(session: Session, request: Request, found: Foresight, override: Mapping[str, object]) -> Proposal:
     """The file to approve. ``override`` is pillar data of the command line."""
     plan = found.plan or Plan(chunks=[])
+    rests_on = bases(session, found.seen)
     compiled = packed(
-        {
-            "request": to_builtins(request),
-            "settings": to_builtins(session.settings, enc_hook=str),
-            "pillar": dict(override),
-            "sources": found.sources,
-            "plan": plan_out(plan),
-        }
+        concealed(
+            {
+                "request": to_builtins(request),
+                "settings": to_builtins(session.settings, enc_hook=str),
+                "pillar": dict(override),
+                "sources": found.sources,
+                "plan": plan_out(plan),
+            },
+            rests_on.salt,
+        )
     )
     return Proposal(
         saltern_plan=FORMAT,
@@ -70,7 +75,7 @@ def propose(session: Session, request: Request, found: Foresight, override: Mapp
         asked=", ".join(request.sls) or request.template or "the highstate",
         totals=counted(found.rows),
         states=found.rows,
-        bases=bases(session, found.seen),
+        bases=rests_on,
         compiled=compiled,
         sum=summed(compiled),
     )

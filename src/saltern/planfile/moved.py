@@ -18,7 +18,7 @@ MOST_SHOWN = 20
 
 def check(proposal: Proposal, session: Session, now: Foresight, *, path: str) -> None:
     """Raises ``OperationError`` with everything that has moved. ``session`` is the one that looked again."""
-    body = unpacked(proposal, path)
+    body = unpacked(proposal, path, session.settings.extra)
     with readable(path):
         moved = [*_bases(proposal, session), *_states(proposal, body, now)]
     if not moved:

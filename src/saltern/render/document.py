@@ -9,6 +9,7 @@ from functools import lru_cache
 from msgspec import Struct, field
 
 from saltern.language.delayed import NO_BLOCKS, Block, BlockScope
+from saltern.language.diagnostics import Diagnostic
 from saltern.language.source import Mark, Path, SlsRef
 
 SMALL = 4096  # characters
@@ -25,6 +26,7 @@ class Rendered(Struct):
 
     text: str
     lines: LineMap | None = None
+    secrets: tuple[str, ...] = ()  # parts of the text that were decrypted
 
 
 class Harvest(Struct):
@@ -49,6 +51,11 @@ class Job(Struct, frozen=True, kw_only=True):
     harvest: Harvest | None = None
     part: str = ""  # which delayed block of the file
     keeps_order: bool = False  # of keys
+    source: str = ""  # the text of the file, for renderers that report lines of it
+    decrypted: dict[str, str | bytes] = field(
+        default_factory=dict
+    )  # in this run, by what it was decrypted from
+    warnings: list[Diagnostic] = field(default_factory=list)
 
 
 class Document:

@@ -21,13 +21,14 @@ class Stage(Struct, frozen=True):
 
 class Kind(Struct, frozen=True, kw_only=True):
     """One renderer. ``code`` is ``module:function``; ``extra`` is what to install for it; ``runs``: what it
-    renders is a program, which can do whatever saltern can."""
+    renders is a program, which can do whatever saltern can; ``keys``: it uses the keys of this machine."""
 
     code: str
-    makes: str  # "text" or "data"
+    makes: str  # "text", "data", or "values": what it is given, text or data, with its values decrypted
     doc: str
     extra: str = ""
     runs: bool = False
+    keys: bool = False
 
 
 RENDERERS: dict[str, Kind] = {
@@ -58,6 +59,12 @@ RENDERERS: dict[str, Kind] = {
         makes="data",
         doc="A Python file whose `run()` returns the data.",
         runs=True,
+    ),
+    "gpg": Kind(
+        code="saltern.render.gpg:gpg",
+        makes="values",
+        doc="OpenPGP blocks in values, decrypted by the key ring `gpg_keydir`: `#!jinja|yaml|gpg`.",
+        keys=True,
     ),
 }
 
@@ -112,10 +119,13 @@ class PipeChooser:
                     fix="see renderer_blacklist and renderer_whitelist in the configuration",
                 )
             )
-        if not self._code and (name not in RENDERERS or RENDERERS[name].runs):
+        if not self._code and (name not in RENDERERS or RENDERERS[name].runs or RENDERERS[name].keys):
             from saltern.system.guard import REFUSED
 
-            what = f"{REFUSED}: the renderer {name!r} runs code"
+            keys = name in RENDERERS and RENDERERS[name].keys
+            what = (
+                f"{REFUSED}: the renderer {name!r} {'uses the keys of this machine' if keys else 'runs code'}"
+            )
             raise CompileError(Diagnostic(code="renderer-refused", what=what, where=where))
 
 

@@ -22,6 +22,7 @@ from saltern.sources.tree import SlsSource, check_text
 from saltern.system import log
 
 FILE_RENDERERS = "file"
+TEXTUAL = frozenset({"", *(name for name, kind in RENDERERS.items() if kind.makes == "text")})
 SPELT_OUT = ("yaml", "json", "toml")  # whose data is in the text, word for word
 
 
@@ -50,6 +51,7 @@ class Renderers:
         delays: bool = True,
         keeps_order: bool = False,
         cache: YamlCache | None = None,
+        decrypted: dict[str, str | bytes] | None = None,
     ) -> None:
         self._delays = delays  # whether files may have delayed blocks
         self._jinja = jinja
@@ -63,6 +65,7 @@ class Renderers:
             others=others,
             keeps_order=keeps_order,
             cache=cache,
+            decrypted={} if decrypted is None else decrypted,
         )
         self.rendered: set[str] = set()  # `rendered_sls` in templates
 
@@ -158,6 +161,11 @@ class Renderers:
         values.update(rendered_sls=self.rendered, tplpath=source.path)
         return values
 
+    @property
+    def warnings(self) -> list[Diagnostic]:
+        """What renderers have found that is no error."""
+        return self._run.warnings
+
     # -- for modules -------------------------------------------------------------------------
 
     def text(
@@ -232,23 +240,7 @@ class Renderers:
         if MARKER in text or block is not None:
             text, own = _cut(text, job, block)
         stages, text = self._pipes.stages(text, job.file, default)
-        made = Rendered(text)
-        data: object = None
-        last = ""
-        for stage in stages:
-            last = stage.name
-            if stage.name not in RENDERERS:
-                data = self._run.other(stage, made, job)
-                made = Rendered(data) if isinstance(data, str) else made
-            elif RENDERERS[stage.name].makes == "text":
-                made = self._run.text(stage, made, job)
-                data = made.text
-            elif block is not None and block.call is not None:
-                from saltern.render.python import called
-
-                data = called(block, job)
-            else:
-                data = self._run.data(stage, made, source, job)
+        made, data, last = self._run_stages(stages, text, source, job, block)
         scope = NO_BLOCKS
         unread = last not in SPELT_OUT  # such data need not say in its text what it holds
         if job.harvest is not None and (MARKER in made.text or job.harvest.blocks or own or unread):
@@ -270,6 +262,37 @@ class Renderers:
         if unread or last == "toml":  # readers of text have looked already, but for TOML's other bases
             _check_numbers(document)
         return document
+
+    def _run_stages(
+        self, stages: Iterable[Stage], text: str, source: str, job: Job, block: Block | None
+    ) -> tuple[Rendered, object, str]:
+        """The last text, the data that was read in it, and the renderer that has read it."""
+        made, data, last = Rendered(text), None, ""
+        secret: tuple[str, ...] = ()
+        for stage in stages:
+            makes = RENDERERS[stage.name].makes if stage.name in RENDERERS else "anything"
+            if makes == "anything":
+                data = self._run.other(stage, made, job)
+                made = Rendered(data) if isinstance(data, str) else made
+            elif makes == "text":
+                made = self._run.text(stage, made, job)
+                data = made.text
+            elif makes == "values":
+                found = self._run.values(stage, made if last in TEXTUAL else data, source, job)
+                made, data = (found, found.text) if isinstance(found, Rendered) else (made, found)
+                secret += made.secrets
+            elif block is not None and block.call is not None:
+                from saltern.render.python import called
+
+                data = called(block, job)
+            else:
+                data = self._run.data(stage, made, source, job)
+            last = stage.name if makes != "values" else last
+        if secret:
+            from saltern.render.encrypted import keep_secret
+
+            keep_secret(data, secret)
+        return made, data, last
 
 
 def _check_numbers(document: Document) -> None:

@@ -6,6 +6,9 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import Any
+
+from msgspec.structs import replace
 
 from saltern.language.diagnostics import CompileError, Diagnostic
 from saltern.language.source import Mark
@@ -30,6 +33,7 @@ class StageRunner:
         others: Others,
         keeps_order: bool,
         cache: YamlCache | None,
+        decrypted: dict[str, str | bytes],
     ) -> None:
         self._jinja = jinja
         self._shared = shared
@@ -38,6 +42,8 @@ class StageRunner:
         self._others = others  # renderers by name that are not ours
         self._keeps_order = keeps_order  # of keys
         self._cache = cache  # of what files without a template mean
+        self._decrypted = decrypted  # in this run, by what it was decrypted from
+        self.warnings: list[Diagnostic] = []
 
     def other(self, stage: Stage, made: Rendered, job: Job) -> object:
         """By a renderer of the user's own, or of Salt: code, trusted as much as a module is."""
@@ -74,6 +80,15 @@ class StageRunner:
         render = _load(stage.name, job)
         shared = {**self._shared, "saltenv": job.env, **job.values}
         return Rendered(str(render(made.text, _job(job, shared, stage, self._seconds))))
+
+    def values(self, stage: Stage, value: object, source: str, job: Job) -> object:
+        """The data of the stage before, decrypted; ``Rendered`` if there was only a text so far."""
+        shared = {**self._shared, "saltenv": job.env, **job.values}
+        given = _job(job, shared, stage, self._seconds)
+        given = replace(given, source=source, decrypted=self._decrypted, warnings=self.warnings)
+        if isinstance(value, Rendered):
+            return _load(stage.name, job, "_text")(value, given)
+        return _load(stage.name, job)(value, given)
 
     def _yaml(self, made: Rendered, source: str) -> object:
         """What the text means; from the cache, where no template made it."""
@@ -125,11 +140,11 @@ def _job(job: Job, values: Mapping[str, object], stage: Stage, seconds: float) -
     )
 
 
-def _load(name: str, job: Job) -> Callable[[str, Job], object]:
+def _load(name: str, job: Job, suffix: str = "") -> Callable[[Any, Job], object]:
     kind = RENDERERS[name]
     module, _, function = kind.code.partition(":")
     try:
-        render: Callable[[str, Job], object] = getattr(import_module(module), function)
+        render: Callable[[Any, Job], object] = getattr(import_module(module), function + suffix)
     except ImportError as problem:
         raise missing(name, problem, job) from None
     return render
@@ -160,8 +175,6 @@ def _yaml_diagnostic(problem: YamlProblem, made: Rendered, source: str, job: Job
 
 def _from_data(problem: Diagnostic, source: str) -> Diagnostic:
     """A problem in what a template made: what it quotes may be a value of the pillar."""
-    from msgspec.structs import replace
-
     what, fix = (_without(text, source) for text in (problem.what, problem.fix))
     return replace(problem, what=what, fix=fix)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TextIO
 
+from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, Severity
 from saltern.language.source import Mark
 from saltern.report.colours import Paint, painter
@@ -41,12 +42,12 @@ def show(problems: Iterable[Diagnostic], out: TextIO, colour: bool = False) -> N
         text.append(f"… and {len(found) - MOST_SHOWN} more; --out json lists them all")
     if len(found) > 1:
         text.append(paint(_count(found), "bold"))
-    emit(out, "\n".join([*text, ""]))
+    emit(out, secrets.mask("\n".join([*text, ""])))
 
 
 def as_text(problem: Diagnostic) -> str:
     """The problem without excerpt and colours, for lists of messages in JSON."""
-    return str(problem)
+    return secrets.mask(str(problem))
 
 
 def _place(problem: Diagnostic) -> tuple[str, int, int, str, str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TextIO
 
+from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic
 from saltern.language.events import Answer, Report
 from saltern.language.result import Outcome
@@ -135,7 +136,7 @@ def _problem(problem: Diagnostic) -> Iterator[str]:
     from saltern.report.diagnostics import as_text
 
     title = str(problem.where) if problem.where else problem.code
-    head = _attributes(message=problem.what, type=problem.code)
+    head = _attributes(message=secrets.mask(problem.what), type=problem.code)
     yield f"    <testcase{_attributes(classname='compile', name=title)}>"
     yield f"      <error{head}>{_escape(as_text(problem))}</error>"
     yield "    </testcase>"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from saltern.language import secrets
 from saltern.language.chunk import Chunk
 from saltern.language.events import Answer, ChunkFinished, ChunkStarted, Fired
 from saltern.language.hidden import shown_result
@@ -202,7 +203,7 @@ class ChunkRunner:
         """Make the answer final: write it to the journal, then act on it."""
         scope, journal = self.scope, self.scope.shared.journal
         chunk = scope.plan.chunks[index]
-        hidden = shown_result(chunk, result) if chunk.words else result
+        hidden = shown_result(chunk, result) if chunk.words or secrets.known() else result
         answer = scope.make_answer(chunk, hidden, begun, parallel=parallel)
         progress = scope.progress.pop(index, None)
         if progress is not None and progress.programs is not None:

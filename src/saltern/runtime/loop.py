@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from saltern.language import secrets
 from saltern.language.delayed import Frame
 from saltern.language.events import Report, RunFinished, RunStarted, in_order
 from saltern.language.hidden import shown_answer, shown_event
@@ -91,7 +92,7 @@ class ScopeRun(Scope):
             answers=[shown_answer(one) for one in in_order(shared.listing)],
             test=self.options.test,
             took=took,
-            stopped=self.stopped,
+            stopped=secrets.mask(self.stopped),
             forgiven=frozenset(shared.forgiven),
             frames=shared.frames,
             jid=self.jid,

@@ -6,20 +6,28 @@ modules written for Salt log is written as well.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 # By the names that Salt has for them.
 LEVELS = {"info": 20, "profile": 15, "debug": 10, "trace": 5, "garbage": 1, "all": 0}
 FORM = "%(asctime)s %(levelname)-8s %(name)s: %(message)s"
 _lowest = 100  # nothing is written
 
 
-def start(level: str) -> None:
-    """Write everything from this level on."""
+def start(level: str, clean: Callable[[str], str] = str) -> None:
+    """Write everything from this level on; ``clean`` takes from a line what may not be shown."""
     import logging
+
+    class Clean(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return clean(super().format(record))
 
     global _lowest
     _lowest = LEVELS[level]
     logging.addLevelName(LEVELS["trace"], "TRACE")
-    logging.basicConfig(level=_lowest, format=FORM, force=True)  # to stderr
+    handler = logging.StreamHandler()  # to stderr
+    handler.setFormatter(Clean(FORM))
+    logging.basicConfig(level=_lowest, handlers=[handler], force=True)
 
 
 def info(message: str, *values: object) -> None:

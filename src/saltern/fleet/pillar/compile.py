@@ -17,7 +17,9 @@ from saltern.config.settings import Settings
 from saltern.engine.nested_engine import make_session
 from saltern.facts.grains import Grains
 from saltern.fleet.pillar.grain_targets import unpinned_grains
+from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, SalternError
+from saltern.language.secret_pillar import packed_secrets
 
 # Problems whose text names files, IDs and shapes, and never a value.
 PLAIN = frozenset(
@@ -48,6 +50,7 @@ class PillarResult(Struct, frozen=True, kw_only=True):
 def compile_pillar(task: PillarTask) -> PillarResult:
     """The pillar of a system, or why it has none."""
     grains = {**task.grains, **task.pinned, "id": task.id}
+    secrets.forget()  # those of the system before
     try:
         settings = Settings(id=task.id, pillarenv=task.environment or None, extra=task.extra, **task.options)
         session = make_session(settings, task.overrides, grains=Grains(settings, lambda: grains, ()))
@@ -55,7 +58,7 @@ def compile_pillar(task: PillarTask) -> PillarResult:
         session.grains.update(grains)
         session.load_pillar()
         unpinned = unpinned_grains(session, task.pinned)
-        data = msgspec.msgpack.encode(session.pillar, enc_hook=_refuse)
+        data = msgspec.msgpack.encode({**session.pillar, **packed_secrets()}, enc_hook=_refuse)
     except SalternError as problem:
         return PillarResult(problem=shown(problem.diagnostics))
     except _Unsendable as problem:

@@ -25,6 +25,8 @@ OPTIONS = (
     "pillar_source_merging_strategy",
     "pillar_merge_lists",
     "env_order",
+    "gpg_keydir",
+    "gpg_decrypt_must_succeed",
 )
 
 
@@ -35,6 +37,7 @@ class PillarSources(Struct, frozen=True, kw_only=True):
 
     options: dict[str, Any]
     ext_pillar: list[Any] = []
+    config: dict[str, Any] = {}  # further keys of the configuration, for renderers and sources
     pinned: dict[str, dict[str, Any]] = {}
 
     @property
@@ -54,6 +57,7 @@ def sources_of(settings: Settings) -> PillarSources:
     return PillarSources(
         options={name: getattr(settings, name) for name in OPTIONS},
         ext_pillar=entries if isinstance(entries, list) else [],
+        config=settings.extra,
     )
 
 
@@ -86,7 +90,7 @@ class HostPillar:
             overrides=msgspec.msgpack.decode(given, type=dict[Any, Any]) if given else {},
             environment=str(question.get("environment", "")),
             options=sources.options,
-            extra={"ext_pillar": entries} if entries else {},
+            extra={**sources.config, **({"ext_pillar": entries} if entries else {})},
         )
         result = await self._pool.compile(task)
         if result.problem:

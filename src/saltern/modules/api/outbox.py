@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from saltern.language import secrets
 from saltern.language.chunk import HIDDEN
 from saltern.language.events import Event, Fired
 from saltern.language.hidden import UNSAID
@@ -41,6 +42,7 @@ class Outbox:
             return False
         if self.hidden:
             tag, data = HIDDEN, dict(UNSAID)
+        tag, data = secrets.mask(tag), secrets.masked(data)
         if os.getpid() == self._home:
             self._on_event(Fired(tag, data))
         else:

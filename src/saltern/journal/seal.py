@@ -1,0 +1,125 @@
+"""Secrets in a journal: sealed while its run can be resumed, gone once it is over.
+
+A run that continues needs the arguments of its states as they were, and the pillar may be another by then.
+So the journal has every secret sealed with a key of the run, which is in a file beside it. With the end of
+the run the key is removed: what is left says as much as a mask. Reports read masks at any time.
+"""
+
+from __future__ import annotations
+
+import os
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable
+from hashlib import sha256, shake_256
+from hmac import compare_digest, digest
+
+from saltern.journal.form import KEY, Record
+from saltern.language import secrets
+from saltern.language.secret_tokens import Look, filled, token
+from saltern.system.atomic import sync_directory
+from saltern.system.regular import open_regular, read_regular
+
+SIZE, NONCE, TAG = 32, 16, 16
+
+
+class Seal:
+    """The key of one run. It is written before the first record that needs it."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path + KEY
+        self._key = b""
+        self._kept = False
+
+    def sealed(self, body: object) -> object:
+        """The same data with its secrets sealed; the very same object if it has none."""
+        return secrets.replaced(body, self._token)
+
+    def _token(self, text: str, kind: type) -> str:
+        data = text.encode("utf-8", "surrogateescape")
+        nonce, key = os.urandom(NONCE), self._found_or_new()
+        hidden = nonce + _mixed(data, key, nonce)
+        return token(urlsafe_b64encode(_tag(key, hidden) + hidden).decode(), kind)
+
+    def _found_or_new(self) -> bytes:
+        if not self._key:
+            self._key = read_key(self._path)
+            self._kept = bool(self._key)
+            self._key = self._key or os.urandom(SIZE)
+        return self._key
+
+    def keep(self, *, new: bool = False) -> None:
+        """Make the key durable, if anything was sealed with it, or will be. Raises ``OSError``."""
+        if new:
+            self._found_or_new()
+        if not self._key or self._kept:
+            return
+        file = open_regular(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        with os.fdopen(file, "wb") as out:
+            out.write(self._key)
+            out.flush()
+            os.fsync(out.fileno())
+        sync_directory(os.path.dirname(self._path))
+        self._kept = True
+
+
+def read_key(path: str) -> bytes:
+    try:
+        return read_regular(path)
+    except FileNotFoundError:
+        return b""
+
+
+def masked(data: object) -> object:
+    """The data with a mask for everything that is sealed."""
+    return filled(data, lambda _: secrets.MASK)
+
+
+def masked_records(records: Iterable[Record]) -> list[Record]:
+    """The records with a mask for everything that is sealed."""
+    return _each(records, lambda _: secrets.MASK)
+
+
+class KeyLost(Exception):
+    """What is sealed cannot be opened: the key is gone, or is another one."""
+
+
+def opened(records: Iterable[Record], path: str) -> list[Record]:
+    """The records as they were; what was sealed is secret in this process, too. Raises ``KeyLost``."""
+    key = read_key(path + KEY)
+    return _each(records, lambda said: _opened(said, key))
+
+
+def opened_data(data: object, path: str) -> object:
+    """Data that was sealed with the key of the journal at ``path``. Raises ``KeyLost``."""
+    key = read_key(path + KEY)
+    return filled(data, lambda said: _opened(said, key))
+
+
+def _opened(said: str, key: bytes) -> str | None:
+    """The sealed text; None for what is no seal of ours: the user's own text."""
+    try:
+        whole = urlsafe_b64decode(said)
+    except ValueError:
+        return None
+    tag, hidden = whole[:TAG], whole[TAG:]
+    if len(hidden) < NONCE:
+        return None
+    if not key or not compare_digest(tag, _tag(key, hidden)):
+        raise KeyLost
+    text = _mixed(hidden[NONCE:], key, hidden[:NONCE]).decode("utf-8", "surrogateescape")
+    secrets.add(text)
+    return text
+
+
+def _each(records: Iterable[Record], look: Look) -> list[Record]:
+    return [Record(one.seq, one.kind, filled(one.body, look)) for one in records]
+
+
+def _mixed(data: bytes, key: bytes, nonce: bytes) -> bytes:
+    """Exclusive or with a stream that only the key and the nonce give; twice is the data again."""
+    stream = shake_256(key + nonce).digest(len(data))
+    return bytes(one ^ other for one, other in zip(data, stream, strict=True))
+
+
+def _tag(key: bytes, hidden: bytes) -> bytes:
+    return digest(key, hidden, sha256)[:TAG]

@@ -1,0 +1,43 @@
+"""Tokens that stand for secrets in data that is kept: they know whether a text or a number stood there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+OPEN, CLOSE = "\ue000", "\ue001"  # no alphabet has them
+KINDS: dict[str, type] = {"s": str, "b": bytes, "i": int, "f": float}
+_SIGNS = {kind: sign for sign, kind in KINDS.items()}
+_TOKEN = re.compile(f"{OPEN}([{''.join(KINDS)}])([A-Za-z0-9_=-]+){CLOSE}")
+Look = Callable[[str], str | None]  # the text for what a token says; None: it is not known here
+
+
+def token(said: str, kind: type) -> str:
+    return f"{OPEN}{_SIGNS.get(kind, 's')}{said}{CLOSE}"
+
+
+def filled(value: object, look: Look) -> object:
+    """The data with the texts that its tokens stand for; a token that is not known stays."""
+    if isinstance(value, str):
+        return _filled_text(value, look) if OPEN in value else value
+    if isinstance(value, bytes):
+        made = _filled_text(value.decode("utf-8", "surrogateescape"), look)
+        return str(made).encode("utf-8", "surrogateescape")
+    if isinstance(value, dict):
+        return {filled(key, look): filled(inner, look) for key, inner in value.items()}
+    return [filled(inner, look) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _filled_text(text: str, look: Look) -> object:
+    whole = _TOKEN.fullmatch(text)
+    if whole is not None and KINDS[whole[1]] in (int, float):
+        found = look(whole[2])
+        return text if found is None else _number(found, KINDS[whole[1]])
+    return _TOKEN.sub(lambda one: one[0] if (found := look(one[2])) is None else found, text)
+
+
+def _number(text: str, kind: type) -> object:
+    try:
+        return kind(text)
+    except ValueError:  # a mask
+        return text

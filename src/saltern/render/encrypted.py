@@ -1,0 +1,67 @@
+"""What renderers of encrypted values share: texts in data, and texts with parts that are decrypted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from saltern.language import secrets
+from saltern.render.document import LineMap, Rendered
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """All texts in data; the keys of mappings are none of them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from texts_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_in(inner)
+
+
+def changed_values(value: object, change: Callable[[str], object]) -> object:
+    """The data with every text in it changed: a copy, for what was read may be kept elsewhere."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        copy = value.copy()
+        copy.update((key, changed_values(inner, change)) for key, inner in value.items())
+        return copy
+    return [changed_values(inner, change) for inner in value] if isinstance(value, list) else value
+
+
+def changed_text(made: Rendered, parts: re.Pattern[str], found: Mapping[str, str]) -> Rendered:
+    """The text with its decrypted parts. The lines of each lead to the line in which it began."""
+    if not found:
+        return made
+    pieces: list[str] = []
+    origins: list[int] = []  # of each line of the new text, the line of the old one
+    line, end = 1, 0
+    for match in parts.finditer(made.text):
+        between, new = made.text[end : match.start()], found.get(match[0], match[0])
+        origins += range(line, line + between.count("\n"))
+        line += between.count("\n")
+        origins += [line] * new.count("\n")
+        line += match[0].count("\n")
+        pieces += (between, new)
+        end = match.end()
+    origins += range(line, line + made.text.count("\n", end) + 1)
+    text = "".join((*pieces, made.text[end:]))
+    return Rendered(text, _through(origins, made.lines), (*made.secrets, *found.values()))
+
+
+def _through(origins: list[int], lines: LineMap | None) -> LineMap:
+    def whole() -> list[int]:
+        if lines is None:
+            return origins
+        before = lines()
+        return [before[min(line, len(before)) - 1] if before else 0 for line in origins]
+
+    return whole
+
+
+def keep_secret(data: object, parts: tuple[str, ...]) -> None:
+    """Every value that was read in a decrypted text is as secret as the text."""
+    secrets.add([text for text in texts_in(data) if any(text in part for part in parts)])
