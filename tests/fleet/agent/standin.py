@@ -17,6 +17,7 @@ from tests.fleet.kit import Fleet, MemoryRegistry
 from saltern.fleet.broker.streams import make_streams
 from saltern.fleet.bus.ports import Bus, BusError, ReaderOptions
 from saltern.fleet.bus.service import Services
+from saltern.fleet.identity.mint import Mint
 from saltern.fleet.identity.token import write_token
 from saltern.fleet.protocol.codec import Body, decode, unpack_body
 from saltern.fleet.protocol.envelope import Issuer
@@ -51,6 +52,7 @@ class Controller:
         self.now = now
         self.confirms = True
         self.registry = MemoryRegistry()
+        self.mint: Mint | None = None  # of a real broker
         self.syncs: list[tuple[str, SyncRequest]] = []
         self.missed: dict[str, dict[str, bytes]] = {}
         self.cancelled: list[str] = []
@@ -170,6 +172,7 @@ async def real_controller(folder: Path, life: float = 7 * DAY) -> tuple[Fleet, C
     await make_streams(fleet.bus)
     controller = Controller(fleet.bus, fleet.issuer)
     controller.registry = fleet.registry
+    controller.mint = fleet.broker.authority.mint
     await controller.start()
     return fleet, controller
 

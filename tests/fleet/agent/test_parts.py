@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -176,3 +178,20 @@ def test_the_log_does_not_grow(tmp_path: Path) -> None:
 def test_a_broker_that_does_not_let_the_machine_in_is_explained() -> None:
     assert explained("tls://c:1: connection refused") == "tls://c:1: connection refused"
     assert "`saltern fleet keys`" in explained("tls://c:1: Authorization Violation")
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
+@pytest.mark.parametrize("name", ["agent", "controller"])
+def test_systemd_takes_the_units(tmp_path: Path, name: str) -> None:
+    path = tmp_path / f"saltern-{name}.service"
+    if name == "agent":
+        service.install(str(tmp_path))
+        path.write_text((tmp_path / service.UNIT_PLACE.lstrip("/")).read_text())
+    else:
+        guide = Path(__file__).parents[3] / "docs" / "guides" / "controller.md"
+        unit = guide.read_text().partition("```ini\n")[2].partition("```")[0]
+        path.write_text(unit.replace("/usr/local/bin/saltern", sys.executable))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(path)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
