@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import bz2
-import ctypes
 import gzip
 import io
 import os
 import shutil
 import struct
 import subprocess
-import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -22,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.modules.archive import functions
 from tests.modules.archive.hostile import ATTACKS, Member, filled, write_tar, write_zip
+from tests.modules.exchange import OTHER, exchanged, open_directory
 from tests.modules.file.conftest import Desk
 
 from saltern.language.result import Outcome
@@ -369,41 +368,20 @@ def test_a_damaged_archive_is_a_failure_in_words(
 
 # -- races -------------------------------------------------------------------------------------
 
-ATTACKER = """
-import ctypes, os, sys
-into, uid = sys.argv[1], int(sys.argv[2])
-os.setgid(uid); os.setuid(uid)
-libc = ctypes.CDLL(None, use_errno=True)
-exchange = lambda a, b: libc.renameat2(-100, a, -100, b, 2)
-a, b = os.fsencode(into + "/app"), os.fsencode(into + "/trap")
-print("ready", flush=True)
-while True:
-    exchange(a, b)
-"""
-
 
 @pytest.fixture
-def raced(arena: Arena) -> Iterator[Arena]:
+def raced() -> Iterator[Arena]:
     """A directory of another user, who exchanges ``app`` with a link to the victim all the time."""
     if not ROOT:
         pytest.skip("needs root")
-    daemon = 2
-    for path in (arena.place.parent, arena.place, *arena.place.parents):
-        if path.stat().st_mode & 0o005 != 0o005:
-            path.chmod(0o755)
-    os.chown(arena.into, daemon, daemon)
-    os.symlink(str(arena.place / "victim"), f"{arena.into}/trap")
-    os.lchown(f"{arena.into}/trap", daemon, daemon)
-    os.mkdir(f"{arena.into}/app")
-    os.chown(f"{arena.into}/app", daemon, daemon)
-    argv = [sys.executable, "-c", ATTACKER, arena.into, str(daemon)]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE) as attacker:
-        assert attacker.stdout is not None
-        attacker.stdout.readline()
-        try:
+    with open_directory() as place:
+        arena = Arena(place)
+        os.symlink(str(arena.place / "victim"), f"{arena.into}/trap")
+        os.mkdir(f"{arena.into}/app")
+        for path in (arena.into, f"{arena.into}/trap", f"{arena.into}/app"):
+            os.lchown(path, OTHER, OTHER)
+        with exchanged(arena.into, "app", "trap"):
             yield arena
-        finally:
-            attacker.kill()
 
 
 @pytest.mark.parametrize("args", [{}, {"user": "daemon"}, {"by": "program"}, {"clean": True}], ids=str)
@@ -419,11 +397,6 @@ def test_a_directory_of_another_user_cannot_be_raced(
     for _ in range(15):
         raced.desk.call(extracted, raced.into, source=source, force=True, overwrite=True, **args)
         assert snapshot(raced.place, "into") == before
-
-
-def test_the_system_can_exchange_names() -> None:
-    """Or else the tests above prove nothing."""
-    assert hasattr(ctypes.CDLL(None), "renameat2")
 
 
 # -- functions ---------------------------------------------------------------------------------

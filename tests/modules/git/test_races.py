@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.modules.exchange import OTHER, exchanged, open_directory
+from tests.modules.file.conftest import Desk
 
 from saltern.language.result import Outcome
 from saltern.modules.states.git.cloned import cloned
@@ -17,29 +17,18 @@ from saltern.modules.states.git.latest import latest
 from saltern.modules.states.git.present import present
 from saltern.modules.states.virtualenv import managed as environment
 
-if TYPE_CHECKING:
-    from tests.modules.file.conftest import Desk
-
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-OTHER = 2  # a user of every machine
-ATTACKER = """
-import ctypes, os, sys
-into, uid = sys.argv[1], int(sys.argv[2])
-os.setgid(uid); os.setuid(uid)
-libc = ctypes.CDLL(None, use_errno=True)
-a, b = os.fsencode(into + "/copy"), os.fsencode(into + "/trap")
-print("ready", flush=True)
-while True:
-    libc.renameat2(-100, a, -100, b, 2)
-"""
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    with open_directory() as place:
+        yield Desk(place)
 
 
 @pytest.fixture
 def home(desk: Desk) -> str:
     """A directory of another user, with a link to a victim in it."""
-    for path in (desk.scratch, *desk.scratch.parents):
-        if path.stat().st_mode & 0o005 != 0o005:
-            path.chmod(0o755)
     os.mkdir(desk.at("victim"))
     os.mkdir(desk.at("home"))
     os.symlink(desk.at("victim"), desk.at("home/trap"))
@@ -52,14 +41,8 @@ def home(desk: Desk) -> str:
 def raced(home: str) -> Iterator[str]:
     os.mkdir(f"{home}/copy")
     os.chown(f"{home}/copy", OTHER, OTHER)
-    argv = [sys.executable, "-c", ATTACKER, home, str(OTHER)]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE) as attacker:
-        assert attacker.stdout is not None
-        attacker.stdout.readline()
-        try:
-            yield home
-        finally:
-            attacker.kill()
+    with exchanged(home, "copy", "trap"):
+        yield home
 
 
 def git(path: str, *words: str) -> None:
@@ -110,17 +93,11 @@ def test_a_clone_in_a_directory_of_another_user_cannot_be_raced(desk: Desk, race
 
 def test_an_update_in_a_directory_of_another_user_cannot_be_raced(desk: Desk, home: str, remote: str) -> None:
     assert desk.call(cloned, remote, target=f"{home}/copy").outcome is Outcome.OK
-    argv = [sys.executable, "-c", ATTACKER, home, str(OTHER)]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE) as attacker:
-        assert attacker.stdout is not None
-        attacker.stdout.readline()
-        try:
-            for number in range(6):
-                commit(desk, f"number-{number}")
-                desk.call(latest, remote, target=f"{home}/copy", rev="main", force_reset=True)
-                assert os.listdir(desk.at("victim")) == []
-        finally:
-            attacker.kill()
+    with exchanged(home, "copy", "trap"):
+        for number in range(6):
+            commit(desk, f"number-{number}")
+            desk.call(latest, remote, target=f"{home}/copy", rev="main", force_reset=True)
+            assert os.listdir(desk.at("victim")) == []
 
 
 def test_a_virtual_environment_in_a_directory_of_another_user_needs_a_user(desk: Desk, home: str) -> None:
