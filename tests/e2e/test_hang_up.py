@@ -173,6 +173,127 @@ def test_a_signal_does_the_same_however_often_it_comes(
     finished(place)
 
 
+PARALLEL = """
+{% for name in ("one", "two", "three") %}
+{{ name }}:
+  cmd.run:
+    - name: echo {{ name }} >> AT/log; touch AT/on-{{ name }}; while [ ! -e AT/go ]; do sleep 0.05; done
+    - parallel: true
+{% endfor %}
+after:
+  cmd.run: [{name: echo after >> AT/log}, {require: [{cmd: one}, {cmd: two}, {cmd: three}]}]
+"""
+
+
+def forked(place: Place) -> list[str]:
+    """Processes of a run, without the keepers of its commands: those have sessions of their own."""
+    found = []
+    for entry in os.listdir("/proc"):
+        try:
+            line = Path("/proc", entry, "cmdline").read_bytes().decode(errors="replace")
+            ours = entry.isdigit() and "saltern" in line and str(place.base) in line
+            if ours and os.getsid(int(entry)) != int(entry):
+                found.append(line)
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [(HUP,), (HUP, TERM), (TERM, HUP), (TERM, TERM), (TERM, HUP, TERM, TERM), (signal.SIGINT, TERM)],
+)
+def test_the_processes_of_parallel_states_end_while_their_commands_go_on(
+    place: Place, numbers: tuple[signal.Signals, ...]
+) -> None:
+    at = str(place.base)
+    place.write({"main.sls": PARALLEL.replace("AT", at)})
+    process = place.start("apply", "main")
+    for name in ("one", "two", "three"):
+        until((place.base / f"on-{name}").exists, "it does not begin")
+    for number in numbers:
+        process.send_signal(number)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    until(lambda: not forked(place), "a forked process is left behind")
+    (place.base / "go").touch()
+    done = place.run("resume")
+    assert done.code == 0, done.out + done.err
+    assert sorted((place.base / "log").read_text().split()) == ["after", "one", "three", "two"]
+    until(lambda: not of(place), "processes are left behind")
+
+
+FRAMES = """
+caller:
+  test.nop:
+    - delayed_render: [{block: inner}]
+#!delayed_block inner
+long:
+  cmd.run:
+    - name: echo long >> AT/log; touch AT/on; while [ ! -e AT/go ]; do sleep 0.05; done
+
+after:
+  cmd.run: [{name: echo after >> AT/log}, {require: [{cmd: long}]}]
+#!end_delayed_block inner
+"""
+
+
+@pytest.mark.parametrize("numbers", [(HUP,), (HUP, TERM)])
+def test_a_run_that_is_hung_up_in_a_frame_continues_there(
+    place: Place, numbers: tuple[signal.Signals, ...]
+) -> None:
+    place.write({"main.sls": FRAMES.replace("AT", str(place.base))})
+    process = place.start("apply", "main")
+    until((place.base / "on").exists, "it does not begin")
+    for number in numbers:
+        process.send_signal(number)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    finished(place)
+
+
+@pytest.mark.parametrize("numbers", [(HUP,), (HUP, TERM), (TERM,)])
+def test_one_that_waits_for_the_lock_ends_and_leaves_the_run_alone(
+    place: Place, numbers: tuple[signal.Signals, ...]
+) -> None:
+    first = place.start("apply", "main")
+    until((place.base / "on").exists, "it does not begin")
+    waiting = place.start("apply", "main", "--queue", "1000")
+    assert waiting.stderr is not None
+    said = waiting.stderr.readline()  # that it waits, and for what
+    for number in numbers:
+        waiting.send_signal(number)
+    _, err = waiting.communicate(timeout=PATIENCE)
+    assert waiting.returncode == 130, said + err
+    assert b"Traceback" not in err
+    (place.base / "go").touch()
+    first.communicate(timeout=PATIENCE)
+    assert first.returncode == 0
+    assert (place.base / "log").read_text().split() == ["long", "after"]
+    until(lambda: not of(place), "processes are left behind")
+
+
+@pytest.mark.parametrize("words", [("plan", "main", "-o", "kept.plan"), ("drift", "main")], ids=" ".join)
+@pytest.mark.parametrize("numbers", [(HUP,), (HUP, TERM), (TERM,)])
+def test_a_look_that_is_hung_up_is_no_plan(
+    place: Place, numbers: tuple[signal.Signals, ...], words: tuple[str, ...]
+) -> None:
+    """What was seen by then would be taken for all there is to do."""
+    at = place.base
+    wait = f"touch {at}/on; while [ ! -e {at}/go ]; do sleep 0.05; done"
+    place.write({"main.sls": f"it:\n  test.nop:\n    - onlyif: '{wait}'\n"})
+    process = place.start(*words)
+    until((at / "on").exists, "it does not begin")
+    for number in numbers:
+        process.send_signal(number)
+    _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130, err
+    assert b"Traceback" not in err
+    (at / "go").touch()
+    assert not (at / "kept.plan").exists()
+    until(lambda: not of(place), "processes are left behind")
+
+
 def test_what_ignores_it_goes_on_ignoring_it(place: Place) -> None:
     """As ``nohup`` starts it."""
     nohup = ["/bin/sh", "-c", 'trap "" HUP; exec "$@" >/dev/null 2>&1', "sh", *argv(place, "run")]

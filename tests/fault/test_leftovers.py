@@ -44,8 +44,20 @@ KINDS = {
     "engine": (
         "ansible.playbooks: [{name: play.yml, rundir: AT, extra_vars: {a: b}}]", "ansible-playbook", ""
     ),
+    "zypp": ("pkg.installed: [{name: zz, refresh: false, update_holds: true}]", "zypper", "install "),
     "unpack": ("archive.extracted: [{name: AT/out, source: AT/a.tar, options: --anchored}]", "tar", " TEMP/"),
 }  # fmt: skip
+# Programs that few machines have: what they say of a package that is not installed, and held.
+STAND_INS = {
+    "zypper": """#!/bin/sh
+case " $* " in
+*" locks "*) echo '<stream><locks><lock><name>zz</name><type>package</type></lock></locks></stream>';;
+*) echo '<stream><solvable name="zz" kind="package" edition="1-1" arch="noarch" repository="r"/></stream>';;
+esac
+""",
+    "rpm": "#!/bin/sh\nexit 0\n",
+}
+SUSE = "grains: {os_family: Suse}\n"
 ACTS = "act:\n  cmd.run: [{name: 'true'}]\n"
 PATCH = "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n"
 
@@ -71,13 +83,23 @@ class Scene:
 
     def slow(self, name: str, word: str) -> None:
         """A program that works until it is let go, and then fails; without ``word``, it is the real one."""
-        real = shutil.which(name) if word else "false"
+        real = self.stand_in(name) or shutil.which(name) if word else "false"
         if real is None:
             pytest.skip(f"{name} is not installed")
         known = {"real": real, "at": self.one.at, "word": word.replace("TEMP", str(self.temp))}
         text = (SLOW + WAIT + "exit 1\n").format_map(known)
         (self.bin / name).write_text(text)
         (self.bin / name).chmod(0o755)
+
+    def stand_in(self, name: str) -> str:
+        """A program of ``STAND_INS`` and what it needs, on a machine that would use it; empty: it is none."""
+        if name not in STAND_INS:
+            return ""
+        self.one.place.write({"etc/saltern.yaml": SUSE})
+        for one, folder in ((name, self.one.at), ("rpm", self.bin)):
+            (folder / one).write_text(STAND_INS[one])
+            (folder / one).chmod(0o755)
+        return str(self.one.at / name)
 
     def write(self, state: str) -> None:
         for word, value in (("AT", self.one.at), ("TEMP", self.temp)):

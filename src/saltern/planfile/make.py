@@ -18,6 +18,7 @@ from saltern.planfile.concealed import concealed
 from saltern.planfile.document import FORMAT, Bases, Proposal, packed, summed
 from saltern.report.foreseen import Foreseen, counted, foreseen
 from saltern.report.plain import plain
+from saltern.runtime.barriers import INTERRUPTED
 from saltern.system.regular import read_regular
 
 OF_THE_PROCESS = frozenset({"pid", "cwd"})  # grains that are another in each run
@@ -41,12 +42,17 @@ def prepare_foresight(session: Session, request: Request) -> Prepared:
 
 
 def foresee(prepared: Prepared) -> Foresight:
-    """Ask every state what it would do; ``prepare_foresight`` has prepared it."""
+    """Ask every state what it would do; ``prepare_foresight`` has prepared it.
+
+    Raises ``KeyboardInterrupt`` if it is interrupted: what was asked by then is no plan of the whole.
+    """
     plan = prepared.plan
     seen = prepared.session.tree.record_files()
     origins = [chunk.declared.origin for chunk in plan.chunks] if plan else []
     sources = {origin.file: str(getattr(origin, "source", "")) for origin in origins}
     report = execute(prepared)
+    if report.stopped == INTERRUPTED:
+        raise KeyboardInterrupt
     rows = foreseen(report, prepared.session.caller.nature)
     return Foresight(report=report, rows=rows, plan=plan, sources=sources, seen=seen)
 

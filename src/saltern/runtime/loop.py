@@ -105,9 +105,13 @@ class ScopeRun(Scope):
 
     def run_scope(self) -> None:
         """All steps, then what was not reached, then the listeners."""
-        self._unless_interrupted(self._run_steps)
-        if self.runner.parallel is not None and self.stopped == INTERRUPTED:
-            self.runner.parallel.abandon()
+        try:
+            self._unless_interrupted(self._run_steps)
+            if self.stopped == INTERRUPTED:
+                self._end_what_runs_beside()
+        except BaseException:  # such as a second interrupt, before the first has been dealt with
+            self._end_what_runs_beside()
+            raise
         if self.stopped:
             from saltern.runtime.unreached import report_unreached
 
@@ -117,6 +121,10 @@ class ScopeRun(Scope):
         handled = forgiven(self.plan, self.answers)
         self.shared.forgiven |= handled
         self.shared.apart |= handled
+
+    def _end_what_runs_beside(self) -> None:
+        if self.runner.parallel is not None:
+            self.runner.parallel.abandon()
 
     def _unless_interrupted(self, work: Callable[[], None]) -> None:
         try:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
+from typing import NoReturn
 
 from msgspec import Struct
 
 from saltern.language.result import Result, failed
+from saltern.system.signals import disturbed, end_at_once, signal, undisturbed
+
+TIME_TO_END = 2.0  # seconds, for a module that does something about SIGTERM
 
 
 class Job(Struct):
@@ -36,30 +41,20 @@ class Pool:
         return 0 < self._most <= len(self._jobs)
 
     def start(self, index: int, work: Callable[[], Result]) -> None:
-        import pickle
         import sys
-
-        from saltern.system.signals import end_at_once
 
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
         reader, writer = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            end_at_once()
-            os.close(reader)
-            code = 1
-            try:
-                _send(writer, pickle.dumps(work()))
-                code = 0
-            except BaseException as problem:
-                _send(writer, pickle.dumps(failed(f"the answer of this state was lost: {problem}")))
-                code = 0
-            finally:
-                os._exit(code)
-        os.close(writer)
-        self._jobs[index] = Job(index, pid, reader, bytearray())
+        with (
+            undisturbed() as before
+        ):  # from here on either it ends by itself, or we know of it and can end it
+            pid = os.fork()
+            if pid == 0:
+                _answer(work, reader, writer, before)
+            os.close(writer)
+            self._jobs[index] = Job(index, pid, reader, bytearray())
 
     def wait(self, index: int) -> Result:
         """Until this one has ended; the others are read meanwhile, so that none of them blocks."""
@@ -79,16 +74,15 @@ class Pool:
         return ended
 
     def kill(self) -> None:
-        import signal
-
-        for job in self._jobs.values():
-            try:
+        """End all of them, and wait for that, however often we are asked to end meanwhile."""
+        with undisturbed():
+            for job in self._jobs.values():
                 os.kill(job.pid, signal.SIGTERM)
-            except ProcessLookupError:
-                pass
-            os.close(job.pipe)
-            os.waitpid(job.pid, 0)
-        self._jobs.clear()
+            latest = time.monotonic() + TIME_TO_END
+            for job in list(self._jobs.values()):
+                _see_ended(job.pid, latest)
+                del self._jobs[job.index]
+                os.close(job.pipe)
 
     def _read(self, timeout: float | None) -> Iterator[tuple[int, Result]]:
         from select import select
@@ -119,6 +113,34 @@ class Pool:
         killed = os.WIFSIGNALED(status)
         how = f"signal {os.WTERMSIG(status)}" if killed else f"code {os.WEXITSTATUS(status)}"
         return failed(f"the process of this state ended without an answer ({how})")
+
+
+def _answer(work: Callable[[], Result], reader: int, writer: int, before: set[int]) -> NoReturn:
+    """What the forked process does; it never comes back from here."""
+    code = 1
+    try:
+        import pickle
+
+        end_at_once()
+        disturbed(before)
+        os.close(reader)
+        try:
+            _send(writer, pickle.dumps(work()))
+        except BaseException as problem:
+            _send(writer, pickle.dumps(failed(f"the answer of this state was lost: {problem}")))
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _see_ended(pid: int, latest: float) -> None:
+    """Wait for the end of a process, and make it end if it has not by then."""
+    while time.monotonic() < latest:
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            return
+        time.sleep(0.005)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
 
 
 def _send(pipe: int, data: bytes) -> None:

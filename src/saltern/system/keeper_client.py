@@ -13,7 +13,7 @@ from saltern.system import keeper_process
 from saltern.system.faults import point
 from saltern.system.keeper_process import KeeperReply
 from saltern.system.ledger import Ledger
-from saltern.system.signals import signal
+from saltern.system.signals import signal, undisturbed
 
 LOOK = 0.05  # seconds between two interrupts of a keeper
 
@@ -66,14 +66,15 @@ def start_keeper(book: Ledger) -> KeeperClient | None:
     """Fork a keeper that writes this ledger; None if there can be no process."""
     theirs, requests = os.pipe()
     replies, answers = os.pipe()
-    try:
-        pid = os.fork()
-    except OSError:
-        for one in (theirs, requests, replies, answers):
+    with undisturbed() as before:
+        try:
+            pid = os.fork()
+        except OSError:
+            for one in (theirs, requests, replies, answers):
+                os.close(one)
+            return None
+        if pid == 0:
+            keeper_process.serve(theirs, answers, book, before)
+        for one in (theirs, answers):
             os.close(one)
-        return None
-    if pid == 0:
-        keeper_process.serve(theirs, answers, book)
-    for one in (theirs, answers):
-        os.close(one)
-    return KeeperClient(pid, requests, replies, os.getpid(), dict(os.environ))
+        return KeeperClient(pid, requests, replies, os.getpid(), dict(os.environ))

@@ -16,7 +16,7 @@ from msgspec import Struct, msgpack
 from saltern.system import clock, ledger, process
 from saltern.system.ledger import Entry, Ledger
 from saltern.system.ran import Ran
-from saltern.system.signals import signal
+from saltern.system.signals import disturbed, signal
 
 TOKEN = "SALTERN_TOKEN"  # for the program: the same whenever its state is called again
 PROGRAM = "SALTERN_PROGRAM"  # for us: of this one start, so that only what it has begun is ended with it
@@ -30,11 +30,11 @@ class KeeperReply(Struct, frozen=True):
     text: str = ""
 
 
-def serve(requests: int, answers: int, book: Ledger) -> NoReturn:
-    """Until no process is left to ask."""
+def serve(requests: int, answers: int, book: Ledger, before: set[int]) -> NoReturn:
+    """Until no process is left to ask. ``before``: the signals that were blocked before ``undisturbed``."""
     code = 1
     try:
-        _settle({requests, answers, book.file, book.mark})
+        _settle({requests, answers, book.file, book.mark}, before)
         while (data := read(requests)) is not None:
             name, command, options, environ = marshal.loads(data)
             if environ is not None:
@@ -46,7 +46,7 @@ def serve(requests: int, answers: int, book: Ledger) -> NoReturn:
         os._exit(code)
 
 
-def _settle(needed: set[int]) -> None:
+def _settle(needed: set[int], before: set[int]) -> None:
     """Out of the reach of what ends our parent: its terminal, its session, its unit; and of what it holds."""
     import gc
 
@@ -55,6 +55,7 @@ def _settle(needed: set[int]) -> None:
     signal.signal(signal.SIGHUP, lambda *_: None)  # what is ignored would be ignored by every program, too
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    disturbed(before)
     null = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(null, stream)

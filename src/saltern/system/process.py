@@ -15,7 +15,7 @@ from msgspec import Struct
 from saltern.system import log
 from saltern.system.output import Printed
 from saltern.system.ran import Ran as Ran  # those who run programs know it from here
-from saltern.system.signals import signal
+from saltern.system.signals import ASKING_TO_END, signal
 
 PATIENCE = 10.0  # seconds for a program to end when it is asked to
 LINGER = 5.0  # seconds that what a program leaves behind may keep its output open
@@ -23,7 +23,6 @@ NOT_FOUND = 127
 NOT_ALLOWED = 126
 TIMED_OUT = 124
 CHUNK = 65536
-ASKING_TO_END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # a program expects their usual effect
 
 

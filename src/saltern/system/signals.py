@@ -6,15 +6,18 @@ Signals, and the terminals that the three streams are, belong to the process.
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import signal as signal
+    from collections.abc import Iterator
 else:
     # The same, but numbers are numbers: ``signal`` makes enumerations of them, at the start of every run and
     # again of all that it is given and gives back. For those who run programs, too.
     import _signal as signal
 
+ASKING_TO_END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _terminated = False
 _hung_up = False  # and SIGTERM, which often comes with it, has not come yet
 _terminals: tuple[int, ...] = ()  # of the three streams, those that are one
@@ -34,6 +37,25 @@ def end_at_once() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@contextmanager
+def undisturbed() -> Iterator[set[int]]:
+    """What asks us to end has to wait. Gives the signals that are blocked otherwise, for ``disturbed``."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKING_TO_END)
+    try:
+        yield before
+    finally:
+        disturbed(before)
+
+
+def disturbed(before: set[int]) -> None:
+    """Be asked to end again, as before ``undisturbed``; at once, if that has happened meanwhile.
+
+    For a process that was forked there. It has to be sure of its own end by now: in the stack above it, it
+    would do what its parent does.
+    """
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def was_terminated() -> bool:
