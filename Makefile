@@ -58,7 +58,7 @@ $(VM): tools/vm.py | $(STAMP) machine
 	@$(PY) -m tools.vm
 
 test: $(STAMP) $(SALT) $(ENGINES) machine $(VM) ## run all tests
-	$(PY) -m tools.suite -n $(WORKERS) -rs
+	$(PY) -m tools.suite -n $(WORKERS) --dist worksteal -rs
 
 quick: $(STAMP) ## run the unit and property tests, in about a minute
 	$(PY) -m pytest -n 2 tests/unit tests/property -m "not slow and not real"

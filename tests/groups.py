@@ -32,6 +32,12 @@ REAL = (
     "tests/views",
     "tests/vm",
 )
+# Whose directories lie in memory. Not those that reboot a machine, and so may not lose what they keep.
+IN_MEMORY = (
+    "tests/delayed",
+    "tests/e2e",
+    "tests/unit/journal",
+)
 SHOWN = 15
 LEAST = 60.0  # seconds in all below which the table is left out
 
@@ -41,6 +47,11 @@ def markers_of(nodeid: str) -> Iterator[str]:
     for name, paths in (("slow", SLOW), ("real", REAL)):
         if any(nodeid.startswith((f"{path}/", f"{path}::")) for path in paths):
             yield name
+
+
+def lies_in_memory(nodeid: str) -> bool:
+    """Whether the directory of a test may be in memory."""
+    return nodeid.startswith(tuple(f"{path}/" for path in IN_MEMORY))
 
 
 def time_by_folder(reports: Iterable[object]) -> Iterator[str]:

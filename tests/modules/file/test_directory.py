@@ -47,6 +47,14 @@ def test_modes_reach_what_is_inside_as_deep_as_asked(desk: Desk) -> None:
     }
 
 
+@pytest.mark.parametrize("depth", [0, 1, 7])
+def test_a_depth_does_not_bound_what_is_cleaned_so_both_are_refused(desk: Desk, depth: int) -> None:
+    desk.put("d/sub/two")
+    args: dict[str, object] = {"clean": True, "max_depth": depth}
+    assert "exclude each other" in desk.refusal(directory, desk.at("d"), **args)
+    assert desk.text("d/sub/two") is not None
+
+
 def test_files_or_directories_can_be_left_out(desk: Desk) -> None:
     desk.put("d/sub/one")
     args = {"dir_mode": "0700", "file_mode": "0600", "children_only": True}

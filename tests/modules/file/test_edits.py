@@ -88,6 +88,8 @@ def test_replace_uses_groups_counts_and_flags(desk: Desk) -> None:
         ({"append_if_not_found": True}, "a=1\nb=2\n"),
         ({"prepend_if_not_found": True}, "b=2\na=1"),
         ({"append_if_not_found": True, "not_found_content": "b=3"}, "a=1\nb=3\n"),
+        ({"append_if_not_found": True, "not_found_content": "b=3\n"}, "a=1\nb=3\n\n"),
+        ({"prepend_if_not_found": True, "not_found_content": "b=3\n"}, "b=3\n\na=1"),
     ],
 )
 def test_replace_adds_what_it_does_not_find(desk: Desk, args: dict[str, object], new: str) -> None:
@@ -100,6 +102,8 @@ def test_replace_tells_bad_patterns_and_missing_files(desk: Desk) -> None:
     desk.put("f", "x")
     assert "regular expression" in desk.refusal(replace, desk.at("f"), pattern="(", repl="")
     assert "backslash_literal" in desk.refusal(replace, desk.at("f"), pattern="x", repl=r"\1")
+    both = {"append_if_not_found": True, "prepend_if_not_found": True}
+    assert "exclude each other" in desk.refusal(replace, desk.at("f"), pattern="y", repl="z", **both)
     assert "no flag" in desk.refusal(replace, desk.at("f"), pattern="x", repl="", flags=["NOPE"])
     assert desk.refusal(replace, desk.at("g"), pattern="x", repl="") == f"{desk.at('g')}: file not found"
     desk.same(replace, desk.at("g"), pattern="x", repl="", ignore_if_missing=True)

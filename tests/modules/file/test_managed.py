@@ -234,6 +234,7 @@ def test_backups_lie_in_the_cache_or_beside_the_file(desk: Desk) -> None:
         ("/proc/saltern/f", {"contents": "x"}, "not present"),
         ("/x", {"contents": "x", "source": "salt://y"}, "exclude each other"),
         ("/x", {"contents": "x", "contents_pillar": "y"}, "exclude each other"),
+        ("/x", {"contents": "x", "mode": "keep"}, "no mode that could be kept"),
         ("/x", {"contents": []}, "empty list"),
         ("/x", {"contents": "", "allow_empty": False}, "allow_empty"),
         ("/x", {"source": "s3://bucket/key"}, "not supported"),

@@ -65,4 +65,4 @@ def replacer(
 def _added(old: str, put: str, extra: str) -> str:
     if not put or re.search(rf"^{re.escape(extra.rstrip())}\r?$", old, re.MULTILINE):
         return old
-    return ended(old) + ended(extra) if put == "append" else ended(extra) + old
+    return f"{ended(old)}{extra}\n" if put == "append" else f"{extra}\n{old}"

@@ -103,6 +103,8 @@ def directory(
         raise Refused(f"recurse knows {', '.join(RECURSE_WORDS)}, not {', '.join(unknown)}")
     if "keep" in (dir_mode, mode, file_mode):
         raise Refused("a directory has no source whose mode could be kept; give an octal mode")
+    if clean and max_depth is not None:
+        raise Refused("clean removes at every depth; it and max_depth exclude each other")
     wanted = Directory(
         path=os.path.normpath(absolute(name)),
         user=user or owner,

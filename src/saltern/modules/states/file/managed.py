@@ -206,6 +206,8 @@ def _managed(
         raise Refused("signatures are checked of a source; give source")
     if source and given.named:
         raise Refused(f"source and {given.named[0]} exclude each other")
+    if given.named and wanted.mode == "keep":
+        raise Refused(f"{given.named[0]} has no mode that could be kept; give an octal mode")
     if not replace and files.look(wanted.path, follow=wanted.follow) is not None:
         return place(ctx, _without_keep(wanted, None), None)
     if source and (here := right_already(ctx, wanted.path, source, fetch, template)) is not None:

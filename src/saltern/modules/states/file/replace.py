@@ -6,6 +6,7 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Words
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.edit import USUAL, Edit, backup_suffix, edit
 from saltern.modules.lib.files.patterns import compiled
 from saltern.modules.lib.files.replacement import flag_bits, replacer
@@ -56,6 +57,8 @@ def replace(
     """
     ctx.facts = {"path": name}
     search = compiled(pattern, flag_bits(flags))
+    if append_if_not_found and prepend_if_not_found:
+        raise Refused("append_if_not_found and prepend_if_not_found exclude each other")
     extra = repl if not_found_content is None else not_found_content
     put = "append" if append_if_not_found else "prepend" if prepend_if_not_found else ""
     how = Edit(
