@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
@@ -112,6 +113,106 @@ def test_a_plan_of_another_user_is_refused(place: Place, made: Path) -> None:
     assert "[plan-distrusted]" in applied(place).err
 
 
+GIVES_AWAY = pytest.mark.skipif(os.geteuid() != 0, reason="gives files away")
+
+
+def _open_to_all(folder: Path) -> str:
+    folder.chmod(0o777)
+    return "a.plan"
+
+
+def _of_a_group(folder: Path) -> str:
+    os.chown(folder, 0, NOBODY)
+    folder.chmod(0o775)
+    return "a.plan"
+
+
+def _of_another_user(folder: Path) -> str:
+    os.chown(folder, NOBODY, NOBODY)
+    return "a.plan"
+
+
+def _below_one_of_another_user(folder: Path) -> str:
+    (folder / "sub").mkdir(mode=0o700)
+    (folder / "a.plan").rename(folder / "sub/a.plan")
+    os.chown(folder, NOBODY, NOBODY)
+    return "sub/a.plan"
+
+
+def _by_a_link_of_another_user(folder: Path) -> str:
+    folder.chmod(0o1777)
+    (folder / "l.plan").symlink_to("a.plan")
+    os.lchown(folder / "l.plan", NOBODY, NOBODY)
+    return "l.plan"
+
+
+def _through_a_link_of_another_user(folder: Path) -> str:
+    folder.chmod(0o1777)
+    (folder / "d").symlink_to(".")
+    os.lchown(folder / "d", NOBODY, NOBODY)
+    return "d/a.plan"
+
+
+def _by_a_link_into_an_open_directory(folder: Path) -> str:
+    (folder / "open").mkdir()
+    (folder / "a.plan").rename(folder / "open/a.plan")
+    (folder / "l.plan").symlink_to("open/../open/a.plan")
+    (folder / "open").chmod(0o777)
+    return "l.plan"
+
+
+@GIVES_AWAY
+@pytest.mark.parametrize(
+    "exposed",
+    [
+        _open_to_all, _of_a_group, _of_another_user, _below_one_of_another_user, _by_a_link_of_another_user,
+        _through_a_link_of_another_user, _by_a_link_into_an_open_directory,
+    ],
+)  # fmt: skip
+def test_a_plan_that_others_can_exchange_is_refused(
+    place: Place, made: Path, exposed: Callable[[Path], str]
+) -> None:
+    folder = place.base / "plans"
+    folder.mkdir(mode=0o755)
+    made.rename(folder / "a.plan")
+    path = exposed(folder)
+    for name in (f"plans/{path}", str(folder / path)):
+        done = place.run("apply", name)
+        assert done.code == 1
+        assert "[plan-distrusted]" in done.err, done.err
+    assert not (place.base / "out").exists()
+
+
+@GIVES_AWAY
+def test_links_of_our_own_and_a_sticky_directory_are_fine(place: Place, made: Path) -> None:
+    folder = place.base / "plans"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    made.rename(folder / "a.plan")
+    (place.base / "l.plan").symlink_to("plans/./a.plan")
+    done = place.run("apply", "l.plan")
+    assert done.code == 0, done.err
+    assert (place.base / "out").exists()
+
+
+@GIVES_AWAY
+def test_a_tree_that_was_put_in_place_of_the_old_one_is_not_what_was_planned(
+    place: Place, made: Path
+) -> None:
+    """The same paths, other files: by a link, and by another directory."""
+    evil, _ = hostile(place)
+    del made
+    place.states.rename(place.base / "moved")
+    for replace in (lambda: place.states.symlink_to(evil), lambda: shutil.copytree(evil, place.states)):
+        replace()
+        done = applied(place)
+        assert done.code != 0
+        assert not (place.base / "out").exists()
+        if place.states.is_symlink():
+            place.states.unlink()
+        assert "Traceback" not in done.err
+
+
 def test_a_pipe_and_a_device_are_no_plans(place: Place, made: Path) -> None:
     made.unlink()
     os.mkfifo(made)
@@ -192,7 +293,13 @@ def test_a_signed_plan_is_applied_and_no_other(place: Place) -> None:
     good = path.read_bytes()
     path.write_bytes(good.replace(b'"made":', b'"made": ', 1))
     assert "[plan-signature]" in applied(place, "--verify", known).err
+    # that of another plan of theirs is none for this one
+    assert place.run("plan", "a", "-o", "other.plan", "--sign", str(ours), "--strict").code == 0
+    signature = Path(f"{path}.sig").read_bytes()
     path.write_bytes(good)
+    shutil.copy(place.base / "other.plan.sig", f"{path}.sig")
+    assert "[plan-signature]" in applied(place, "--verify", known).err
+    Path(f"{path}.sig").write_bytes(signature)
     done = applied(place, "--verify", known)
     assert done.code == 0, done.err
     assert "signed by ada" in done.err
@@ -222,7 +329,7 @@ def test_a_signature_needs_a_file_and_a_key(place: Place) -> None:
 
 
 @SSH_KEYGEN
-@pytest.mark.parametrize("way", ["group", "others", "owner"])
+@pytest.mark.parametrize("way", ["group", "others", "owner", "directory"])
 def test_a_list_of_signers_that_another_user_can_write_is_not_believed(place: Place, way: str) -> None:
     place.write({"a.sls": SLS.format(out=place.base / "out")})
     ours = key(place, "ours")
@@ -230,6 +337,10 @@ def test_a_list_of_signers_that_another_user_can_write_is_not_believed(place: Pl
     assert place.run("plan", "a", "-o", "a.plan", "--sign", str(ours)).code == 0
     if way == "owner":
         os.chown(known, 65534, 0)
+    elif way == "directory":
+        (place.base / "open").mkdir()
+        known = known.rename(place.base / "open/signers")
+        known.parent.chmod(0o777)
     else:
         known.chmod({"group": 0o664, "others": 0o646}[way])
     done = applied(place, "--verify", str(known))

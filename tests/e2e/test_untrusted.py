@@ -146,6 +146,90 @@ TREES: dict[str, dict[str, str]] = {
         ".git/hooks/post-checkout": "#!/bin/sh\ntouch {mark}\n",
         ".git/config": "[core]\nfsmonitor = touch {mark}\n",
     },
+    "other renderers that are Python": {
+        f"states/{name}.sls": f"#!{name}\n" + EVIL
+        for name in ("pydsl", "pyobjects", "stateconf", "wempy", "jinja|pyobjects", "yaml|py", "cheetah|py")
+    },
+    "renderers that start programs": {
+        "saltern.yaml": "file_roots: {base: [states]}\ngpg_keydir: states\n",
+        "states/a.sls": "#!yaml|gpg\nx: |\n  -----BEGIN PGP MESSAGE-----\n  x\n  -----END PGP MESSAGE-----\n",
+        "states/gpg.conf": "list-options show-photos\nphoto-viewer touch {mark}\n",
+        "states/b.sls": "#!nacl\nx: NACL[eA==]\n",
+        "states/c.sls": "#!pass\nx: y\n",
+    },
+    "tags of YAML that make objects": {
+        "states/a.sls": "x: !!python/object/apply:os.system ['touch {mark}']\n",
+        "states/b.sls": "x: !!python/object/new:os.system ['touch {mark}']\n",
+        "states/c.sls": "{% load_yaml as x %}!!python/object/apply:os.system ['touch {mark}']{% endload %}",
+        "states/d.sls": "{{ \"!!python/object/apply:os.system ['touch {mark}']\" | load_yaml }}",
+        "states/e.sls": "{% import_yaml 'e.txt' as x %}{{ x }}",
+        "states/e.txt": "!!python/object/apply:os.system ['touch {mark}']\n",
+    },
+    "words of states that run": {
+        "states/a.sls": "x:\n  test.nop:\n    - onlyif: touch {mark}\n    - unless: touch {mark}\n",
+        "states/b.sls": "/nowhere:\n  file.managed:\n    - contents: x\n    - check_cmd: touch {mark}\n",
+        "states/c.sls": "x:\n  test.nop:\n    - name: __slot__:salt:cmd.run(touch {mark})\n",
+        "states/d.sls": "x:\n  test.nop:\n    - onlyif:\n      - fun: cmd.run\n        cmd: touch {mark}\n",
+        "states/e.sls": "/n:\n  file.managed: [{source: 'http://127.0.0.1:{port}/t', template: jinja}]\n",
+        "states/f.sls": "/n:\n  archive.extracted:\n    - source: http://127.0.0.1:{port}/t.tar\n",
+        "states/g.sls": "'ext::touch {mark}':\n  git.latest: [{target: /nowhere}]\n",
+    },
+    "a configuration that names files to write": {
+        "saltern.yaml": "file_roots: {base: [states]}\nlog_level_logfile: all\n"
+        + "".join(
+            f"{word}: '{{mark}}'\n"
+            for word in ("log_file", "cachedir", "state_dir", "root_dir", "pki_dir", "sock_dir", "pidfile")
+        ),
+    },
+    "a configuration that names programs": {
+        "saltern.yaml": "file_roots: {base: [states]}\nshell: '{mark}'\nreboot_command: [touch, '{mark}']\n"
+        "global_state_conditions: {'*': ['touch {mark}']}\nstartup_states: highstate\n"
+        "fileserver_backend: [git, roots]\ngitfs_remotes: ['ext::touch {mark}']\n",
+    },
+    "a configuration with modules for Jinja": {
+        "saltern.yaml": "file_roots: {base: [states]}\njinja_env: {extensions: [states.evil.Extension]}\n"
+        "jinja_sls_env: {extensions: [states.evil.Extension], finalize: states.evil.f}\n",
+        "states/evil.py": EVIL,
+        "states/a.sls": "x{{ 1 }}:\n  test.nop: []\n",
+    },
+    "a configuration that is a pipe": {"saltern.yaml": "| pipe"},
+    "a configuration that is a device": {"saltern.yaml": "-> /dev/zero"},
+    "links to devices and processes": {
+        "states/a.sls": "-> /dev/zero",
+        "states/b.sls": "{% import_text 'e' as t %}{{ raise(t) }}",
+        "states/e": "-> /proc/self/environ",
+        "states/c.sls": "{% import_text 'z' as t %}",
+        "states/z": "-> /dev/zero",
+        "states/d.sls": "-> /proc/self/mem",
+    },
+    "the environment": {
+        "states/a.sls": "{{ raise(salt['environ.get']('A_SECRET')) }}",
+        "states/b.sls": "{{ raise(salt['environ.items']() | string) }}",
+        "states/c.sls": "{{ raise(salt['config.get']('A_SECRET') | string) }}",
+        "states/d.sls": "{{ raise(opts | string) }}",
+        "states/e.sls": "{{ raise(grains.items() | list | string) }}",
+        "states/f.sls": "{{ raise(salt['sdb.get']('sdb://env/A_SECRET')) }}",
+    },
+    "filters that read files": {
+        "states/a.sls": "{{ raise('{outside}' | list_files | join(' ')) }}",
+        "states/b.sls": "{{ raise('{secret}' | file_hashsum) }}",
+        "states/c.sls": "{{ raise('{secret}' | is_text_file | string) }}",
+        "states/d.sls": "{{ raise(salt['file.find']('{outside}') | join(' ')) }}",
+        "states/e.sls": "{{ raise(salt['cp.list_master'](prefix='../outside') | join(' ')) }}",
+    },
+    "more ways from a value to Python": {
+        "states/a.sls": "{{ lipsum.__globals__['os'].system('touch {mark}') }}",
+        "states/b.sls": "{{ '{a.__globals__}'.format_map({'a': lipsum}) }}",
+        "states/c.sls": "{{ ['__globals__'] | map('attr', lipsum) | list }}",
+        "states/d.sls": "{% set x = lipsum | attr('__globals__') %}{{ x['os'].system('touch {mark}') }}",
+        "states/e.sls": "{{ (joiner | attr('__init__')).__globals__ }}",
+        "states/f.sls": "{{ salt['test.ping'].__func__.__code__ }}{{ salt.__class__.__init__.__globals__ }}",
+        "states/g.sls": "{{ namespace(a=salt).a['cmd.run']('touch {mark}') }}",
+        "states/h.sls": "{% call(x) salt['cmd.run']('touch {mark}') %}{% endcall %}",
+        "states/i.sls": "{% do salt['state.single']('cmd.run', name='touch {mark}') %}",
+        "states/k.sls": "{{ salt['slsutil.renderer'](string='{{ salt.cmd.run(\"touch {mark}\") }}') }}",
+        "states/l.sls": "{{ salt['saltutil.sync_all']() }}{{ salt['saltutil.cmd']('touch {mark}') }}",
+    },
     "pipes": {
         "states/p.sls": "| pipe",
         "states/p.txt": "| pipe",
@@ -164,6 +248,7 @@ class Place:
         secret = outside / "secret"
         secret.write_text(f"{SECRET}: [{SECRET}\n")
         (outside / "secret.sls").write_text(f"{SECRET}: [{SECRET}\n")
+        (outside / f"{SECRET}.name").touch()
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.heard: list[object] = []
         threading.Thread(target=self._hear, daemon=True).start()
@@ -204,6 +289,7 @@ class Place:
             cwd=self.tree,
             timeout=120,
             check=False,
+            env={**os.environ, "A_SECRET": SECRET},
         )
 
 

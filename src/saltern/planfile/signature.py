@@ -6,7 +6,7 @@ import os
 import subprocess
 
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.planfile.trust import distrust
+from saltern.planfile.trust import distrust, exchangeable
 from saltern.system.temporary import private_directory
 
 NAMESPACE = "saltern-plan"  # a signature for something else is none for a plan
@@ -50,7 +50,7 @@ def _copy(source: str, to: str, *, trusted_for: str = "") -> None:
     """``trusted_for``: the plan for which the file decides, so that no other user may be able to write it."""
     handle = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     with os.fdopen(handle, "rb") as opened, open(to, "wb") as copy:
-        if trusted_for and (why := distrust(os.fstat(opened.fileno()))):
+        if trusted_for and (why := exchangeable(source) or distrust(os.fstat(opened.fileno()))):
             raise _bad(f"the plan {trusted_for!r} was not applied: the list of signers {source!r}: {why}")
         copy.write(opened.read(MOST_BYTES))
 

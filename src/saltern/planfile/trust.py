@@ -7,6 +7,7 @@ were given, which must be those the plan was made with.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from msgspec import ValidationError, convert, to_builtins
 
 from saltern.config.settings import Settings
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system.paths import MOST_LINKS
 
 MOST_BYTES = 1 << 30
 # What a plan decides: none of it leads to code.
@@ -30,11 +32,13 @@ FREE = frozenset(
 
 
 def read_own(path: str) -> bytes:
-    """The bytes of a file that is ours or root's, and that only its owner can write.
+    """The bytes of a file that is ours or root's, and that only its owner can write or exchange.
 
     Looked at and read by one handle: what was judged is what is read. Raises ``OperationError``.
     """
     try:
+        if why := exchangeable(path):
+            raise _distrusted(path, why)
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         with os.fdopen(handle, "rb") as file:
             if why := distrust(os.fstat(file.fileno())):
@@ -53,6 +57,52 @@ def distrust(found: os.stat_result) -> str:
     if found.st_mode & 0o022:
         return "other users can write it"
     return f"it has more than {MOST_BYTES:,} bytes" if found.st_size > MOST_BYTES else ""
+
+
+def exchangeable(path: str) -> str:
+    """Why another user could put another file of ours in its place; empty if none can.
+
+    Every directory on the way is looked at, and every link, whose directory may be open to all.
+    """
+    at, links = "", 0
+    todo = os.path.join(os.getcwd(), path).split("/")[::-1]
+    while todo:
+        part = todo.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            at = os.path.dirname(at)
+            continue
+        found = os.lstat(f"{at}/{part}")
+        if why := _open_directory(at or "/") or _foreign_link(f"{at}/{part}", found):
+            return why
+        if not stat.S_ISLNK(found.st_mode):
+            at = f"{at}/{part}"
+            continue
+        links += 1
+        if links > MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+        target = os.readlink(f"{at}/{part}")
+        todo += target.split("/")[::-1]
+        at = "" if target.startswith("/") else at
+    return ""
+
+
+def _open_directory(path: str) -> str:
+    """Why another user can rename what is in it; with the sticky bit, only the owners of files can."""
+    found = os.lstat(path)
+    if found.st_uid not in (os.geteuid(), 0):
+        return f"the directory {path} belongs to the user with the number {found.st_uid}"
+    by_group = found.st_mode & stat.S_IWGRP and found.st_gid not in (os.getegid(), 0)
+    if not found.st_mode & stat.S_ISVTX and (by_group or found.st_mode & stat.S_IWOTH):
+        return f"other users can write the directory {path}"
+    return ""
+
+
+def _foreign_link(path: str, found: os.stat_result) -> str:
+    if not stat.S_ISLNK(found.st_mode) or found.st_uid in (os.geteuid(), 0):
+        return ""
+    return f"the link {path} belongs to the user with the number {found.st_uid}"
 
 
 def settings_of(kept: Mapping[str, object], own: Settings, *, path: str) -> Settings:
@@ -130,6 +180,7 @@ def _distrusted(path: str, why: str) -> OperationError:
         Diagnostic(
             code="plan-distrusted",
             what=f"the plan {path!r} was not applied: {why}",
-            fix="a plan must be a file of your own or root's that no other user can write: chmod 600, chown",
+            fix="a plan must be a file of your own or root's, in such a directory, and no other user may "
+            "write either: copy it to a place like that, and look at it there",
         )
     )
