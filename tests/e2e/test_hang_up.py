@@ -191,7 +191,7 @@ def forked(place: Place) -> list[str]:
     for entry in os.listdir("/proc"):
         try:
             line = Path("/proc", entry, "cmdline").read_bytes().decode(errors="replace")
-            ours = entry.isdigit() and "saltern" in line and str(place.base) in line
+            ours = entry.isdigit() and "\0-m\0saltern\0" in line and str(place.base) in line
             if ours and os.getsid(int(entry)) != int(entry):
                 found.append(line)
         except (OSError, ValueError):
