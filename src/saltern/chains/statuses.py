@@ -173,7 +173,11 @@ ROWS: tuple[Row, ...] = (
         "an approval is needed first",
         (Run.SCHEDULED, Run.RUNNING, Run.CANCELLED, Run.EXPIRED),
     ),
-    Row(Run.SCHEDULED, "it begins at its time", (Run.RUNNING, Run.CANCELLED, Run.EXPIRED)),
+    Row(
+        Run.SCHEDULED,
+        "it begins at its time",
+        (Run.AWAITING_APPROVAL, Run.RUNNING, Run.CANCELLED, Run.EXPIRED),
+    ),
     Row(Run.RUNNING, "legs run", (Run.PAUSED, Run.HALTED, Run.CANCELLING, *_ENDS)),
     Row(Run.PAUSED, "no new step begins", (Run.RUNNING, Run.CANCELLING, *_ENDS)),
     Row(Run.HALTED, "too many legs failed; no new leg begins", (Run.RUNNING, Run.CANCELLING, *_ENDS)),

@@ -118,7 +118,7 @@ class _Orders:
     def _with_leg(self, work: Callable[[str], object]) -> None:
         """Nothing is to be done if the leg never began, or is over; what it is then is the answer."""
         known = self.known()
-        if known is not None and known.state.status not in OVER | {Leg.INDETERMINATE}:
+        if known is not None and known.state.status not in OVER:
             with suppress(OperationError):
                 work(known.id)
         elif known is not None and known.state.quarantined and self.asked.verb == "release":
@@ -188,7 +188,8 @@ class _Orders:
     def report(self) -> dict[str, Any]:
         known = self.known()
         if known is not None:
-            return report_of_leg(known, as_data(known, self.settings), self.settings)
+            data = report_of_leg(known, as_data(known, self.settings), self.settings)
+            return {**data, "order": self.numbers.known().number}
         return self._never_begun()
 
     def _never_begun(self) -> dict[str, Any]:
@@ -199,7 +200,14 @@ class _Orders:
             {"action": one.id, "kind": one.kind, "status": step.value, "comment": "", "changed": False}
             for one in (*self.plan.steps, *self.plan.finalizers)
         ]
-        return {"run": "", "chain": self.plan.chain.name, "status": status.value, "seq": 0, "steps": rows}
+        return {
+            "run": "",
+            "chain": self.plan.chain.name,
+            "status": status.value,
+            "seq": 0,
+            "order": self.numbers.known().number,
+            "steps": rows,
+        }
 
 
 class Verb(Struct, frozen=True):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
+from collections import Counter
 
 import pytest
 from tests.fleet.e2e.conftest import Place
@@ -102,3 +104,43 @@ def test_a_chain_that_is_cancelled_ends_and_leaves_the_system_free(place: Place,
     other = write(place, "chain: c\nactions:\n  - {id: a, command: 'true'}\n")
     again = place.run("chain", "run", other, "--on", "web1")
     assert again.returncode == 0, again
+
+
+def test_34_a_run_survives_the_controller_and_an_agent_that_are_killed(place: Place) -> None:
+    """Each action is done once on each system, and the run in the database ends as the systems did."""
+    done = place.base / "done-34"
+    done.mkdir()
+    actions = "".join(
+        f"  - {{id: s{number}, command: 'echo s{number} >> {done}/log; sleep 0.3'}}\n" for number in range(8)
+    )
+    name = write(place, f"chain: killed\nactions:\n{actions}", "killed.yaml")
+    run = place.run("chain", "run", name, "--on", "web*", "--detach").stdout.strip()
+    place.fleet.wait("the first action", (done / "log").exists)
+    place.fleet.end("controller", how=signal.SIGKILL)
+    place.fleet.end("web1", how=signal.SIGKILL)
+    place.fleet.run_agent("web1")
+    place.fleet.start_controller()
+    watched = place.run("chain", "watch", run)
+    assert watched.stdout.splitlines()[-1] == "2 systems: 2 succeeded", watched
+    wrote = Counter((done / "log").read_text().split())
+    assert set(wrote) == {f"s{number}" for number in range(8)}
+    assert all(number == 2 for number in wrote.values()), wrote
+
+
+def test_a_deny_list_stops_the_action_that_it_forbids(place: Place) -> None:
+    folder = place.base / "db1" / "agent.d"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "deny.yaml").write_text("deny:\n  - cmd.*\n")
+    try:
+        text = (
+            "chain: denied\nactions:\n  - {id: a, file: {path: BASE/denied-a, contents: x}}\n"
+            "  - {id: b, command: 'touch BASE/denied-b', on_failure: continue}\n"
+            "  - {id: c, file: {path: BASE/denied-c, contents: x}}\n"
+        )
+        done = place.run("chain", "run", write(place, text), "--on", "db1", "--out", "json")
+        steps = {row["action"]: row["status"] for row in json.loads(done.stdout)["db1"]["steps"]}
+        assert steps == {"a": "succeeded", "b": "failed", "c": "succeeded"}, done
+        assert "cmd.run (cmd.*)" in json.loads(done.stdout)["db1"]["steps"][1]["comment"]
+        assert (place.base / "denied-c").exists() and not (place.base / "denied-b").exists()
+    finally:
+        (folder / "deny.yaml").unlink()

@@ -27,7 +27,8 @@ class Tick(Event, frozen=True, kw_only=True):
 
 class Reported(Event, frozen=True, kw_only=True):
     """The whole leg, as its system sees it. A report with a lower ``seq`` than one before is outdated, so
-    that reports may be lost, repeated and mixed up.
+    that reports may be lost, repeated and mixed up. ``order`` is the highest that the system knows: a
+    controller that was put back to yesterday learns of those that it has forgotten.
     """
 
     leg: str
@@ -36,6 +37,7 @@ class Reported(Event, frozen=True, kw_only=True):
     steps: tuple[StepState, ...]
     waits_for: str = ""
     quarantined: bool = False
+    order: int = 0
 
 
 class Refused(Event, frozen=True, kw_only=True):

@@ -49,7 +49,10 @@ def _reported(run: RunState, event: events.Reported) -> Read:
         away=False,
         waits_for=event.waits_for,
         quarantined=event.quarantined,
-        sent=leg.sent or "run",  # it was to be taken up again, and its system is still at it
+        sent="run"
+        if event.order > leg.order
+        else leg.sent or "run",  # what was ordered since is ordered anew
+        order=max(leg.order, event.order),
         again=leg.again if leg.sent else "",
     )
     corrects = leg.is_over and status is not leg.status

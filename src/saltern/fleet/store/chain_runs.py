@@ -137,7 +137,7 @@ def attempt_rows(connection: Connection, run: str) -> list[Row]:
     return [row._asdict() for row in connection.execute(query)]
 
 
-def matrix_rows(connection: Connection, run: str) -> list[tuple[str, str, str, str, bool]]:
+def matrix_rows(connection: Connection, run: str) -> Sequence[Any]:
     """System, action, status, blocked by, changed: all that a matrix shows of a run."""
     query = (
         select(
@@ -151,7 +151,7 @@ def matrix_rows(connection: Connection, run: str) -> list[tuple[str, str, str, s
         .where(CHAIN_LEGS.c.run == run)
         .order_by(CHAIN_LEGS.c.place, CHAIN_STEPS.c.number)
     )
-    return [tuple(row) for row in connection.execute(query)]
+    return connection.execute(query).all()  # rows are tuples: no copy of many thousands of them
 
 
 def leg_counts(connection: Connection, runs: Sequence[str]) -> dict[str, dict[str, int]]:

@@ -22,7 +22,7 @@ from saltern.fleet.controller.chains.publisher import Publisher
 from saltern.fleet.controller.chains.reports import read_report, unpack, without_report
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.presence import PresenceBoard
-from saltern.fleet.controller.singleton import Hold
+from saltern.fleet.controller.singleton import Hold, LeaseLost
 from saltern.fleet.store import job_queries
 from saltern.fleet.store.chain_gates import expired_gates
 from saltern.fleet.store.chain_outbox import (
@@ -34,6 +34,7 @@ from saltern.fleet.store.chain_outbox import (
 )
 from saltern.fleet.store.chain_runs import due_runs, open_systems
 from saltern.fleet.store.database import Connection
+from saltern.language.diagnostics import OperationError
 
 log = logging.getLogger(__name__)
 
@@ -80,11 +81,21 @@ class ChainKeeper:
         live, self._live = self._live, {}
         news = await self._calls.read(self._gather, live, now)
         for run, one in news.items():
-            decided = await hold.write(self._decide, run, one, now)
-            self._decisions.keep(decided)
-            if decided.commands or decided.after is not decided.before:
-                self._hub.wake()
+            await self._keep_run(hold, run, one, now)
         await self._publisher.publish(hold)
+
+    async def _keep_run(self, hold: Hold, run: str, news: News, now: float) -> None:
+        """Decide about one run. A fault of ours in one of them must not stop the others."""
+        try:
+            decided = await hold.write(self._decide, run, news, now)
+        except (LeaseLost, OperationError, TimeoutError):
+            raise
+        except Exception:
+            log.exception("run %s of a chain cannot be decided about", run)
+            return
+        self._decisions.keep(decided)
+        if decided.commands:
+            self._hub.wake()
 
     # -- in threads of the database ------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from saltern.fleet.chains.model import Attempt, LegState, StepState
 from saltern.fleet.protocol.codec import BadMessage, check_depth
 
 MOST = 16 * 1024 * 1024  # bytes of a report
+MOST_ORDERS = 1_000_000  # a system cannot make a number that no order can exceed
 COMMENT = 8000  # characters of a comment that are kept
 
 
@@ -37,6 +38,7 @@ class ReportedLeg(Struct, frozen=True, kw_only=True):
     steps: list[ReportedStep]
     waits_for: str = ""
     quarantined: bool = False
+    order: int = 0
 
 
 UNREADABLE = "its system has sent a report that cannot be read"
@@ -59,6 +61,7 @@ def read_report(leg: LegState, body: object, now: float) -> Event:
         steps=steps,
         waits_for=said.waits_for[:COMMENT],
         quarantined=said.quarantined,
+        order=min(said.order, MOST_ORDERS),
     )
 
 

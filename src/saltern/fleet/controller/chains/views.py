@@ -160,7 +160,7 @@ def matrix(connection: Connection, run: str) -> dict[str, Any] | None:
     return {"run": run, "status": row["status"], "why": reason, "actions": actions, "rows": rows}
 
 
-def _in_order(cells: Sequence[tuple[str, str, str, str, bool]]) -> list[str]:
+def _in_order(cells: Sequence[Any]) -> list[str]:
     """Every action once. All plans come from one chain, so each new one goes behind the one before it."""
     order: list[str] = []
     known: set[str] = set()
