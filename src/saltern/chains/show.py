@@ -41,6 +41,7 @@ def as_data(known: KnownLeg, settings: Settings) -> dict[str, object]:
             "comment": now.get(action.id, {}).get("comment", step.comment),
             "changed": now.get(action.id, {}).get("changed", step.changed),
             "attempts": step.attempts,
+            "took": now.get(action.id, {}).get("took", step.took),
         }
         if step.blocked_by:
             row["blocked_by"] = step.blocked_by
