@@ -71,13 +71,13 @@ def small_wheel(folder: Path, version: str) -> None:
 def test_saltern_is_installed_offline_in_an_environment_of_its_own(minion: Path, tmp_path: Path) -> None:
     wheels = tmp_path / "states" / "wheels"
     small_wheel(wheels, "1.0")
+    small_wheel(wheels, "1.1")
     opt = tmp_path / "opt"
     state = f"it:\n  saltern.installed: [{{name: {opt}}}, {{version: '1.0'}}, {{wheels: 'salt://wheels'}}]\n"
     (foreseen,) = apply(minion, state, "test=True")
     assert foreseen["result"] is None and not opt.exists()
     (first,) = apply(minion, state)
     assert (first["result"], first["changes"]) == (True, {"saltern": {"old": None, "new": "1.0"}}), first
-    small_wheel(wheels, "1.1")
     again, newer, missing = apply(
         minion,
         state
