@@ -25,6 +25,8 @@ Run the controller of a fleet: broker, database and API in one.
   run              run it until it is stopped; this is done without a word, too
   backup FILE      write keys, configuration and database to a file; it may run meanwhile
   restore FILE     put a backup back; it must not run
+  move-database ADDRESS
+                   copy the database into an empty one, such as postgresql://user@host/name; it must not run
   doctor           check everything that must be right, and change nothing
   invite NAME      make a token for a further controller; all share one PostgreSQL database
   join TOKEN       make this machine that controller; `-` reads the token from standard input"""
@@ -81,6 +83,18 @@ def _restore(args: SimpleNamespace, paths: ControllerPaths) -> int:
     when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(made.made_at))
     _say(f"fleet {made.fleet} is as it was at {when}; what was here has '.before-' in its name now")
     _say("start the controller: what is younger is read again from the broker and the agents")
+    return exits.OK
+
+
+def _move_database(args: SimpleNamespace, paths: ControllerPaths) -> int:
+    from saltern.fleet.controller.lock import held
+    from saltern.fleet.controller.move import move_database
+    from saltern.fleet.controller.settings import load_settings
+
+    with held(paths):
+        moved = move_database(paths, load_settings(paths), args.words[0], now=time.time())
+    _say(f"{moved.rows} rows of {moved.tables} tables were copied; the old database is as it was")
+    _say(f"write 'database:' with that address into {paths.config}, and start the controller")
     return exits.OK
 
 
@@ -144,6 +158,7 @@ VERBS: dict[str, Verb] = {
     "run": Verb(_run),
     "backup": Verb(_backup, ("FILE",)),
     "restore": Verb(_restore, ("FILE",)),
+    "move-database": Verb(_move_database, ("ADDRESS",)),
     "doctor": Verb(_doctor),
     "invite": Verb(_invite, ("NAME",)),
     "join": Verb(_join, ("TOKEN",)),

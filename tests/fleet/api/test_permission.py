@@ -40,6 +40,26 @@ def refused(status: int, code: str, work: object, *arguments: object, **named: o
     return caught.value
 
 
+def test_who_is_refused_a_job_is_written_down(api: Running, client: Client) -> None:
+    api.agent("web1")
+    client.policy.set(POLICY)
+    joe = logged_in(api, client, "joe", "operator")
+    secret = "hunter2"
+    refused(403, "not-allowed", joe.jobs.submit, "cmd.run", "web*", args=[secret])
+    refused(403, "needs-approval", joe.jobs.submit, "state.apply", "web*")
+    jid = client.jobs.submit("test.ping", "*")["jid"]
+    eve = logged_in(api, client, "eve", "viewer")
+    refused(403, "not-allowed", eve.jobs.cancel, jid)
+    rows = [one for one in client.audit.list() if one["action"].endswith(".refused")]
+    assert [(one["who"], one["action"], one["detail"]["function"]) for one in rows] == [
+        ("joe", "job.submit.refused", "cmd.run"),
+        ("eve", "job.cancel.refused", "test.ping"),
+    ]
+    assert rows[0]["detail"]["target"] == "web*" and rows[0]["detail"]["systems"] == 1
+    assert secret not in str(rows)
+    assert client.audit.verify()["problem"] == ""
+
+
 def test_an_operator_logs_in_and_out(api: Running, client: Client) -> None:
     joe = logged_in(api, client, "joe", "viewer")
     assert joe.me() == {"name": "joe", "roles": ["viewer"], "via": "session"}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fleet.harness import Place, run
 
 from saltern.fleet.bus.poke import Poker, Presence
-from saltern.fleet.bus.ports import Bus, Message
+from saltern.fleet.bus.ports import Bus, Handler, Message
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.messages import Alive
 from saltern.fleet.protocol.subjects import SUBJECTS
@@ -42,6 +44,30 @@ def test_those_who_are_there_answer_and_of_the_others_the_broker_says_so(place: 
         await two.close()
 
     run(scenario(), timeout=30)
+
+
+def test_many_who_answer_one_after_the_other_are_waited_for(place: Place) -> None:
+    async def scenario() -> None:
+        one, two = await place.connect("one"), await place.connect("two")
+        names = [f"web{number}" for number in range(12)]
+
+        def slow(seconds: float) -> Handler:
+            async def on_poke(message: Message) -> None:
+                await asyncio.sleep(seconds)
+                await two.publish(message.reply, alive("i"))
+
+            return on_poke
+
+        for number, name in enumerate(names):
+            await two.subscribe(SUBJECTS["control"].of(id=name), slow(0.2 * number))
+        poker = Poker(one, "c1")
+        await poker.start()
+        found = await poker.poke(names, timeout=1.5)  # the last one takes longer than that
+        assert set(found.there) == set(names)
+        await one.close()
+        await two.close()
+
+    run(scenario())
 
 
 def test_one_who_listens_and_does_not_answer_is_silent_after_the_time(place: Place) -> None:

@@ -10,10 +10,23 @@ from sqlalchemy import select
 
 from saltern.fleet.protocol.messages import Facts, Job, Return, SyncRequest
 from saltern.fleet.store import events, job_queries, jobs, retention, systems, tokens
+from saltern.fleet.store.access_tables import VOTES
+from saltern.fleet.store.approvals import (
+    APPROVED,
+    OPEN,
+    REJECTED,
+    USED,
+    Approval,
+    Vote,
+    add_approval,
+    approvals,
+    vote,
+)
 from saltern.fleet.store.database import Database
 from saltern.fleet.store.enrolment import record_enrolment
 from saltern.fleet.store.events import NewEvent
 from saltern.fleet.store.jobs import NewJob
+from saltern.fleet.store.policies import add_policy, newest_policy, policy_versions
 from saltern.fleet.store.systems import Applicant
 from saltern.fleet.store.tables import RETURNS
 from saltern.fleet.store.tokens import Token
@@ -212,7 +225,7 @@ def test_what_ended_long_ago_is_removed_with_all_that_belongs_to_it(database: Da
         some = [NewEvent(tag="a", data={}, at=1.0), NewEvent(tag="b", data={}, at=40 * day)]
         events.store_events(connection, some)
         gone = retention.prune(connection, retention.LIMITS, 41 * day)
-        assert gone == {"jobs": 1, "events": 1}
+        assert gone == {"jobs": 1, "events": 1, "approvals": 0, "policies": 0}
         assert {one.jid for one in job_queries.jobs(connection)} == {"new", "open"}
         assert [*connection.scalars(select(RETURNS.c.jid))] == ["new"]
         assert [one.tag for one in events.read_events(connection, 0).events] == ["b"]
@@ -225,10 +238,62 @@ def test_what_is_too_much_is_removed_oldest_first(database: Database) -> None:
         some = [NewEvent(tag=str(number), data={}, at=1.0) for number in range(6)]
         events.store_events(connection, some)
         limits = {name: retention.Limit(days=1.0, rows=4) for name in retention.LIMITS}
-        assert retention.prune(connection, limits, 10.0) == {"jobs": 2, "events": 2}
+        gone = {"jobs": 2, "events": 2, "approvals": 0, "policies": 0}
+        assert retention.prune(connection, limits, 10.0) == gone
         assert {one.jid for one in job_queries.jobs(connection)} == {"j2", "j3", "j4", "j5"}
         assert [one.tag for one in events.read_events(connection, 0).events] == ["2", "3", "4", "5"]
-        assert retention.prune(connection, limits, 10.0) == {"jobs": 0, "events": 0}
+        assert not any(retention.prune(connection, limits, 10.0).values())
+
+
+def request(id_: str, asked: float, state: str) -> Approval:
+    return Approval(
+        id=id_,
+        asked_by="joe",
+        asked_at=asked,
+        expires=asked + retention.DAY,
+        function="state.apply",
+        target="*",
+        systems=("web1",),
+        shown={},
+        digest=id_.rjust(64, "0"),
+        rule="r",
+        needed=1,
+        state=state,
+    )
+
+
+def test_requests_for_approval_go_when_they_are_over_and_old_with_their_votes(database: Database) -> None:
+    now = 1000 * retention.DAY
+    limits = {**retention.LIMITS, "approvals": retention.Limit(days=30, rows=3)}
+    old = [(f"old-{state}", 1.0, state) for state in (OPEN, APPROVED, REJECTED, USED)]
+    new = [("a", now - 5, USED), ("b", now - 4, OPEN), ("c", now - 3, APPROVED), ("d", now - 2, REJECTED)]
+    with database.write() as connection:
+        for row in (*old, *new):
+            add_approval(connection, request(*row))
+            vote(connection, row[0], Vote(who="eve", approves=True, at=row[1]))
+    with database.write() as connection:
+        while retention.prune(connection, limits, now)["approvals"]:
+            pass
+        left = {one.id for one in approvals(connection, now)}
+        assert left == {"b", "c", "d"}  # three are allowed, and "a" was used
+        assert {*connection.scalars(select(VOTES.c.approval))} == left
+        tight = {**limits, "approvals": retention.Limit(days=30, rows=1)}
+        retention.prune(connection, tight, now)
+        assert {one.id for one in approvals(connection, now)} == {"b", "c"}  # they may still be used
+
+
+def test_of_the_policy_the_newest_of_each_source_stays_however_old(database: Database) -> None:
+    now = 10_000 * retention.DAY
+    with database.write() as connection:
+        for number in range(6):
+            add_policy(connection, str(number), source="api" if number % 2 else "file", who="joe", now=1.0)
+        add_policy(connection, "young", source="api", who="joe", now=now - 1)
+    with database.write() as connection:
+        assert retention.prune(connection, retention.LIMITS, now)["policies"] == 5
+        assert [one.version for one in policy_versions(connection)] == [7, 5]
+        assert newest_policy(connection, source="file").text == "4"
+        none = {**retention.LIMITS, "policies": retention.Limit(days=1, rows=0)}
+        assert not retention.prune(connection, none, now)["policies"]
 
 
 def test_the_number_of_an_event_is_never_used_again(database: Database) -> None:

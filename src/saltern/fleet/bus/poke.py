@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
+from contextlib import suppress
 
 from msgspec import Struct, field
 
@@ -20,6 +21,7 @@ from saltern.fleet.protocol.subjects import SUBJECTS
 ANSWER = SUBJECTS["answer"]
 CONTROL = SUBJECTS["control"]
 NOT_THERE = 503
+LONGEST = 30.0  # seconds of a round, however many answers still come
 
 
 class Presence(Struct):
@@ -36,9 +38,14 @@ class Presence(Struct):
         return set(self.asked - self.there.keys() - self.away)
 
     @property
+    def known(self) -> int:
+        """How many have answered, or are away."""
+        return len(self.there) + len(self.away)
+
+    @property
     def is_complete(self) -> bool:
         """True if none is silent; it is asked after each answer, so it counts first."""
-        return len(self.there) + len(self.away) >= len(self.asked) and not self.silent
+        return self.known >= len(self.asked) and not self.silent
 
 
 class Poker:
@@ -58,21 +65,20 @@ class Poker:
             await self._sub.stop()
 
     async def poke(self, ids: Collection[str], *, timeout: float, linger: float = 0.0) -> Presence:
-        """Ask all; return when each has answered or is away. ``linger`` waits for second answers."""
+        """Ask all; return when each has answered or is away, or when none has for ``timeout`` seconds: many
+        take longer to answer than few. ``linger`` waits for second answers.
+        """
         nonce = new_nonce()
         presence, complete = Presence(frozenset(ids)), asyncio.Event()
         self._rounds[nonce] = presence, complete
         try:
-            async with asyncio.timeout(timeout):
-                for name in presence.asked:
-                    reply = ANSWER.of(id=name, controller=self._controller, nonce=nonce)
-                    await self._bus.publish(CONTROL.of(id=name), reply=reply)
-                if presence.asked:
-                    await complete.wait()
-        except TimeoutError:
-            pass
-        await asyncio.sleep(linger)
-        del self._rounds[nonce]
+            for name in presence.asked:
+                reply = ANSWER.of(id=name, controller=self._controller, nonce=nonce)
+                await self._bus.publish(CONTROL.of(id=name), reply=reply)
+            await _until_quiet(presence, complete, timeout)
+            await asyncio.sleep(linger)
+        finally:
+            del self._rounds[nonce]
         return presence
 
     async def _on_answer(self, message: Message) -> None:
@@ -93,3 +99,15 @@ class Poker:
             presence.there.setdefault(name, []).append(decode(Alive, message.data))
         except BadMessage:
             presence.there[name] = presence.there.get(name, [])  # it is there, whatever it says
+
+
+async def _until_quiet(presence: Presence, complete: asyncio.Event, timeout: float) -> None:
+    """Until all have answered, or none does any more."""
+    known = -1
+    end = asyncio.get_running_loop().time() + LONGEST
+    while presence.asked and known < presence.known and asyncio.get_running_loop().time() < end:
+        known = presence.known
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                await complete.wait()
+                return

@@ -30,7 +30,7 @@ class Address(Struct, frozen=True, kw_only=True):
 
 def parse_address(text: str) -> Address:
     """An address as people write it: a path, ``unix:///path``, ``https://host:port/path``, or ``host``."""
-    if text.startswith(("/", "./", "../", "~")):
+    if _is_path(text):
         return Address(socket=text)
     if text.startswith("unix:"):
         return Address(socket=text.removeprefix("unix:").removeprefix("//"))
@@ -47,6 +47,18 @@ def parse_address(text: str) -> Address:
             Diagnostic(code="controller-address", what=what, fix=f"use https://{host}:{port}")
         )
     return Address(host=host, port=port, tls=parts.scheme == "https", prefix=parts.path.rstrip("/"))
+
+
+def _is_path(text: str) -> bool:
+    """A path, also a relative one: it ends as a socket does, or its first part cannot be a machine with a
+    domain or a port.
+    """
+    if "://" in text or text.startswith("unix:"):
+        return False
+    if text.startswith(("/", "./", "../", "~")) or text.endswith(".sock"):
+        return True
+    first, slash, _ = text.partition("/")
+    return bool(slash) and not any(mark in first for mark in ".:") and first not in LOOPBACK
 
 
 def _port(scheme: str, text: str) -> int:

@@ -59,6 +59,10 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     retention_jobs_rows: int = LIMITS["jobs"].rows
     retention_events_days: float = LIMITS["events"].days
     retention_events_rows: int = LIMITS["events"].rows
+    retention_approvals_days: float = LIMITS["approvals"].days
+    retention_approvals_rows: int = LIMITS["approvals"].rows
+    retention_policies_days: float = LIMITS["policies"].days
+    retention_policies_rows: int = LIMITS["policies"].rows
     retention_trees: int = 30
     git_seconds: float = 60.0
     sync_seconds: float = 600.0
@@ -66,8 +70,10 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     @property
     def limits(self) -> dict[str, Limit]:
         return {
-            "jobs": Limit(days=self.retention_jobs_days, rows=self.retention_jobs_rows),
-            "events": Limit(days=self.retention_events_days, rows=self.retention_events_rows),
+            name: Limit(
+                days=getattr(self, f"retention_{name}_days"), rows=getattr(self, f"retention_{name}_rows")
+            )
+            for name in LIMITS
         }
 
 
@@ -294,6 +300,18 @@ KEYS: dict[str, Key] = {
     "retention.events.days": Key(reader=_DAYS, needs="a number of days", about="how long events are kept"),
     "retention.events.rows": Key(
         reader=_ROWS, needs="a number from 100 on", about="how many events are kept"
+    ),
+    "retention.approvals.days": Key(
+        reader=_DAYS, needs="a number of days", about="how long requests for approval are kept that are over"
+    ),
+    "retention.approvals.rows": Key(
+        reader=_ROWS, needs="a number from 100 on", about="how many requests for approval are kept"
+    ),
+    "retention.policies.days": Key(
+        reader=_DAYS, needs="a number of days", about="how long old versions of the policy are kept"
+    ),
+    "retention.policies.rows": Key(
+        reader=_ROWS, needs="a number from 100 on", about="how many versions of the policy are kept"
     ),
     "retention.trees": Key(
         reader=_number(2, 10_000),

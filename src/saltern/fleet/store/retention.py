@@ -6,8 +6,10 @@ Only what has ended is removed. The audit is kept unless an operator says otherw
 from __future__ import annotations
 
 from msgspec import Struct
-from sqlalchemy import Column, Connection, Table, delete, func, select
+from sqlalchemy import Column, Connection, Table, delete, func, or_, select
 
+from saltern.fleet.store.access_tables import APPROVALS, POLICIES
+from saltern.fleet.store.approvals import REJECTED, USED
 from saltern.fleet.store.tables import EVENTS, JOBS, RECORDS, RETURNS
 
 DAY = 86400.0
@@ -24,6 +26,8 @@ class Limit(Struct, frozen=True, kw_only=True):
 LIMITS: dict[str, Limit] = {
     "jobs": Limit(days=30, rows=200_000),
     "events": Limit(days=7, rows=2_000_000),
+    "approvals": Limit(days=365, rows=50_000),
+    "policies": Limit(days=3650, rows=1000),
 }
 
 
@@ -32,6 +36,8 @@ def prune(connection: Connection, limits: dict[str, Limit], now: float) -> dict[
     return {
         "jobs": _prune_jobs(connection, limits["jobs"], now),
         "events": _prune_events(connection, limits["events"], now),
+        "approvals": _prune_approvals(connection, limits["approvals"], now),
+        "policies": _prune_policies(connection, limits["policies"], now),
     }
 
 
@@ -56,6 +62,32 @@ def _prune_events(connection: Connection, limit: Limit, now: float) -> int:
     oldest = select(number).where(EVENTS.c.at < now - limit.days * DAY).order_by(number).limit(STEP)
     gone = connection.execute(delete(EVENTS).where((number < keep_from) | number.in_(oldest)))
     return gone.rowcount
+
+
+def _prune_approvals(connection: Connection, limit: Limit, now: float) -> int:
+    """Requests that can be neither decided nor used any more, the oldest first, with their votes."""
+    over = or_(APPROVALS.c.state.in_((REJECTED, USED)), APPROVALS.c.expires <= now)
+    old = select(APPROVALS.c.id).where(over, APPROVALS.c.expires < now - limit.days * DAY).limit(STEP)
+    ids = {*connection.scalars(old)}
+    if surplus := _surplus(connection, APPROVALS, limit.rows):
+        first = select(APPROVALS.c.id).where(over).order_by(APPROVALS.c.asked_at)
+        ids |= {*connection.scalars(first.limit(min(surplus, STEP)))}
+    connection.execute(delete(APPROVALS).where(APPROVALS.c.id.in_(ids)))
+    return len(ids)
+
+
+def _prune_policies(connection: Connection, limit: Limit, now: float) -> int:
+    """Old versions. The one in force stays, and so does the newest of each source: a file that has not
+    changed must be known again.
+    """
+    version: Column[int] = POLICIES.c.version
+    kept = {*connection.scalars(select(func.max(version)).group_by(POLICIES.c.source))}
+    past = select(version).where(version.not_in(kept)).order_by(version)
+    gone = {*connection.scalars(past.where(POLICIES.c.made_at < now - limit.days * DAY).limit(STEP))}
+    if surplus := _surplus(connection, POLICIES, max(limit.rows, len(kept))):
+        gone |= {*connection.scalars(past.limit(min(surplus, STEP)))}
+    connection.execute(delete(POLICIES).where(version.in_(gone)))
+    return len(gone)
 
 
 def _surplus(connection: Connection, table: Table, rows: int) -> int:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from saltern.fleet.access.approvals import Work, work_of
 from saltern.fleet.access.decide import in_scope
-from saltern.fleet.access.ports import Request
+from saltern.fleet.access.ports import Decision, Principal, Request, Verdict
 from saltern.fleet.api.call import Call
 from saltern.fleet.api.concealed import concealed
 from saltern.fleet.api.job_shapes import (
@@ -21,7 +21,10 @@ from saltern.fleet.api.job_shapes import (
 from saltern.fleet.api.problems import denied, unknown
 from saltern.fleet.api.route import NoQuery
 from saltern.fleet.controller.submission import Submission
-from saltern.fleet.store import job_queries, listings
+from saltern.fleet.store import audit, job_queries, listings
+from saltern.fleet.store.database import Database
+
+REFUSED = {"jobs.submit": "job.submit", "jobs.cancel": "job.cancel"}
 
 
 async def submit_job(call: Call[NoQuery, SubmitBody]) -> SubmitAnswer:
@@ -64,5 +67,24 @@ async def permitted(call: Call[NoQuery, Any], request: Request, work: Work | Non
     else:
         decision = await call.ask(access.permit, call.who, request, work, match, now)
     if not decision.allowed:
+        if decision.verdict is not Verdict.NEEDS_APPROVAL:  # that one asked for approval, which is audited
+            target = work.target if work is not None else ""
+            await call.ask(_audit_refusal, call.desk.fleet.database, call.who, request, target, decision, now)
         raise denied(call.who, request.action, decision)
     return decision.rule
+
+
+def _audit_refusal(
+    database: Database, who: Principal, request: Request, target: str, decision: Decision, now: float
+) -> None:
+    """Write down who was refused what, and by which rule; without arguments, which may hold secrets."""
+    detail = {
+        "function": request.function,
+        "target": target,
+        "systems": len(request.systems),
+        "test": request.test,
+        "rule": decision.rule,
+        "why": decision.why,
+    }
+    with database.write() as connection:
+        audit.append(connection, who.name, f"{REFUSED[request.action]}.refused", detail, now)
