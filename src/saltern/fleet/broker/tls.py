@@ -26,7 +26,7 @@ from saltern.system.private import make_private
 
 CA_LIFE = timedelta(days=3650)
 SERVER_LIFE = timedelta(days=397)
-LATE = timedelta(minutes=5)  # certificates count from a little earlier: clocks differ
+LATE = timedelta(days=7)  # certificates count from earlier: a clock may be days behind
 
 
 class CertificateFiles(Struct, frozen=True):
