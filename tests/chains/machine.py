@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,7 +45,7 @@ Watch = Callable[[str], None]
 class Boots:
     """Implements ``reboot.Rebooter`` by files: ``boot`` has the number of this one, ``asked`` is there
     after a reboot was asked for, unless the machine is ``stubborn``. To wait costs no time, and whoever
-    waits for a machine that goes down is ended by it."""
+    waits for a machine that goes down is ended by it, at once unless it takes ``real`` time."""
 
     def __init__(self, base: Path) -> None:
         self.base = base
@@ -76,7 +77,9 @@ class Boots:
         return time.monotonic() + self.waited
 
     def wait(self, seconds: float) -> None:
-        if (self.base / "asked").exists() and self.pending() is None:
+        if (self.base / "asked").exists() and (self.pending() is None or not (self.base / "real").exists()):
+            if callable(signal.getsignal(signal.SIGTERM)):
+                os.kill(os.getpid(), signal.SIGTERM)  # as a shutdown does
             os._exit(DEAD)
         if (self.base / "real").exists():
             (self.base / "waits").touch()

@@ -473,6 +473,10 @@ def test_item_5_a_chain_that_reboots_says_that_memory_forgets_it(tmp_path: Path)
     if not is_in_memory(str(tmp_path)):
         pytest.skip("no file system in memory")
     bench = made(tmp_path, f"id: a, {SAY % 'a'}", "id: r, reboot: {}")
+    refused = bench.place.run("chain", "run", str(bench.file), env={"SALTERN_CHAINS_IN_MEMORY": "false"})
+    assert (refused.code, "a reboot loses this chain" in refused.err) == (1, True)
+    assert "[chain-in-memory]" in refused.err
+    assert bench.leg() is None
     assert "a reboot loses this chain" in bench.chain("run", str(bench.file)).err
 
 

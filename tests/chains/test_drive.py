@@ -162,8 +162,9 @@ def test_an_interrupt_leaves_a_leg_that_goes_on(tmp_path: Path) -> None:
     assert bench.log() == ["a", "b"]
 
 
-def test_a_second_chain_is_told_of_the_first(bench: Bench) -> None:
-    bench.chain("run", str(bench.file))
+def test_a_second_chain_behind_one_that_waits_for_an_operator_is_refused(tmp_path: Path) -> None:
+    bench = _bench(tmp_path, "id: a, command: {run: 'false'}, on_failure: pause")
+    assert bench.chain("run", str(bench.file)).code == 2
     done = bench.chain("run", str(bench.file))
     assert done.code == 1
     assert "is not over, and a machine does one chain at a time" in done.err

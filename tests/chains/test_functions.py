@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ def path(tmp_path: Path) -> str:
 def test_the_place_is_kept_before_a_chunk_is_begun(path: str) -> None:
     seen: list[object] = []
     chain_chunks.begin(path, "one", lambda _chunk: seen.append(chain_chunks.load(path)))
-    assert seen == [{"chunk": "one", "state": "runs"}]
+    (found,) = seen
+    assert isinstance(found, dict)
+    assert (found["chunk"], found["state"]) == ("one", "runs")
     assert chain_chunks.load(path) is None
 
 
@@ -36,13 +39,14 @@ def test_a_chunk_that_waits_for_a_reboot_does_not_begin_before_it(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chain_chunks.remember(path, "two", "reboot")
-    with pytest.raises(chain_chunks.Refused, match="has not been rebooted"):
-        chain_chunks.resume_chunk(path, print)
-    monkeypatch.setattr(chain_chunks, "boot", lambda: "")
-    with pytest.raises(chain_chunks.Refused, match="has not been rebooted"):
-        chain_chunks.resume_chunk(path, print)  # unknown is never changed
-    monkeypatch.setattr(chain_chunks, "boot", lambda: "another")
     done: list[str] = []
+    assert chain_chunks.resume_chunk(path, done.append) is None  # only the service was restarted
+    with pytest.raises(chain_chunks.Refused, match="has not been rebooted"):
+        chain_chunks.resume_chunk(path, done.append, force=True)
+    monkeypatch.setattr(chain_chunks, "boot", lambda: "")
+    assert chain_chunks.resume_chunk(path, done.append) is None  # unknown is never changed
+    assert done == []
+    monkeypatch.setattr(chain_chunks, "boot", lambda: "another")
     chain_chunks.resume_chunk(path, done.append)
     assert done == ["two"]
 
@@ -60,6 +64,22 @@ def test_a_chunk_that_was_cut_off_is_not_begun_again_by_itself(path: str) -> Non
     done: list[str] = []
     chain_chunks.resume_chunk(path, done.append, force=True)
     assert done == ["one"]
+
+
+def test_a_chunk_that_another_process_runs_is_left_to_it(path: str) -> None:
+    child = subprocess.Popen(["sleep", "600"])
+    try:
+        pid = str(child.pid)
+        birth = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        chain_chunks.store(path, {"chunk": "one", "state": "runs", "pid": pid, "birth": birth})
+        done: list[str] = []
+        assert chain_chunks.resume_chunk(path, done.append) is None
+    finally:
+        child.kill()
+        child.wait()
+    with pytest.raises(chain_chunks.Refused, match="how far it came is unknown"):
+        chain_chunks.resume_chunk(path, done.append)
+    assert done == []
 
 
 def test_a_file_that_makes_no_sense_is_told(path: str) -> None:

@@ -92,8 +92,9 @@ def test_exported_chunks_run_under_a_real_salt(tmp_path: Path) -> None:
     assert minion.log() == ["A", "S"]
     assert (tmp_path / "asked").read_text() == "once"
 
-    early = minion.call("actionchains.resume")
-    assert "has not been rebooted" in early.stdout + early.stderr
+    for module in ("actionchains", "mgractionchain"):  # as after a restart of the service in the same boot
+        early = minion.call(f"{module}.resume")
+        assert (early.returncode, json.loads(early.stdout)["local"], early.stderr) == (0, None, "")
     assert minion.log() == ["A", "S"]
 
     kept = json.loads(minion.pointer.read_text())

@@ -135,6 +135,7 @@ def _environment(base: Path, more: Mapping[str, str] | None) -> dict[str, str]:
         "HOME": str(base),
         "SALTERN_CACHEDIR": str(base / "cache"),
         "SALTERN_STATE_DIR": str(base / "runs"),
+        "SALTERN_CHAINS_IN_MEMORY": "true",  # tests may have their state there, and boots that forget nothing
         "PYTHONUTF8": "1",
         **(more or {}),
     }

@@ -8,7 +8,7 @@ from msgspec.structs import FieldInfo, fields
 
 from saltern.chains.actions import KINDS, Body, Safety
 from saltern.chains.document import Again, Head, Policy
-from saltern.chains.statuses import ROWS, Leg, Run, Status, Step, Wave
+from saltern.chains.statuses import OVERLAYS, ROWS, Leg, Run, Status, Step, Wave
 from tools.reference.markdown import code, page, prose, shown, table
 
 SAFETY = {
@@ -105,6 +105,10 @@ def chain_statuses() -> str:
             if isinstance(row.status, level)
         ]
         parts.append(f"## {level.__name__}: {about}\n\n" + table(("status", "meaning", "may become"), rows))
+    overlays = [(f"**{one.value}**", means) for one, means in OVERLAYS.items()]
+    parts.append(
+        "## Shown in place of the status of a leg\n\n" + table(("shown", "meaning"), overlays),
+    )
     return page("Statuses of action chains", *parts)
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, to_builtins
 
 from saltern import __version__
-from saltern.chains.compile import LegPlan, plan_for
+from saltern.chains.compile import LegPlan, not_meant, plan_for
 from saltern.chains.document import read_chain
-from saltern.chains.drive import drive
+from saltern.chains.drive import begin
 from saltern.chains.legs import Journal, KnownLeg, Legs
 from saltern.chains.owner import owner
+from saltern.chains.turns import queue_leg, refuse_if_stuck
 from saltern.config.settings import Settings
 from saltern.engine.nested_engine import make_session
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -48,52 +49,61 @@ def start(
 
     plan = plan_for(read_chain(order.text, order.file), order.system)
     if not plan.segments:
-        what = f"no action of the chain {plan.chain.name!r} is meant for {order.system!r}"
-        fix = "name this machine among the targets, or say which one it is with --id"
-        raise OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
+        raise not_meant(plan)
     legs = Legs(settings)
     if (before := _asked_before(legs, order, plan)) is not None:
         return before
     needed = any(action.kind in ("state", "highstate") for action in plan.steps)
     make_session(settings).check_roots(needed=needed)  # what could not even begin is not accepted
-    name = legs.journals.next_name(run_number(clock.now()))
-    with legs.locked(name):
+    _check_place(legs, plan, settings)
+    with legs.accepting():
         if (before := _asked_before(legs, order, plan)) is not None:
             return before
-        if open_legs := legs.unfinished():
-            raise _unfinished(open_legs[0])
-        for unread in legs.newest_unknown():
-            if not legs.journals.is_aside(unread):
-                raise legs.unknown()[unread]
-        journal = Journal(legs, name)
-        head = {
-            "text": order.text,
-            "file": order.file,
-            "system": order.system,
-            "settings": to_builtins(settings, enc_hook=str),
-            "pillar": order.pillar,
-            "version": __version__,
-            "started": clock.now(),
-            "token": order.token,
-            "order": order.number,
-            "until": order.until,
-            "denied": list(order.denied),
-            "plan_sha256": plan.sha256(),
-            "owner": owner() if any(action.row.may_replace for action in plan.steps) else "",
-        }
-        legs.reserve.make()
-        _show_place(legs, plan)
-        journal.add("accepted", **head)
-        found = drive(settings, name, on_event, again)
+        name = _accept(settings, legs, order, plan)
+    found = begin(settings, name, on_event, again=again)
     legs.prune()
     return found
 
 
-def _show_place(legs: Legs, plan: LegPlan) -> None:
-    """A chain that reboots needs a journal that a boot does not forget."""
-    if any(segment.barrier for segment in plan.segments) and is_in_memory(legs.folder):
-        what = f"{legs.folder} is in memory: a reboot loses this chain, and it cannot be resumed"
-        print(f"saltern: {what}; set state_dir to a directory on a disk", file=sys.stderr)
+def _accept(settings: Settings, legs: Legs, order: Order, plan: LegPlan) -> str:
+    """Write down what is asked for; the name of the leg. From here on it is not lost."""
+    refuse_if_stuck(legs)
+    for unread in legs.newest_unknown():
+        if not legs.journals.is_aside(unread):
+            raise legs.unknown()[unread]
+    name = legs.journals.next_name(run_number(clock.now()))
+    journal = Journal(legs, name)
+    head = {
+        "text": order.text,
+        "file": order.file,
+        "system": order.system,
+        "settings": to_builtins(settings, enc_hook=str),
+        "pillar": order.pillar,
+        "version": __version__,
+        "started": clock.now(),
+        "token": order.token,
+        "order": order.number,
+        "until": order.until,
+        "denied": list(order.denied),
+        "plan_sha256": plan.sha256(),
+        "owner": owner() if any(action.row.may_replace for action in plan.steps) else "",
+    }
+    legs.reserve.make()
+    journal.add("accepted", **head)
+    queue_leg(legs, name, journal)
+    return name
+
+
+def _check_place(legs: Legs, plan: LegPlan, settings: Settings) -> None:
+    """A chain that reboots needs a journal that a boot does not forget. Raises if it would be forgotten,
+    unless the configuration allows that; then it is reported."""
+    if not any(chunk.barrier for chunk in plan.segments) or not is_in_memory(legs.folder):
+        return
+    what = f"{legs.folder} is in memory: a reboot loses this chain, and it cannot be resumed"
+    fix = "set state_dir to a directory on a disk; or allow it with chains_in_memory: true"
+    if not settings.chains_in_memory:
+        raise OperationError(Diagnostic(code="chain-in-memory", what=what, fix=fix))
+    print(f"saltern: {what}", file=sys.stderr)
 
 
 def _asked_before(legs: Legs, order: Order, plan: LegPlan) -> KnownLeg | None:
@@ -114,9 +124,3 @@ def _may_be_it(name: str, token: str) -> OperationError:
     what = f"the journal of {name} is damaged: whether it was begun with the token {token!r} is not known"
     fix = "look at what was done, and remove the files of that run; or give this one another token"
     return OperationError(Diagnostic(code="journal-damaged", what=what, fix=fix))
-
-
-def _unfinished(name: str) -> OperationError:
-    what = f"{name} is not over, and a machine does one chain at a time"
-    fix = f"`saltern chain resume {name}` resumes it, `saltern chain cancel {name}` ends it"
-    return OperationError(Diagnostic(code="chain-busy", what=what, fix=fix))

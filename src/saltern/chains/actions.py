@@ -280,6 +280,7 @@ class Kind(Struct, frozen=True):
     short: str = ""
     barrier: bool = False
     may_replace: bool = False  # packages of any kind: the one that saltern is of, too
+    looks: bool = False  # it changes nothing on the system
 
 
 KINDS: dict[str, Kind] = {
@@ -291,8 +292,8 @@ KINDS: dict[str, Kind] = {
     "state": Kind(State, Safety.REPEATED, "sls"),
     "highstate": Kind(Highstate, Safety.REPEATED),
     "file": Kind(File, Safety.REPEATED),
-    "wait": Kind(Wait, Safety.REPEATED, "seconds"),
-    "health": Kind(Health, Safety.REPEATED, "command"),
+    "wait": Kind(Wait, Safety.REPEATED, "seconds", looks=True),
+    "health": Kind(Health, Safety.REPEATED, "command", looks=True),
     "reboot": Kind(Reboot, Safety.PROVEN, barrier=True),
     "agent": Kind(Agent, Safety.PROVEN, "version", barrier=True),
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from saltern.chains.actions import Kind
 from saltern.chains.document import Action, Chain
+from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.modules.lib.chain_chunks import chunk_name
 
 
@@ -39,9 +41,19 @@ class LegPlan(Struct, frozen=True, kw_only=True):
     def finalizers(self) -> tuple[Action, ...]:
         return self.last.actions if self.last else ()
 
+    @property
+    def every(self) -> tuple[Action, ...]:
+        """Those of the end, too."""
+        return (*self.steps, *self.finalizers)
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """What each action is."""
+        return {action.id: action.row for action in self.every}
+
     def segment_of(self, action: str) -> Segment:
         every = (*self.segments, self.last) if self.last else self.segments
-        return next(segment for segment in every if action in {one.id for one in segment.steps})
+        return next(chunk for chunk in every if action in {one.id for one in chunk.steps})
 
     def sha256(self) -> str:
         """Of what is to be done here, however the file is laid out."""
@@ -82,6 +94,13 @@ def plan_for(chain: Chain, system: str, *, wary: bool = False) -> LegPlan:
     name = chunk_name(chain.id, system, len(segments) + 1)
     last = Segment(number=len(segments) + 1, name=name, actions=own) if own and segments else None
     return LegPlan(chain=chain, system=system, segments=segments, last=last)
+
+
+def not_meant(plan: LegPlan) -> OperationError:
+    """The problem of a system that nothing is meant for."""
+    what = f"no action of the chain {plan.chain.name!r} is meant for {plan.system!r}"
+    fix = "name this machine among the targets, or say which one it is with --id"
+    return OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
 
 
 def state_id(action: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Annotated, Literal, TypeVar
 
@@ -48,7 +48,8 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Head(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The keys of a chain file. ``systems`` are the targets of every action that names none itself.
+    """The keys of a chain file. ``systems`` are those that the chain is for, names or patterns; the
+    ``targets`` of an action select among them.
 
     ``finally`` are actions for the end, whether the others succeeded, failed or were cancelled. ``deadline``:
     seconds of a running machine after which no action begins any more.
@@ -68,7 +69,8 @@ class Action(Struct, frozen=True, kw_only=True):
     kind: str
     body: Body
     policy: Policy
-    targets: tuple[str, ...] = ()  # empty: every system
+    targets: tuple[str, ...] = ()  # empty: every system of the chain
+    among: tuple[str, ...] = ()  # the systems of the chain; empty: all
 
     @property
     def row(self) -> Kind:
@@ -84,7 +86,8 @@ class Action(Struct, frozen=True, kw_only=True):
         return self.row.safety is Safety.REPEATED or self.policy.resume == "rerun"
 
     def meant_for(self, system: str) -> bool:
-        return not self.targets or any(fnmatchcase(system, target) for target in self.targets)
+        """Whether it is one of the chain's systems and of the action's targets."""
+        return matches(system, self.among) and matches(system, self.targets)
 
 
 class Chain(Struct, frozen=True, kw_only=True):
@@ -97,9 +100,19 @@ class Chain(Struct, frozen=True, kw_only=True):
     text: str = ""
 
     def systems(self) -> list[str]:
-        """Every system that is named in full, in the order of the file."""
-        named = (target for action in self.actions for target in action.targets)
-        return list(dict.fromkeys(target for target in named if not set(target) & set("*?[")))
+        """Every system that is named in full and has something to do, in the order of the file."""
+        named = [target for action in self.actions for target in (*action.among, *action.targets)]
+        full = dict.fromkeys(target for target in named if not is_pattern(target))
+        return [system for system in full if any(action.meant_for(system) for action in self.actions)]
+
+
+def matches(system: str, patterns: Sequence[str]) -> bool:
+    """Whether one of the patterns means the system; none at all mean every system."""
+    return not patterns or any(fnmatchcase(system, pattern) for pattern in patterns)
+
+
+def is_pattern(target: str) -> bool:
+    return bool(set(target) & set("*?["))
 
 
 def read_chain(text: str, file: str) -> Chain:
@@ -177,8 +190,8 @@ class _Reader:
         if mistake := body.mistake():
             self.wrong(f"'{kind}': {mistake}", (*path, kind))
         name = str(policy.id if policy.id is not None else f"{prefix}{path[1] + 1}")
-        targets = policy.targets or head.systems or ()
-        return Action(id=name, kind=kind, body=body, policy=policy, targets=tuple(targets))
+        targets, among = tuple(policy.targets or ()), tuple(head.systems or ())
+        return Action(id=name, kind=kind, body=body, policy=policy, targets=targets, among=among)
 
     def no_kind(self, given: Mapping[str, object], kinds: list[str], path: Path) -> None:
         if kinds:

@@ -11,14 +11,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from saltern.chains import leg as steps
+from saltern.chains.compile import state_id
 from saltern.chains.leg import LegState, decide
 from saltern.chains.legs import Journal, KnownLeg, Legs
+from saltern.chains.order_files import CURRENT
 from saltern.chains.owner import begin_anew, stamp
 from saltern.chains.render import actions_text
 from saltern.chains.results import called_off, in_doubt, not_compiled, refused, results, unknown
 from saltern.chains.segment_runs import SegmentRuns
 from saltern.chains.standing_orders import StandingOrders
 from saltern.chains.statuses import ENDED_WELL, OVER, Leg, Step
+from saltern.chains.turns import comes_its_turn, is_waiting
 from saltern.config.settings import Settings
 from saltern.durable.abandon import abandon
 from saltern.durable.apply import JournalOptions, claim_run
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from saltern.runtime.ports import EventSink, ResumeQuestion
 
 
+HAND_OVER = 60.0  # seconds at most for the leg before it to let go of the lock
 LEAVING = {"rebooting": Leg.REBOOTING, "updating": Leg.UPDATING}  # a run's status → the leg's
 
 
@@ -50,17 +54,45 @@ def resume_leg(
     *,
     again: Sequence[str] = (),
     question: ResumeQuestion | None = None,
+    keep_pause: bool = False,
 ) -> KnownLeg:
-    """Resume a leg that is not over; ``question`` is asked about interrupted states with ``resume: ask``."""
+    """Resume a leg that is not over; ``question`` is asked about interrupted states with ``resume: ask``.
+
+    ``keep_pause``: it is resumed by a boot, so an order to pause it still stands.
+    """
+    legs, known = Legs(settings), readable(settings, name)
+    if known.state.status in OVER:
+        raise over(known)
+    if is_waiting(known):
+        return begin(settings, name, on_event, again=again, question=question)
+    with legs.locked(name):
+        if not keep_pause:
+            legs.orders.remove(name, "pause")
+        return _Driver(settings, legs, name, on_event, again, question).to_the_end()
+
+
+def readable(settings: Settings, name: str) -> KnownLeg:
+    """What is known of a leg; a damaged journal is put aside, which raises."""
     legs = Legs(settings)
     if name in legs.unknown():
         with legs.locked(name):
             legs.put_aside(name)
-    known = legs.known(name)
-    if known.state.status in OVER:
-        raise over(known)
-    with legs.locked(name):
-        legs.orders.remove(name, "pause")
+    return legs.known(name)
+
+
+def begin(
+    settings: Settings,
+    name: str,
+    on_event: EventSink | None = None,
+    *,
+    again: Sequence[str] = (),
+    question: ResumeQuestion | None = None,
+) -> KnownLeg:
+    """Begin a leg that was accepted, when its turn has come."""
+    legs = Legs(settings)
+    if not comes_its_turn(legs, name):
+        return drive(settings, name)  # which ends it, and runs nothing
+    with legs.locked(name, wait=HAND_OVER):
         return _Driver(settings, legs, name, on_event, again, question).to_the_end()
 
 
@@ -102,7 +134,7 @@ class _Driver:
         question: ResumeQuestion | None = None,
     ) -> None:
         self.legs, self.name, self.on_event, self.question = legs, name, on_event, question
-        self.onward = ("--boot", *again)  # the run first, then the legs that are open
+        self.onward = ("chain", "resume", name, *again)  # the build that takes over continues the leg
         self.head = legs.known(name).head
         self.settings = self.session(settings).settings
         self.runs = Runs(self.settings)
@@ -110,6 +142,7 @@ class _Driver:
         self.orders = StandingOrders(legs, name)
         self.again = again
         self.code = stamp()
+        self.actions = {state_id(one.id): one.id for one in legs.known(name).state.plan.every}
         self.journal: Journal
 
     def session(self, settings: Settings) -> Session:
@@ -127,16 +160,22 @@ class _Driver:
 
     def take_up(self, state: LegState) -> None:
         """Record that it begins or continues as planned, or that its process was gone, which is counted."""
-        if state.status in OVER:
+        if state.status in OVER or self.is_over_before_begin(state):
             return
         replaced = state.status is Leg.UPDATING and state.segment is None
-        if state.status in (Leg.PENDING, Leg.PAUSED, Leg.WAITING) or replaced:
+        if state.status in (Leg.PENDING, Leg.QUEUED, Leg.PAUSED, Leg.WAITING) or replaced:
             self.journal.add("begun", at=clock.now(), pid=os.getpid())
             return
         jid = state.segment.jid if state.segment else ""
         run = self.segment_runs.state(jid) if jid and jid in self.runs.jids() else None
         if run is None or run.status in ("broken", "unbegun"):
             self.journal.add("recovered", at=clock.now(), run=run.resumed if run else 0)
+
+    def is_over_before_begin(self, state: LegState) -> bool:
+        """Whether it waits for its turn, and ends there: by an order, or because its time is over."""
+        if state.status is not Leg.QUEUED:
+            return False
+        return bool(self.legs.orders.reason(self.name, "cancel")) or isinstance(decide(state), steps.Finish)
 
     def look(self) -> LegState:
         state = self.legs.known(self.name).state
@@ -155,7 +194,7 @@ class _Driver:
         """Whether there is more to do here and now."""
         command = decide(state)
         if command is None:
-            self.legs.orders.remove(self.name, "cancel", "pause")
+            self.legs.orders.remove(self.name, "cancel", "pause", CURRENT)
             return False
         return _DOERS[type(command)](self, command)
 
@@ -247,9 +286,8 @@ class _Driver:
             kept = self.segment_runs.kept(jid)
             said = abandon(self.settings, jid, cancelled) if status in RESUMABLE else ""
             plan = self.legs.known(self.name).state.plan
-            barriers = {one.id for one in plan.steps if one.row.barrier}
             safe = {one.id for one in plan.steps if one.repeatable}
-            rows = results(report, names, barriers)
+            rows = results(report, names, plan.kinds)
             stopped = [name for name in names if rows[name]["status"] == Step.INDETERMINATE.value]
             rows |= in_doubt(state, names, safe, kept, stopped)
             rows |= called_off(state, names, said) if said else {}
@@ -264,6 +302,8 @@ class _Driver:
         """Stop before a state if the leg is cancelled or paused; else pass the event on."""
         if isinstance(event, ChunkStarted) and (self.orders.is_cancelled() or self.orders.is_paused()):
             raise KeyboardInterrupt
+        if isinstance(event, ChunkStarted) and event.chunk.id in self.actions and not event.frame:
+            self.legs.orders.note_current(self.name, self.actions[event.chunk.id])
         if self.on_event is not None:
             self.on_event(event)
 
@@ -314,7 +354,7 @@ _DOERS: dict[type, Callable[[_Driver, Any], bool]] = {
 
 def over(known: KnownLeg) -> OperationError:
     what = f"{known.id} has {known.state.status.value}: nothing is left to do"
-    fix = "`saltern chain retry` runs again what is not done"
+    fix = f"`saltern chain retry {known.id}` runs again what is not done"
     if known.state.status in ENDED_WELL:
         fix = "to run the chain once more: `saltern chain run FILE`"
     return OperationError(Diagnostic(code="chain-over", what=what, fix=fix))

@@ -26,6 +26,10 @@ class StepState(Struct):
     blocked_by: str = ""
     attempts: int = 0
     took: float = 0.0
+    started: float = 0.0
+    run: str = ""  # the number of the run that it was part of
+    output: dict[str, str] = {}
+    exit_code: int | None = None
 
     def move(self, status: Step) -> None:
         check_move(self.status, status)
@@ -50,6 +54,7 @@ class LegState(Struct):
     segment: OpenSegment | None = None
     cancelled: str = ""
     paused: str = ""  # why it waits for an operator
+    behind: str = ""  # the leg that it waits for, while it is queued
     recoveries: int = 0  # since it last came further
     quarantined: bool = False
     elapsed: float = 0.0  # seconds of a running machine since it was accepted
@@ -106,6 +111,12 @@ def _begun(state: LegState, _body: Body) -> None:
     state.paused = ""
 
 
+def _queued(state: LegState, body: Body) -> None:
+    """Another leg has the machine; this one waits for its turn."""
+    state.move(Leg.QUEUED)
+    state.behind = body["behind"]
+
+
 def _recovered(state: LegState, body: Body) -> None:
     """Its process was gone, and another takes it up. The ``run`` of its segment may have been before that."""
     state.recoveries = max(state.recoveries, body["run"]) + 1
@@ -133,6 +144,7 @@ def _segment(state: LegState, body: Body) -> None:
 
 
 def _results(state: LegState, body: Body) -> None:
+    jid = body.get("jid") or (state.segment.jid if state.segment else "")
     state.segment = None
     state.recoveries = 0
     state.move(Leg.RUNNING)
@@ -144,7 +156,9 @@ def _results(state: LegState, body: Body) -> None:
             step.attempts += 1
         step.move(after)
         step.comment, step.changed = result["comment"], result["changed"]
-        step.took = result["took"]
+        step.took, step.started = result["took"], result.get("started", 0.0)
+        step.output, step.exit_code = result.get("output", {}), result.get("exit_code")
+        step.run = jid if after is not Step.NOT_RUN else ""
 
 
 def _left(state: LegState, body: Body) -> None:
@@ -232,6 +246,7 @@ READERS: dict[str, Callable[[LegState, Body], None]] = {
     "order": _ordered,
     "waiting": _waiting,
     "begun": _begun,
+    "queued": _queued,
     "chunk": _segment,
     "results": _results,
     "left": _left,
@@ -301,6 +316,10 @@ def decide(state: LegState) -> Command | None:
         return Quarantine()
     if state.segment is not None:
         return Continue(state.segment)
+    if state.status is Leg.QUEUED and state.cancelled:
+        return Finish(Leg.CANCELLED)
+    if state.status is Leg.QUEUED and _is_late(state):
+        return Finish(Leg.EXPIRED)
     if state.cancelled:
         return _last(state, Leg.CANCELLED)
     for action in state.plan.steps:
@@ -311,7 +330,7 @@ def decide(state: LegState) -> Command | None:
             return Pause(f"{action.id} has {step.status.value}: retry it, skip it or say that it is done")
         if step.status in BAD:
             break
-        if state.plan.chain.deadline is not None and state.elapsed >= state.plan.chain.deadline:
+        if _is_late(state):
             return _last(state, Leg.EXPIRED)
         return _begin(state, action)
     return _last(state, _end(state))
@@ -335,6 +354,10 @@ def _begin(state: LegState, action: Action) -> Command:
 def _denial(state: LegState, action: Action) -> str:
     function, rule = denied_by(action, state.denied)
     return f"the deny list of this machine does not allow {function} ({rule})" if function else ""
+
+
+def _is_late(state: LegState) -> bool:
+    return state.plan.chain.deadline is not None and state.elapsed >= state.plan.chain.deadline
 
 
 def _last(state: LegState, status: Leg) -> Command:

@@ -17,7 +17,7 @@ from saltern.chains.reserve import Reserve
 from saltern.chains.statuses import OVER
 from saltern.config.settings import Settings, state_directory
 from saltern.journal.folder import check_owner
-from saltern.journal.form import Record
+from saltern.journal.form import Record, age
 from saltern.journal.journals import Journals, Wording
 from saltern.journal.lock_file import LockFile, sign, take, text_of
 from saltern.journal.reader import remove
@@ -26,6 +26,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import reboot
 from saltern.system.faults import point
 
+ACCEPT = 120.0  # seconds at most until other processes have accepted their legs
 UNKNOWN = frozenset({"journal-damaged", "journal-unreadable"})
 
 
@@ -136,15 +137,33 @@ class Legs:
         text = self._lock.holder()
         return "" if text is None else text.decode(errors="replace") or "of unknown number"
 
+    def ahead_of(self, leg: str) -> list[str]:
+        """The legs that are not over and were accepted before this one, the oldest first."""
+        return [one for one in reversed(self.unfinished()) if age(one) < age(leg)]
+
     @contextmanager
-    def locked(self, leg: str) -> Iterator[None]:
-        """Hold the lock of the legs. Raises ``OperationError`` that names the leg at work."""
+    def accepting(self) -> Iterator[None]:
+        """Only one process at a time accepts a leg; it does so in no time, so the others wait for it."""
+        try:
+            file = LockFile(os.path.join(self.folder, "accept")).open()
+        except OSError as problem:
+            raise self.journals.no_folder(self.folder, problem) from None
+        try:
+            take(file, ACCEPT)
+            yield
+        finally:
+            os.close(file)
+
+    @contextmanager
+    def locked(self, leg: str, wait: float = 0.0) -> Iterator[None]:
+        """Hold the lock of the legs. Raises ``OperationError`` that names the leg at work, if it keeps the
+        lock for ``wait`` seconds."""
         try:
             file = self._lock.open()
         except OSError as problem:
             raise self.journals.no_folder(self._lock.path, problem) from None
         try:
-            _take(file)
+            _take(file, wait)
             sign(file, leg.encode())
             yield
         finally:
@@ -184,9 +203,9 @@ class Journal:
             writer.close()
 
 
-def _take(file: int) -> None:
+def _take(file: int, wait: float) -> None:
     try:
-        take(file)
+        take(file, wait)
     except BlockingIOError:
         who = text_of(file).decode(errors="replace")
         what = f"a chain is running on this machine: {who or 'of unknown number'}"

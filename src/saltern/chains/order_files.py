@@ -8,6 +8,7 @@ from contextlib import suppress
 from saltern.system import atomic
 from saltern.system.regular import NotRegular, read_regular
 
+CURRENT = "current"
 MOST = 1 << 16  # bytes of a reason
 
 
@@ -29,6 +30,15 @@ class OrderFiles:
             return word  # an order was given, whatever has become of its reason
         except FileNotFoundError:
             return ""
+
+    def note_current(self, leg: str, action: str) -> None:
+        """Note which action its process has begun. Only readers need it, so it need not outlast a crash."""
+        atomic.write(self._path(leg, CURRENT), action.encode(), durable=False)
+
+    def current(self, leg: str) -> str:
+        """The action that its process has begun last; empty if that is not known."""
+        found = self.reason(leg, CURRENT)
+        return "" if found == CURRENT else found
 
     def remove(self, leg: str, *words: str) -> None:
         """These orders are carried out, or void."""

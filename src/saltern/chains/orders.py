@@ -11,6 +11,7 @@ from saltern.chains.drive import drive, over
 from saltern.chains.legs import Journal, KnownLeg, Legs
 from saltern.chains.show import running
 from saltern.chains.statuses import ENDED_WELL, OVER, Leg, WrongMove
+from saltern.chains.turns import has_waiter
 from saltern.config.settings import Settings
 from saltern.journal.runs import Runs
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -47,14 +48,17 @@ def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> 
     legs.orders.write(name, "cancel", reason)
     if now and _may_stop(known, settings):
         _stop_programs(known, settings)
-    if legs.holder() == name:
+    if legs.holder() == name or has_waiter(legs, name):
         return None
+    if known.state.status is Leg.QUEUED:
+        return drive(settings, name)  # which ends it, and runs nothing
     with legs.locked(name):
         return drive(settings, name)
 
 
 def pause(settings: Settings, name: str, reason: str) -> KnownLeg | None:
-    """Have it wait before its next step, until it is resumed. None: its process was asked to."""
+    """Have it wait before its next step, until it is resumed. None: it was asked to, and does so when it
+    comes to its next step; a machine that goes down is not waited for."""
     legs = Legs(settings)
     known = legs.known(name)
     if known.state.status in OVER:
@@ -62,7 +66,7 @@ def pause(settings: Settings, name: str, reason: str) -> KnownLeg | None:
     if known.state.status is Leg.PAUSED:
         return known
     legs.orders.write(name, "pause", reason)
-    if legs.holder() == name:
+    if legs.holder() == name or known.state.status in (Leg.REBOOTING, Leg.UPDATING, Leg.QUEUED):
         return None
     with legs.locked(name):
         return drive(settings, name)

@@ -7,25 +7,28 @@ Salt, too, with the module that ``salt_module`` gives.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from saltern.chains.actions import Call, Safety
 from saltern.chains.compile import LegPlan, Segment, state_id
 from saltern.chains.document import Action
+from saltern.language.late import escaped
 from saltern.system.keeper_process import TOKEN
 
 PLAIN = "#!yaml\n"  # a command may have any braces in it
+SALT_NAMES = ("actionchains", "mgractionchain")  # the second is an alias
 High = dict[str, dict[str, list[object]]]
 
 
-def salt_module() -> str:
-    """The text of ``_modules/actionchains.py``."""
+def salt_module(name: str = SALT_NAMES[0]) -> str:
+    """The text of the module of this name for a real Salt."""
     import os
 
     from saltern.modules.lib import chain_chunks
 
     with open(os.path.abspath(chain_chunks.__file__), encoding="utf-8") as file:
-        return file.read()
+        own = f'__virtualname__ = "{SALT_NAMES[0]}"'
+        return file.read().replace(own, f'__virtualname__ = "{name}"')
 
 
 def segment_text(plan: LegPlan, segment: Segment) -> str:
@@ -119,12 +122,21 @@ def _chained(
     high: High = {}
     for action in actions:
         call = _named(action.body.call(salt), leg, action)
-        items: list[object] = [{name: value} for name, value in call.args.items()]
+        args = call.args if salt else literal_args(call.args)
+        items: list[object] = [{name: value} for name, value in args.items()]
         items += [{name: value} for name, value in _policy(action, call, salt).items()]
         high[state_id(action.id)] = {call.function: [*items, *_require(before)]}
         if action.stops and not apart:
             before = (call.function.partition(".")[0], state_id(action.id))
     return high
+
+
+def literal_args(args: Mapping[str, object]) -> Mapping[str, object]:
+    """Arguments in which no text is a reference: a chain has no registered returns, so ``${delayed:…}`` in a
+    command is the command's own."""
+    found = escaped(dict(args))
+    assert isinstance(found, dict)
+    return found
 
 
 def _named(call: Call, leg: str, action: Action) -> Call:

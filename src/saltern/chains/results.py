@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 
+from saltern.chains.actions import Kind
 from saltern.chains.compile import state_id
 from saltern.chains.statuses import Step
 from saltern.durable.barriers.cancel import CANCELLED
@@ -17,20 +18,26 @@ from saltern.system.ledger import Kept
 from saltern.system.process import Ran
 
 Rows = dict[str, dict[str, object]]
+APPLIES = frozenset({"state.apply", "state.sls", "state.highstate"})
+MOST_OUTPUT = 64_000  # characters of one stream that are kept with an action
 NOT_REACHED = "the run ended before it"
 AGAIN = "it was stopped while it ran; it may be run again"
 
 
-def results(report: Report, actions: Iterable[str], barriers: Container[str] = ()) -> Rows:
-    """Each action's status, comment, whether it changed anything, and how long it took.
+def results(report: Report, actions: Iterable[str], kinds: Mapping[str, Kind] | None = None) -> Rows:
+    """Each action's status, comment, output, whether it changed anything, when it began and how long it took.
 
-    A barrier that changed nothing was not needed.
+    A barrier that changed nothing was not needed; what only looks has changed nothing.
     """
     answers = {answer.chunk.id: answer for answer in report.answers if not answer.frame and not answer.sub}
     rows = {name: _row_of(answers.get(state_id(name))) for name in actions}
-    for name, row in rows.items():
-        if name in barriers and row["status"] == Step.SUCCEEDED.value and not row["changed"]:
-            row["status"] = Step.SKIPPED.value
+    for name, kind in (kinds or {}).items():
+        if name not in rows:
+            continue
+        if kind.barrier and rows[name]["status"] == Step.SUCCEEDED.value and not rows[name]["changed"]:
+            rows[name]["status"] = Step.SKIPPED.value
+        if kind.looks:
+            rows[name]["changed"] = False
     return rows
 
 
@@ -124,7 +131,37 @@ def _row_of(answer: Answer | None) -> dict[str, object]:
     comment = result.comment
     if output := _said(result):
         comment = f"{comment}: {output}"
-    return {**_row(status(result), comment), "changed": bool(result.changes), "took": answer.took}
+    found: dict[str, object] = {"changed": has_changed(result), "took": answer.took}
+    found["output"] = output_of(result)
+    if isinstance(code := result.data.get("retcode"), int):
+        found["exit_code"] = code
+    return {**_row(status(result), comment), **found, "started": answer.started if answer.has_start else 0.0}
+
+
+def has_changed(result: Result) -> bool:
+    """Whether the system was changed. Of a state that applies others, by what they have changed: it gives
+    back their results as its own change, or as data if one of them failed."""
+    applied = [given for name, given in (result.data | result.changes).items() if name in APPLIES]
+    if not applied:
+        return bool(result.changes) and result.ran
+    return any(
+        isinstance(one, Mapping) and one.get("changes")
+        for answer in applied
+        if isinstance(answer, Mapping)
+        for one in answer.values()
+    )
+
+
+def output_of(result: Result) -> dict[str, str]:
+    """What its program wrote, the end of it if that is long."""
+    written = {name: result.data.get(name) or result.changes.get(name) for name in ("stdout", "stderr")}
+    return {name: _shortened(str(text)) for name, text in written.items() if text}
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= MOST_OUTPUT:
+        return text
+    return f"[{len(text) - MOST_OUTPUT:,} characters are left out here]\n{text[-MOST_OUTPUT:]}"
 
 
 def _said(result: Result) -> str:
@@ -136,7 +173,7 @@ def _said(result: Result) -> str:
 
 
 def _row(status: Step, comment: str) -> dict[str, object]:
-    return {"status": status.value, "comment": comment, "changed": False, "took": 0.0}
+    return {"status": status.value, "comment": comment, "changed": False, "took": 0.0, "started": 0.0}
 
 
 def refused(action: str, why: str) -> Rows:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
 from saltern.chains.compile import state_id
+from saltern.chains.document import Action
 from saltern.chains.legs import KnownLeg, Legs
 from saltern.chains.results import begun_in, results
-from saltern.chains.statuses import OVER, Leg, Step
+from saltern.chains.statuses import BAD, OVER, Leg, Overlay, Step
 from saltern.config.settings import Settings
+from saltern.journal.codec import chunks_in
 from saltern.journal.report import report_of
 from saltern.journal.runs import Runs
 from saltern.language.diagnostics import OperationError
@@ -16,9 +19,17 @@ from saltern.system import ledger
 from saltern.system.clock import stamp
 
 WAS = "it was running when its process ended; its result is determined when it is resumed"
+DOWN = "the machine goes down, or is down"
 DAMAGED = "damaged"
 LOST = "the journal of its run is damaged, so it is unknown whether it was done"
 LINE = "{:<22}{:<22}{:<21}{:<20}{}"
+_BAD_WORDS = frozenset(one.value for one in BAD)
+_REASON = re.compile(
+    r"\b(error|fail(ed|ure)?|cannot|could not|can't|unable|denied|refused|missing|exit code|timed out"
+    r"|(has|have|was|were|did|does|is) not|not (found|available|known|allowed)|no such|no SLS|no space"
+    r"|unknown|invalid|conflict\w*)\b",
+    re.IGNORECASE,
+)
 HEAD = LINE.format("run", "status", "started (UTC)", "chain", "system")
 
 
@@ -27,38 +38,78 @@ def as_data(known: KnownLeg, settings: Settings) -> dict[str, object]:
     legs = Legs(settings)
     state, plan = known.state, known.state.plan
     now = _live(known, settings)
-    busy = running(known, settings)
-    for name, still in busy.items():
-        now[name] = {"status": Step.RUNNING.value, "comment": "" if still else WAS}
-    rows: list[dict[str, object]] = []
-    for action in (*plan.steps, *plan.finalizers):
-        step = state.steps[action.id]
-        row: dict[str, object] = {
-            "action": action.id,
-            "kind": action.kind,
-            "chunk": plan.segment_of(action.id).name,
-            "status": now.get(action.id, {}).get("status", step.status.value),
-            "comment": now.get(action.id, {}).get("comment", step.comment),
-            "changed": now.get(action.id, {}).get("changed", step.changed),
-            "attempts": step.attempts,
-            "took": now.get(action.id, {}).get("took", step.took),
-        }
-        if step.blocked_by:
-            row["blocked_by"] = step.blocked_by
-        rows.append(row)
+    for name, still in running(known, settings).items():
+        status = Step.RUNNING if still else Step.INDETERMINATE
+        now[name] = {"status": status.value, "comment": "" if still else WAS}
+    at_work = legs.holder() == known.id
+    if (name := legs.orders.current(known.id)) and name not in now and _is_open(known, name):
+        now[name] = {"status": (Step.RUNNING if at_work else Step.INDETERMINATE).value}
+        now[name]["comment"] = "" if at_work else WAS
+    for name in at_barrier(known, settings):
+        now[name] = {"status": Step.RUNNING.value, "comment": DOWN}
     return {
         "run": known.id,
         "chain": plan.chain.name,
         "system": plan.system,
-        "status": state.status.value,
-        "at_work": legs.holder() == known.id,
+        "status": shown_status(known, at_work=at_work),
+        "at_work": at_work,
         "plan_sha256": known.head.get("plan_sha256", ""),
         "elapsed": round(state.elapsed, 3),
         "quarantined": state.quarantined,
-        "waits_for": state.paused,
+        "waits_for": state.paused or (f"{state.behind} to end" if state.status is Leg.QUEUED else ""),
         "started": known.head["started"],
-        "steps": rows,
+        "steps": [_step_row(known, action, now.get(action.id, {})) for action in plan.every],
     }
+
+
+def _step_row(known: KnownLeg, action: Action, now: Mapping[str, object]) -> dict[str, object]:
+    """One action, with what its run knows ``now`` in place of what is recorded."""
+    step, plan = known.state.steps[action.id], known.state.plan
+    recorded: dict[str, object] = {
+        "status": step.status.value,
+        "comment": step.comment,
+        "changed": step.changed,
+    }
+    recorded |= {"run": step.run, "started": step.started, "took": step.took, "output": step.output}
+    recorded |= {"exit_code": step.exit_code} if step.exit_code is not None else {}
+    row = {
+        "action": action.id,
+        "kind": action.kind,
+        "chunk": plan.segment_of(action.id).name,
+        "attempts": step.attempts,
+        **recorded,
+        **now,
+    }
+    if now and not row["run"] and known.state.segment is not None:
+        row["run"] = known.state.segment.jid
+    row["took"] = round(float(str(row["took"])), 6)
+    return row | ({"blocked_by": step.blocked_by} if step.blocked_by else {})
+
+
+def _is_open(known: KnownLeg, name: str) -> bool:
+    """Whether the action is part of the segment that is not over, and has no result of its own."""
+    segment = known.state.segment
+    return segment is not None and name in segment.actions and known.state.steps[name].status is Step.NOT_RUN
+
+
+def shown_status(known: KnownLeg, *, at_work: bool) -> str:
+    """The status of a leg; one that should be at work and is not was broken."""
+    lost = known.state.status is Leg.RUNNING and not at_work
+    return Overlay.BROKEN.value if lost else known.state.status.value
+
+
+def at_barrier(known: KnownLeg, settings: Settings) -> list[str]:
+    """The actions that have asked for a reboot or an update, which is not proven yet."""
+    segment, runs = known.state.segment, Runs(settings)
+    if segment is None or segment.jid not in runs.jids() or runs.is_damaged(segment.jid):
+        return []
+    run = runs.state(segment.jid)
+    if not run.has_plan or run.is_over:
+        return []
+    places = {body["place"] for body in run.open_barriers if not body["scope"]}
+    chunks = chunks_in(run.scope("").plan, run.sources) if places else []
+    asking = {chunks[place].id for place in places}
+    return [name for name in segment.actions if state_id(name) in asking]
 
 
 def _live(known: KnownLeg, settings: Settings) -> dict[str, dict[str, object]]:
@@ -69,7 +120,7 @@ def _live(known: KnownLeg, settings: Settings) -> dict[str, dict[str, object]]:
     if runs.is_damaged(segment.jid):
         return {name: {"status": Step.INDETERMINATE.value, "comment": LOST} for name in segment.actions}
     state = runs.state(segment.jid)
-    rows = results(report_of(state), segment.actions) if state.has_plan else {}
+    rows = results(report_of(state), segment.actions, known.state.plan.kinds) if state.has_plan else {}
     return {name: row for name, row in rows.items() if row["status"] != Step.NOT_RUN.value}
 
 
@@ -93,12 +144,32 @@ def lines(known: KnownLeg, settings: Settings) -> Iterator[str]:
     assert isinstance(steps, list)
     for row in steps:
         blocked = f"blocked by {row['blocked_by']}" if "blocked_by" in row else ""
-        first = str(row["comment"]).partition("\n")[0]
-        note = blocked if row["status"] == Step.NOT_RUN.value and blocked else first
+        note = blocked if row["status"] == Step.NOT_RUN.value and blocked else note_of(row)
         changed = "changed" if row["changed"] else ""
         yield f"  {row['action']:<12}{row['kind']:<11}{row['status']:<15}{changed:<9}{note}".rstrip()
     if advice := _advice(known, bool(data["at_work"]), running(known, settings)):
         yield advice
+
+
+def note_of(row: Mapping[str, object]) -> str:
+    """What the table says beside an action: of a program that failed, its exit code and its last words."""
+    output, code = row.get("output"), row.get("exit_code")
+    if row["status"] == Step.FAILED.value and code and isinstance(output, Mapping):
+        said = str(output.get("stderr") or output.get("stdout") or "").strip()
+        return f"exit code {code}" + (f": {said.splitlines()[-1].strip()[:200]}" if said else "")
+    return telling_line(str(row["comment"]), failed=row["status"] in _BAD_WORDS)
+
+
+def telling_line(comment: str, *, failed: bool) -> str:
+    """The line of a comment that says most: of a failure the one that names it, else the first. A line that
+    only announces the next is shown with it."""
+    lines = [line.strip() for line in comment.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    named = [line for line in lines if _REASON.search(line)] if failed else []
+    chosen = named[0] if named else lines[-1] if failed and lines[0].count('"') % 2 else lines[0]
+    after = lines[lines.index(chosen) + 1 :]
+    return f"{chosen} {after[0]}" if chosen.endswith(":") and after else chosen
 
 
 def _advice(known: KnownLeg, at_work: bool, busy: dict[str, bool]) -> str:
@@ -106,10 +177,13 @@ def _advice(known: KnownLeg, at_work: bool, busy: dict[str, bool]) -> str:
     if known.state.quarantined:
         return f"\nit broke again and again: find out why, then saltern chain release {name}"
     if status is Leg.PAUSED and known.state.paused:
-        return f"\nit waits: {known.state.paused}; then saltern chain resume {name}"
+        answers = f"saltern chain retry {name}, skip {name} ACTION or done {name} ACTION"
+        return f"\nit waits: {known.state.paused}; {answers}; then saltern chain resume {name}"
     if status in (Leg.FAILED, Leg.INDETERMINATE, Leg.CANCELLED):
         again = f"\nsaltern chain retry {name} runs again what is not done"
         return f"{again}; skip {name} ACTION leaves it out; done {name} ACTION vouches for it"
+    if status is Leg.QUEUED:
+        return f"\nit waits for {known.state.behind or 'another chain'} to end"
     if status in OVER or at_work:
         return ""
     if status is Leg.RUNNING and any(busy.values()):
@@ -124,9 +198,10 @@ def unread(leg: str) -> dict[str, object]:
     return {"run": leg, "chain": "", "system": "", "status": DAMAGED, "at_work": False, "steps": []}
 
 
-def summary(leg: str, known: KnownLeg | OperationError) -> str:
+def summary(leg: str, known: KnownLeg | OperationError, *, at_work: bool = False) -> str:
     if not isinstance(known, KnownLeg):
         return LINE.format(leg, DAMAGED, "", "", "").rstrip()
     started = stamp(known.head["started"])
     plan = known.state.plan
-    return LINE.format(known.id, known.state.status.value, started, plan.chain.name, plan.system)
+    status = shown_status(known, at_work=at_work)
+    return LINE.format(known.id, status, started, plan.chain.name, plan.system)

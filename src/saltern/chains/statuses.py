@@ -71,6 +71,17 @@ class Run(Enum):
     EXPIRED = "expired"
 
 
+class Overlay(Enum):
+    """What lies over the status of a leg, and is shown in its place: how its process or system is doing."""
+
+    BROKEN = "broken"
+    UNREACHABLE = "unreachable"
+
+
+OVERLAYS: dict[Overlay, str] = {
+    Overlay.BROKEN: "it should be at work, and no process works on it; `saltern chain resume` continues it",
+    Overlay.UNREACHABLE: "its system is away; what it has reported so far stands, and it may go on there",
+}
 Status = Step | Leg | Wave | Run
 
 

@@ -5,27 +5,24 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.chain_file import read_text
+from saltern.cli.chain_output import drive_and_show, options_of, show, write_legs
 from saltern.cli.chain_rows import ACROSS_ROWS
-from saltern.cli.options import ON_ROWS, TREE_ROWS, mapping_value, output_options, output_rows, session
+from saltern.cli.options import ON_ROWS, TREE_ROWS, mapping_value, output_rows, session
 from saltern.cli.run_names import LAST
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.language.events import ChunkStarted
-from saltern.report.outputs import write_data
-from saltern.system.signals import end_in_order
 
 if TYPE_CHECKING:
     from saltern.chains.compile import LegPlan
     from saltern.chains.document import Action, Chain
     from saltern.chains.legs import KnownLeg
     from saltern.engine.session import Session
-    from saltern.language.events import Event
+    from saltern.runtime.ports import EventSink
 
 ABOUT = """\
 Run an action chain: ordered actions of a file, cut at reboots and updates, each with a result.
@@ -33,7 +30,9 @@ Run an action chain: ordered actions of a file, cut at reboots and updates, each
   check FILE            read the file and report every problem
   render FILE           print the segments of each system; --export DIR writes them, for a real Salt
   to-sls FILE           print the chain as one state file
-  run FILE              run what is meant for this machine; with --on TARGET, on each system of the fleet
+  add FILE KIND WORD…   append an action to the file: `add nightly.yaml command uptime`
+  run FILE              run what is meant for this machine; with --on TARGET, on each system of the fleet;
+                        with --test, say what each action would do, and do nothing
   status [RUN]          list the runs of chains; with a name, each action of it; of a job, on each system
   resume [RUN]          resume one that broke
   pause [RUN]           pause it before its next action; resume continues
@@ -63,16 +62,6 @@ examples:
 
 exit codes: 0 ok, 2 an action failed or is indeterminate, or the chain was cancelled, is out of time or waits
 for an operator, 6 the machine goes down for a reboot"""
-# Of a leg, by its status; one that still runs was interrupted.
-CODES = {
-    "failed": exits.FAILED,
-    "indeterminate": exits.FAILED,
-    "cancelled": exits.FAILED,
-    "expired": exits.FAILED,
-    "paused": exits.FAILED,
-    "rebooting": exits.REBOOTING,
-    "running": exits.INTERRUPTED,
-}
 
 
 def main(argv: list[str]) -> int:
@@ -121,8 +110,18 @@ def _plans(args: SimpleNamespace, engine: Session) -> list[LegPlan]:
     from saltern.chains.compile import plan_for
 
     chain = _chain(args)
+    report_unmatched(chain)
     systems = args.system or chain.systems() or [engine.settings.id]
     return [plan for plan in (plan_for(chain, system) for system in systems) if plan.segments]
+
+
+def report_unmatched(chain: Chain) -> None:
+    """Report each target of an action that none of the chain's own systems matches."""
+    from saltern.chains.targets import unmatched
+
+    for action, target in unmatched(chain):
+        what = f"action {action}: none of the systems of the chain {chain.name!r} matches {target!r}"
+        print(f"saltern: {what}, so it is run nowhere by that", file=sys.stderr)
 
 
 def _check(args: SimpleNamespace, engine: Session) -> int:
@@ -139,7 +138,7 @@ def _kinds(actions: Sequence[Action]) -> str:
 
 
 def _render(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.render import salt_module, segment_text
+    from saltern.chains.render import SALT_NAMES, salt_module, segment_text
 
     texts = {
         os.path.join("actionchains", f"{segment.name}.sls"): segment_text(plan, segment)
@@ -149,7 +148,8 @@ def _render(args: SimpleNamespace, engine: Session) -> int:
     if args.export is None:
         print("\n".join(f"# {name}\n{text}" for name, text in texts.items()), end="")
         return exits.OK
-    for name, text in {**texts, os.path.join("_modules", "actionchains.py"): salt_module()}.items():
+    modules = {os.path.join("_modules", f"{name}.py"): salt_module(name) for name in SALT_NAMES}
+    for name, text in {**texts, **modules}.items():
         _write(os.path.join(args.export, name), text)
         print(name)
     return exits.OK
@@ -167,12 +167,22 @@ def _write(path: str, text: str) -> None:
 
 
 def _to_sls(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.compile import plan_for
+    from saltern.chains.compile import not_meant, plan_for
     from saltern.chains.render import state_text
 
-    system = args.system[0] if args.system else engine.settings.id
-    print(state_text(plan_for(_chain(args), system)), end="")
+    chain = _chain(args)
+    report_unmatched(chain)
+    plan = plan_for(chain, args.system[0] if args.system else engine.settings.id)
+    if not plan.segments:
+        raise not_meant(plan)
+    print(state_text(plan), end="")
     return exits.OK
+
+
+def _add(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.cli.chain_draft import add
+
+    return add(args, engine)
 
 
 # -- runs ---------------------------------------------------------------------------------------------
@@ -180,6 +190,8 @@ def _to_sls(args: SimpleNamespace, engine: Session) -> int:
 
 def _run(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.accept import Order, start
+    from saltern.chains.compile import plan_for
+    from saltern.chains.document import read_chain
 
     order = Order(
         text=read_text(args.words[0]),
@@ -188,14 +200,39 @@ def _run(args: SimpleNamespace, engine: Session) -> int:
         pillar=mapping_value("--pillar", args.pillar),
         token=args.token or "",
     )
-    return _driven(args, engine, lambda: start(engine.settings, order, _progress, again=_again(args)))
+    chain = read_chain(order.text, order.file)
+    report_unmatched(chain)
+    plan = plan_for(chain, order.system)
+    if args.test:
+        return _rehearse(args, engine, plan, order.pillar)
+
+    def work(tell: EventSink) -> KnownLeg:
+        return start(engine.settings, order, tell, again=options_of(args))
+
+    return drive_and_show(args, engine, plan, work)
+
+
+def _rehearse(args: SimpleNamespace, engine: Session, plan: LegPlan, pillar: dict[str, object]) -> int:
+    from saltern.chains.compile import not_meant
+    from saltern.chains.rehearse import lines, rehearse
+    from saltern.engine.nested_engine import make_session
+
+    if not plan.segments:
+        raise not_meant(plan)
+    settings = session(args, test=True).settings
+    data = rehearse(plan, lambda own: make_session(settings, own), pillar)
+    if args.out == "nested":
+        print("\n".join(lines(data)))
+    else:
+        write_legs(args, engine, data)
+    return exits.FAILED if data["status"] == "failed" else exits.OK
 
 
 def _resume(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.legs import Legs
 
     legs = Legs(engine.settings)
-    names = _given(args) or legs.unfinished()[:1] or legs.newest_unknown()
+    names = _given(args) or legs.unfinished()[-1:] or legs.newest_unknown()
     if not names:
         print("saltern: no chain is under way; there is nothing to resume", file=sys.stderr)
         return exits.OK
@@ -203,13 +240,13 @@ def _resume(args: SimpleNamespace, engine: Session) -> int:
 
 
 def _resume_leg(args: SimpleNamespace, engine: Session, name: str) -> int:
-    from saltern.chains.drive import resume_leg
+    from saltern.chains.drive import readable, resume_leg
     from saltern.cli.resume_question import ask_at_terminal
 
-    def work() -> KnownLeg:
-        return resume_leg(engine.settings, name, _progress, again=_again(args), question=ask_at_terminal)
+    def work(tell: EventSink) -> KnownLeg:
+        return resume_leg(engine.settings, name, tell, again=options_of(args), question=ask_at_terminal)
 
-    return _driven(args, engine, work)
+    return drive_and_show(args, engine, readable(engine.settings, name).state.plan, work)
 
 
 def _retry(args: SimpleNamespace, engine: Session) -> int:
@@ -236,14 +273,14 @@ def _vouched(args: SimpleNamespace, engine: Session, kind: str, reason: str) -> 
 
     *_, action = args.words
     name = _named(SimpleNamespace(words=args.words[:-1]), engine)
-    return _shown(args, engine, change(engine.settings, name, kind, action=action, reason=reason))
+    return show(args, engine, change(engine.settings, name, kind, action=action, reason=reason))
 
 
 def _release(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.orders import change
 
     reason = args.reason or "released by an operator"
-    return _shown(args, engine, change(engine.settings, _named(args, engine), "release", reason=reason))
+    return show(args, engine, change(engine.settings, _named(args, engine), "release", reason=reason))
 
 
 def _pause(args: SimpleNamespace, engine: Session) -> int:
@@ -254,7 +291,7 @@ def _pause(args: SimpleNamespace, engine: Session) -> int:
     if known is None:
         print(f"saltern: {name} waits before its next action", file=sys.stderr)
         return exits.OK
-    return _shown(args, engine, known)
+    return show(args, engine, known)
 
 
 def _cancel(args: SimpleNamespace, engine: Session) -> int:
@@ -267,7 +304,7 @@ def _cancel(args: SimpleNamespace, engine: Session) -> int:
         when = "as soon as what runs has stopped" if args.now else "before its next action"
         print(f"saltern: {name} ends {when}", file=sys.stderr)
         return exits.OK
-    return _shown(args, engine, known)
+    return show(args, engine, known)
 
 
 def _given(args: SimpleNamespace) -> list[str]:
@@ -291,7 +328,7 @@ def _status(args: SimpleNamespace, engine: Session) -> int:
 
     legs = Legs(engine.settings)
     if args.words:
-        return _shown(args, engine, legs.known(_named(args, engine)))
+        return show(args, engine, legs.known(_named(args, engine)))
     found = [
         (leg, one)
         for leg, one in legs.looked_at()
@@ -301,53 +338,17 @@ def _status(args: SimpleNamespace, engine: Session) -> int:
         rows = [
             as_data(one, engine.settings) if isinstance(one, KnownLeg) else unread(leg) for leg, one in found
         ]
-        return _data(args, engine, rows)
-    lines = [summary(leg, one) for leg, one in found]
+        return write_legs(args, engine, rows)
+    lines = [summary(leg, one, at_work=legs.holder() == leg) for leg, one in found]
     print("\n".join((HEAD, *lines)) if found else "no chain was run yet")
     return exits.OK
-
-
-def _again(args: SimpleNamespace) -> list[str]:
-    """The options of this command line that `saltern resume` has, too."""
-    from saltern.cli.after_pause import options_again
-
-    return options_again(
-        SimpleNamespace(**{name: value for name, value in vars(args).items() if name != "out"})
-    )
-
-
-def _driven(args: SimpleNamespace, engine: Session, work: Callable[[], KnownLeg]) -> int:
-    end_in_order()
-    with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
-        known = work()
-    _shown(args, engine, known)
-    return CODES.get(known.state.status.value, exits.OK)
-
-
-def _shown(args: SimpleNamespace, engine: Session, known: KnownLeg) -> int:
-    from saltern.chains.show import as_data, lines
-
-    if args.out != "nested":
-        return _data(args, engine, as_data(known, engine.settings))
-    print("\n".join(lines(known, engine.settings)))
-    return exits.OK
-
-
-def _data(args: SimpleNamespace, engine: Session, value: object) -> int:
-    write_data(value, sys.stdout, output_options(args, engine.settings), args.out)
-    return exits.OK
-
-
-def _progress(event: Event) -> None:
-    """One line on the terminal as each action begins."""
-    if isinstance(event, ChunkStarted) and sys.stderr.isatty():
-        print(f"{event.chunk.id} …", file=sys.stderr)
 
 
 VERBS: dict[str, Verb] = {
     "check": Verb(_check, "one chain file", 1, 1),
     "render": Verb(_render, "one chain file", 1, 1),
     "to-sls": Verb(_to_sls, "one chain file", 1, 1),
+    "add": Verb(_add, "a chain file, the kind of an action, and its arguments", 2, 1000),
     "run": Verb(_run, "one chain file", 1, 1),
     "status": Verb(_status, "one run, or none", 0, 1),
     "resume": Verb(_resume, "one run, or none", 0, 1),
@@ -406,6 +407,29 @@ LINE = CommandLine(
             help="approve, reject: the plan that was looked at; without it, that of the run as it is now",
         ),
         *ACROSS_ROWS,
+        Row(
+            flag="--test",
+            dest="test",
+            kind="on",
+            default=False,
+            help="run: say what would change, and change nothing",
+        ),
+        Row(flag="--action", dest="action_id", metavar="ID", help="add: the id of the action"),
+        Row(flag="--title", dest="title", metavar="TEXT", help="add: what the action is for"),
+        Row(
+            flag="--target",
+            dest="targets",
+            kind="list",
+            metavar="NAME",
+            help="add: a system, or a pattern, that the action is meant for; repeatable",
+        ),
+        Row(
+            flag="--on-failure",
+            dest="on_failure",
+            metavar="WHAT",
+            choices=("stop", "continue", "pause"),
+            help="add: what follows a failure of the action: stop, continue or pause",
+        ),
         *TREE_ROWS,
         *output_rows("nested"),
         *ON_ROWS,

@@ -5,16 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 from saltern.cli.arguments import CommandLine
 from saltern.cli.chain_file import read_text
 from saltern.cli.connect import connect
 from saltern.cli.on import run_on
 from saltern.language.diagnostics import Diagnostic, OperationError
-
-if TYPE_CHECKING:
-    from saltern.chains.document import Chain
 
 HERE = {"system": "--system", "reason": "--reason", "now": "--now"}
 
@@ -46,6 +42,7 @@ def _refuse(args: SimpleNamespace) -> None:
 def _check_targets(args: SimpleNamespace) -> None:
     """Refuse a chain that means none of the systems; report targets of actions that match none of them."""
     from saltern.chains.document import read_chain
+    from saltern.chains.targets import unmatched
 
     chain = read_chain(read_text(args.words[0]), args.words[0])
     with connect(args) as client:
@@ -56,11 +53,3 @@ def _check_targets(args: SimpleNamespace) -> None:
         raise OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
     for action, target in unmatched(chain, systems):
         print(f"saltern: action {action}: no system of {args.on!r} matches {target!r}", file=sys.stderr)
-
-
-def unmatched(chain: Chain, systems: Sequence[str]) -> list[tuple[str, str]]:
-    """Each action and target of it that means none of the systems."""
-    from fnmatch import fnmatchcase
-
-    pairs = ((one.id, target) for one in (*chain.actions, *chain.finalizers) for target in one.targets)
-    return [pair for pair in pairs if not any(fnmatchcase(system, pair[1]) for system in systems)]

@@ -118,14 +118,14 @@ def _all(args: SimpleNamespace, engine: Session) -> int:
 def _chains(engine: Session, of: str = "") -> int:
     """Resume action chains whose run has ended by now. ``of``: only the one with this run."""
     from saltern.chains.drive import left_open, resume_leg
-    from saltern.cli.chain import CODES
+    from saltern.cli.chain_output import CODES
     from saltern.cli.resume_question import ask_at_terminal
     from saltern.report.diagnostics import show
 
     worst = exits.OK
     for name in left_open(engine.settings, of):
         try:
-            ended = resume_leg(engine.settings, name, question=ask_at_terminal)
+            ended = resume_leg(engine.settings, name, question=ask_at_terminal, keep_pause=not of)
             code = CODES.get(ended.state.status.value, exits.OK)
         except SalternError as problem:
             show(problem.diagnostics, sys.stderr, colour=False)

@@ -159,6 +159,12 @@ OPTIONS: dict[str, Option] = {
             "",
             "Where journals of runs are kept; if not set, `/var/lib/saltern`, or below the user's home.",
         ),
+        Option(
+            "chains_in_memory",
+            FLAG,
+            False,
+            "Run action chains with reboots although `state_dir` is in memory, where a reboot forgets them.",
+        ),
         Option("queue_runs", SECONDS, 600, "How long a run waits for another one to end; 0: not at all."),
         Option(
             "reboot_command",

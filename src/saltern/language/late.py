@@ -82,6 +82,11 @@ def references(value: object) -> Iterator[Reference]:
             yield from references(inner)
 
 
+def escaped(value: object) -> object:
+    """The value with every reference escaped, so that ``filled`` gives back the value as it was."""
+    return each_text(value, lambda text: re.sub(_REFERENCE, r"$\g<0>", text) if OPEN in text else text)
+
+
 def filled(value: object, look: Callable[[Reference], object]) -> object:
     """The value with every reference replaced by what ``look`` gives for it."""
     return each_text(

@@ -44,7 +44,7 @@ def write_systems(reports: Mapping[str, Report | str], out: TextIO, options: Out
 
 def _document(suites: Iterable[str], took: float, label: str) -> Iterator[str]:
     yield HEAD
-    yield f"<testsuites{_attributes(name=label, time=f'{took:.6f}')}>"
+    yield f"<testsuites{attributes(name=label, time=f'{took:.6f}')}>"
     yield from suites
     yield "</testsuites>\n"
 
@@ -60,13 +60,13 @@ def _suites(report: Report, system: str = "") -> Iterator[str]:
 
 def _unrun(system: str, why: str) -> Iterator[str]:
     """The suite of a system without a run: one case, in error if there is a reason."""
-    head = _attributes(name=system, tests=1, failures=0, errors=int(bool(why)), skipped=0)
+    head = attributes(name=system, tests=1, failures=0, errors=int(bool(why)), skipped=0)
     yield f"  <testsuite{head}>"
-    case = _attributes(classname=system, name="job")
+    case = attributes(classname=system, name="job")
     yield f"    <testcase{case}>" if why else f"    <testcase{case}/>"
     if why:
-        error = _attributes(message=why.partition("\n")[0], type="job")
-        yield f"      <error{error}>{_escape(why)}</error>"
+        error = attributes(message=why.partition("\n")[0], type="job")
+        yield f"      <error{error}>{escape(why)}</error>"
         yield "    </testcase>"
     yield "  </testsuite>"
 
@@ -74,7 +74,7 @@ def _unrun(system: str, why: str) -> Iterator[str]:
 def _suite(sls: str, answers: list[Answer], forgiven: frozenset[int]) -> Iterator[str]:
     cases = [(answer, *_verdict(answer, forgiven)) for answer in answers]
     kinds = [kind for _, kind, _ in cases]
-    head = _attributes(
+    head = attributes(
         name=sls or "-",
         tests=len(cases),
         failures=kinds.count("failure"),
@@ -103,7 +103,7 @@ def _verdict(answer: Answer, forgiven: frozenset[int]) -> tuple[str, str]:
 def _case(answer: Answer, kind: str, text: str) -> Iterator[str]:
     chunk = answer.chunk
     title = answer.path if chunk.name == chunk.id else f"{answer.path} ({chunk.name})"
-    head = _attributes(
+    head = attributes(
         classname=f"{chunk.sls or '-'}.{chunk.function}", name=title, time=f"{answer.took:.6f}"
     )
     if not text and kind == "system-out":
@@ -116,17 +116,17 @@ def _case(answer: Answer, kind: str, text: str) -> Iterator[str]:
 
 def _element(kind: str, text: str, comment: str) -> str:
     if kind == "skipped":
-        return f"<skipped{_attributes(message=text)}/>"
+        return f"<skipped{attributes(message=text)}/>"
     first = comment.strip().partition("\n")[0]
-    head = _attributes(message=first, type="failed") if kind == "failure" else ""
-    return f"<{kind}{head}>{_escape(text)}</{kind}>"
+    head = attributes(message=first, type="failed") if kind == "failure" else ""
+    return f"<{kind}{head}>{escape(text)}</{kind}>"
 
 
 def write_problems(problems: Iterable[Diagnostic], out: TextIO, options: OutputOptions) -> None:
     """A compile failure: one suite, and in it a case in error for each problem."""
     found = list(problems)
-    head = _attributes(name="compile", tests=len(found), failures=0, errors=len(found), skipped=0)
-    lines = [HEAD, f"<testsuites{_attributes(name=options.label)}>", f"  <testsuite{head}>"]
+    head = attributes(name="compile", tests=len(found), failures=0, errors=len(found), skipped=0)
+    lines = [HEAD, f"<testsuites{attributes(name=options.label)}>", f"  <testsuite{head}>"]
     for problem in found:
         lines += _problem(problem)
     emit(out, "\n".join([*lines, "  </testsuite>", "</testsuites>\n"]))
@@ -136,16 +136,16 @@ def _problem(problem: Diagnostic) -> Iterator[str]:
     from saltern.report.diagnostics import as_text
 
     title = str(problem.where) if problem.where else problem.code
-    head = _attributes(message=secrets.mask(problem.what), type=problem.code)
-    yield f"    <testcase{_attributes(classname='compile', name=title)}>"
-    yield f"      <error{head}>{_escape(as_text(problem))}</error>"
+    head = attributes(message=secrets.mask(problem.what), type=problem.code)
+    yield f"    <testcase{attributes(classname='compile', name=title)}>"
+    yield f"      <error{head}>{escape(as_text(problem))}</error>"
     yield "    </testcase>"
 
 
-def _attributes(**values: object) -> str:
-    return "".join(f' {name}="{_escape(str(value))}"' for name, value in values.items())
+def attributes(**values: object) -> str:
+    return "".join(f' {name}="{escape(str(value))}"' for name, value in values.items())
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
     text = _FORBIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
     return text.translate(_SPECIAL)

@@ -24,8 +24,11 @@ def continue_as(module: str, words: Sequence[str]) -> None:
 
 
 def continuation(run: str, options: Sequence[str], *, python: str) -> list[str]:
-    """The argv with which another build continues a run of this process."""
-    module, words = _continuation or ("saltern", ("resume", run, *options))
+    """The argv with which another build continues a run of this process: ``options`` are those of `saltern
+    resume`, or a whole command of its own, such as that of the chain which the run is part of."""
+    is_command = bool(options) and not options[0].startswith("-")
+    own = tuple(options) if is_command else ("resume", run, *options)
+    module, words = _continuation or ("saltern", own)
     return command(module, words, python=python)
 
 

@@ -137,6 +137,11 @@ def current(settings: Commands | None = None) -> Rebooter:
     )
 
 
+def is_real() -> bool:
+    """Whether runs are on this machine, and no other stands for it."""
+    return _current is None
+
+
 def use(instead: Rebooter | None) -> None:
     """For tests and for those who carry runs to other places: another machine than this one."""
     global _current

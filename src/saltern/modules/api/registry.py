@@ -136,6 +136,7 @@ FUNCTIONS: tuple[str, ...] = (
     "lowpkg",
     "lvm",
     "match",
+    "mgractionchain",
     "mine",
     "mount",
     "mysql",

@@ -122,14 +122,18 @@ def remember(path: str, chunk: str, after: str) -> None:
 
 
 def resume_chunk(path: str, apply: Apply, *, force: bool = False) -> object:
-    """Run the chunk that waits. None: no chain is under way."""
+    """Run the chunk that waits. None: there is nothing to do now, because no chain is under way, the machine
+    has not been rebooted yet, or the chunk is being run. ``force``: begin it in any case where that is safe.
+    """
     kept = load(path)
-    if kept is None:
+    if kept is None or (kept["state"] == "runs" and _is_at_work(kept)):
         return None
     if kept["state"] == "runs" and not force:
         text = f"{kept['chunk']} was running when it was cut off, and how far it came is unknown"
         raise Refused(f"{text}; look, then call resume with force=True, or finish")
     if kept.get("after") == "reboot" and kept["state"] == "waits" and not _other_boot(kept.get("boot", "")):
+        if not force:  # a service that is restarted asks for this, too
+            return None
         raise Refused(f"{kept['chunk']} waits for a reboot, and the machine has not been rebooted")
     return _run(path, kept["chunk"], apply)
 
@@ -140,9 +144,25 @@ def _other_boot(before: str) -> bool:
     return bool(before and now and before != now)
 
 
+def _is_at_work(kept: Pointer) -> bool:
+    """Whether another process runs the chunk: that of a service which was restarted meanwhile."""
+    pid = kept.get("pid", "")
+    return pid not in ("", str(os.getpid())) and _birth(pid) == kept.get("birth") != ""
+
+
+def _birth(pid: str) -> str:
+    """When a process was started, in ticks of this boot; empty if there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
 def _run(path: str, chunk: str, apply: Apply) -> object:
     """A chunk that neither finished nor named the next one has failed: the chain is over."""
-    store(path, {"chunk": chunk, "state": "runs"})
+    pid = str(os.getpid())
+    store(path, {"chunk": chunk, "state": "runs", "pid": pid, "birth": _birth(pid)})
     answer = apply(chunk)
     kept = load(path)
     if kept is not None and kept["chunk"] == chunk:

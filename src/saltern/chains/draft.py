@@ -1,0 +1,96 @@
+"""A chain file that grows by one action at a time, as text: comments and layout stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from saltern.chains.actions import KINDS
+from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+
+NEW = "chain: {name}\nactions:\n"
+
+
+def action_of(kind: str, words: Sequence[str], policy: Mapping[str, object]) -> dict[str, object]:
+    """An action from words of a command line: ``key=value`` for its arguments, and what it is mainly about.
+
+    A value is read as YAML, so that lists and numbers can be given.
+    """
+    if kind not in KINDS:
+        fix = did_you_mean(kind, KINDS) or f"there are {', '.join(KINDS)}"
+        raise _refused(f"no action is called {kind!r}", fix)
+    row = KINDS[kind]
+    fields = row.body.__struct_encode_fields__
+    given: dict[str, object] = {}
+    plain: list[str] = []
+    for word in words:
+        key, sign, value = word.partition("=")
+        if sign and key in fields:
+            given[key] = _value(value)
+        else:
+            plain.append(word)
+    if plain and not row.short:
+        raise _refused(f"{kind} takes no {plain[0]!r}", f"its arguments are {', '.join(fields)}: KEY=VALUE")
+    if plain:
+        given[row.short] = _value(plain[0]) if len(plain) == 1 else plain
+    body: object = given
+    if set(given) == {row.short}:
+        body = given[row.short]
+    ordered = {"id": policy["id"]} if policy.get("id") else {}
+    return {**ordered, kind: body, **{key: value for key, value in policy.items() if key != "id" and value}}
+
+
+def with_action(text: str, action: Mapping[str, object], file: str) -> str:
+    """The text of the file with this action as the last of its actions."""
+    end = _end_of_actions(text, file)
+    before, after = text[:end], text[end:]
+    if before and not before.endswith("\n"):
+        before += "\n"
+    return before + _item(action) + after
+
+
+def _item(action: Mapping[str, object]) -> str:
+    from saltern.report.yaml import dump
+
+    first, *rest = dump(dict(action)).rstrip("\n").split("\n")
+    return "\n".join([f"  - {first}", *(f"    {line}" if line else "" for line in rest)]) + "\n"
+
+
+def _end_of_actions(text: str, file: str) -> int:
+    """Where the list of actions ends: behind its last line, before comments that belong to what follows."""
+    import yaml
+
+    top = yaml.compose(text, Loader=yaml.CSafeLoader)
+    if not isinstance(top, yaml.MappingNode):
+        raise _refused(f"{file} has no list of actions", "begin it with `chain: NAME` and `actions:`")
+    found = next((value for key, value in top.value if getattr(key, "value", None) == "actions"), None)
+    if found is None:
+        raise _refused(f"{file} has no list of actions", "add the key `actions:`")
+    if isinstance(found, yaml.SequenceNode) and found.value and found.flow_style:
+        raise _refused(f"the actions of {file} stand on one line", "give each of them a line, with `- `")
+    if not isinstance(found, yaml.SequenceNode) and getattr(found, "value", None):
+        raise _refused(f"'actions' of {file} is no list", "give each action a line, with `- `")
+    return _behind(text, found)
+
+
+def _behind(text: str, node: object) -> int:
+    """The begin of the first line behind this node that is not its own."""
+    lines = text.splitlines(keepends=True)
+    last = node.end_mark.line if node.end_mark.column == 0 else node.end_mark.line + 1  # type: ignore[attr-defined]
+    while last > 0 and (not lines[last - 1].strip() or lines[last - 1].startswith("#")):
+        last -= 1
+    return sum(len(line) for line in lines[:last])
+
+
+def _value(text: str) -> object:
+    from saltern.render.yaml import read
+    from saltern.render.yaml_limits import YamlProblem
+
+    try:
+        found = read(text)
+    except YamlProblem:
+        return text
+    return text if isinstance(found, Mapping) and not text.lstrip().startswith("{") else found
+
+
+def _refused(what: str, fix: str) -> OperationError:
+    return OperationError(Diagnostic(code="chain-file", what=what, fix=fix))

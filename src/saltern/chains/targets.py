@@ -1,0 +1,32 @@
+"""Targets of actions that mean no system: mistakes that would leave an action out without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from saltern.chains.document import Chain, is_pattern
+
+
+def unmatched(chain: Chain, systems: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Each action and target of it that means none of the systems: the given, or those the chain names.
+
+    Whether a pattern meets another pattern is not known, so with a pattern among its systems a chain is not
+    judged by what they do not name; neither is one that names no systems.
+    """
+    found: list[tuple[str, str]] = []
+    for action in (*chain.actions, *chain.finalizers):
+        known = [one for one in systems or action.among if systems or not is_pattern(one)]
+        if not systems and (not action.among or _is_open(action.targets, action.among)):
+            known = []
+        found += [(action.id, target) for target in action.targets if known and not _means(target, known)]
+    return found
+
+
+def _is_open(targets: Sequence[str], among: Sequence[str]) -> bool:
+    """Whether the systems of the chain are not all named."""
+    return any(is_pattern(one) for one in among) and bool(targets)
+
+
+def _means(target: str, systems: Sequence[str]) -> bool:
+    return any(fnmatchcase(system, target) for system in systems)

@@ -1,0 +1,7 @@
+"""``mgractionchain``: the functions of ``actionchains`` by the other name that consoles and trees use."""
+
+from __future__ import annotations
+
+from saltern.modules.functions.actionchains import finish, next_, resume, start, updated
+
+__all__ = ["finish", "next_", "resume", "start", "updated"]
