@@ -8,6 +8,11 @@ from saltern.chains.actions import KINDS
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 
 NEW = "chain: {name}\nactions:\n"
+REFUSED = {
+    "missing": ("there is no list of actions", "begin it with `chain: NAME` and `actions:`"),
+    "flow": ("the actions stand on one line", "give each of them a line of its own, with `- `"),
+    "other": ("'actions' is no list", "give each action a line of its own, with `- `"),
+}
 
 
 def action_of(kind: str, words: Sequence[str], policy: Mapping[str, object]) -> dict[str, object]:
@@ -57,25 +62,12 @@ def _item(action: Mapping[str, object]) -> str:
 
 def _end_of_actions(text: str, file: str) -> int:
     """Where the list of actions ends: behind its last line, before comments that belong to what follows."""
-    import yaml
+    from saltern.render.yaml_places import end_of_list
 
-    top = yaml.compose(text, Loader=yaml.CSafeLoader)
-    if not isinstance(top, yaml.MappingNode):
-        raise _refused(f"{file} has no list of actions", "begin it with `chain: NAME` and `actions:`")
-    found = next((value for key, value in top.value if getattr(key, "value", None) == "actions"), None)
-    if found is None:
-        raise _refused(f"{file} has no list of actions", "add the key `actions:`")
-    if isinstance(found, yaml.SequenceNode) and found.value and found.flow_style:
-        raise _refused(f"the actions of {file} stand on one line", "give each of them a line, with `- `")
-    if not isinstance(found, yaml.SequenceNode) and getattr(found, "value", None):
-        raise _refused(f"'actions' of {file} is no list", "give each action a line, with `- `")
-    return _behind(text, found)
-
-
-def _behind(text: str, node: object) -> int:
-    """The begin of the first line behind this node that is not its own."""
+    how, last = end_of_list(text, "actions")
+    if how in REFUSED:
+        raise _refused(f"{file}: {REFUSED[how][0]}", REFUSED[how][1])
     lines = text.splitlines(keepends=True)
-    last = node.end_mark.line if node.end_mark.column == 0 else node.end_mark.line + 1  # type: ignore[attr-defined]
     while last > 0 and (not lines[last - 1].strip() or lines[last - 1].startswith("#")):
         last -= 1
     return sum(len(line) for line in lines[:last])

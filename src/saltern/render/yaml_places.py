@@ -36,6 +36,20 @@ def locate(text: str, path: Path) -> tuple[int, int]:
     return place.line + 1, place.column + 1
 
 
+def end_of_list(text: str, key: str) -> tuple[str, int]:
+    """How the value of a key at the top is written, ``list``, ``flow``, ``empty``, ``other`` or ``missing``, and
+    the number of lines up to its end."""
+    node = _composed(text)
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    value = next((value for name, value in pairs if name.value == key), None)
+    if value is None:
+        return "missing", 0
+    lines = value.end_mark.line + (value.end_mark.column > 0)
+    if isinstance(value, yaml.SequenceNode):
+        return ("flow" if value.flow_style and value.value else "list"), lines
+    return ("other" if value.value else "empty"), lines
+
+
 _last: list[tuple[str, Any]] = []  # the texts that were looked into most recently, and their nodes
 
 

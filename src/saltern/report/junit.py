@@ -103,9 +103,7 @@ def _verdict(answer: Answer, forgiven: frozenset[int]) -> tuple[str, str]:
 def _case(answer: Answer, kind: str, text: str) -> Iterator[str]:
     chunk = answer.chunk
     title = answer.path if chunk.name == chunk.id else f"{answer.path} ({chunk.name})"
-    head = attributes(
-        classname=f"{chunk.sls or '-'}.{chunk.function}", name=title, time=f"{answer.took:.6f}"
-    )
+    head = attributes(classname=f"{chunk.sls or '-'}.{chunk.function}", name=title, time=f"{answer.took:.6f}")
     if not text and kind == "system-out":
         yield f"    <testcase{head}/>"
         return
