@@ -37,8 +37,8 @@ def locate(text: str, path: Path) -> tuple[int, int]:
 
 
 def end_of_list(text: str, key: str) -> tuple[str, int]:
-    """How the value of a key at the top is written, ``list``, ``flow``, ``empty``, ``other`` or ``missing``, and
-    the number of lines up to its end."""
+    """How the value of a key at the top is written: ``list``, ``flow``, ``empty``, ``other`` or ``missing``;
+    and the number of lines up to its end."""
     node = _composed(text)
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     value = next((value for name, value in pairs if name.value == key), None)
