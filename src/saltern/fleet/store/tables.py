@@ -21,13 +21,14 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from saltern.fleet.store import access_tables, chain_tables
+from saltern.fleet.store import access_tables, calendar_tables, chain_tables
 from saltern.fleet.store.columns import DIGEST, ID, JID, METADATA, NUMBER, WORD
 from saltern.fleet.store.columns import required as _required
 
 __all__ = ["METADATA"]
 ACCESS = access_tables.TABLES  # operators, their credentials, the policy: part of METADATA
 CHAINS = chain_tables.TABLES  # chains, their runs, legs, steps: part of METADATA
+CALENDARS = calendar_tables.TABLES  # windows, schedules, notifications: part of METADATA
 
 SYSTEMS = Table(
     "systems",
