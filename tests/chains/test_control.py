@@ -116,9 +116,10 @@ def test_item_7_an_action_that_ran_on_while_nobody_watched_has_its_result(
 
 
 def test_status_tells_what_runs_without_its_process(tmp_path: Path) -> None:
-    bench = made(tmp_path, f"id: a, {LONG % 1}", f"id: b, {SAY % 'b'}")
+    bench = made(tmp_path, f"id: a, {GATED}", f"id: b, {SAY % 'b'}")
     name = killed(bench)
     shown = bench.chain("status", name).out
+    (tmp_path / "gate").touch()
     assert "a           command    running" in shown
     assert "what it started still runs" in shown
     bench.to_the_end()

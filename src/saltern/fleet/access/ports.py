@@ -74,6 +74,12 @@ ACTIONS: dict[str, Action] = {
     "events.read": Action(what="follow events", roles=_READERS),
     "trees.read": Action(what="list versions of trees and compare them", roles=_READERS),
     "trees.write": Action(what="publish a tree, or return to an earlier version"),
+    "chains.read": Action(what="list chains, read their versions, compare them with systems", roles=_READERS),
+    "chains.write": Action(what="make, change and archive chains", roles=("operator", "admin")),
+    "windows.read": Action(what="read maintenance windows, and ask whether one is open", roles=_READERS),
+    "windows.write": Action(what="set and remove maintenance windows"),
+    "schedules.read": Action(what="read schedules of chains", roles=_READERS),
+    "schedules.write": Action(what="set, switch and remove schedules of chains"),
     "approvals.read": Action(what="list requests for approval", roles=_READERS),
     "approvals.decide": Action(
         what="approve or reject a request of another person", roles=("approver", "admin")

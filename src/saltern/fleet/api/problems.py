@@ -22,6 +22,8 @@ STATUSES: dict[str, int] = {
     "oidc-provider": 502,
     "pam-service": 503,
     "policy-file": 422,
+    "chain-edited": 409,
+    "chain-archived": 409,
     "approval-own": 403,
     "login-way": 403,
     "not-allowed": 403,

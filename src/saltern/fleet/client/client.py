@@ -9,6 +9,7 @@ from saltern.fleet.client.access import Approvals, Operators, Own, Policy
 from saltern.fleet.client.address import parse_address
 from saltern.fleet.client.chains import ChainRuns
 from saltern.fleet.client.follow import PATIENCE, Follower, OnBreak, ignore
+from saltern.fleet.client.library import Chains, Schedules, Windows
 from saltern.fleet.client.resources import Audit, Groups, Jobs, Systems, Tokens, Trees
 from saltern.fleet.client.session import Session, part
 from saltern.fleet.client.transport import Trust
@@ -28,6 +29,9 @@ class Client:
         self.tokens = Tokens(self.session)
         self.groups = Groups(self.session)
         self.trees = Trees(self.session)
+        self.chains = Chains(self.session)
+        self.windows = Windows(self.session)
+        self.schedules = Schedules(self.session)
         self.own = Own(self.session)
         self.operators = Operators(self.session)
         self.policy = Policy(self.session)

@@ -10,7 +10,7 @@ from saltern.fleet.store.calendar_tables import CALENDARS, SCHEDULES
 
 
 class StoredCalendar(Struct, frozen=True, kw_only=True):
-    """A calendar of windows. ``kind`` is ``allow`` or ``deny``, ``text`` iCalendar, ``target`` whom it is for."""
+    """A calendar of windows: ``allow`` or ``deny``, for the systems of a target; ``text`` is iCalendar."""
 
     name: str
     kind: str
@@ -23,7 +23,7 @@ class StoredCalendar(Struct, frozen=True, kw_only=True):
 
 
 class StoredSchedule(Struct, frozen=True, kw_only=True):
-    """A chain at its times. ``version`` None: the newest when it fires. ``inputs`` and ``strategy`` are JSON."""
+    """A chain at its times. ``version`` None: the newest then. ``inputs`` and ``strategy`` are JSON."""
 
     name: str
     chain: str

@@ -1,0 +1,191 @@
+"""Chains as objects: made, changed by new versions, checked against real systems, archived.
+
+What is written is audited in the same transaction. A version is never changed; a run names the one it has.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from uuid import uuid4
+
+from msgspec import Struct, json
+
+from saltern.chains.document import Chain, read_chain
+from saltern.chains.targets import unmatched
+from saltern.fleet.chains.model import Version
+from saltern.fleet.chains.versions import next_version
+from saltern.fleet.store import audit, chains
+from saltern.fleet.store.chains import StoredChain, StoredVersion
+from saltern.fleet.store.database import Connection, Database
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One thing that a check has found. ``level`` is ``error`` or ``warning``."""
+
+    level: str
+    what: str
+    action: str = ""
+    systems: tuple[str, ...] = ()
+
+
+def unknown_chain(name: str) -> OperationError:
+    what, fix = f"no chain is called {name!r}", "saltern chain list shows them"
+    return OperationError(Diagnostic(code="chain-unknown", what=what, fix=fix))
+
+
+def save(
+    database: Database, who: str, text: str, now: float, *, note: str = "", base: int | None = None
+) -> StoredVersion:
+    """Keep a text as the newest version of the chain that it names; a chain that is not there is made.
+
+    ``base``: the version that was edited. If there is a newer one, nothing is kept. A text that is the same
+    as the newest version is no new one.
+    """
+    chain = read_chain(text, "chain")
+    with database.write() as connection:
+        chains.lock_chain(connection, chain.name)
+        stored = chains.chain_named(connection, chain.name) or _make(connection, chain, who, now)
+        last = chains.version_of(connection, stored.id)
+        _check_base(chain.name, last, base)
+        _check_archived(stored)
+        new = next_version(stored.id, _as_version(last), text, who)
+        if last is not None and new.number == last.number:
+            return last
+        version = StoredVersion(
+            chain=stored.id,
+            number=new.number,
+            text=text,
+            sha256=new.sha256,
+            author=who,
+            created=now,
+            note=note,
+        )
+        chains.add_version(connection, version)
+        detail = {"chain": chain.name, "version": version.number, "sha256": version.sha256, "note": note}
+        audit.append(connection, who, "chain.save", detail, now)
+        return version
+
+
+def _as_version(stored: StoredVersion | None) -> Version | None:
+    if stored is None:
+        return None
+    return Version(
+        chain=stored.chain, number=stored.number, text=stored.text, sha256=stored.sha256, author=stored.author
+    )
+
+
+def _make(connection: Connection, chain: Chain, who: str, now: float) -> StoredChain:
+    new = StoredChain(
+        id=uuid4().hex, name=chain.name, created=now, created_by=who, owner=who, description=chain.description
+    )
+    chains.add_chain(connection, new)
+    return new
+
+
+def _check_base(name: str, last: StoredVersion | None, base: int | None) -> None:
+    if base is None or last is None or last.number == base:
+        return
+    what = f"the chain {name!r} has version {last.number} by {last.author}, and version {base} was edited"
+    fix = f"look at `saltern chain diff {name} {base} {last.number}`, and edit version {last.number}"
+    raise OperationError(Diagnostic(code="chain-edited", what=what, fix=fix))
+
+
+def _check_archived(stored: StoredChain) -> None:
+    if stored.archived_at is not None:
+        what = f"the chain {stored.name!r} is archived"
+        fix = f"saltern chain archive {stored.name} --undo brings it back"
+        raise OperationError(Diagnostic(code="chain-archived", what=what, fix=fix))
+
+
+def find(connection: Connection, name: str, number: int | None = None) -> tuple[StoredChain, StoredVersion]:
+    """A chain and a version of it, the newest without a number."""
+    stored = chains.chain_named(connection, name)
+    if stored is None:
+        raise unknown_chain(name)
+    version = chains.version_of(connection, stored.id, number)
+    if version is None:
+        what, fix = f"the chain {name!r} has no version {number}", f"saltern chain show {name} lists them"
+        raise OperationError(Diagnostic(code="chain-version-unknown", what=what, fix=fix))
+    return stored, version
+
+
+def archive(database: Database, who: str, name: str, now: float, *, undo: bool = False) -> StoredChain:
+    """Put a chain out of sight, or bring it back. Its runs and versions stay."""
+    with database.write() as connection:
+        stored, _ = find(connection, name)
+        if chains.set_archived(connection, stored.id, who, None if undo else now):
+            audit.append(
+                connection, who, "chain.unarchive" if undo else "chain.archive", {"chain": stored.name}, now
+            )
+        return find(connection, name)[0]
+
+
+def difference(old: StoredVersion, new: StoredVersion, name: str) -> list[str]:
+    """What differs between two versions, as a unified diff."""
+    names = (f"{name} version {old.number}", f"{name} version {new.number}")
+    return list(difflib.unified_diff(old.text.splitlines(), new.text.splitlines(), *names, lineterm=""))
+
+
+def validate(
+    text: str, target: str, systems: Sequence[str], facts: Mapping[str, Mapping[str, object]]
+) -> list[Finding]:
+    """What is wrong with a chain on the systems of a target: it means none of them, a target of an action
+    matches none, or a system cannot do what an action asks for, by the facts that are known of it."""
+    chain = read_chain(text, "chain")
+    meant = [one for one in systems if any(action.meant_for(one) for action in chain.actions)]
+    if not meant:
+        return [Finding(level="error", what=f"no action is meant for a system of {target!r}")]
+    found = [
+        Finding(level="warning", action=action, what=f"no system of {target!r} matches {pattern!r}")
+        for action, pattern in unmatched(chain, systems)
+    ]
+    return [*found, *_unable(chain, {system: facts.get(system, {}) for system in meant})]
+
+
+def _unable(chain: Chain, known: Mapping[str, Mapping[str, object]]) -> list[Finding]:
+    """Actions that systems cannot do, by what they have said of themselves."""
+    found: list[Finding] = []
+    for action in chain.actions:
+        for needs, what in NEEDS.get(action.kind, ()):
+            lacking = tuple(
+                s for s, facts in known.items() if action.meant_for(s) and facts and not needs(facts)
+            )
+            if lacking:
+                found.append(Finding(level="error", action=action.id, what=what, systems=lacking))
+    return found
+
+
+def _has_package_manager(facts: Mapping[str, object]) -> bool:
+    return str(facts.get("os_family", "")) in PACKAGED or not facts.get("os_family")
+
+
+def _is_linux(facts: Mapping[str, object]) -> bool:
+    return str(facts.get("kernel", "Linux")) == "Linux"
+
+
+def _can_reboot(facts: Mapping[str, object]) -> bool:
+    return str(facts.get("virtual_subtype", "")).lower() not in ("docker", "podman", "kubernetes")
+
+
+PACKAGED = frozenset(
+    {"Debian", "RedHat", "Suse", "Arch", "Alpine", "Gentoo", "FreeBSD", "OpenBSD", "NetBSD", "MacOS"}
+)
+_PACKAGES = ((_has_package_manager, "packages are managed in no known way there"),)
+Need = tuple[Callable[[Mapping[str, object]], bool], str]
+NEEDS: dict[str, Sequence[Need]] = {
+    "packages": _PACKAGES,
+    "patch": _PACKAGES,
+    "upgrade": _PACKAGES,
+    "reboot": (
+        (_is_linux, "saltern reboots Linux only"),
+        (_can_reboot, "a container does not reboot"),
+    ),
+}
+
+
+def inputs_of(version: StoredVersion) -> dict[str, object]:
+    """The schema of what a run may be given."""
+    found: dict[str, object] = json.decode(version.inputs)
+    return found

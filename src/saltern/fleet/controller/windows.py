@@ -1,0 +1,116 @@
+"""Maintenance windows and schedules at a controller: kept, checked, and asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import json
+from msgspec.structs import replace
+
+from saltern.fleet.calendars.ical import BadCalendar, read_calendar
+from saltern.fleet.calendars.schedule import BadSchedule, Timing, check_timing, next_fire
+from saltern.fleet.calendars.windows import Calendar
+from saltern.fleet.store import audit, calendars
+from saltern.fleet.store.calendars import StoredCalendar, StoredSchedule
+from saltern.fleet.store.database import Connection, Database
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+Match = Callable[[str, Sequence[str]], Sequence[str]]
+
+
+def keep_calendar(database: Database, who: str, new: StoredCalendar, now: float) -> StoredCalendar:
+    """Keep a calendar, if it can be read."""
+    compiled(new)
+    with database.write() as connection:
+        calendars.set_calendar(connection, new)
+        detail = {"name": new.name, "kind": new.kind, "target": new.target, "zone": new.zone}
+        audit.append(connection, who, "window.set", detail, now)
+    return new
+
+
+def drop_calendar(database: Database, who: str, name: str, now: float) -> None:
+    with database.write() as connection:
+        if not calendars.remove_calendar(connection, name):
+            what, fix = f"no window is called {name!r}", "saltern window list shows them"
+            raise OperationError(Diagnostic(code="window-unknown", what=what, fix=fix))
+        audit.append(connection, who, "window.remove", {"name": name}, now)
+
+
+def compiled(stored: StoredCalendar) -> Calendar:
+    """The calendar as rules. Raises ``OperationError`` with the line that is wrong."""
+    try:
+        events = read_calendar(stored.text, stored.zone)
+    except BadCalendar as problem:
+        what = f"the calendar {stored.name!r}: {problem}"
+        fix = "export it as iCalendar; docs/guides/windows-and-schedules.md says what is read"
+        raise OperationError(Diagnostic(code="window-invalid", what=what, fix=fix)) from None
+    return Calendar(name=stored.name, kind="deny" if stored.kind == "deny" else "allow", events=events)
+
+
+def calendars_for(
+    stored: Sequence[StoredCalendar], systems: Sequence[str], match: Match
+) -> dict[str, list[Calendar]]:
+    """The calendars of each system."""
+    found: dict[str, list[Calendar]] = {system: [] for system in systems}
+    for one in stored:
+        calendar = compiled(one)
+        for system in match(one.target, systems):
+            found[system].append(calendar)
+    return found
+
+
+# -- schedules -------------------------------------------------------------------------------------------
+
+
+def timing_of(stored: StoredSchedule) -> Timing:
+    return Timing(
+        cron=stored.cron,
+        zone=stored.zone,
+        overlap=stored.overlap,  # type: ignore[arg-type]
+        catch_up=stored.catch_up,  # type: ignore[arg-type]
+    )
+
+
+def keep_schedule(database: Database, who: str, new: StoredSchedule, now: float) -> StoredSchedule:
+    """Keep a schedule with the time at which it fires next."""
+    timing = timing_of(new)
+    try:
+        check_timing(timing)
+    except BadSchedule as problem:
+        raise OperationError(Diagnostic(code="schedule-invalid", what=str(problem))) from None
+    stored = replace(new, next_at=next_fire(timing, now) if new.enabled else None)
+    with database.write() as connection:
+        calendars.set_schedule(connection, stored)
+        detail = {"name": new.name, "cron": new.cron, "zone": new.zone, "target": new.target}
+        audit.append(connection, who, "schedule.set", {**detail, "enabled": new.enabled}, now)
+    return stored
+
+
+def drop_schedule(database: Database, who: str, name: str, now: float) -> None:
+    with database.write() as connection:
+        if not calendars.remove_schedule(connection, name):
+            raise unknown_schedule(name)
+        audit.append(connection, who, "schedule.remove", {"name": name}, now)
+
+
+def switch_schedule(database: Database, who: str, name: str, now: float, *, enabled: bool) -> StoredSchedule:
+    """Have a schedule fire, or not. What passed while it did not is not caught up."""
+    with database.read() as connection:
+        found = named_schedule(connection, name)
+    return keep_schedule(database, who, replace(found, enabled=enabled, changed=now), now)
+
+
+def named_schedule(connection: Connection, name: str) -> StoredSchedule:
+    found = calendars.schedule_named(connection, name)
+    if found is None:
+        raise unknown_schedule(name)
+    return found
+
+
+def unknown_schedule(name: str) -> OperationError:
+    what, fix = f"no schedule is called {name!r}", "saltern schedule list shows them"
+    return OperationError(Diagnostic(code="schedule-unknown", what=what, fix=fix))
+
+
+def as_json(value: object) -> bytes:
+    return json.encode(value)
