@@ -53,6 +53,18 @@ On many systems, at the controller (the run is that of `run FILE --on TARGET`):
   pause, resume, cancel, retry [ACTION], skip ACTION, done ACTION, release: as above;
                         --system and --wave choose some of the systems
 
+Chains that a controller keeps, in versions:
+
+  list                      the chains; with --archived, also those that are archived
+  new FILE                  keep a new chain
+  edit CHAIN [FILE]         a new version, by your editor or from a file; refused if another was quicker
+  show CHAIN [VERSION]      its versions, and the text of one; show RUN is above
+  diff CHAIN [OLD [NEW]]    what differs between two versions; without them, the last two
+  validate FILE|CHAIN       compare it with the systems of --on TARGET: who is meant, who cannot do it
+  import FILE               keep a file, as a new chain or a new version
+  export CHAIN [VERSION]    print its text
+  archive CHAIN             put it out of sight; --undo brings it back
+
 Without RUN, or with `last`: the last one of this machine."""
 EPILOG = """\
 examples:
@@ -66,6 +78,10 @@ for an operator, 6 the machine goes down for a reboot"""
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
+    if args.verb in LIBRARY_VERBS and not (args.verb == "show" and _is_run(args)):
+        from saltern.cli.chain_library import run_library
+
+        return run_library(args)
     if args.on is not None or is_about_fleet(args):
         from saltern.cli.chain_on import run_chain_on
 
@@ -75,6 +91,13 @@ def main(argv: list[str]) -> int:
         print(f"saltern chain {args.verb}: give {wanted.needs}", file=sys.stderr)
         return exits.SURROUNDINGS
     return wanted.run(args, session(args))
+
+
+def _is_run(args: SimpleNamespace) -> bool:
+    """Whether the first word is the number of a run of the fleet, and not the name of a chain."""
+    from re import match
+
+    return bool(args.words) and match(r"\d{8}T\d", args.words[0]) is not None
 
 
 def is_about_fleet(args: SimpleNamespace) -> bool:
@@ -359,17 +382,14 @@ VERBS: dict[str, Verb] = {
     "done": Verb(_done, "an action, or a run and an action", 1, 2),
     "release": Verb(_release, "one run, or none", 0, 1),
 }
+LIBRARY_VERBS = ("list", "new", "edit", "show", "diff", "validate", "import", "export", "archive")
+WORDS = tuple(dict.fromkeys((*VERBS, *FLEET_VERBS, *LIBRARY_VERBS)))
 LINE = CommandLine(
     command="chain",
     about=ABOUT,
     epilog=EPILOG,
     words=(
-        Word(
-            dest="verb",
-            metavar="VERB",
-            help=", ".join((*VERBS, *FLEET_VERBS)),
-            choices=(*VERBS, *FLEET_VERBS),
-        ),
+        Word(dest="verb", metavar="VERB", help=", ".join(WORDS), choices=WORDS),
         Word(dest="words", metavar="WORD", many=True, help="a chain file, or the number of a run"),
     ),
     rows=(
@@ -386,7 +406,7 @@ LINE = CommandLine(
             metavar="DIR",
             help="render: write the segments below this file root, with the module that a real Salt needs",
         ),
-        Row(flag="--reason", dest="reason", metavar="TEXT", help="cancel, pause, skip, done: why"),
+        Row(flag="--reason", dest="reason", metavar="TEXT", help="cancel, pause, skip, done, edit: why"),
         Row(
             flag="--now",
             dest="now",
@@ -414,6 +434,8 @@ LINE = CommandLine(
             default=False,
             help="run: say what would change, and change nothing",
         ),
+        Row(flag="--archived", dest="archived", kind="on", default=False, help="list: archived ones, too"),
+        Row(flag="--undo", dest="undo", kind="on", default=False, help="archive: bring it back"),
         Row(flag="--action", dest="action_id", metavar="ID", help="add: the id of the action"),
         Row(flag="--title", dest="title", metavar="TEXT", help="add: what the action is for"),
         Row(

@@ -21,6 +21,8 @@ COMMANDS: dict[str, Command] = {
     "init": Command("write a small tree that works, with a test, to begin from", "init"),
     "runs": Command("list the runs of this machine", "runs"),
     "chain": Command("run action chains, which continue after reboots", "chain"),
+    "window": Command("maintenance windows: when work is allowed on systems of the fleet", "window"),
+    "schedule": Command("chains that the controller runs at their times", "schedule"),
     "fleet": Command("many systems: who is there, keys, tokens, groups, facts, and a demonstration", "fleet"),
     "jobs": Command("list the jobs of the fleet", "jobs"),
     "job": Command("show or follow one job of the fleet", "job"),
