@@ -147,7 +147,7 @@ class WindowAnswer(ApiAnswer, frozen=True, kw_only=True):
     why: str = ""
     until: float | None = None
     next: float | None = None
-    windows: list[tuple[float, float]] = []
+    windows: list[list[float]] = []
     calendars: list[str] = []
 
 

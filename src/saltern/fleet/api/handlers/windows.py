@@ -79,7 +79,7 @@ def _window(system: str, own: list[Calendar], now: float, query: WindowQuery) ->
         why=verdict.why,
         until=verdict.until,
         next=verdict.next,
-        windows=upcoming,
+        windows=[list(one) for one in upcoming],
         calendars=[one.name for one in own],
     )
 
