@@ -21,7 +21,7 @@ from tests.chains.test_control import GATED, SAY, at_work, killed, leg, made, un
 from saltern.chains.document import read_chain
 from saltern.chains.draft import action_of, with_action
 from saltern.chains.legs import Legs
-from saltern.chains.show import telling_line
+from saltern.chains.show import main_line
 from saltern.chains.statuses import Leg
 from saltern.chains.targets import unmatched
 from saltern.language.late import escaped, filled
@@ -287,8 +287,8 @@ def test_the_table_shows_the_line_that_matters(tmp_path: Path) -> None:
         ("only this", True, "only this"),
     ],
 )
-def test_the_telling_line(comment: str, failed: bool, line: str) -> None:
-    assert telling_line(comment, failed=failed) == line
+def test_the_main_line(comment: str, failed: bool, line: str) -> None:
+    assert main_line(comment, failed=failed) == line
 
 
 def test_hints_name_retry_with_the_run(tmp_path: Path) -> None:

@@ -71,8 +71,8 @@ def _case(leg: Mapping[str, Any], row: Row, kind: str) -> Iterator[str]:
 def write_lines(leg: Mapping[str, Any], out: TextIO) -> None:
     """A line for each action, and one for the leg itself."""
     for row in leg["steps"]:
-        _tell(out, "action", **row)
-    _tell(out, "chain", **{name: value for name, value in leg.items() if name != "steps"})
+        _emit_line(out, "action", **row)
+    _emit_line(out, "chain", **{name: value for name, value in leg.items() if name != "steps"})
 
 
 class LiveLines:
@@ -85,16 +85,16 @@ class LiveLines:
     def __call__(self, event: Event) -> None:
         if isinstance(event, ChunkStarted) and not event.frame and event.chunk.id in self._actions:
             action = self._actions[event.chunk.id]
-            _tell(self._out, "action-started", action=action.id, kind=action.kind, started=event.started)
+            _emit_line(self._out, "action-started", action=action.id, kind=action.kind, started=event.started)
         if isinstance(event, ChunkFinished) and event.answer.chunk.id in self._actions:
             answer = event.answer
             action = self._actions[answer.chunk.id]
             if answer.frame or answer.sub:
                 return
             row = results(Report(answers=[answer]), [action.id], {action.id: action.row})[action.id]
-            _tell(self._out, "action-finished", action=action.id, kind=action.kind, **row)
+            _emit_line(self._out, "action-finished", action=action.id, kind=action.kind, **row)
 
 
-def _tell(out: TextIO, event: str, **values: object) -> None:
+def _emit_line(out: TextIO, event: str, **values: object) -> None:
     out.write(tame(dumps({"event": event, **values}).decode()) + "\n")
     out.flush()

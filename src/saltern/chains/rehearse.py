@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from saltern.chains.compile import LegPlan
 from saltern.chains.document import Action
 from saltern.chains.render import actions_text
-from saltern.chains.show import telling_line
+from saltern.chains.show import main_line
 from saltern.engine.apply import apply
 from saltern.engine.request import Request
 from saltern.engine.session import Session
@@ -41,7 +41,7 @@ def lines(data: dict[str, object]) -> Iterator[str]:
     steps = data["steps"]
     assert isinstance(steps, list)
     for row in steps:
-        note = telling_line(str(row["comment"]), failed=row["would"] == "fail")
+        note = main_line(str(row["comment"]), failed=row["would"] == "fail")
         would = f"would {row['would']}" if row["would"] else "as it should be"
         yield f"  {row['action']:<12}{row['kind']:<11}{would:<24}{note}".rstrip()
 

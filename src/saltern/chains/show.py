@@ -157,10 +157,10 @@ def note_of(row: Mapping[str, object]) -> str:
     if row["status"] == Step.FAILED.value and code and isinstance(output, Mapping):
         said = str(output.get("stderr") or output.get("stdout") or "").strip()
         return f"exit code {code}" + (f": {said.splitlines()[-1].strip()[:200]}" if said else "")
-    return telling_line(str(row["comment"]), failed=row["status"] in _BAD_WORDS)
+    return main_line(str(row["comment"]), failed=row["status"] in _BAD_WORDS)
 
 
-def telling_line(comment: str, *, failed: bool) -> str:
+def main_line(comment: str, *, failed: bool) -> str:
     """The line of a comment that says most: of a failure the one that names it, else the first. A line that
     only announces the next is shown with it."""
     lines = [line.strip() for line in comment.splitlines() if line.strip()]

@@ -80,7 +80,7 @@ class Overlay(Enum):
 
 OVERLAYS: dict[Overlay, str] = {
     Overlay.BROKEN: "it should be at work, and no process works on it; `saltern chain resume` continues it",
-    Overlay.UNREACHABLE: "its system is away; what it has reported so far stands, and it may go on there",
+    Overlay.UNREACHABLE: "its system is away; what it has reported so far stands, and it may continue there",
 }
 Status = Step | Leg | Wave | Run
 

@@ -229,8 +229,8 @@ def _run(args: SimpleNamespace, engine: Session) -> int:
     if args.test:
         return _rehearse(args, engine, plan, order.pillar)
 
-    def work(tell: EventSink) -> KnownLeg:
-        return start(engine.settings, order, tell, again=options_of(args))
+    def work(sink: EventSink) -> KnownLeg:
+        return start(engine.settings, order, sink, again=options_of(args))
 
     return drive_and_show(args, engine, plan, work)
 
@@ -266,8 +266,8 @@ def _resume_leg(args: SimpleNamespace, engine: Session, name: str) -> int:
     from saltern.chains.drive import readable, resume_leg
     from saltern.cli.resume_question import ask_at_terminal
 
-    def work(tell: EventSink) -> KnownLeg:
-        return resume_leg(engine.settings, name, tell, again=options_of(args), question=ask_at_terminal)
+    def work(sink: EventSink) -> KnownLeg:
+        return resume_leg(engine.settings, name, sink, again=options_of(args), question=ask_at_terminal)
 
     return drive_and_show(args, engine, readable(engine.settings, name).state.plan, work)
 

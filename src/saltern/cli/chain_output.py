@@ -39,14 +39,14 @@ def drive_and_show(
 ) -> int:
     """Do the work, wait while the machine goes down, and print what became of the leg; the exit code."""
     end_in_order()
-    tell = _teller(args, plan, sys.stdout)
-    known, code = _stay(args, engine, lambda: work(tell))
+    sink = _sink_for(args, plan, sys.stdout)
+    known, code = _stay(args, engine, lambda: work(sink))
     name = known.id
     while known.state.status.value == "rebooting" and code is None:
         if args.out == "nested":
             show(args, engine, known)
             sys.stdout.flush()
-        known, code = _stay(args, engine, lambda: _go_on(args, engine, name, tell))
+        known, code = _stay(args, engine, lambda: _go_on(args, engine, name, sink))
     if code is None or args.out != "nested":
         show(args, engine, known)
     return CODES.get(known.state.status.value, exits.OK) if code is None else code
@@ -67,11 +67,11 @@ def _stay(
         return known, exits.REBOOTING
 
 
-def _go_on(args: SimpleNamespace, engine: Session, name: str, tell: EventSink) -> KnownLeg:
+def _go_on(args: SimpleNamespace, engine: Session, name: str, sink: EventSink) -> KnownLeg:
     from saltern.chains.drive import resume_leg
     from saltern.cli.resume_question import ask_at_terminal
 
-    return resume_leg(engine.settings, name, tell, again=options_of(args), question=ask_at_terminal)
+    return resume_leg(engine.settings, name, sink, again=options_of(args), question=ask_at_terminal)
 
 
 def _rebooting(engine: Session) -> KnownLeg | None:
@@ -112,7 +112,7 @@ def options_of(args: SimpleNamespace) -> list[str]:
     return options_again(args)
 
 
-def _teller(args: SimpleNamespace, plan: LegPlan, out: TextIO) -> EventSink:
+def _sink_for(args: SimpleNamespace, plan: LegPlan, out: TextIO) -> EventSink:
     if args.out == "jsonl":
         from saltern.chains.formats import LiveLines
 

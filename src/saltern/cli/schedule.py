@@ -21,7 +21,7 @@ away. With words:
   set NAME CHAIN CRON     keep one: '30 2 * * *', @daily …
   enable NAME             have it fire again
   disable NAME            have it fire no more, until it is enabled
-  remove NAME             remove one; runs that it has begun go on""",
+  remove NAME             remove one; runs that it has begun continue""",
     epilog="""\
 examples:
   saltern schedule set nightly patching '30 2 * * *' --zone Europe/Berlin --target 'web*'

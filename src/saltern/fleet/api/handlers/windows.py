@@ -130,7 +130,7 @@ async def set_schedule(call: Call[NoQuery, ScheduleBody]) -> ScheduleAnswer:
 
 
 async def remove_schedule(call: Call[NoQuery, None]) -> None:
-    """Remove a schedule; runs that it has begun go on."""
+    """Remove a schedule; runs that it has begun continue."""
     arguments = (call.desk.fleet.database, call.who.name, call.path["schedule"], call.desk.now())
     await call.ask(windows.drop_schedule, *arguments)
 
