@@ -130,7 +130,7 @@ def _wanted(run: RunState, leg: LegState) -> Verb | None:
         return None
     if leg.ending:
         return "cancel"
-    if leg.held or (run.status in PAUSES and PAUSES[run.status](run)):
+    if leg.held or leg.shut or (run.status in PAUSES and PAUSES[run.status](run)):
         return "pause" if leg.sent is not None else None
     if leg.sent is not None:
         return "run"

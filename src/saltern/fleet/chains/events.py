@@ -54,6 +54,12 @@ class Away(Event, frozen=True, kw_only=True):
     leg: str
 
 
+class Windows(Event, frozen=True, kw_only=True):
+    """Which systems may not be worked on now: a leg, and why not. Every other may."""
+
+    shut: dict[str, str]
+
+
 class Back(Event, frozen=True, kw_only=True):
     """It is connected again."""
 

@@ -71,6 +71,7 @@ class LegState(Struct, frozen=True, kw_only=True):
     status: Leg = Leg.PENDING
     away: bool = False
     held: bool = False
+    shut: str = ""  # why its system has no open window now
     ending: Literal["", "operator", "deadline"] = ""  # who wants it to end before it is done
     sent: Verb | None = None
     order: int = 0

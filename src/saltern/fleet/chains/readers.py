@@ -21,10 +21,23 @@ Read = tuple[RunState, tuple[Command, ...]]
 
 
 def _begin(run: RunState, _event: events.Begin) -> Read:
+    """A run that needs no approval begins when a window of one of its systems is open."""
     if run.status is not Run.SCHEDULED:
         return run, ()
     waits = run.gate and run.gate not in run.opened
+    if not waits and all(leg.shut for leg in run.legs.values()):
+        return run, ()
     return replace(run, status=Run.AWAITING_APPROVAL if waits else Run.RUNNING), ()
+
+
+def _windows(run: RunState, event: events.Windows) -> Read:
+    """A leg whose window closes pauses before its next action; it continues when one opens."""
+    legs = {
+        leg.id: replace(leg, shut=event.shut.get(leg.id, ""))
+        for leg in run.legs.values()
+        if not leg.is_over and leg.shut != event.shut.get(leg.id, "")
+    }
+    return changed_legs(run, legs), ()
 
 
 def _tick(run: RunState, _event: events.Tick) -> Read:
@@ -223,6 +236,7 @@ def _closed(run: RunState, event: events.Closed) -> Read:
 
 READERS: dict[type[events.Event], Callable[[RunState, Any], Read]] = {
     events.Begin: _begin,
+    events.Windows: _windows,
     events.Tick: _tick,
     events.Reported: _reported,
     events.Away: _presence(away=True),

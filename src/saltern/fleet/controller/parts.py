@@ -16,6 +16,7 @@ from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains.desk import ChainDesk, Seams
 from saltern.fleet.controller.chains.keeper import ChainKeeper
 from saltern.fleet.controller.chains.publisher import Publisher
+from saltern.fleet.controller.chains.shut import WindowWatch
 from saltern.fleet.controller.desk_registry import DeskRegistry
 from saltern.fleet.controller.dispatch import Dispatcher
 from saltern.fleet.controller.duties import (
@@ -32,6 +33,7 @@ from saltern.fleet.controller.inventory import Inventory
 from saltern.fleet.controller.presence import PresenceBoard
 from saltern.fleet.controller.progress import ProgressDesk
 from saltern.fleet.controller.registry import Gate, Registry
+from saltern.fleet.controller.schedules import Schedules
 from saltern.fleet.controller.service import Fleet
 from saltern.fleet.controller.singleton import Hold, Singleton
 from saltern.fleet.controller.ssh.board import SshBoard
@@ -118,7 +120,8 @@ class Parts:
             trees=lambda: self.trees.members if self.trees else {},
         )
         publisher = Publisher(self.calls, self.dispatcher, now=now)
-        self.chain_keeper = ChainKeeper(self.calls, publisher, self.board, self.hub, now=now)
+        windows = WindowWatch(self.fleet.match)
+        self.chain_keeper = ChainKeeper(self.calls, publisher, self.board, self.hub, now=now, windows=windows)
         self.progress = ProgressDesk(
             bus, self.calls, self.hub, self.alarms, now=now, on_leg=self.chain_keeper.on_progress
         )
@@ -179,6 +182,7 @@ class Parts:
             ("nudges", Nudges(self.dispatcher, self.board, now=now, after=self.options.unsent), 2.0),
             ("presence", PresenceKeeper(self.board, self.hub, now=now), 0.5),
             ("chains", self.chain_keeper, 0.5),
+            ("schedules", Schedules(self._chain_desk, now=now), 1.0),
             ("retention", Retention(self.options.limits, now=now), 60.0),
         ]
         if files := self.options.files:
@@ -197,6 +201,10 @@ class Parts:
             )
             for name, work, every in rows
         }
+
+    def _chain_desk(self) -> ChainDesk:
+        assert self.fleet.chains is not None, "it is made with the other parts"
+        return self.fleet.chains
 
     def _seams(self) -> Seams:
         """What runs of chains need of the rest."""

@@ -48,12 +48,15 @@ def compiled(stored: StoredCalendar) -> Calendar:
 
 
 def calendars_for(
-    stored: Sequence[StoredCalendar], systems: Sequence[str], match: Match
+    stored: Sequence[StoredCalendar],
+    systems: Sequence[str],
+    match: Match,
+    compile_one: Callable[[StoredCalendar], Calendar] | None = None,
 ) -> dict[str, list[Calendar]]:
     """The calendars of each system."""
     found: dict[str, list[Calendar]] = {system: [] for system in systems}
     for one in stored:
-        calendar = compiled(one)
+        calendar = (compile_one or compiled)(one)
         for system in match(one.target, systems):
             found[system].append(calendar)
     return found

@@ -86,7 +86,7 @@ def due_schedules(connection: Connection, now: float) -> list[StoredSchedule]:
     return [_schedule(row) for row in connection.execute(query.order_by(SCHEDULES.c.next_at))]
 
 
-def mark_fired(connection: Connection, before: StoredSchedule, **changes: object) -> bool:
+def mark_fired(connection: Connection, before: StoredSchedule, changes: dict[str, object]) -> bool:
     """Keep when it fires next and what it did. False: another controller was quicker."""
     change = update(SCHEDULES).where(
         SCHEDULES.c.name == before.name,

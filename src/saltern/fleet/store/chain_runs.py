@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgspec import json
 from sqlalchemy import Connection, Table, and_, bindparam, func, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -91,6 +92,21 @@ def open_systems(connection: Connection) -> dict[str, list[tuple[str, str, bool]
     found: dict[str, list[tuple[str, str, bool]]] = {}
     for row in connection.execute(query):
         found.setdefault(str(row.run), []).append((str(row.id), str(row.system), bool(row.away)))
+    return found
+
+
+def unfinished_systems(connection: Connection) -> dict[str, list[tuple[str, str, str]]]:
+    """Each open run: its legs that are not over, their systems, and why they have no open window."""
+    over = [one.value for one in OVER]
+    query = (
+        select(CHAIN_LEGS.c.run, CHAIN_LEGS.c.id, CHAIN_LEGS.c.system, CHAIN_LEGS.c.state)
+        .join(CHAIN_RUNS, CHAIN_RUNS.c.id == CHAIN_LEGS.c.run)
+        .where(CHAIN_RUNS.c.status.in_(OPEN), CHAIN_LEGS.c.status.not_in(over))
+    )
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for row in connection.execute(query):
+        shut = str(json.decode(row.state).get("shut", ""))
+        found.setdefault(str(row.run), []).append((str(row.id), str(row.system), shut))
     return found
 
 

@@ -13,13 +13,14 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from saltern.fleet.chains.events import Away, Back, Begin, Event, Tick
+from saltern.fleet.chains.events import Away, Back, Begin, Event, Tick, Windows
 from saltern.fleet.chains.model import RunState
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains.decisions import Decided, Decisions
 from saltern.fleet.controller.chains.gates import expire
 from saltern.fleet.controller.chains.publisher import Publisher
 from saltern.fleet.controller.chains.reports import read_report, unpack, without_report
+from saltern.fleet.controller.chains.shut import WindowWatch
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.presence import PresenceBoard
 from saltern.fleet.controller.singleton import Hold, LeaseLost
@@ -49,6 +50,7 @@ class News(Struct):
     away: list[str] = field(default_factory=list)
     back: list[str] = field(default_factory=list)
     gates: list[str] = field(default_factory=list)
+    shut: dict[str, str] | None = None
 
 
 class ChainKeeper:
@@ -62,7 +64,9 @@ class ChainKeeper:
         hub: Hub,
         *,
         now: Callable[[], float],
+        windows: WindowWatch | None = None,
     ) -> None:
+        self._windows = windows
         self._calls = calls
         self._publisher = publisher
         self._board = board
@@ -114,6 +118,8 @@ class ChainKeeper:
             news.setdefault(run, News()).gates.append(gate)
         for run in due_runs(connection, now):
             news.setdefault(run, News())
+        for run, shut in (self._windows.changes(connection, now) if self._windows else {}).items():
+            news.setdefault(run, News()).shut = shut
         return news
 
     def _gather_presence(self, connection: Connection, news: dict[str, News]) -> None:
@@ -125,6 +131,8 @@ class ChainKeeper:
 
     def _decide(self, connection: Connection, run: str, news: News, now: float) -> Decided:
         def events(state: RunState) -> Iterator[Event]:
+            if news.shut is not None:
+                yield Windows(now=now, shut=news.shut)
             yield Begin(now=now)
             for one in news.returned:
                 yield from _returned(connection, state, one, now)

@@ -60,6 +60,7 @@ def leg_values(leg: LegState) -> dict[str, Any]:
         "again_step": leg.again_step,
         "again_from": leg.again_from.value if leg.again_from else "",
         "places": [step.place for step in leg.plan],
+        "shut": leg.shut,
     }
     same = {name: getattr(leg, name) for name in LEG_SAME}
     return {
@@ -181,6 +182,7 @@ def _leg_from(row: Row, steps: Sequence[Row], tries: Mapping[tuple[str, int], li
         again=state.get("again", ""),
         again_step=state.get("again_step", ""),
         again_from=Leg(state["again_from"]) if state.get("again_from") else None,
+        shut=state.get("shut", ""),
         **{name: row[name] for name in LEG_SAME},
     )
 

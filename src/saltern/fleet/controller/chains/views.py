@@ -95,8 +95,15 @@ def _gates(connection: Connection, run: str) -> list[dict[str, Any]]:
 
 
 def _leg(leg: Row, current: str) -> dict[str, Any]:
-    same = ("system", "status", "away", "waits_for", "quarantined", "ended")
-    return {"wave": leg["wave"] + 1, "current": current, **{name: leg[name] for name in same}}
+    same = ("system", "status", "away", "quarantined", "ended")
+    found = {"wave": leg["wave"] + 1, "current": current, **{name: leg[name] for name in same}}
+    return {**found, "waits_for": waits_for(leg)}
+
+
+def waits_for(leg: Row) -> str:
+    """What a leg waits for: a window of its system, or what its system has said."""
+    shut = "" if Leg(leg["status"]) in OVER else json.decode(leg["state"]).get("shut", "")
+    return f"a window: {shut}" if shut else str(leg["waits_for"])
 
 
 def _current(connection: Connection, run: str) -> dict[str, str]:
@@ -127,6 +134,9 @@ def why(row: Row, waves: Sequence[Row], gates: Sequence[Row], legs: Sequence[Row
     busy = [leg for leg in legs if leg["sent"] and Leg(leg["status"]) not in OVER]
     if gate is not None and not busy:
         return f"waits for approval of gate {gate['gate']!r}"
+    shut = [leg for leg in legs if waits_for(leg).startswith("a window: ")]
+    if shut and not [leg for leg in busy if leg not in shut]:
+        return f"{len(shut)} systems wait for {waits_for(shut[0])}"
     if soaking is not None and not busy:
         return f"wave {soaking['wave']} soaks before the next one begins"
     if away := [leg["system"] for leg in busy if leg["away"]]:
@@ -216,8 +226,8 @@ def _whole_leg(
             for values in chain_runs.steps_of(connection, row["id"])
         )
     ]
-    head = {name: row[name] for name in ("run", "system", "status", "away", "waits_for", "quarantined")}
-    return {"chain": chain.name, **head, "steps": steps, "orders": orders}
+    head = {name: row[name] for name in ("run", "system", "status", "away", "quarantined")}
+    return {"chain": chain.name, **head, "waits_for": waits_for(row), "steps": steps, "orders": orders}
 
 
 def log(connection: Connection, run: str) -> list[dict[str, Any]]:
