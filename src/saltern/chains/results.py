@@ -11,6 +11,7 @@ from saltern.chains.statuses import Step
 from saltern.durable.barriers.cancel import CANCELLED
 from saltern.journal.codec import chunks_in
 from saltern.journal.fold import RunState
+from saltern.language import secrets
 from saltern.language.events import Answer, Report
 from saltern.language.result import Outcome, Result
 from saltern.system.keeper import called
@@ -155,7 +156,7 @@ def has_changed(result: Result) -> bool:
 def output_of(result: Result) -> dict[str, str]:
     """What its program wrote, the end of it if that is long."""
     written = {name: result.data.get(name) or result.changes.get(name) for name in ("stdout", "stderr")}
-    return {name: _shortened(str(text)) for name, text in written.items() if text}
+    return {name: _shortened(secrets.mask(str(text))) for name, text in written.items() if text}
 
 
 def _shortened(text: str) -> str:
@@ -173,7 +174,13 @@ def _said(result: Result) -> str:
 
 
 def _row(status: Step, comment: str) -> dict[str, object]:
-    return {"status": status.value, "comment": comment, "changed": False, "took": 0.0, "started": 0.0}
+    return {
+        "status": status.value,
+        "comment": secrets.mask(comment),
+        "changed": False,
+        "took": 0.0,
+        "started": 0.0,
+    }
 
 
 def refused(action: str, why: str) -> Rows:
