@@ -30,6 +30,7 @@ Run an action chain: ordered actions of a file, cut at reboots and updates, each
   check FILE            read the file and report every problem
   render FILE           print the segments of each system; --export DIR writes them, for a real Salt
   to-sls FILE           print the chain as one state file
+  from-sls FILE         print a state file whose states stand in a line as a chain
   add FILE KIND WORD…   append an action to the file: `add nightly.yaml command uptime`
   run FILE              run what is meant for this machine; with --on TARGET, on each system of the fleet;
                         with --test, say what each action would do, and do nothing
@@ -202,6 +203,14 @@ def _to_sls(args: SimpleNamespace, engine: Session) -> int:
     return exits.OK
 
 
+def _from_sls(args: SimpleNamespace, _engine: Session) -> int:
+    from saltern.chains.from_sls import chain_text
+    from saltern.cli.chain_draft import name_of
+
+    print(chain_text(read_text(args.words[0]), args.words[0], name_of(args.words[0])), end="")
+    return exits.OK
+
+
 def _add(args: SimpleNamespace, engine: Session) -> int:
     from saltern.cli.chain_draft import add
 
@@ -371,6 +380,7 @@ VERBS: dict[str, Verb] = {
     "check": Verb(_check, "one chain file", 1, 1),
     "render": Verb(_render, "one chain file", 1, 1),
     "to-sls": Verb(_to_sls, "one chain file", 1, 1),
+    "from-sls": Verb(_from_sls, "one state file", 1, 1),
     "add": Verb(_add, "a chain file, the kind of an action, and its arguments", 2, 1000),
     "run": Verb(_run, "one chain file", 1, 1),
     "status": Verb(_status, "one run, or none", 0, 1),

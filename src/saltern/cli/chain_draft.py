@@ -22,7 +22,7 @@ def add(args: SimpleNamespace, _engine: Session) -> int:
     path, kind, *words = args.words
     policy = {"id": args.action_id, "title": args.title, "targets": args.targets or None}
     policy["on_failure"] = args.on_failure
-    text = read_text(path) if os.path.lexists(path) else NEW.format(name=_name_of(path))
+    text = read_text(path) if os.path.lexists(path) else NEW.format(name=name_of(path))
     after = with_action(text, action_of(kind, words, policy), path)
     chain = read_chain(after, path)
     atomic.write(os.path.realpath(path), after.encode(), mode=_mode_of(path))
@@ -31,7 +31,7 @@ def add(args: SimpleNamespace, _engine: Session) -> int:
     return exits.OK
 
 
-def _name_of(path: str) -> str:
+def name_of(path: str) -> str:
     """The name of a new chain: that of its file, with what a name cannot have replaced."""
     from re import sub
 

@@ -1,0 +1,280 @@
+"""A linear SLS → a chain file: each state becomes the action that is rendered to that very state.
+
+What an action is rendered to is the proof: one that would become another state is not accepted, and a state
+that no action becomes is refused with its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, ValidationError, convert
+
+from saltern.chains.actions import KINDS, Call
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.late import BadReference, Reference, filled
+
+Args = dict[str, Any]
+PREFIX = "action_"
+OURS = frozenset({"require", "order", "retry", "resume"})
+
+
+class Parsed(Struct, frozen=True, kw_only=True):
+    """One state of the file."""
+
+    id: str
+    function: str
+    args: Args
+    needs: str = ""
+    last: bool = False
+    retry: Mapping[str, Any] | None = None
+    resume: object = None
+
+
+def chain_text(text: str, file: str, name: str) -> str:
+    """The text of the chain that this SLS is. Raises ``OperationError`` if it is none."""
+    from saltern.report.yaml import dump
+
+    states = list(_states(text, file))
+    _check_order(states, file)
+    actions = [_action(one, states, file) for one in states if not one.last]
+    final = [_action(one, states, file) for one in states if one.last]
+    whole = {"chain": name, "actions": actions, **({"finally": final} if final else {})}
+    return dump(whole)
+
+
+# -- reading ---------------------------------------------------------------------------------------------
+
+
+def _states(text: str, file: str) -> Iterator[Parsed]:
+    from saltern.render.yaml import read
+    from saltern.render.yaml_limits import YamlProblem
+
+    if not text.startswith("#!yaml\n") and ("{%" in text or "{{" in text):
+        raise _refused(f"{file} has templates", "render it first: `saltern render FILE`")
+    try:
+        data = read(text)
+    except YamlProblem as problem:
+        raise _refused(f"{file}:{problem.line}: {problem.what}", problem.fix) from None
+    if not isinstance(data, Mapping) or not data:
+        raise _refused(f"{file} has no states", "")
+    for id_, body in data.items():
+        yield _state(str(id_), body, file)
+
+
+def _state(id_: str, body: object, file: str) -> Parsed:
+    if not isinstance(body, Mapping) or len(body) != 1 or "." not in (function := str(next(iter(body)))):
+        raise _refused(f"{file}: {id_} is no single call such as cmd.run", "give each state an id of its own")
+    given: Args = {}
+    for item in next(iter(body.values())) or []:
+        if not isinstance(item, Mapping) or len(item) != 1:
+            raise _refused(f"{file}: {id_}: {item!r} is no argument", "write `- name: value`")
+        given |= {str(key): value for key, value in item.items()}
+    args = {key: value for key, value in given.items() if key not in OURS}
+    return Parsed(
+        id=id_,
+        function=function,
+        args=_plain(args, id_, file),
+        needs=_needed(given.get("require"), id_, file),
+        last=given.get("order") == "last",
+        retry=given.get("retry"),
+        resume=given.get("resume"),
+    )
+
+
+def _plain(args: Args, id_: str, file: str) -> Args:
+    """The arguments with escaped references as they are meant."""
+
+    def look(reference: Reference) -> object:
+        raise _refused(f"{file}: {id_}: a chain has no {reference.text}", "leave late values out")
+
+    try:
+        found = filled(args, look)
+    except BadReference as problem:
+        raise _refused(f"{file}: {id_}: {problem}", "") from None
+    assert isinstance(found, dict)
+    return {str(key): value for key, value in found.items()}
+
+
+def _needed(require: object, id_: str, file: str) -> str:
+    if not require:
+        return ""
+    if isinstance(require, Sequence) and len(require) == 1 and isinstance(require[0], Mapping):
+        return str(next(iter(require[0].values())))
+    raise _refused(
+        f"{file}: {id_} requires more than one state", "a chain is a line: each state needs one before"
+    )
+
+
+def _check_order(states: Sequence[Parsed], file: str) -> None:
+    """Each needs the nearest before it whose failure ends the chain, or nothing if there is none."""
+    before = ""
+    line = [one for one in states if not one.last]
+    for place, one in enumerate(line):
+        if one.needs != before:
+            needs, wanted = one.needs or "nothing", before or "nothing"
+            what = f"{file}: {one.id} requires {needs!r}, and {wanted!r} comes before"
+            raise _refused(what, "a chain is a line: let each state require the one before it")
+        if place + 1 < len(line) and line[place + 1].needs == one.id:
+            before = one.id
+
+
+# -- actions ---------------------------------------------------------------------------------------------
+
+
+def _action(one: Parsed, states: Sequence[Parsed], file: str) -> dict[str, object]:
+    kind, body = _kind(one, file)
+    action: dict[str, object] = {"id": one.id.removeprefix(PREFIX), kind: body}
+    if not one.last and _is_passed_over(one, states):
+        action["on_failure"] = "continue"
+    if one.retry is not None and not (kind == "health" and "attempts" in body):
+        again = {"attempts": one.retry["attempts"], "wait": one.retry.get("interval", 30)}
+        action["retry"] = again | ({"backoff": one.retry["backoff"]} if "backoff" in one.retry else {})
+    if isinstance(one.resume, str) and not (one.resume == "rerun" and KINDS[kind].safety.name == "REPEATED"):
+        action["resume"] = one.resume
+    return action
+
+
+def _is_passed_over(one: Parsed, states: Sequence[Parsed]) -> bool:
+    """Whether the state after it needs one before it: its failure stops nothing."""
+    line = [state for state in states if not state.last]
+    following = line[line.index(one) + 1 :]
+    return bool(following) and following[0].needs != one.id
+
+
+def _kind(one: Parsed, file: str) -> tuple[str, Args]:
+    """The kind and the body whose rendering is this state."""
+    retried = {"retry": one.retry} if one.retry is not None else {}
+    for kind, read in READERS.get(one.function, ()):
+        for args in (one.args | retried, one.args):
+            body = read(args, one)
+            if body is not None and _renders(kind, body, Call(one.function, args)):
+                return kind, body
+    known = ", ".join(sorted(READERS))
+    raise _refused(f"{file}: {one.id}: no action becomes {one.function} like this", f"known are {known}")
+
+
+def _renders(kind: str, body: Args, wanted: Call) -> bool:
+    try:
+        given = convert(body, KINDS[kind].body)
+    except ValidationError:
+        return False
+    if given.mistake():
+        return False
+    made = given.call(False)
+    return made.function == wanted.function and dict(made.args) == dict(wanted.args)
+
+
+Read = Callable[[Args, Parsed], "Args | None"]
+
+
+def _packages(word: str) -> Read:
+    def read(args: Args, _one: Parsed) -> Args | None:
+        listed = args.get("pkgs")
+        if not isinstance(listed, list):
+            return None
+        pairs = [one for one in listed if isinstance(one, Mapping)]
+        named: object = listed
+        if pairs:
+            named = {
+                k: v
+                for one in listed
+                for k, v in (one.items() if isinstance(one, Mapping) else ((one, None),))
+            }
+        return _given({word: named, "refresh": args.get("refresh")})
+
+    return read
+
+
+def _process(key: str) -> Read:
+    def read(args: Args, one: Parsed) -> Args | None:
+        body = {("run" if name == "name" and key == "run" else name): value for name, value in args.items()}
+        body.pop("reboot_retcodes", None)
+        if isinstance(body.get("env"), list):
+            body["env"] = {name: value for item in body["env"] for name, value in item.items()}
+        if isinstance(one.resume, Mapping):
+            body["verify"] = one.resume.get("probe")
+        return body
+
+    return read
+
+
+def _health(args: Args, _one: Parsed) -> Args | None:
+    again = args.get("retry")
+    more = (
+        {"attempts": again["attempts"], "interval": again["interval"]} if isinstance(again, Mapping) else {}
+    )
+    if "service.status" in args:
+        return {"service": _keywords(args["service.status"]).get("name"), **more}
+    what = "url" if "status" in args else "command"
+    return _given({what: args.get("name"), "status": args.get("status"), **more})
+
+
+def _module(function: str, keys: Mapping[str, str]) -> Read:
+    def read(args: Args, _one: Parsed) -> Args | None:
+        if list(args) != [function]:
+            return None
+        found = _keywords(args[function])
+        return {keys.get(name, name): value for name, value in found.items()}
+
+    return read
+
+
+def _state_files(args: Args, _one: Parsed) -> Args | None:
+    found = _module("state.apply", {"mods": "sls"})(args, _one)
+    return found if found and found.get("sls") else None
+
+
+def _reboot(args: Args, _one: Parsed) -> Args | None:
+    body = {name: value for name, value in args.items() if name != "only_on_pending_reboot"}
+    return body | {"when": "needed" if args.get("only_on_pending_reboot") else "always"}
+
+
+def _same(args: Args, _one: Parsed) -> Args | None:
+    return dict(args)
+
+
+def _file(args: Args, _one: Parsed) -> Args | None:
+    return {("path" if name == "name" else name): value for name, value in args.items()}
+
+
+def _patch(args: Args, _one: Parsed) -> Args | None:
+    return _given({"packages": args.get("pkgs"), "refresh": args.get("refresh", True)})
+
+
+def _upgrade(args: Args, _one: Parsed) -> Args | None:
+    return {"refresh": args.get("refresh", True)}
+
+
+def _keywords(items: object) -> Args:
+    return {k: v for item in items for k, v in item.items()} if isinstance(items, list) else {}
+
+
+def _given(body: Mapping[str, Any]) -> Args:
+    return {name: value for name, value in body.items() if value is not None}
+
+
+READERS: dict[str, tuple[tuple[str, Read], ...]] = {
+    "pkg.installed": (("packages", _packages("install")),),
+    "pkg.latest": (("packages", _packages("latest")),),
+    "pkg.removed": (("packages", _packages("remove")),),
+    "pkg.purged": (("packages", _packages("purge")),),
+    "pkg.uptodate": (("upgrade", _upgrade), ("patch", _patch)),
+    "cmd.run": (("command", _process("run")), ("health", _health)),
+    "cmd.script": (("script", _process("source")),),
+    "file.managed": (("file", _file),),
+    "http.query": (("health", _health),),
+    "module.run": (
+        ("state", _state_files),
+        ("highstate", _module("state.highstate", {})),
+        ("wait", _module("test.sleep", {"length": "seconds"})),
+        ("health", _health),
+    ),
+    "system.reboot": (("reboot", _reboot),),
+    "saltern.updated": (("agent", _same),),
+}
+
+
+def _refused(what: str, fix: str) -> OperationError:
+    return OperationError(Diagnostic(code="chain-from-sls", what=what, fix=fix))
