@@ -12,7 +12,6 @@ SLOW = (
     "tests/barriers",
     "tests/chaos",
     "tests/secrets",
-    "tests/sources",
     "tests/e2e",
     "tests/fault",
     "tests/fleet/e2e",
