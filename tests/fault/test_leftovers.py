@@ -166,7 +166,8 @@ def test_it_stays_while_its_program_works_and_is_removed_then(
     kind = kind.partition(",")[0]
     if program:
         scene.slow(program, word)
-    make_repository(scene.one.at / "repository")
+    if "repository" in state:
+        make_repository(scene.one.at / "repository")
     scene.write(state.replace("OPEN", str(open_folder)))
     scene.kill()
     held = scene.left(kind)
