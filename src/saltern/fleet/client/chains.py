@@ -37,7 +37,8 @@ class ChainRuns:
         return self._session.pages(f"/v1/chain-runs/{part(run)}/legs")
 
     def leg(self, run: str, system: str) -> Row:
-        return self._row(run, f"/legs/{part(system)}")
+        found: Row = self._session.get(f"/v1/chain-runs/{part(run)}/legs/{part(system)}")
+        return found
 
     def log(self, run: str) -> Iterator[Row]:
         return self._session.pages(f"/v1/chain-runs/{part(run)}/log")
