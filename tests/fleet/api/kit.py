@@ -13,6 +13,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from argon2 import PasswordHasher
+from msgspec import convert
+from msgspec.json import encode
 from tests.fleet.controller.kit import FLEET, Bench, LightAgent, NoGate, let_in
 
 from saltern.fleet.access.passwords import Passwords
@@ -20,11 +22,16 @@ from saltern.fleet.access.service import Access
 from saltern.fleet.api.app import make_app
 from saltern.fleet.api.server import ApiServer, Listen
 from saltern.fleet.bus.memory import MemoryHub
+from saltern.fleet.chains.model import StepPlan
+from saltern.fleet.chains.rollout import GateAsk, Rollout, make_run
 from saltern.fleet.client.client import Client
+from saltern.fleet.controller.chains import gates, records
 from saltern.fleet.files.keeper import Roots, TreeKeeper
 from saltern.fleet.identity.token import JoinToken, TokenRecord, new_secret, proof_key
 from saltern.fleet.protocol.messages import Facts, Job, Return
-from saltern.fleet.store import audit, events, jobs, systems
+from saltern.fleet.store import audit, chain_runs, events, jobs, systems
+from saltern.fleet.store.chain_outbox import put_orders
+from saltern.fleet.store.chains import StoredChain, StoredVersion, add_chain, add_version
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.events import NewEvent
 from saltern.fleet.store.jobs import NewJob
@@ -206,3 +213,25 @@ def running_api(
                 client.close()
             asyncio.run_coroutine_threadsafe(stop(), loop).result(30)
             database.close()
+
+
+def add_chain_run(database: Database, name: str, system: str) -> None:
+    """A run of a chain with one action on one system."""
+    rollout = convert({"gate": {"needed": 1}}, Rollout)
+    plan = (StepPlan(id="a", kind="command"),)
+    run = make_run(name, "c", {system: plan}, rollout, now=10.0)
+    (leg,) = run.legs.values()
+    text = "chain: c\nactions:\n  - {id: a, command: 'true'}\n"
+    with database.write() as connection:
+        add_chain(connection, StoredChain(id=name, name=name, created=10.0, created_by="joe"))
+        version = StoredVersion(chain=name, number=1, text=text, sha256="", author="joe", created=10.0)
+        add_version(connection, version)
+        fixed = {"id": name, "chain": name, "version": 1, "target": "*", "strategy": encode(run.strategy)}
+        row = {**records.run_values(run), **fixed, "plan_sha256": "", "author": "joe", "created": 10.0}
+        waves = [records.wave_values(name, wave) for wave in run.waves]
+        chain_runs.add_run(
+            connection, row, waves, [records.new_leg(name, leg, 0, "")], [records.new_step(leg, 0)]
+        )
+        gates.add(connection, name, {"run": GateAsk()}, "", 10.0)
+        order = {"run": name, "leg": leg.id, "order": 1, "verb": "run", "created": 10.0}
+        put_orders(connection, [order])
