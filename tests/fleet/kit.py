@@ -46,7 +46,7 @@ class MemoryRegistry:
                 return system
         return None
 
-    async def holder(self, id: str) -> System | None:
+    async def holder(self, id: str, token: str = "") -> System | None:
         found = (one for one in self.systems.values() if one.id == id and one.standing is Standing.ACCEPTED)
         return next(found, None)
 

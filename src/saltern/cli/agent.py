@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.options import CONTROLLER_ROW, SSH_ROWS
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
@@ -25,12 +26,16 @@ Take part in a fleet: the agent takes jobs from its controllers and returns what
   sync                  ask the controllers now for what was missed
   log                   what the agent has logged last
   leave                 forget the fleet: membership and keys are removed
-  install-service       start it at boot: a systemd unit, an init script"""
+  install-service       start it at boot: a systemd unit, an init script
+  deploy --on TARGET    make agent systems of systems that are reached over SSH; with --remove, back again"""
 EPILOG = """\
 examples:
   saltern agent join saltern-join-eNo…
-  saltern agent run --directory /tmp/agent1     everything below one directory, without privileges"""
+  saltern agent run --directory /tmp/agent1     everything below one directory, without privileges
+  saltern agent deploy --on 'web*'              systems of the controller's roster get an agent
+  saltern agent deploy --on web1 --roster hosts.yaml --remove"""
 DAY = 86_400.0
+DEPLOY = "deploy"
 
 
 def main(argv: list[str]) -> int:
@@ -39,6 +44,10 @@ def main(argv: list[str]) -> int:
     if len(args.words) > most or (args.verb == "join" and not args.words):
         print(f"saltern agent {args.verb}: give {'one token' if most else 'no words'}", file=sys.stderr)
         return exits.SURROUNDINGS
+    if args.verb == DEPLOY:
+        from saltern.cli.agent_deploy import run_deploy
+
+        return run_deploy(args)
     from saltern.fleet.agent.paths import agent_paths
 
     return VERBS[args.verb](args, agent_paths(args.directory))
@@ -175,7 +184,7 @@ LINE = CommandLine(
     about=ABOUT,
     epilog=EPILOG,
     words=(
-        Word(dest="verb", metavar="VERB", choices=tuple(VERBS), help=", ".join(VERBS)),
+        Word(dest="verb", metavar="VERB", choices=(*VERBS, DEPLOY), help=", ".join((*VERBS, DEPLOY))),
         Word(
             dest="words", metavar="TOKEN", many=True, help="of `join`: the token that the controller printed"
         ),
@@ -214,8 +223,19 @@ LINE = CommandLine(
             dest="remove",
             kind="on",
             default=False,
-            help="install-service: remove it again",
+            help="install-service: remove it again; deploy: make SSH systems of agent systems",
         ),
+        Row(flag="--on", dest="on", metavar="TARGET", default="", help="deploy: which systems"),
+        Row(
+            flag="--start",
+            dest="start",
+            metavar="COMMAND",
+            default="",
+            help="deploy: start the agent by this shell command, which has its own in $AGENT, in place of a"
+            " service",
+        ),
+        CONTROLLER_ROW,
+        *SSH_ROWS,
         Row(flag="--lines", dest="lines", metavar="N", default="50", help="log: how many lines"),
         Row(
             flag="--out",

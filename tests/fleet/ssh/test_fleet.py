@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,10 @@ class Place:
         self.until(lambda: all(self.system(id_)["online"] for id_ in ("s1", "s2")))
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        argv = [sys.executable, "-m", "saltern", words[0], "--controller", self.fleet.socket, *words[1:]]
+        return self.run_alone(words[0], "--controller", self.fleet.socket, *words[1:])
+
+    def run_alone(self, *words: str) -> subprocess.CompletedProcess[str]:
+        argv = [sys.executable, "-m", "saltern", *words]
         return subprocess.run(
             argv, env=self.env, cwd=self.base, capture_output=True, text=True, timeout=PATIENCE
         )
@@ -219,3 +223,42 @@ def test_a_system_of_the_roster_has_no_key_to_decide_on(place: Place) -> None:
     done = place.run("fleet", "keys", "revoke", "s1")
     assert done.returncode
     assert "has no key" in done.stderr
+
+
+def test_a_host_gets_an_agent_with_one_command_and_loses_it_with_another(place: Place) -> None:
+    where = place.base / "deployed"
+    pid = place.base / "agent.pid"
+    start = f"setsid $AGENT >/dev/null 2>&1 & echo $! > {pid}"
+    options = ("--directory", str(where), "--start", start)
+    with place.and_also("s6"):
+        done = place.run("agent", "deploy", "--on", "s6", *options)
+        try:
+            assert done.returncode == 0, done
+            place.until(lambda: place.system("s6")["kind"] == "agent" and place.system("s6")["online"])
+            done = place.run("call", "test.ping", "--on", "s6", "--out", "json")
+            assert json.loads(done.stdout) == {"s6": True}
+            roster = ("--roster", str(place.roster), "--known-hosts", str(place.server.known_hosts))
+            done = place.run("agent", "deploy", "--on", "s6", *options, *roster)
+            assert "have an agent already: s6" in done.stderr
+            done = place.run("agent", "deploy", "--remove", "--on", "s6", *options, *roster)
+            assert done.returncode == 0, done
+        finally:
+            end_agent(pid)
+        place.until(lambda: place.system("s6")["kind"] == "ssh")
+        place.until(lambda: place.system("s6")["online"])
+        assert not (place.server.directory / "s6" / "agent").exists()
+
+
+def end_agent(pid: Path) -> None:
+    with suppress(ProcessLookupError, FileNotFoundError, ValueError):
+        os.kill(int(pid.read_text()), signal.SIGTERM)
+
+
+def test_a_token_takes_over_only_what_it_was_made_for(place: Place) -> None:
+    with place.fleet.client() as client:
+        token = client.tokens.make()
+    directory = str(place.base / "thief")
+    done = place.run_alone("agent", "join", token, "--directory", directory, "--id", "s1")
+    assert done.returncode
+    assert "belongs to another key" in done.stderr
+    assert place.system("s1")["kind"] == "ssh"

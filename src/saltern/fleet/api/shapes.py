@@ -130,11 +130,14 @@ class Poked(ApiAnswer, frozen=True, kw_only=True):
 
 
 class TokenBody(Body, frozen=True, kw_only=True):
-    """A join token: for how many systems, for how many seconds, and for which site."""
+    """A join token: for how many systems, for how many seconds, and for which site. ``takes``: systems of
+    the controller's roster that become agent systems by it.
+    """
 
     uses: Annotated[int, Meta(ge=1, le=100_000)] = 1
     life: Annotated[float, Meta(gt=0, le=365 * 86_400)] = 86_400.0
     site: Word = ""
+    takes: Annotated[list[Word], Meta(max_length=10_000)] = []
 
 
 class TokenMade(ApiAnswer, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from saltern.fleet.client.session import Session, part
@@ -116,9 +116,14 @@ class Tokens:
     def list(self) -> Iterator[Row]:
         return self._session.pages("/v1/tokens")
 
-    def make(self, *, uses: int = 1, life: float = 86_400.0, site: str = "") -> str:
-        """A new token, as the text to give to machines."""
-        token: str = self._session.post("/v1/tokens", {"uses": uses, "life": life, "site": site})["token"]
+    def make(
+        self, *, uses: int = 1, life: float = 86_400.0, site: str = "", takes: Sequence[str] = ()
+    ) -> str:
+        """A new token, as the text to give to machines. ``takes``: systems of the controller's roster that
+        become agent systems by it.
+        """
+        body = {"uses": uses, "life": life, "site": site, **({"takes": [*takes]} if takes else {})}
+        token: str = self._session.post("/v1/tokens", body)["token"]
         return token
 
     def remove(self, token: str) -> None:

@@ -28,7 +28,11 @@ class DeskRegistry:
         same = known is not None and (known.key, known.sealing_key) == (key, sealing_key)
         return known if same else None
 
-    async def holder(self, id: str) -> System | None:
+    async def holder(self, id: str, token: str = "") -> System | None:
+        """The accepted system of an id. One of the roster gives way to the token that was made for it."""
+        row = await self._calls.read(systems.system, id)
+        if row is not None and systems.gives_way(row, token):
+            return None
         known = await self._known(id)
         return known if known is not None and known.standing is Standing.ACCEPTED else None
 

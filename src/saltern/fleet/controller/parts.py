@@ -144,7 +144,7 @@ class Parts:
         options = self.options.ssh
         if options is None:
             return None
-        options = replace(options, local=self._local_pillar)
+        options = replace(options, local=self._local_pillar, new_token=self.registry.new_token)
         return SshDesk(self.calls, self.hub, self.bus, self.ssh_board, self.roster, options, now=now)
 
     def _local_pillar(self, sources: PillarSources) -> PillarSources:

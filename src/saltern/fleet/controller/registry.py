@@ -93,8 +93,13 @@ class Registry:
 
     # -- tokens ----------------------------------------------------------------------------------------
 
-    async def new_token(self, who: str, *, life: float = DAY, uses: int = 1, site: str = "") -> str:
-        """A join token, as the text to give to machines. Only now: it cannot be shown again."""
+    async def new_token(
+        self, who: str, *, life: float = DAY, uses: int = 1, site: str = "", takes: tuple[str, ...] = ()
+    ) -> str:
+        """A join token, as the text to give to machines. Only now: it cannot be shown again.
+
+        ``takes``: systems of the roster that become agent systems by it.
+        """
         if not (0 < life <= LONGEST and 0 < uses <= MOST_USES):
             what = f"a token lives up to {LONGEST / DAY:.0f} days and lets 1 to {MOST_USES} systems in"
             raise OperationError(Diagnostic(code="fleet-token-limits", what=what, fix="ask for less"))
@@ -107,7 +112,7 @@ class Registry:
         row = tokens.Token(
             id=record.id, made_at=now, made_by=who, expires=record.expires, uses=uses, site=site
         )
-        await self._calls.write(_add_token, row, record.key, who, now)
+        await self._calls.write(_add_token, row, record.key, who, now, takes)
         return write_token(token)
 
     async def tokens(self) -> list[tokens.Token]:
@@ -201,9 +206,16 @@ def _note(connection: Connection, who: str, act: str, id_: str, fingerprint: str
     store_events(connection, [NewEvent(tag="salt/key", data=data, at=now, system=id_)])
 
 
-def _add_token(connection: Connection, row: tokens.Token, key: bytes, who: str, now: float) -> None:
+def _add_token(
+    connection: Connection, row: tokens.Token, key: bytes, who: str, now: float, takes: tuple[str, ...]
+) -> None:
     tokens.add_token(connection, row, key)
-    detail = {"id": row.id, "uses": row.uses, "expires": row.expires, "site": row.site}
+    if others := systems.set_successor(connection, takes, row.id):
+        what = f"not in the controller's roster: {', '.join(others)}"
+        fix = "saltern fleet systems lists those of the kind ssh"
+        raise OperationError(Diagnostic(code="fleet-not-in-roster", what=what, fix=fix))
+    detail: dict[str, object] = {"id": row.id, "uses": row.uses, "expires": row.expires, "site": row.site}
+    detail |= {"takes": list(takes)} if takes else {}
     audit.append(connection, who, "token.make", detail, now)
 
 

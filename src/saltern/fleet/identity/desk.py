@@ -43,7 +43,7 @@ class Registry(Protocol):
 
     async def same_key(self, id: str, key: bytes, sealing_key: bytes) -> System | None: ...
 
-    async def holder(self, id: str) -> System | None:
+    async def holder(self, id: str, token: str = "") -> System | None:
         """The accepted system of this id."""
         ...
 
@@ -120,7 +120,7 @@ class EnrolDesk:
                 request,
                 claim,
                 same_key=await self._registry.same_key(claim.id, claim.key, claim.sealing_key),
-                holder=await self._registry.holder(claim.id),
+                holder=await self._registry.holder(claim.id, claim.token),
                 token=await self._registry.token(claim.token) if claim.token else None,
                 now=self._now(),
                 policy=self._policy,
@@ -148,7 +148,7 @@ class EnrolDesk:
     async def on_renew(self, id: str, _request: RenewRequest) -> RenewAnswer:
         """The broker vouches for who asks: the id in the subject is that of the credential."""
         system = await self._registry.holder(id)
-        if system is None:
+        if system is None or not system.key:
             return RenewAnswer(problem="this id is not accepted any more; join again")
         spare = self._mint.spare(system.key, now=self._now())
         return RenewAnswer(credential=self._credential(system), spare=spare)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from saltern.fleet.store.database import serialize
-from saltern.fleet.store.systems import Applicant, System, decide, enrol, forget, system
+from saltern.fleet.store.systems import Applicant, System, decide, enrol, forget, gives_way, system
 from saltern.fleet.store.tokens import use_token
 
 
@@ -20,7 +20,7 @@ def record_enrolment(
     serialize(connection, "enrolment")
     known = system(connection, one.id)
     same = known is not None and (known.key, known.sealing_key) == (one.key, one.sealing_key)
-    if known is not None and known.state == "accepted" and not same:
+    if known is not None and known.state == "accepted" and not same and not gives_way(known, token):
         return False
     if known is not None and same and known.state == state:
         return None

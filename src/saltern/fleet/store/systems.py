@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -55,6 +55,19 @@ class Applicant(Struct, frozen=True, kw_only=True):
     sealing_key: bytes
     fingerprint: str
     site: str = ""
+
+
+def gives_way(row: System, token: str) -> bool:
+    """True if a system of the roster is to become an agent system by this token."""
+    return row.kind == SSH and bool(token) and row.successor == token
+
+
+def set_successor(connection: Connection, ids: Collection[str], token: str) -> list[str]:
+    """Let a token take over these systems of the roster; those that are none, which it is not for."""
+    rows = SYSTEMS.c.id.in_([*ids]) & (SYSTEMS.c.kind == SSH)
+    known = {str(id_) for id_ in connection.scalars(select(SYSTEMS.c.id).where(rows))}
+    connection.execute(update(SYSTEMS).where(rows).values(successor=token))
+    return sorted({*ids} - known)
 
 
 def enrol(connection: Connection, one: Applicant, now: float, *, accept_by: str = "") -> str:

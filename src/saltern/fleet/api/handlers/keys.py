@@ -79,7 +79,7 @@ async def make_token(call: Call[NoQuery, TokenBody]) -> TokenMade:
     """Make a join token. It is shown only now."""
     ask = call.body
     made = await call.desk.fleet.registry.new_token(
-        call.who.name, life=ask.life, uses=ask.uses, site=ask.site
+        call.who.name, life=ask.life, uses=ask.uses, site=ask.site, takes=tuple(ask.takes)
     )
     return TokenMade(token=made)
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Coroutine
-from typing import Any
+from typing import Any, Protocol
 
+import msgspec
 from msgspec import Struct
 
 from saltern.fleet.bus.ports import Bus
@@ -30,7 +31,8 @@ from saltern.fleet.controller.ssh.records import (
 )
 from saltern.fleet.controller.ssh.roster import RosterKeeper
 from saltern.fleet.files.fetch import Fetcher
-from saltern.fleet.ssh.drive import Reach
+from saltern.fleet.ssh.deploy import Deployment, deploy
+from saltern.fleet.ssh.drive import Done, Reach
 from saltern.fleet.ssh.known_grains import ask_host
 from saltern.fleet.ssh.pillar import HostPillar, PillarSources, as_it_is
 from saltern.fleet.ssh.problems import Unreached
@@ -42,14 +44,21 @@ log = logging.getLogger(__name__)
 
 FACTS = 3600.0  # seconds after which a host is asked for its grains again
 LATE = 7 * 86_400.0  # seconds for which a host that is back is asked for what was given up
-AGAIN = 30.0  # seconds after which the systems are compared with the roster, also if that has not changed
+AGAIN = 5.0  # seconds after which the systems are compared with the roster, also if that has not changed
 TREES = 8  # trees of which the manifests are kept in memory
+
+
+class NewToken(Protocol):
+    """Makes a join token that systems of the roster may use to become agent systems."""
+
+    async def __call__(self, who: str, *, takes: tuple[str, ...]) -> str: ...
 
 
 class DeskOptions(Struct, frozen=True, kw_only=True):
     """What jobs on hosts need. ``make_reach`` is called once, in the loop that uses it."""
 
     make_reach: Callable[[], Reach]
+    new_token: NewToken | None = None
     pillar: PillarSources | None = None
     local: Callable[[PillarSources], PillarSources] = as_it_is
     roots: dict[str, list[str]] = {}
@@ -111,6 +120,8 @@ class SshDesk:
         for name, some in (("new", change.added), ("gone", change.removed)):
             if some:
                 log.info("the roster: %s: %s", name, ", ".join(some))
+        for id_ in change.added:
+            self._asked.pop(id_, None)
         if change.added or change.removed:
             self._hub.wake()
         self._board.systems = await self._calls.read(ssh_systems)
@@ -142,12 +153,23 @@ class SshDesk:
             self._tools = Tools(
                 reach=self._options.make_reach(),
                 pillar=HostPillar(sources, self._options.local) if sources is not None else None,
+                deploy=self._deploy,
                 files=self._files,
                 bus=self._bus,
                 hub=self._hub,
                 now=self._now,
             )
         return self._tools
+
+    async def _deploy(self, one: OpenWork, host: Host) -> Done:
+        """Make an agent system of a host, with a token for it alone."""
+        assert self._options.new_token is not None
+        try:
+            how = msgspec.convert(one.job.kwargs, Deployment)
+            token = await self._options.new_token(one.job.user, takes=(host.id,))
+        except (msgspec.ValidationError, OperationError) as problem:
+            return Done(status="failed", why=str(problem), code=1)
+        return await deploy(host, self._ready().reach, how, token)
 
     async def _files(self, digest: str) -> PublishedTree:
         if digest not in self._trees:

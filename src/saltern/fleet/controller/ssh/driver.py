@@ -33,6 +33,7 @@ from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.messages import Away
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.protocol.verbs import verb_of
+from saltern.fleet.ssh.deploy import DEPLOY
 from saltern.fleet.ssh.drive import Done, Drive, Reach, Work
 from saltern.fleet.ssh.pillar import HostPillar
 from saltern.fleet.ssh.roster.host import Host
@@ -55,6 +56,7 @@ class Tools(Struct, frozen=True, kw_only=True):
 
     reach: Reach
     pillar: HostPillar | None
+    deploy: Callable[[OpenWork, Host], Awaitable[Done]]
     files: Callable[[str], Awaitable[JobFiles]]
     bus: Bus
     hub: Hub
@@ -145,6 +147,9 @@ class Driver:
 
     async def _attempt(self) -> Done:
         job = self._one.job
+        if job.function == DEPLOY:
+            self._tell("begun", {})
+            return await self._tools.deploy(self._one, self._host)
         try:
             tree = await self._tools.files(job.tree) if job.tree else None
             work = Work(

@@ -18,13 +18,26 @@ LIBRARIES: dict[str, bool] = {
     "mako": False,
     "jmespath": False,
 }
+# what an agent needs besides
+AGENT_LIBRARIES: dict[str, bool] = {
+    "nats-py": False,
+    "pynacl": True,
+    "cffi": True,
+    "pycparser": False,
+    "cronsim": False,
+}
 LEFT_OUT = ("lsp", "testing")
 OF_THE_FLEET = ("__init__.py", "agent", "files", "protocol", "ssh/remote", "ssh/__init__.py")
+OF_AN_AGENT = (*OF_THE_FLEET, "process.py", "bus", "identity", "pillar", "client")
 INFO = ".dist-info"
 SKIPPED = (".pyc", ".pyi", ".exe")
 
 
-def own_files() -> Iterator[tuple[str, Path]]:
+def libraries(*, agent: bool = False) -> dict[str, bool]:
+    return {**LIBRARIES, **AGENT_LIBRARIES} if agent else LIBRARIES
+
+
+def own_files(*, agent: bool = False) -> Iterator[tuple[str, Path]]:
     """The files of saltern by their names in the bundle."""
     root = Path(saltern.__file__).parent
     for directory, names, files in os.walk(root):
@@ -32,18 +45,19 @@ def own_files() -> Iterator[tuple[str, Path]]:
         for file in sorted(files):
             path = Path(directory, file)
             name = path.relative_to(root).as_posix()
-            if is_sent(name):
+            if is_sent(name, agent=agent):
                 yield f"saltern/{name}", path
 
 
-def is_sent(name: str) -> bool:
-    """True if a host needs this file of the package."""
+def is_sent(name: str, *, agent: bool = False) -> bool:
+    """True if a host needs this file of the package; with ``agent``, if an agent there does."""
     if name.endswith(SKIPPED) or name.split("/")[0] in LEFT_OUT:
         return False
     if not name.startswith("fleet/"):
         return True
     inner = name.removeprefix("fleet/")
-    return any(inner == one or inner.startswith(f"{one}/") for one in OF_THE_FLEET)
+    needed = OF_AN_AGENT if agent else OF_THE_FLEET
+    return any(inner == one or inner.startswith(f"{one}/") for one in needed)
 
 
 def library_files(name: str) -> Iterator[tuple[str, Path]]:
@@ -57,13 +71,13 @@ def library_files(name: str) -> Iterator[tuple[str, Path]]:
             yield file.as_posix(), path
 
 
-def versions() -> dict[str, str]:
+def versions(*, agent: bool = False) -> dict[str, str]:
     """The versions of the libraries as they are installed here, by the names of their directories."""
     found: dict[str, str] = {}
     for place in sys.path:
         for name, version in _distributions(place):
             found.setdefault(name, version)
-    return {name: found.get(name) or _version(name) for name in LIBRARIES}
+    return {name: found.get(name) or _version(name) for name in libraries(agent=agent)}
 
 
 def _distributions(place: str) -> Iterator[tuple[str, str]]:

@@ -19,8 +19,9 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from saltern.fleet.ssh.bundle.contents import LIBRARIES, library_files, own_files, versions
+from saltern.fleet.ssh.bundle.contents import libraries, library_files, own_files, versions
 from saltern.fleet.ssh.bundle.target import Target, local_target
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import atomic
@@ -72,7 +73,8 @@ class Bundles:
 
     def _make(self, target: Target) -> Bundle:
         made_of = fingerprint(target)
-        files = {name: path.read_bytes() for name, path in own_files()} | self._libraries(target)
+        own = own_files(agent=target.agent)
+        files = {name: path.read_bytes() for name, path in own} | self._libraries(target)
         data = packed(files)
         digest = hashlib.sha256(data).hexdigest()
         self.directory.mkdir(0o700, parents=True, exist_ok=True)
@@ -91,16 +93,18 @@ class Bundles:
                 path.unlink(missing_ok=True)
 
     def _libraries(self, target: Target) -> Files:
-        if target == local_target():
-            return _read(pair for name in LIBRARIES for pair in library_files(name))
+        wanted = libraries(agent=target.agent)
+        if replace(target, agent=False) == local_target():
+            return _read(pair for name in wanted for pair in library_files(name))
         same = _read(
-            pair for name, compiled in LIBRARIES.items() if not compiled for pair in library_files(name)
+            pair for name, compiled in wanted.items() if not compiled for pair in library_files(name)
         )
         return same | self._from_wheels(target)
 
     def _from_wheels(self, target: Target) -> Files:
         wheels = self.directory / "wheels" / target.name
-        wanted = {name: version for name, version in versions().items() if LIBRARIES[name]}
+        known = libraries(agent=target.agent)
+        wanted = {name: version for name, version in versions(agent=target.agent).items() if known[name]}
         if not all(list(wheels.glob(f"{name}-{version}-*.whl")) for name, version in wanted.items()):
             fetch_wheels(target, wanted, wheels)
         files: Files = {}
@@ -137,14 +141,15 @@ def _read(files: Iterable[tuple[str, Path]]) -> Files:
 
 def fingerprint(target: Target) -> str:
     """What a bundle is made of, without reading it: names, sizes and times of files, library versions."""
-    digest = hashlib.sha256(f"{target} {sorted(versions().items())}".encode())
-    for name, status in _statuses():
+    agent = target.agent
+    digest = hashlib.sha256(f"{target} {sorted(versions(agent=agent).items())}".encode())
+    for name, status in _statuses(agent=agent):
         digest.update(f"\n{name} {status.st_size} {status.st_mtime_ns}".encode())
     return digest.hexdigest()
 
 
-def _statuses() -> Iterator[tuple[str, os.stat_result]]:
-    for name, path in own_files():
+def _statuses(*, agent: bool) -> Iterator[tuple[str, os.stat_result]]:
+    for name, path in own_files(agent=agent):
         yield name, path.stat()
 
 

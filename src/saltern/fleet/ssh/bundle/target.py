@@ -15,10 +15,11 @@ class Target(Struct, frozen=True):
     python: str
     machine: str
     libc: str = "glibc"
+    agent: bool = False  # with all that an agent needs
 
     @property
     def name(self) -> str:
-        return f"python{self.python}-{self.machine}-{self.libc}"
+        return f"{'agent-' if self.agent else ''}python{self.python}-{self.machine}-{self.libc}"
 
     @property
     def tag(self) -> str:

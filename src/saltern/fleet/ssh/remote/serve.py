@@ -200,6 +200,18 @@ class Server:
         built: dict[str, Any] = msgspec.to_builtins(dict(make_session(settings).grains), enc_hook=str)
         return built
 
+    def deploy(self, head: dict[str, Any], body: bytes) -> None:
+        """Make an agent system of the host, or no longer."""
+        from saltern.fleet.ssh.remote import deploy
+
+        act = deploy.deploy if head["do"] == "deploy" else deploy.undeploy
+        self._caller.send({"is": "deployed", "problem": act(self._base, head, body)})
+
+    def agent_there(self, head: dict[str, Any], _body: bytes) -> None:
+        """Say whether this version of an agent is there already."""
+        there = os.path.isdir(os.path.join(self._base, "agent", str(head["digest"])))
+        self._caller.send({"is": "agent", "there": there})
+
     def grains(self, _head: dict[str, Any], _body: bytes) -> None:
         """Say what the machine is."""
         self._caller.send({"is": "grains", "grains": self._grains})
@@ -224,4 +236,7 @@ def _cancel(folder: JobFolder, *, hard: bool) -> None:
 DO: dict[str, Callable[[Server, dict[str, Any], bytes], None]] = {
     "start": Server.start,
     "grains": Server.grains,
+    "agent": Server.agent_there,
+    "deploy": Server.deploy,
+    "undeploy": Server.deploy,
 }

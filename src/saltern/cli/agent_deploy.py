@@ -1,0 +1,92 @@
+"""``saltern agent deploy``: systems that are reached over SSH become agent systems; and back."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from saltern.cli import exits
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+if TYPE_CHECKING:
+    from saltern.fleet.client.client import Client
+    from saltern.fleet.ssh.deploy import Deployment
+    from saltern.fleet.ssh.drive import Done
+    from saltern.fleet.ssh.roster.host import Host
+
+
+def run_deploy(args: SimpleNamespace) -> int:
+    """From here with a roster; else the controller does it for systems of its own roster."""
+    from saltern.cli.connect import connect
+    from saltern.fleet.ssh.deploy import Deployment
+
+    if not args.on:
+        what, fix = "saltern agent deploy needs a target", "saltern agent deploy --on 'web*'"
+        raise OperationError(Diagnostic(code="no-target", what=what, fix=fix))
+    how = Deployment(directory=args.directory or "", start=args.start, remove=args.remove)
+    with connect(args) as client:
+        return _from_here(args, client, how) if args.roster else _by_controller(args, client, how)
+
+
+def _by_controller(args: SimpleNamespace, client: Client, how: Deployment) -> int:
+    from saltern.cli.follow import Shown, follow_job, new_followed
+    from saltern.fleet.ssh.deploy import DEPLOY
+
+    if how.remove:
+        what = "a controller reaches a system with an agent by its agent, and not over SSH"
+        fix = "name the roster that reaches it: --roster FILE"
+        raise OperationError(Diagnostic(code="roster-missing", what=what, fix=fix))
+    ask: dict[str, Any] = {"function": DEPLOY, "target": args.on, "kwargs": msgspec.to_builtins(how)}
+    return follow_job(client, new_followed(client.jobs.submit(**ask), ask), Shown(patient=True))
+
+
+def _from_here(args: SimpleNamespace, client: Client, how: Deployment) -> int:
+    from saltern.cli.ssh_hosts import chosen, read
+
+    hosts = chosen(args, read(args))
+    known = {row["id"]: row for row in client.systems.list()}
+    taken = [host.id for host in hosts if not how.remove and _has_agent(known.get(host.id))]
+    if taken:
+        what = f"these have an agent already: {', '.join(taken)}"
+        raise OperationError(
+            Diagnostic(code="fleet-has-agent", what=what, fix="leave them out of the target")
+        )
+    takes = [host.id for host in hosts if host.id in known]
+    token = "" if how.remove else client.tokens.make(uses=len(hosts), life=3600.0, takes=takes)
+    done = asyncio.run(_on_all(args, hosts, how, token))
+    if how.remove:
+        for host in hosts:
+            if done[host.id].status == "returned" and _has_agent(known.get(host.id)):
+                client.systems.remove(host.id)
+    return _show(done, how)
+
+
+def _has_agent(row: dict[str, Any] | None) -> bool:
+    return row is not None and row.get("kind") == "agent" and row["state"] == "accepted"
+
+
+async def _on_all(
+    args: SimpleNamespace, hosts: Sequence[Host], how: Deployment, token: str
+) -> dict[str, Done]:
+    from saltern.cli.ssh_hosts import make_reach
+    from saltern.fleet.ssh.deploy import deploy
+
+    reach = make_reach(args)
+    try:
+        done = await asyncio.gather(*(deploy(host, reach, how, token) for host in hosts))
+    finally:
+        await reach.transport.close()
+    return {host.id: one for host, one in zip(hosts, done, strict=True)}
+
+
+def _show(done: dict[str, Done], how: Deployment) -> int:
+    well = "is an SSH system again" if how.remove else "has an agent now"
+    for id_, one in done.items():
+        failed = one.status != "returned"
+        print(f"{id_}: {one.why if failed else well}", file=sys.stderr if failed else sys.stdout)
+    return exits.FAILED if any(one.status != "returned" for one in done.values()) else exits.OK

@@ -1,0 +1,58 @@
+"""Turn a host into an agent system, through one session: archive, token, service; and back."""
+
+from __future__ import annotations
+
+import asyncio
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from saltern.fleet.ssh.bundle.target import target_of
+from saltern.fleet.ssh.drive import Done, Reach, enter
+from saltern.fleet.ssh.problems import Unreached
+from saltern.fleet.ssh.roster.host import Host
+from saltern.fleet.ssh.session import Session, open_session
+from saltern.language.diagnostics import OperationError
+
+DEPLOY = "agent.deploy"  # the function of a job that does it, from a controller
+
+
+class Deployment(Struct, frozen=True, kw_only=True):
+    """How the agent is kept there. ``start``: a shell command that starts it, in place of a service;
+    ``directory``: everything of it below this one. ``remove``: make an SSH system of it again.
+    """
+
+    directory: str = ""
+    start: str = ""
+    remove: bool = False
+
+
+async def deploy(host: Host, reach: Reach, how: Deployment, token: str = "") -> Done:
+    """Do it on one host, and return how it ended; never raises for what the host or the network does."""
+    try:
+        async with reach.limits.room(host):
+            session = await open_session(host, reach.transport, reach.secrets)
+            try:
+                problem = await _deployed(host, session, reach, how, token)
+            finally:
+                await session.close()
+    except Unreached as found:
+        return Done(status="failed", why=str(found.diagnostic()), code=2, problem=found.kind)
+    except OperationError as found:
+        return Done(status="failed", why=str(found), code=1, problem="bundle")
+    return Done(status="failed" if problem else "returned", why=problem, code=2 if problem else 0)
+
+
+async def _deployed(host: Host, session: Session, reach: Reach, how: Deployment, token: str) -> str:
+    await enter(session, reach.bundles)
+    head = {"id": host.id, "directory": how.directory, "start": how.start}
+    if how.remove:
+        answer = await session.ask({"do": "undeploy", **head})
+        return str(answer.head.get("problem", ""))
+    found = session.introduction
+    target = replace(target_of(found.python, found.machine, found.libc), agent=True)
+    bundle = await asyncio.to_thread(reach.bundles.bundle, target)
+    there = await session.ask({"do": "agent", "digest": bundle.digest})
+    body = b"" if there.head.get("there") else bundle.data
+    answer = await session.ask({"do": "deploy", "digest": bundle.digest, "token": token, **head}, body)
+    return str(answer.head.get("problem", ""))
