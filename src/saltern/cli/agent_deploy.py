@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from saltern.fleet.client.client import Client
     from saltern.fleet.ssh.deploy import Deployment
     from saltern.fleet.ssh.drive import Done
-    from saltern.fleet.ssh.roster.host import Host
 
 
 def run_deploy(args: SimpleNamespace) -> int:
@@ -46,7 +43,8 @@ def _by_controller(args: SimpleNamespace, client: Client, how: Deployment) -> in
 
 
 def _from_here(args: SimpleNamespace, client: Client, how: Deployment) -> int:
-    from saltern.cli.ssh_hosts import chosen, read
+    from saltern.cli.ssh_hosts import chosen, make_reach, read
+    from saltern.fleet.ssh.deploy import deploy_on
 
     hosts = chosen(args, read(args))
     known = {row["id"]: row for row in client.systems.list()}
@@ -58,7 +56,7 @@ def _from_here(args: SimpleNamespace, client: Client, how: Deployment) -> int:
         )
     takes = [host.id for host in hosts if host.id in known]
     token = "" if how.remove else client.tokens.make(uses=len(hosts), life=3600.0, takes=takes)
-    done = asyncio.run(_on_all(args, hosts, how, token))
+    done = deploy_on(hosts, make_reach(args), how, token)
     if how.remove:
         for host in hosts:
             if done[host.id].status == "returned" and _has_agent(known.get(host.id)):
@@ -68,20 +66,6 @@ def _from_here(args: SimpleNamespace, client: Client, how: Deployment) -> int:
 
 def _has_agent(row: dict[str, Any] | None) -> bool:
     return row is not None and row.get("kind") == "agent" and row["state"] == "accepted"
-
-
-async def _on_all(
-    args: SimpleNamespace, hosts: Sequence[Host], how: Deployment, token: str
-) -> dict[str, Done]:
-    from saltern.cli.ssh_hosts import make_reach
-    from saltern.fleet.ssh.deploy import deploy
-
-    reach = make_reach(args)
-    try:
-        done = await asyncio.gather(*(deploy(host, reach, how, token) for host in hosts))
-    finally:
-        await reach.transport.close()
-    return {host.id: one for host, one in zip(hosts, done, strict=True)}
 
 
 def _show(done: dict[str, Done], how: Deployment) -> int:

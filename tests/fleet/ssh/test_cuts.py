@@ -19,7 +19,7 @@ from saltern.fleet.ssh.pillar import HostPillar, sources_of
 from saltern.fleet.ssh.pool import Limits
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.transport.local import LocalShell
-from saltern.fleet.ssh.transport.ports import Channel, Ended
+from saltern.fleet.ssh.transport.ports import Channel, Ended, Transport
 from saltern.fleet.ssh.tree import local_tree
 
 Transports = Callable[[], LocalShell]
@@ -119,7 +119,7 @@ class Field:
     def forget_bundle(self) -> None:
         shutil.rmtree(self.directory / "base" / "bundles")
 
-    def run(self, transport: CutTransport, number: int) -> Done:
+    def run(self, transport: Transport, number: int, host: Host | None = None) -> Done:
         task = {
             "jid": f"20260101T000000.{number:06d}-aaaaaa",
             "function": "state.apply",
@@ -128,14 +128,18 @@ class Field:
             "durable": True,
             "overrides": {"id": "h"},
         }
-        host = Host(
-            id="h", address="", local=True, directory=str(self.directory / "base"), python=sys.executable
-        )
+        base = str(self.directory / "base")
+        host = host or Host(id="h", address="", local=True, directory=base, python=sys.executable)
         reach = Reach(transport, no_secrets, Limits(1), self._bundles)
 
         async def main() -> Done:
             work = Work(task=task, tree=self._tree, pillar=self._pillar, patience=60.0)
-            return await asyncio.wait_for(Drive(host, work, reach, lambda _kind, _head: None).run(), 100)
+            drive = Drive(host, work, reach, lambda _kind, _head: None)
+            try:
+                return await asyncio.wait_for(drive.run(), 100)
+            finally:
+                await transport.close()
+                await self._pillar.close()
 
         return asyncio.run(main())
 

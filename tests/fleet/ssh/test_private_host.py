@@ -31,8 +31,7 @@ noshell:x:64124:64124::/nonexistent:/usr/sbin/nologin
 """
 MOUNTS = """
 mount --make-rprivate /
-mount --bind {directory}/passwd /etc/passwd
-mount --bind {directory}/shadow /etc/shadow
+mount --bind {directory}/etc /etc
 mount -t tmpfs -o size=1m tmpfs {directory}/full
 mount -t tmpfs -o size=64m,nr_inodes=100 tmpfs {directory}/small
 mount -t tmpfs -o noexec tmpfs {directory}/noexec
@@ -44,6 +43,14 @@ mount -t tmpfs -o mode=1777 tmpfs /var/tmp
 """
 
 
+def own_etc(directory: Path) -> Path:
+    """A copy of /etc. To mount single files over those there is not enough: a mount ends, in every namespace,
+    when another process puts a new file in the place of the old one, as ``useradd`` does.
+    """
+    subprocess.run(["cp", "-a", "/etc", str(directory)], stderr=subprocess.DEVNULL, check=False)
+    return directory / "etc"
+
+
 def private(directory: Path, more: str = "", lines: tuple[str, ...] = ()) -> Server:
     """An sshd with two more accounts, whose password is WORD, and with disks of every bad kind."""
     directory.chmod(0o755)  # accounts there read the keys that let them in
@@ -52,9 +59,11 @@ def private(directory: Path, more: str = "", lines: tuple[str, ...] = ()) -> Ser
     crypted = subprocess.run(
         ["openssl", "passwd", "-6", WORD], capture_output=True, text=True, check=True
     ).stdout.strip()
-    (directory / "passwd").write_text(Path("/etc/passwd").read_text() + ACCOUNTS.format(directory=directory))
+    etc = own_etc(directory)
+    with open(etc / "passwd", "a") as passwd:
+        passwd.write(ACCOUNTS.format(directory=directory))
     users = ("root", "plain", "noshell")
-    (directory / "shadow").write_text("".join(f"{user}:{crypted}:19000:0:99999:7:::\n" for user in users))
+    (etc / "shadow").write_text("".join(f"{user}:{crypted}:19000:0:99999:7:::\n" for user in users))
     return Server(directory, lines, before=MOUNTS.format(directory=directory) + more).start()
 
 

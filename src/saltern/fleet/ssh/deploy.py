@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -41,6 +42,18 @@ async def deploy(host: Host, reach: Reach, how: Deployment, token: str = "") -> 
     except OperationError as found:
         return Done(status="failed", why=str(found), code=1, problem="bundle")
     return Done(status="failed" if problem else "returned", why=problem, code=2 if problem else 0)
+
+
+def deploy_on(hosts: Sequence[Host], reach: Reach, how: Deployment, token: str) -> dict[str, Done]:
+    """Do it on many hosts at once; how it ended on each, by id."""
+
+    async def main() -> list[Done]:
+        try:
+            return await asyncio.gather(*(deploy(host, reach, how, token) for host in hosts))
+        finally:
+            await reach.transport.close()
+
+    return {host.id: done for host, done in zip(hosts, asyncio.run(main()), strict=True)}
 
 
 async def _deployed(host: Host, session: Session, reach: Reach, how: Deployment, token: str) -> str:
