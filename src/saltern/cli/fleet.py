@@ -40,6 +40,8 @@ Who is there, who is away and since when, what runs, what failed. With words:
   groups set NAME TARGET        make a group: --on @NAME means what TARGET means
   groups remove NAME …          delete groups
   facts SYSTEM [GRAIN …]        the grains of a system, as it reports them
+  roster check [FILE …]         list the systems of rosters, and report every mistake; without FILE, of those
+                                of the controller on this machine
   demo                          a controller and five agents on this machine, in a temporary directory"""
 EPILOG = """\
 examples:
@@ -94,6 +96,10 @@ def main(argv: list[str]) -> int:
         from saltern.cli.fleet_demo import demo
 
         return demo(keep=args.keep, colour=args.color)
+    if name == "roster":
+        from saltern.cli.fleet_roster import check_roster
+
+        return check_roster(words)
     with connect(args) as client:
         return verb(args, client, words)
 
@@ -238,5 +244,6 @@ VERBS: dict[str, Callable[[SimpleNamespace, Client, list[str]], int]] = {
     "tokens": _tokens,
     "groups": _groups,
     "facts": _facts,
+    "roster": _status,
     "demo": _status,
 }

@@ -1,8 +1,8 @@
 """Whatever is killed, at any point of a run over a real sshd: the job ends right, once, and is found again.
 
 Points are counted in a run without harm: each read and each write of the caller is one, from the first byte
-of the bundle to the last one of the result. Two of them are tried here, others every day, and all of them with
-``make chaos``.
+of the bundle to the last one of the result. Two of them are tried here, others every day, and all of them
+with ``make chaos``.
 """
 
 from __future__ import annotations

@@ -258,3 +258,18 @@ def test_any_text_is_a_roster_or_a_problem(tmp_path_factory: pytest.TempPathFact
         assert problem.diagnostics
     else:
         assert all(host.address for host in found.hosts.values())
+
+
+def test_the_fleet_checks_a_roster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from saltern.cli.fleet import main
+
+    path = tmp_path / "hosts.yaml"
+    path.write_text("web1: {host: 192.0.2.7, user: admin}\n")
+    assert main(["roster", "check", str(path)]) == 0
+    assert capsys.readouterr().out == "web1  admin@192.0.2.7\n"
+    path.write_text("web1: {host: 192.0.2.7, port: many}\n")
+    with pytest.raises(OperationError) as caught:
+        main(["roster", "check", str(path)])
+    assert "hosts.yaml:1" in str(caught.value)
+    with pytest.raises(OperationError):
+        main(["roster"])
