@@ -262,3 +262,26 @@ def test_a_token_takes_over_only_what_it_was_made_for(place: Place) -> None:
     assert done.returncode
     assert "belongs to another key" in done.stderr
     assert place.system("s1")["kind"] == "ssh"
+
+
+def test_a_chain_runs_step_by_step_on_both_kinds(place: Place) -> None:
+    log = place.base / "steps"
+    actions = "".join(f"  - {{id: A{number}, command: 'echo A{number} >> {log}'}}\n" for number in (1, 2))
+    (place.base / "chain.yaml").write_text(f"chain: both\nactions:\n{actions}")
+    done = place.run("chain", "run", "chain.yaml", "--on", "L@a1,s1", "--out", "json")
+    assert done.returncode == 0, done
+    found = json.loads(done.stdout)
+    steps = {id_: {row["action"]: row["status"] for row in leg["steps"]} for id_, leg in found.items()}
+    assert steps == {id_: {"A1": "succeeded", "A2": "succeeded"} for id_ in ("a1", "s1")}
+    assert sorted(log.read_text().split()) == ["A1", "A1", "A2", "A2"]
+
+
+def test_a_chain_on_a_host_is_cancelled_while_it_runs(place: Place) -> None:
+    begun = place.base / "chain-begun"
+    actions = "".join(f"  - {{id: s{number}, command: 'touch {begun}; sleep 0.2'}}\n" for number in range(99))
+    (place.base / "slow.yaml").write_text(f"chain: slow\nactions:\n{actions}")
+    run = place.run("chain", "run", "slow.yaml", "--on", "s1", "--detach").stdout.strip()
+    place.until(begun.exists)
+    said = place.run("chain", "cancel", run, "--reason=late")
+    assert "cancelling" in said.stdout, said
+    place.until(lambda: "cancelled" in place.run("chain", "show", run).stdout.splitlines()[0])

@@ -61,11 +61,13 @@ class Dispatcher:
 
     async def push(self, jid: str, systems: list[str], envelope: bytes) -> None:
         """Send a job to each without waiting for answers; who is not there gets it from a sync."""
+        agents = self._ssh.agents(systems)
+        self._ssh.wake()
         try:
-            await self._publish(systems, envelope, "each")
+            await self._publish(agents, envelope, "each")
         except BusError:
             return
-        there = [system for system in systems if self._board.is_online(system)]
+        there = [system for system in agents if self._board.is_online(system)]
         await self._calls.write(mark_sent, jid, there, self._now())
 
     async def _publish(self, systems: list[str], envelope: bytes, how: str) -> None:
@@ -101,8 +103,7 @@ class Dispatcher:
 
     def presumed_away(self, systems: Collection[str]) -> list[str]:
         """Who is away by the broker's word, or could not be reached last over SSH."""
-        agents = self._ssh.agents(systems)
-        return [*(one for one in agents if not self._board.is_online(one)), *self._ssh.away(systems)]
+        return [one for one in systems if not self._board.is_online(one)]
 
     async def cancel(self, jid: str, systems: Collection[str], *, hard: bool) -> set[str]:
         """Order agents to stop a job, and stop it on hosts; those who are there to hear it."""

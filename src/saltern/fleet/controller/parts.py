@@ -93,6 +93,7 @@ class Parts:
         self.alarms = Alarms(self.calls, self.hub, now=now)
         self.poker = Poker(bus, options.name)
         self.ssh_board = SshBoard()
+        self.board.without_agent = self.ssh_board.is_there
         self.roster = RosterKeeper(options.roster, now=now)
         self.inventory = Inventory(
             self.calls, options.nodegroups, ssh=self.ssh_board, roster=lambda: self.roster.known.groups

@@ -22,17 +22,21 @@ class Changes(Struct, frozen=True):
 
 
 class PresenceBoard:
-    """``is_known``: the board was filled once, so that who is not on it is away."""
+    """``is_known``: the board was filled once, so that who is not on it is away. ``without_agent``: whether a
+    system can be reached that has no agent; None for one that has.
+    """
 
     def __init__(self, now: Callable[[], float]) -> None:
         self.is_known = False
+        self.without_agent: Callable[[str], bool | None] = lambda _system: None
         self._now = now
         self._connections: dict[str, set[str]] = {}
         self._seen: dict[str, float] = {}
         self._changed: dict[str, bool] = {}
 
     def is_online(self, system: str) -> bool:
-        return bool(self._connections.get(system))
+        known = self.without_agent(system)
+        return bool(self._connections.get(system)) if known is None else known
 
     @property
     def online(self) -> set[str]:

@@ -127,7 +127,12 @@ class SshController:
                 {"kind": "progress", "jid": self.jid, "system": system, "at": time.time(), **given}
             )
         elif kind == "paused":
-            self._set(system, "down", why=str(head.get("kind", "")), back_by=time.time() + BACK)
+            self._set(
+                system,
+                "down",
+                why=str(head.get("kind", "")),
+                back_by=time.time() + (head.get("seconds") or BACK),
+            )
         elif kind == "away" and self._rows[system]["status"] == "running":
             state = f"{head['why']}; trying again"
             self._notices.put(

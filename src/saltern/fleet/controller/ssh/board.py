@@ -27,6 +27,11 @@ class SshBoard:
         """Those of these systems that are reached over SSH."""
         return [system for system in systems if system in self.systems]
 
+    def is_there(self, system: str) -> bool | None:
+        """Whether a system is not known to be away; None for one that has an agent."""
+        found = self.systems.get(system)
+        return None if found is None else not found.why
+
     def away(self, systems: Collection[str]) -> dict[str, float | None]:
         """Those of these systems that could not be reached last, and when each was last seen."""
         found = (self.systems[system] for system in self.own(systems))

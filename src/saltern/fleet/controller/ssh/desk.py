@@ -104,9 +104,11 @@ class SshDesk:
             return
         await self._write_roster(hold)
         work = await self._calls.read(open_work)
-        self._drop({(one.job.jid, one.system) for one in work})
+        unfinished = {(one.job.jid, one.system) for one in work}
+        self._drop(unfinished)
         for one in work:
-            self._begin(hold, one)
+            if (one.job.after, one.system) not in unfinished:
+                self._begin(hold, one)
         for host in self._roster.known.hosts.values():
             self._look(hold, host)
 

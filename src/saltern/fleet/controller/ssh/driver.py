@@ -32,7 +32,6 @@ from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.messages import Away
 from saltern.fleet.protocol.subjects import SUBJECTS
-from saltern.fleet.protocol.verbs import verb_of
 from saltern.fleet.ssh.deploy import DEPLOY
 from saltern.fleet.ssh.drive import Done, Drive, Reach, Work
 from saltern.fleet.ssh.pillar import HostPillar
@@ -92,10 +91,9 @@ class Driver:
 
     async def run(self) -> None:
         job = self._one.job
-        changing = verb_of(job.function, test=job.test).changing
         self._access.hurry()
         try:
-            async with self._access.turn(changing=changing):
+            async with self._access.turn(changing=job.changing):
                 if job.splay and not self._one.is_begun:
                     await asyncio.sleep(random.uniform(0, job.splay))
                 done = await self._until_done()
@@ -191,7 +189,7 @@ class Driver:
             self._spawn(self._hold.write(write_begun, *self.key, now))
         elif kind == "paused":
             why: Any = head.get("kind") if head.get("kind") in ("reboot", "update") else "reboot"
-            away = Away(why=why, jid=self._one.job.jid, back_by=now + BACK)
+            away = Away(why=why, jid=self._one.job.jid, back_by=now + float(head.get("seconds") or BACK))
             self._spawn(self._hold.write(write_down, self._one.system, away, now))
         elif kind == "progress":
             self._pass_on(head)
@@ -199,7 +197,8 @@ class Driver:
     def _pass_on(self, head: dict[str, Any]) -> None:
         """Say where the job is, as an agent does, to all controllers; not too often."""
         tick = asyncio.get_running_loop().time()
-        if head.get("outcome") != "failed" and tick - self._said < OFTEN:
+        is_news = head.get("outcome") == "failed" or bool(head.get("leg"))
+        if not is_news and tick - self._said < OFTEN:
             return
         self._said = tick
         subject = SUBJECTS["progress"].of(id=self._one.system, jid=self._one.job.jid)

@@ -59,4 +59,5 @@ def progress_of(jid: str, head: dict[str, Any]) -> Progress:
         outcome=head.get("outcome", ""),
         failed=head.get("failed", 0),
         comment=str(head.get("comment", "")),
+        leg=head.get("leg") or {},
     )

@@ -27,6 +27,7 @@ LOOK = 0.03  # seconds between two looks at a job
 SLOW_LOOK = 0.25
 OFTEN = 40  # looks after which a job is no longer young
 KEPT_JOBS = 50
+LARGEST_LEG = 200_000  # bytes of the leg of a chain; a longer one is reported at its end
 FORGOTTEN = "the system does not know the job any more, though it was begun there"
 Roots = dict[str, list[str]]
 
@@ -107,16 +108,16 @@ class Server:
 
     def _follow(self, folder: JobFolder) -> None:
         """Report where the job is until it has ended, or until the caller is gone."""
-        last: Step | None = None
+        last: tuple[Step, bytes] = Step(), b""
         looks = 0
         while True:
             self._hear(folder, LOOK if looks < OFTEN else SLOW_LOOK)
             looks += 1
             ended = not folder.holder()
-            step = folder.step()
-            if step is not None and step != last:
-                last, looks = step, 0
-                self._caller.send({"is": "progress", **msgspec.to_builtins(step)})
+            now = folder.step() or Step(), folder.bytes("leg")
+            if now != last:
+                self._caller.send({"is": "progress", **_progress(*now, is_new=now[1] != last[1])})
+                last, looks = now, 0
             if ended and not self._settled(folder):
                 return
 
@@ -156,7 +157,8 @@ class Server:
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
         """The answer to a question of a worker: from what is here, else from the caller."""
         if question.get("ask") == "paused":
-            self._caller.send({"is": "paused", "kind": question.get("kind", "")})
+            pause = JobFolder(os.path.join(self._base, "jobs", str(question["jid"]))).paused()
+            self._caller.send({"is": "paused", "kind": pause.kind, "seconds": pause.seconds})
             return {}
         if question.get("ask") == "pillar":
             if self._pillar is not None:
@@ -221,6 +223,14 @@ def _names(here: Roots, there: Roots) -> dict[str, str]:
     """The directories of a tree here, and those that they are copies of."""
     pairs = ((here[name], there.get(name, [])) for name in here)
     return {one: other for ours, theirs in pairs for one, other in zip(ours, theirs, strict=False)}
+
+
+def _progress(step: Step, leg: bytes, *, is_new: bool) -> dict[str, Any]:
+    """Where the job is; with the leg of a chain that it drives, if there is something new in it."""
+    found: dict[str, Any] = msgspec.to_builtins(step)
+    if is_new and leg and len(leg) <= LARGEST_LEG:
+        found["leg"] = msgspec.json.decode(leg)
+    return found
 
 
 def _cancel(folder: JobFolder, *, hard: bool) -> None:
