@@ -87,6 +87,7 @@ audit: $(STAMP) ## known weaknesses in what is pinned, or the ages of the pins; 
 bench: $(STAMP) ## measure; BENCH=--short takes a minute, for information
 	$(PY) bench/run.py $(BENCH)
 	$(if $(BENCH),,$(PY) bench/fleet.py --quick)
+	$(if $(BENCH),,$(PY) bench/ssh.py --quick)
 
 docs: $(STAMP) ## write the generated pages of docs/reference again
 	$(PY) -m tools.reference

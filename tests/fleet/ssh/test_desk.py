@@ -131,6 +131,7 @@ class TestBoard:
         every = ["a", "s", "gone"]
         assert board.agents(every) == ["a"]
         assert board.away(every) == {"gone": None}
+        assert [board.is_there(id_) for id_ in every] == [None, True, False]
         assert {id_: said[0].running for id_, said in board.there(every).items()} == {"s": ["jid"]}
 
 
