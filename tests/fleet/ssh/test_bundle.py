@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.fleet.ssh.conftest import no_secrets
 from tools.pythons import SUPPORTED, find
 
@@ -96,7 +97,7 @@ def test_wheels_that_were_prepared_are_used(tmp_path: Path, monkeypatch: pytest.
     target = Target("3.99", "x86_64")
     wheels = tmp_path / "wheels" / target.name
     wheels.mkdir(parents=True)
-    monkeypatch.setattr(make, "versions", lambda: {"msgspec": "9.9"})
+    monkeypatch.setattr(make, "versions", lambda **_options: {"msgspec": "9.9"})
     with zipfile.ZipFile(wheels / "msgspec-9.9-cp399-cp399-linux_x86_64.whl", "w") as wheel:
         wheel.writestr("msgspec/__init__.py", "# another one")
     made = Bundles(str(tmp_path)).bundle(target)
@@ -104,6 +105,14 @@ def test_wheels_that_were_prepared_are_used(tmp_path: Path, monkeypatch: pytest.
         found = archive.extractfile("msgspec/__init__.py")
         assert found is not None
         assert found.read() == b"# another one"
+
+
+def test_an_agent_travels_with_its_libraries_and_not_the_servers(bundles: Bundles) -> None:
+    made = bundles.bundle(replace(local_target(), agent=True))
+    with tarfile.open(fileobj=io.BytesIO(made.data)) as archive:
+        names = set(archive.getnames())
+    assert {"nats/__init__.py", "nacl/__init__.py", "saltern/fleet/identity/token.py"} <= names
+    assert not any(name.startswith(("saltern/fleet/store", "saltern/fleet/controller")) for name in names)
 
 
 def other_pythons() -> list[str]:

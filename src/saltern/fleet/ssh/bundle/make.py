@@ -120,6 +120,7 @@ def fetch_wheels(target: Target, wanted: dict[str, str], directory: Path) -> Non
     directory.mkdir(0o700, parents=True, exist_ok=True)
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
     command += [f"--python-version={target.python}", "--implementation=cp", f"--abi={target.tag}"]
+    command += ["--abi=abi3", "--abi=none"]
     command += [f"--platform={platform}" for platform in target.platforms]
     command += [f"--dest={directory}", *(f"{name}=={version}" for name, version in wanted.items())]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)

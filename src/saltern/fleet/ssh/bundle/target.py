@@ -31,7 +31,7 @@ class Target(Struct, frozen=True):
         """Platforms of wheels that run there, newest first."""
         if self.libc == "musl":
             return tuple(f"musllinux_1_{minor}_{self.machine}" for minor in (2, 1))
-        newer = [f"manylinux_2_{minor}_{self.machine}" for minor in (28, 17, 12, 5)]
+        newer = [f"manylinux_2_{minor}_{self.machine}" for minor in (28, 26, 24, 17, 12, 5)]
         return (*newer, f"manylinux2014_{self.machine}", f"manylinux1_{self.machine}")
 
 
