@@ -110,6 +110,18 @@ def test_states_files_and_templates_reach_every_host(laptop: Laptop, tmp_path: P
     assert not any(one["changes"] for states in again.values() for one in states.values())
 
 
+def test_one_machine_under_two_names_does_both_parts(laptop: Laptop, tmp_path: Path) -> None:
+    laptop.hosts(**{name: laptop.host("web1", thin_dir=str(laptop.base("web1"))) for name in ("one", "two")})
+    laptop.sls(
+        f"{tmp_path}/{{{{ grains['id'] }}}}:\n  file.managed:\n    - contents: {{{{ grains['id'] }}}}\n"
+    )
+    try:
+        assert laptop.run("apply", "web").returncode == 0
+    finally:
+        laptop.hosts("web1", "web2")
+    assert [(tmp_path / name).read_text() for name in ("one", "two")] == ["one\n", "two\n"]
+
+
 def test_a_failure_names_the_line_of_the_file_on_this_machine(laptop: Laptop) -> None:
     laptop.sls("a:\n  test.nop: []\nb:\n  test.fail_without_changes: []\n")
     done = laptop.run("apply", "web")
@@ -247,7 +259,7 @@ def test_the_worker_is_killed_and_another_one_continues(laptop: Laptop, tmp_path
     )
     process = laptop.start("apply", "web", "--out=json", on="web1")
     until(mark.exists)
-    jobs = laptop.base("web1") / "jobs"
+    jobs = laptop.base("web1") / "systems" / "id-web1" / "jobs"
     until(lambda: worker_of(jobs))
     os.kill(worker_of(jobs), signal.SIGKILL)
     gate.touch()

@@ -81,7 +81,7 @@ class Place:
         self.server.start()
 
     def kill_worker(self) -> None:
-        for folder in (self.base / "jobs").glob("*-aaaaaa"):
+        for folder in (self.base / "systems" / "id-h" / "jobs").glob("*-aaaaaa"):
             if pid := JobFolder(str(folder)).holder():
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)

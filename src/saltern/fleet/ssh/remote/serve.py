@@ -6,6 +6,7 @@ same job finds it: at work, done, or to be continued after a reboot.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import queue
@@ -13,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -27,6 +29,7 @@ LOOK = 0.03  # seconds between two looks at a job
 SLOW_LOOK = 0.25
 OFTEN = 40  # looks after which a job is no longer young
 KEPT_JOBS = 50
+LONGEST_NAME = 200
 LARGEST_LEG = 200_000  # bytes of the leg of a chain; a longer one is reported at its end
 FORGOTTEN = "the system does not know the job any more, though it was begun there"
 Roots = dict[str, list[str]]
@@ -46,7 +49,7 @@ class Server:
     def __init__(self, caller: Caller, base: str, umask: int) -> None:
         self._caller = caller
         self._umask = umask
-        self._base = base
+        self._base = self._own = base
         self._trees = Trees(os.path.join(base, "files"), caller)
         self._waiting: dict[int, queue.Queue[Frame]] = {}
         self._number = 0
@@ -64,8 +67,9 @@ class Server:
         """Begin a job that is not known here, and follow it either way."""
         task = msgspec.convert(head["task"], Task)
         self._pillar = head.get("pillar")
-        folder = JobFolder(os.path.join(self._base, "jobs", task.jid))
-        socket = os.path.join(self._base, "jobs", f"{task.jid}.sock")
+        self._own = own_directory(self._base, str(task.overrides.get("id", "")))
+        folder = JobFolder(os.path.join(self._own, "jobs", task.jid))
+        socket = os.path.join(self._own, "jobs", f"{task.jid}.sock")
         listener = QuestionSocket(socket, self.ask)
         if not os.path.exists(folder.file("task")):
             if head.get("begun"):
@@ -84,7 +88,7 @@ class Server:
 
     def _prepared(self, task: Task, tree: str, roots: Roots, socket: str) -> Task:
         options: dict[str, Any] = {
-            "state_dir": os.path.join(self._base, "state"),
+            "state_dir": os.path.join(self._own, "state"),
             "cachedir": os.path.join(self._base, "cache"),
             **(self._trees.options(tree, task.jid, socket) if tree else {}),
         }
@@ -97,7 +101,7 @@ class Server:
 
     def _remove_old_jobs(self) -> None:
         """Remove what is left of jobs that ended long ago."""
-        jobs = os.path.join(self._base, "jobs")
+        jobs = os.path.join(self._own, "jobs")
         os.makedirs(jobs, 0o700, exist_ok=True)
         names = sorted(name for name in os.listdir(jobs) if not name.endswith(".sock"))
         for name in names[:-KEPT_JOBS]:
@@ -157,7 +161,7 @@ class Server:
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
         """The answer to a question of a worker: from what is here, else from the caller."""
         if question.get("ask") == "paused":
-            pause = JobFolder(os.path.join(self._base, "jobs", str(question["jid"]))).paused()
+            pause = JobFolder(os.path.join(self._own, "jobs", str(question["jid"]))).paused()
             self._caller.send({"is": "paused", "kind": pause.kind, "seconds": pause.seconds})
             return {}
         if question.get("ask") == "pillar":
@@ -217,6 +221,18 @@ class Server:
     def grains(self, _head: dict[str, Any], _body: bytes) -> None:
         """Say what the machine is."""
         self._caller.send({"is": "grains", "grains": self._grains})
+
+
+def own_directory(base: str, id_: str) -> str:
+    """Where the jobs and runs of a system are. One machine may be in a roster under several ids, and each of
+    them does its own part of a job.
+    """
+    if not id_:
+        return base
+    name = quote(id_, safe="")
+    if len(name) > LONGEST_NAME:
+        name = hashlib.sha256(id_.encode()).hexdigest()
+    return os.path.join(base, "systems", f"id-{name}")
 
 
 def _names(here: Roots, there: Roots) -> dict[str, str]:

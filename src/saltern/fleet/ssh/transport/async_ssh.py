@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pwd
 import socket
 from collections.abc import Iterable
 from contextlib import suppress
@@ -19,8 +20,8 @@ from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.transport.openssh import SshOptions, socket_directory
 from saltern.fleet.ssh.transport.ports import MOST_ERRORS, Channel, Ended, Secrets
 
-USER_CONFIG = "~/.ssh/config"
-USER_KNOWN = "~/.ssh/known_hosts"
+USER_CONFIG = ".ssh/config"
+USER_KNOWN = ".ssh/known_hosts"
 SOME = 65_536
 GRACE = 2.0  # seconds for the other side to close a channel
 
@@ -141,7 +142,7 @@ class AsyncSsh:
             return self._open[name]
 
     async def _connect(self, host: Host) -> asyncssh.SSHClientConnection:
-        known = self._options.known_hosts or os.path.expanduser(USER_KNOWN)
+        known = self._options.known_hosts or _of_user(USER_KNOWN)
         keys = HostKeys(known, accept_new=self._options.accept_new)
         given = await self._given(host, known)
         try:
@@ -170,7 +171,7 @@ class AsyncSsh:
 
     def _configs(self, host: Host) -> list[str]:
         """The options of the roster as a file, and that of the user."""
-        user = self._options.config or os.path.expanduser(USER_CONFIG)
+        user = self._options.config or _of_user(USER_CONFIG)
         files = [user] if os.path.exists(user) and user != os.devnull else []
         if not host.settings:
             return files
@@ -191,6 +192,11 @@ class AsyncSsh:
                     await one.wait_closed()
         with suppress(FileNotFoundError):
             os.remove(os.path.join(self._directory, f"{os.getpid()}.config"))
+
+
+def _of_user(path: str) -> str:
+    """A file in the home that the account has, whatever HOME says: so does ssh."""
+    return os.path.join(pwd.getpwuid(os.getuid()).pw_dir, path)
 
 
 def _name(host: Host) -> str:
