@@ -12,6 +12,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
@@ -36,7 +37,12 @@ class Size(Struct, frozen=True):
 class Cache:
     """The directory. Its methods block; none of them waits for the network."""
 
-    def __init__(self, directory: str, *, limit: int = LIMIT, keep_trees: int = KEEP_TREES) -> None:
+    def __init__(
+        self, directory: str, *, limit: int = LIMIT, keep_trees: int = KEEP_TREES, left: float = 0.0
+    ) -> None:
+        """``left``: seconds after which what is new was left behind by a killed process. In a cache that is
+        shared, it may be what another one is writing.
+        """
         self.directory = os.path.abspath(directory)
         self._limit = limit
         self._keep_trees = keep_trees
@@ -44,8 +50,10 @@ class Cache:
         for name in ("", "objects", "manifests", "trees", "pins", "new"):
             os.makedirs(self._place(name), mode=0o700, exist_ok=True)
         os.chmod(self.directory, 0o700)
-        for left in os.listdir(self._place("new")):  # of an agent that was killed
-            _remove(self._place("new", left))
+        for name in os.listdir(self._place("new")):  # of an agent that was killed
+            path = self._place("new", name)
+            if not left or _age(path) > left:
+                _remove(path)
 
     def _place(self, *names: str) -> str:
         return os.path.join(self.directory, *names)
@@ -259,6 +267,14 @@ def _digest_of_file(path: str) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""
+
+
+def _age(path: str) -> float:
+    """Seconds since it was changed; 0 if it is gone."""
+    try:
+        return time.time() - os.lstat(path).st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _remove(path: str) -> None:

@@ -14,6 +14,7 @@ from saltern.fleet.files.options import tree_options
 from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.ssh.remote.caller import Caller
 
+LEFT = 3600.0  # seconds; other sessions may write to the same cache
 AHEAD = 8 * 1024 * 1024  # bytes of all files together that are sent at once, whether needed or not
 Asker = Callable[[dict[str, Any]], Iterator[bytes]]
 
@@ -22,7 +23,7 @@ class Trees:
     """The cache of this host, and the caller that has what it lacks."""
 
     def __init__(self, directory: str, caller: Caller) -> None:
-        self._cache = Cache(directory)
+        self._cache = Cache(directory, left=LEFT)
         self._caller = caller
 
     def options(self, tree: str, job: str, socket: str) -> dict[str, Any]:
