@@ -10,10 +10,22 @@ from tests.compat.conftest import MakeWorld
 
 from saltern.compat.grains import custom_grains
 from saltern.compat.pillar import ext_pillar
+from saltern.compat.pillars.ports import Asked
 from saltern.compat.renderers import renderer
 from saltern.language.diagnostics import PillarError
 from saltern.language.result import Outcome
 from saltern.modules.api.unknown_names import unknown_function
+
+HERE = Asked(
+    id="here",
+    pillar={},
+    opts={},
+    grains={},
+    template=lambda _path, _values: "",
+    data=lambda text, _pipe: text,
+    compiled=lambda _roots: {},
+    groups=lambda _name: False,
+)
 
 THING = '''
 """Things."""
@@ -303,7 +315,7 @@ def test_grains_renderers_and_pillar_of_the_users_own(world: MakeWorld) -> None:
     shout = renderer(one.library, "shout")
     assert shout is not None and shout("abc", argline="-x") == "ABC-x"
     assert renderer(one.library, "whisper") is None
-    made = ext_pillar(one.library, [{"more": ["x"]}], {"a": 1}, minion_id="here")
+    made = ext_pillar(one.library, [{"more": ["x"]}], {"a": 1}, asked=HERE)
     assert made == {"a": 1, "kept": 1, "from": ["here", ["x"], {}]}
     for wrong, said in (
         ({"more": "fail"}, "no such store"),
@@ -311,7 +323,7 @@ def test_grains_renderers_and_pillar_of_the_users_own(world: MakeWorld) -> None:
         ("more", "needs a list"),
     ):
         with pytest.raises(PillarError, match=said):
-            ext_pillar(one.library, [wrong], {"a": 1}, minion_id="here")
+            ext_pillar(one.library, [wrong], {"a": 1}, asked=HERE)
 
 
 def test_what_was_refused_is_asked_again_after_a_state_may_have_brought_it(

@@ -17,7 +17,7 @@ from saltern.language.keywords import KEYWORDS
 from saltern.language.requisites import REQUISITES, RequisiteKind, When
 from saltern.lint.rules import RULES, Rule
 from saltern.render.filters import FILTERS, TESTS
-from saltern.render.pipe import RENDERERS
+from saltern.render.pipe import RENDERERS, SALTS
 from saltern.report.findings import WRITERS
 from saltern.report.outputs import OUTPUTS, OutputOptions
 from saltern.targeting.compound import LETTERS
@@ -148,6 +148,11 @@ def renderers() -> str:
         "The first line of a file may name a pipe of renderers: `#!jinja|yaml`, `#!py`, `#!mako|json`."
         " Without it the option `renderer` counts (`jinja|yaml`).",
         table(("renderer", "makes", "what it is", "to install"), rows),
+        "Those of an installed Salt are run by its library; nothing of them runs in an untrusted tree:",
+        table(
+            ("renderer", "what it is", "to install, beside Salt"),
+            [(code(name), prose(doc), needs or "nothing") for name, (doc, needs) in SALTS.items()],
+        ),
         "Renderers that make text come first, one that makes data comes last; those that make values come"
         " after it, or before it for a text that is encrypted as a whole. See `examples/renderers`.",
     )

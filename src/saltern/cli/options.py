@@ -12,6 +12,7 @@ from saltern.config.load import load
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 
 if TYPE_CHECKING:
+    from saltern.config.settings import Settings
     from saltern.engine.session import Session
     from saltern.report.outputs import OutputOptions
 
@@ -350,8 +351,8 @@ REPORT_ROWS: tuple[Row, ...] = (
 )
 
 
-def session(args: SimpleNamespace, **overrides: object) -> Session:
-    """Everything a command needs, from what was typed. Raises ``OperationError``.
+def settings_of(args: SimpleNamespace, **overrides: object) -> Settings:
+    """The configuration, with what was typed over it. Raises ``OperationError``.
 
     A worker of an agent gives ``args.overrides``: options that no command line has.
     """
@@ -382,9 +383,14 @@ def session(args: SimpleNamespace, **overrides: object) -> Session:
         from saltern.report.diagnostics import show
 
         show(warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
+    return settings
+
+
+def session(args: SimpleNamespace, **overrides: object) -> Session:
+    """Everything a command needs, from what was typed. Raises ``OperationError``."""
     from saltern.engine.nested_engine import make_session
 
-    return make_session(settings, mapping_value("--pillar", args.pillar))
+    return make_session(settings_of(args, **overrides), mapping_value("--pillar", args.pillar))
 
 
 def output_options(args: SimpleNamespace, settings: object) -> OutputOptions:
@@ -410,7 +416,7 @@ def output_options(args: SimpleNamespace, settings: object) -> OutputOptions:
 
 
 def roots(given: list[str] | None) -> dict[str, list[str]] | None:
-    """``DIR`` is of base, ``ENV=DIR`` of that environment."""
+    """``DIR`` is of base, ``ENV=DIR`` of that environment; a git repository is as good as a directory."""
     if not given:
         return None
     roots: dict[str, list[str]] = {}
@@ -418,7 +424,8 @@ def roots(given: list[str] | None) -> dict[str, list[str]] | None:
         env, equals, folder = text.partition("=")
         if not equals or os.sep in env:
             env, folder = "base", text
-        roots.setdefault(env, []).append(os.path.abspath(os.path.expanduser(folder)))
+        whole = folder if folder.startswith("git+") else os.path.abspath(os.path.expanduser(folder))
+        roots.setdefault(env, []).append(whole)
     return roots
 
 

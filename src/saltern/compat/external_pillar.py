@@ -1,78 +1,59 @@
-"""Sources of ``ext_pillar`` that need no module: commands and files, by the name of the machine.
-
-``%s`` in a command or a path stands for that name. A command is not run by a shell: the name of a machine is
-chosen by its administrator.
-"""
+"""The sources of ``ext_pillar`` that are built in, one row each."""
 
 from __future__ import annotations
 
-import os
-import shlex
-import subprocess
 from collections.abc import Callable, Mapping
+from importlib import import_module
 
-from saltern.language.diagnostics import Diagnostic, PillarError
+from msgspec import Struct
 
-LIMIT = 60.0  # seconds
-MOST = 64 << 20  # bytes
-
-
-def _yaml(text: str) -> object:
-    from saltern.render.yaml import read
-
-    return read(text)
+from saltern.compat.pillars.ports import Asked, SourceError
+from saltern.language.diagnostics import Diagnostic, OperationError, PillarError
 
 
-def _json(text: str) -> object:
-    import msgspec
+class Source(Struct, frozen=True):
+    """``code`` is ``module:function`` in ``pillars``; ``needs`` is what to install for it."""
 
-    return msgspec.json.decode(text)
-
-
-def _run(command: object, minion_id: str, read: Callable[[str], object]) -> object:
-    words = [word.replace("%s", minion_id) for word in shlex.split(str(command))]
-    done = subprocess.run(
-        words, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False, text=True
-    )
-    if done.returncode:
-        raise ValueError(f"{words[0]} ended with the exit code {done.returncode}")
-    return read(done.stdout)
+    code: str
+    doc: str
+    needs: str = ""
 
 
-def cmd_yaml(minion_id: str, command: object) -> object:
-    """What a command prints, as YAML."""
-    return _run(command, minion_id, _yaml)
-
-
-def cmd_json(minion_id: str, command: object) -> object:
-    """What a command prints, as JSON."""
-    return _run(command, minion_id, _json)
-
-
-def file(minion_id: str, path: object) -> object:
-    """A file of YAML or JSON; one that does not exist gives nothing."""
-    if os.sep in minion_id:
-        raise ValueError("the name of the machine has a '/' in it")
-    try:
-        with open(str(path).replace("%s", minion_id), encoding="utf-8") as found:
-            return _yaml(found.read(MOST))
-    except FileNotFoundError:
-        return {}
-
-
-SOURCES: dict[str, Callable[[str, object], object]] = {
-    "cmd_yaml": cmd_yaml,
-    "cmd_json": cmd_json,
-    "file": file,
+SOURCES: dict[str, Source] = {
+    "cmd_json": Source(
+        "commands:cmd_json", "What a command prints, as JSON; `%s` is the name of the machine."
+    ),
+    "cmd_yaml": Source("commands:cmd_yaml", "What a command prints, as YAML."),
+    "cmd_yamlex": Source("commands:cmd_yaml", "The same; Salt's additions to YAML are not known."),
+    "file": Source("commands:file", "A file of YAML or JSON, by the name of the machine."),
+    "file_tree": Source("file_tree:file_tree", "Directories as mappings, files as values."),
+    "git": Source("git:git", "Pillar files of branches of git repositories.", "git"),
+    "http_json": Source("http:http_json", "What a server answers, as JSON."),
+    "http_yaml": Source("http:http_yaml", "What a server answers, as YAML."),
+    "mysql": Source("databases:mysql", "Rows of MySQL or MariaDB.", "pymysql or mysqlclient"),
+    "postgres": Source("databases:postgres", "Rows of PostgreSQL.", "psycopg"),
+    "sqlite3": Source("databases:sqlite3", "Rows of a database in a file."),
+    "stack": Source("stack:stack", "PillarStack: YAML templates that a configuration lists, merged."),
+    "vault": Source(
+        "vault:vault", "A path of Vault's key-value store, version 1 or 2; its values are secret."
+    ),
 }
 
 
-def external(name: str, given: object, minion_id: str) -> Mapping[object, object]:
+def external(name: str, given: object, asked: Asked) -> Mapping[object, object]:
     """What a source of this table gives. Raises ``PillarError``, which quotes nothing of the data."""
+    module, _, function = SOURCES[name].code.partition(":")
     try:
-        found = SOURCES[name](minion_id, given)
-    except (OSError, ValueError, subprocess.SubprocessError) as problem:
+        source: Callable[[Asked, object], object] = getattr(
+            import_module(f"saltern.compat.pillars.{module}"), function
+        )
+        found = source(asked, given)
+    except (SourceError, OSError, ValueError) as problem:
         raise _wrong(name, _reason(problem)) from None
+    except OperationError as problem:
+        raise _wrong(name, problem.diagnostics[0].what) from None
+    except PillarError:
+        raise
     except Exception as problem:
         raise _wrong(name, f"what it gave cannot be read ({type(problem).__name__})") from None
     if found is None:
@@ -83,13 +64,11 @@ def external(name: str, given: object, minion_id: str) -> Mapping[object, object
 
 
 def _reason(problem: Exception) -> str:
-    if isinstance(problem, subprocess.TimeoutExpired):
-        return f"it took longer than {LIMIT:.0f} seconds"
     return problem.strerror or str(problem) if isinstance(problem, OSError) else str(problem)
 
 
 def _wrong(name: str, why: str) -> PillarError:
     what = f"ext_pillar {name!r} failed: {why}"
     return PillarError(
-        Diagnostic(code="ext-pillar", what=what, fix="run the command, or look at the file, by hand")
+        Diagnostic(code="ext-pillar", what=what, fix="run the command, or look at the source, by hand")
     )

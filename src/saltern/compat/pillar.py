@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from saltern.compat.adapt import SaltFunction
 from saltern.compat.external_pillar import SOURCES, external
+from saltern.compat.pillars.ports import Asked
 from saltern.language.diagnostics import Diagnostic, PillarError
 from saltern.language.merge import merge
 
@@ -19,33 +22,32 @@ def ext_pillar(
     entries: Sequence[object],
     pillar: dict[str, object],
     *,
-    minion_id: str,
+    asked: Asked,
     strategy: str = "smart",
     merge_lists: bool = False,
 ) -> dict[str, object]:
-    """``entries`` are the items of the option, ``{name: arguments}``. Raises ``PillarError``."""
+    """``entries`` are the items of the option, ``{name: arguments}``; ``asked`` is for which machine. Raises
+    ``PillarError``."""
     for entry in entries:
         if not isinstance(entry, Mapping) or len(entry) != 1:
             raise _wrong("ext_pillar needs a list of '{name: arguments}'", f"got {entry!r:.80}")
         ((name, given),) = entry.items()
-        more = _asked(library, str(name), given, minion_id, pillar)
+        more = _asked(library, str(name), given, replace(asked, pillar=pillar))
         merged = merge(pillar, more, strategy=strategy, merge_lists=merge_lists)
         assert isinstance(merged, dict)
         pillar = merged
     return pillar
 
 
-def _asked(
-    library: Library, name: str, given: object, minion_id: str, pillar: dict[str, object]
-) -> Mapping[Any, Any]:
+def _asked(library: Library, name: str, given: object, asked: Asked) -> Mapping[Any, Any]:
     function = library.own.member("pillar", f"{name}.ext_pillar")
     if function is None and name in SOURCES:
-        return external(name, given, minion_id)
+        return external(name, given, asked)
     function = function or library.installed.member("pillar", f"{name}.ext_pillar")
     if not isinstance(function, SaltFunction):
         why = library.own.why("pillar", name) or library.installed.why("pillar", name)
         raise _wrong(f"no ext_pillar is called {name!r}", why or "put it into _pillar in a file root")
-    args: tuple[Any, ...] = (minion_id, pillar)
+    args: tuple[Any, ...] = (asked.id, asked.pillar)
     keywords: dict[str, Any] = {}
     if isinstance(given, Mapping):
         keywords = {str(key): value for key, value in given.items()}

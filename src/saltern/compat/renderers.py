@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from saltern.compat.adapt import SaltFunction
@@ -15,8 +16,8 @@ Renderer = Callable[..., object]
 
 def renderer(library: Library, name: str) -> Renderer | None:
     """``render(text, env=…, sls=…, path=…, argline=…, values=…)`` gives text or data; None: no such one."""
-    found = library.own.member("renderers", f"{name}.render")
-    found = found or library.installed.member("renderers", f"{name}.render")
+    own = library.own.member("renderers", f"{name}.render")
+    found = own or library.installed.member("renderers", f"{name}.render")
     if not isinstance(found, SaltFunction):
         return None
     function: SaltFunction = found
@@ -36,7 +37,8 @@ def renderer(library: Library, name: str) -> Renderer | None:
         known = function.schema
         if known is not None and not known.open:
             more = {key: value for key, value in more.items() if key in known.params}
-        made = function.body(library.call().ctx, text, env, sls, **more)
+        given = StringIO(text) if own is None and isinstance(text, str) else text  # as Salt's expect it
+        made = function.body(library.call().ctx, given, env, sls, **more)
         return made.read() if hasattr(made, "read") else made
 
     return render

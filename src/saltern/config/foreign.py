@@ -2,7 +2,7 @@
 
 Some are followed (``FOLLOWED``). The others mean nothing to a local engine, and are accepted in silence, so
 that an existing file can be read as it is. What would change a result if it were ignored
-(``gitfs_remotes`` …) is not here on purpose: those are reported as not used.
+(``s3fs_…``, ``svnfs_…``) is not here on purpose: those are reported as not used.
 """
 
 from __future__ import annotations
@@ -13,16 +13,24 @@ FOLLOWED: dict[str, str] = {
     "enable_fqdns_grains": "False: the names of the machine's addresses are not looked up for grains.",
     "engines": "Where the programs of [other tools](../guides/engines.md) are.",
     "ext_pillar": "Pillar from modules in `_pillar`, or of an installed Salt, over that of the files.",
+    "fileserver_backend": "Whether `gitfs_remotes` are used, and whether before `file_roots`.",
+    "gitfs_remotes": "[Git repositories](../guides/git-sources.md) among the roots; `gitfs_…` is for all.",
+    "git_pillar_base": "The branch of the pillar source `git` that is `base`; and more `git_pillar_…`.",
     "jinja_lstrip_blocks": "As `lstrip_blocks` in `jinja_env` and `jinja_sls_env`.",
     "jinja_trim_blocks": "As `trim_blocks` in `jinja_env` and `jinja_sls_env`.",
     "master": "The grain `master`.",
     "master_tops": "More SLS for this machine, from a command (`ext_nodes`) or from modules in `_tops`.",
     "master_tops_first": "What `master_tops` gives comes before what the top file gives.",
+    "mysql": "The database of the source `mysql` of `ext_pillar`.",
+    "nacl.config": "The key of the renderer `nacl`.",
     "pillar_raise_on_missing": "`pillar.get` without a default fails if the key is missing.",
     "pillarenv_from_saltenv": "The pillar comes from the environment of the states.",
+    "postgres": "The database of the source `postgres` of `ext_pillar`.",
     "providers": "Which module stands behind a name, such as `{service: sysv}`.",
     "root_dir": "What is before the places that `opts` names, such as `pki_dir`.",
+    "sqlite3": "The database of the source `sqlite3` of `ext_pillar`.",
     "user": "What modules of Salt's see as the user of the minion.",
+    "vault": "The server that the source `vault` and the driver `vault` of `sdb` ask.",
 }
 
 # Whole families, by the beginning of the key.
@@ -35,6 +43,8 @@ _FAMILIES = (
     "eauth_",
     "event_",
     "fileserver_",
+    "git_pillar_",
+    "gitfs_",
     "http_",
     "keep_",
     "key_",
@@ -81,7 +91,7 @@ cli_summary client_acl_verify con_cache conf_file cython_enable disable_modules 
 drop_messages_signature_fail enable_gpu_grains enable_legacy_startup_events enable_lspci enable_ssh_minions
 enable_zip_modules encryption_algorithm engines_dirs ext_job_cache external_auth extmod_blacklist
 extmod_whitelist features file_buffer_size file_client file_recv file_recv_max_size fips_mode
-gather_job_timeout gpg_keydir grains_cache grains_cache_expiration grains_deep_merge grains_dirs
+gather_job_timeout grains_cache grains_cache_expiration grains_deep_merge grains_dirs
 grains_refresh_every grains_refresh_pre_exec id_function include interface ipc_mode ipc_write_buffer ipv6
 job_cache keysize local loop_interval max_event_size max_minions max_open_files memcache_expire_seconds
 modules_max_memory multiprocessing no_proxy open_mode optimization_order order_masters output output_file

@@ -72,7 +72,7 @@ def _from_file(read: Read) -> tuple[dict[str, object], dict[str, object], list[D
                 problems += problem.diagnostics
     if problems:
         raise OperationError(*problems)
-    unknown = [name for name in extra if not is_foreign(name)]
+    unknown = [name for name, value in extra.items() if not is_foreign(name) and not _is_profile(value)]
     return values, extra, [_unused(unknown, read)] if unknown else []
 
 
@@ -148,6 +148,11 @@ def _wrong(option: Option, value: object, hint: str, where: Mark | None) -> Oper
             fix=hint,
         )
     )
+
+
+def _is_profile(value: object) -> bool:
+    """Whether it describes a store of ``sdb``."""
+    return isinstance(value, dict) and isinstance(value.get("driver"), str)
 
 
 def _unused(names: list[str], read: Read) -> Diagnostic:

@@ -45,6 +45,12 @@ OPTIONS: dict[str, Option] = {
         Option("file_roots", ROOTS, {"base": ["/srv/salt"]}, "Where states and `salt://` files are."),
         Option("pillar_roots", ROOTS, {"base": ["/srv/pillar"]}, "Where pillar files are."),
         Option(
+            "git_update_interval",
+            SECONDS,
+            60.0,
+            "How old what is known of a git repository among the roots may be before it is asked again.",
+        ),
+        Option(
             "file_tree",
             PATH,
             "",
@@ -95,6 +101,12 @@ OPTIONS: dict[str, Option] = {
             PATH,
             "",
             "The key ring of the renderer `gpg`; if not set, `gpgkeys` beside the configuration, or Salt's.",
+        ),
+        Option(
+            "sops_age_key_file",
+            PATH,
+            "",
+            "The age keys of the renderer `sops`; if not set, where sops looks for them.",
         ),
         Option(
             "gpg_decrypt_must_succeed",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from msgspec import Struct, field
 
 Roots = dict[str, list[str]]
+COMMITS = "source_commits"  # in ``extra``: what each repository among the roots is at
 WITHIN = "SALTERN_RUN"  # in the environment of what a run starts: its number
 
 
@@ -32,6 +34,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     id: str = field(default_factory=_hostname)
     file_roots: Roots = field(default_factory=_states)
     pillar_roots: Roots = field(default_factory=_pillar)
+    git_update_interval: float = 60.0
     file_tree: str = ""
     agent_socket: str = ""
     saltenv: str | None = None
@@ -64,6 +67,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     renderer_blacklist: list[str] = []
     renderer_whitelist: list[str] = []
     gpg_keydir: str = ""
+    sops_age_key_file: str = ""
     gpg_decrypt_must_succeed: bool = True
     jinja_env: dict[str, object] = {}
     jinja_sls_env: dict[str, object] = {}
@@ -114,6 +118,19 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     extra: dict[str, object] = {}
     files: list[str] = []
+
+
+def has_repositories(settings: Settings) -> bool:
+    """Whether any root is a git repository. Every run asks: nothing of git is imported for the answer."""
+    roots = (settings.file_roots, settings.pillar_roots)
+    named = any(one.startswith("git+") for some in roots for dirs in some.values() for one in dirs)
+    return named or (bool(settings.extra.get("gitfs_remotes")) and not settings.file_tree)
+
+
+def commits_of(extra: Mapping[str, object]) -> dict[str, str]:
+    """The commits that the repositories of a run have, by their addresses."""
+    found = extra.get(COMMITS)
+    return {str(one): str(commit) for one, commit in found.items()} if isinstance(found, Mapping) else {}
 
 
 def cache_directory(settings: Settings) -> str:

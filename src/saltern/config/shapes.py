@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from saltern.config import options
 
+REMOTE = "git+"  # how a root begins that is a git repository
 _FLAGS = {
     "true": True,
     "yes": True,
@@ -83,7 +84,7 @@ def _mapping(value: object) -> dict[str, object]:
 
 def _paths(value: object) -> list[str]:
     if isinstance(value, str) and not value.startswith("["):
-        return [part for part in value.split(os.pathsep) if part]
+        return [value] if value.startswith(REMOTE) else [part for part in value.split(os.pathsep) if part]
     return _texts(value)
 
 
@@ -138,12 +139,14 @@ SHAPES: dict[str, Callable[[object], object]] = {
 
 def _whole(path: str, base: str) -> str:
     """``path`` seen from ``base``: absolute, ``~`` unfolded."""
-    return os.path.normpath(os.path.join(base, os.path.expanduser(path))) if path else path
+    if not path or path.startswith(REMOTE):
+        return path
+    return os.path.normpath(os.path.join(base, os.path.expanduser(path)))
 
 
 def _unglob(paths: list[str]) -> list[str]:
     """Roots may be patterns (``/srv/formulas/*``), which stand for what they match now, sorted."""
-    if not any(mark in path for path in paths for mark in "*?["):
+    if not any(mark in path for path in paths for mark in "*?[" if not path.startswith(REMOTE)):
         return paths
     from glob import glob
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from saltern.compiler.compile import CompilerOptions
 from saltern.compiler.exclude import warn_of_unused
+from saltern.config.settings import commits_of
 from saltern.engine.build_plan import build_plan
 from saltern.engine.delays import Delays
 from saltern.engine.options import bounds, compiler_options, run_options
@@ -107,6 +108,7 @@ def execute(
         journal=journal,
         jid=jid,
     )
+    report.sources = commits_of(session.settings.extra)
     if prepared.found is not None:
         if delays.wanted:
             warn_of_unused(prepared.options.exclude, prepared.options.used, plan.chunks, prepared.found)

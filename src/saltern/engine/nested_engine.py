@@ -31,6 +31,7 @@ def make_session(
     """A session whose functions can ask for the engine. ``grains``, ``texts``, ``trust``: as a session takes
     them."""
     session = Session(settings, grains=grains, pillar=pillar, texts=texts, trust=trust)
+    settings = session.settings  # with the directories that its roots are
     if not trust:
         return session
 

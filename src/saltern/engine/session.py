@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 
 from saltern.compat.places import present
 from saltern.config.minion import options
-from saltern.config.settings import Settings
+from saltern.config.settings import Settings, has_repositories
 from saltern.engine.renderer_factory import RendererFactory
 from saltern.facts.grains import Grains, collect
-from saltern.language.diagnostics import Diagnostic, Diagnostics, Severity
+from saltern.language.diagnostics import (
+    Diagnostic,
+    Diagnostics,
+    OperationError,
+    PillarError,
+    Severity,
+)
 from saltern.modules.api.caller import ModuleCaller
 from saltern.modules.api.context import Run
 from saltern.modules.api.registry import Provider, Registry
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from saltern.compat.library import Library
+    from saltern.compat.pillars.ports import Asked
     from saltern.facts.tops import TopReader
     from saltern.language.events import Event
     from saltern.render.pipeline import Renderers
@@ -77,6 +84,11 @@ class Session:
         is run that is code, and templates are handed nothing that touches the machine.
         """
         output.limit(settings.output_limit, settings.output_file_limit)
+        self._about_sources: list[Diagnostic] = []
+        if trust and has_repositories(settings):
+            from saltern.engine.git_sources import local_settings
+
+            settings, self._about_sources = local_settings(settings)
         self.settings = settings
         self.trust = trust
         self.clock = clock or SystemClock()
@@ -94,6 +106,8 @@ class Session:
             "grains": self.grains,
             "pillar": self.pillar,
         }
+        if trust and any(map(_has_sdb, settings.extra.values())):
+            self._resolve_options()
         self.warnings: list[Diagnostic] = []  # about grains and pillar
         self.pillar_given: dict[str, list[Assigned]] = {}  # by the top files of the pillar
         self._about_grains: list[Diagnostic] = []
@@ -122,6 +136,31 @@ class Session:
         self.caller = ModuleCaller(self.registry, self.run)
         if "grains" in self._salt_style:
             self._add_custom_grains()
+
+    def _resolve_options(self) -> None:
+        """``sdb://`` addresses in the configuration: functions and sources see the values."""
+        from saltern.modules.lib import sdb
+
+        try:
+            self.opts.update(
+                {name: sdb.resolved(value, self.opts) for name, value in self.settings.extra.items()}
+            )
+        except sdb.SdbError as problem:
+            what = f"an sdb:// address in the configuration has no value: {problem}"
+            raise OperationError(Diagnostic(code="sdb", what=what)) from None
+
+    def _without_addresses(self, compiled: dict[str, object]) -> dict[str, object]:
+        """The pillar with the values that ``sdb://`` addresses in it stand for."""
+        if not self.trust or not _has_sdb(compiled):
+            return compiled
+        from saltern.modules.lib import sdb
+
+        try:
+            found: dict[str, object] = sdb.resolved(compiled, self.opts)
+        except sdb.SdbError as problem:
+            what = f"an sdb:// address in the pillar has no value: {problem}"
+            raise PillarError(Diagnostic(code="sdb", what=what)) from None
+        return found
 
     def _registry(self, first: Sequence[Provider]) -> Registry:
         if not self.trust:
@@ -180,7 +219,7 @@ class Session:
 
     def load_pillar(self) -> None:
         """Compile the pillar into ``pillar``, which stays the same object. Raises if it is wrong."""
-        self.warnings = list(self._about_grains)
+        self.warnings = [*self._about_sources, *self._about_grains]
         compiled = self._compiled_pillar()
         self.pillar.clear()
         self.pillar.update(compiled)
@@ -251,22 +290,7 @@ class Session:
             compiled, warnings = ask_pillar(settings, self._override)
             self.warnings += warnings
         elif any(os.path.isdir(root) for roots in settings.pillar_roots.values() for root in roots):
-            from saltern.facts.pillar import PillarCompiler, pillar_environments
-
-            tree = self._tree(settings.pillar_roots)
-            renderers = self._factory.make(tree, self._override, for_pillar=True)
-            envs = pillar_environments(settings, tree)
-            compiler = PillarCompiler(
-                tree,
-                renderers,
-                self.tops(tree, renderers),
-                strategy=settings.pillar_source_merging_strategy,
-                merge_lists=settings.pillar_merge_lists,
-                order=settings.env_order,
-            )
-            compiled = compiler.compile(self.subject(), envs)
-            self.warnings += compiler.warnings
-            self.pillar_given = compiler.given
+            compiled = self.compile_pillar_roots(settings.pillar_roots, self._override)
         if self.trust and not settings.agent_socket and (entries := settings.extra.get("ext_pillar")):
             from saltern.compat.pillar import ext_pillar
 
@@ -274,10 +298,11 @@ class Session:
                 self.library,
                 entries if isinstance(entries, list) else [entries],
                 compiled,
-                minion_id=settings.id,
+                asked=self._asked(compiled),
                 strategy=settings.pillar_source_merging_strategy,
                 merge_lists=settings.pillar_merge_lists,
             )
+        compiled = self._without_addresses(compiled)
         if not self._override:
             return compiled
         from saltern.language.merge import merge
@@ -286,12 +311,49 @@ class Session:
         assert isinstance(merged, dict)
         return merged
 
+    def compile_pillar_roots(
+        self, roots: Mapping[str, Sequence[str]], known: Mapping[str, object]
+    ) -> dict[str, object]:
+        """The pillar of these roots; ``known`` is what their templates see of it meanwhile."""
+        from saltern.facts.pillar import PillarCompiler, pillar_environments
+
+        settings = self.settings
+        tree = self._tree(roots)
+        renderers = self._factory.make(tree, dict(known), for_pillar=True)
+        compiler = PillarCompiler(
+            tree,
+            renderers,
+            self.tops(tree, renderers),
+            strategy=settings.pillar_source_merging_strategy,
+            merge_lists=settings.pillar_merge_lists,
+            order=settings.env_order,
+        )
+        compiled = compiler.compile(self.subject(), pillar_environments(settings, tree))
+        self.warnings += compiler.warnings
+        self.pillar_given = {**self.pillar_given, **compiler.given}
+        return compiled
+
+    def _asked(self, pillar: dict[str, object]) -> Asked:
+        """What a source of ``ext_pillar`` may ask of this run."""
+        from saltern.engine.pillar_sources import make_asked
+
+        return make_asked(self, self._factory, self._tree, pillar)
+
     def _other_renderer(self, name: str) -> Callable[..., object] | None:
         if not self.trust:
             return None
         from saltern.compat.renderers import renderer
 
         return renderer(self.library, name)
+
+
+def _has_sdb(value: object) -> bool:
+    """Whether data has an address of a store in it."""
+    if isinstance(value, str):
+        return value.startswith("sdb://")
+    if isinstance(value, Mapping):
+        return any(map(_has_sdb, value.values()))
+    return isinstance(value, list) and any(map(_has_sdb, value))
 
 
 def _user() -> str:

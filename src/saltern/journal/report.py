@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saltern.config.settings import commits_of
 from saltern.journal.codec import answer_in, chunks_in, frame_in
 from saltern.journal.fold import RunState
 from saltern.language.events import Answer, Report
@@ -27,6 +28,7 @@ def report_of(state: RunState) -> Report:
         frames=[frame_in(scope.frame) for scope in state.scopes.values() if scope.frame is not None],
         forgiven=frozenset(answer.number for answer in tried),
         jid=str(state.head.get("jid", "")),
+        sources=commits_of((state.head.get("settings") or {}).get("extra") or {}),
     )
 
 

@@ -118,7 +118,8 @@ class Report(Struct, kw_only=True):
     """A whole run.
 
     ``forgiven`` are numbers of answers whose failure a handler with ``onfail_stop: False`` has
-    dealt with; ``unused`` are delayed blocks that no state called.
+    dealt with; ``unused`` are delayed blocks that no state called; ``sources`` are the commits of the git
+    repositories that the files came from, by their addresses.
     """
 
     answers: list[Answer] = field(default_factory=list)
@@ -130,3 +131,4 @@ class Report(Struct, kw_only=True):
     frames: list[Frame] = field(default_factory=list)
     unused: list[Block] = field(default_factory=list)
     jid: str = ""
+    sources: dict[str, str] = field(default_factory=dict)

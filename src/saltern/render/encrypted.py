@@ -65,3 +65,10 @@ def _through(origins: list[int], lines: LineMap | None) -> LineMap:
 def keep_secret(data: object, parts: tuple[str, ...]) -> None:
     """Every value that was read in a decrypted text is as secret as the text."""
     secrets.add([text for text in texts_in(data) if any(text in part for part in parts)])
+
+
+def line_of(text: str, source: str) -> int:
+    """The line of the file that has the beginning of a text, or the entry of this name; 0 if none has."""
+    first = text.strip().partition("\n")[0]
+    at = source.find(first) if first else -1
+    return source.count("\n", 0, at) + 1 if at >= 0 else 0

@@ -66,6 +66,31 @@ RENDERERS: dict[str, Kind] = {
         doc="OpenPGP blocks in values, decrypted by the key ring `gpg_keydir`: `#!jinja|yaml|gpg`.",
         keys=True,
     ),
+    "sops": Kind(
+        code="saltern.render.sops:sops",
+        makes="values",
+        doc="Files of sops (YAML, JSON, dotenv; MAC checked), by age keys or the key ring: `#!yaml|sops`.",
+        extra="saltern[secrets]",
+        keys=True,
+    ),
+    "nacl": Kind(
+        code="saltern.render.nacl:nacl",
+        makes="values",
+        doc="Values `NACL[…]`, opened with the key of `nacl.config`: `#!yaml|nacl`.",
+        extra="saltern[secrets]",
+        keys=True,
+    ),
+}
+
+
+# Renderers of an installed Salt, which are run by its library, and what each needs beside it.
+SALTS: dict[str, tuple[str, str]] = {
+    "aws_kms": ("Values that Amazon's KMS has encrypted.", "boto3, and credentials of AWS"),
+    "hjson": ("JSON for people: comments, no quotes.", "hjson"),
+    "json5": ("JSON with comments and trailing commas.", "json5"),
+    "pydsl": ("Salt's Python language for states; replaced by `pyobjects`.", ""),
+    "pyobjects": ("State files as Python classes.", ""),
+    "stateconf": ("States with parameters and names of their own.", ""),
 }
 
 
@@ -99,6 +124,8 @@ class PipeChooser:
         where = Mark(file, 1, line.find(stage.name) + 1)
         self.permit(stage.name, where)  # first: to look for a renderer of the user's is to run its code
         if stage.name not in RENDERERS and self._others(stage.name) is None:
+            if stage.name in SALTS:
+                raise CompileError(_needs_salt(stage.name, where))
             raise CompileError(
                 Diagnostic(
                     code="unknown-renderer",
@@ -127,6 +154,16 @@ class PipeChooser:
                 f"{REFUSED}: the renderer {name!r} {'uses the keys of this machine' if keys else 'runs code'}"
             )
             raise CompileError(Diagnostic(code="renderer-refused", what=what, where=where))
+
+
+def _needs_salt(name: str, where: Mark) -> Diagnostic:
+    also = f" and {SALTS[name][1]}" if SALTS[name][1] else ""
+    return Diagnostic(
+        code="renderer-missing",
+        what=f"the renderer {name!r} is Salt's: it needs Salt's library{also}, which is not found here",
+        where=where,
+        fix="install salt where saltern finds it, or use another renderer",
+    )
 
 
 def parse_pipe(text: str) -> tuple[Stage, ...]:

@@ -272,7 +272,7 @@ class Renderers:
         for stage in stages:
             makes = RENDERERS[stage.name].makes if stage.name in RENDERERS else "anything"
             if makes == "anything":
-                data = self._run.other(stage, made, job)
+                data = self._run.other(stage, made.text if last in TEXTUAL else data, made, job)
                 made = Rendered(data) if isinstance(data, str) else made
             elif makes == "text":
                 made = self._run.text(stage, made, job)

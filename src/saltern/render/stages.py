@@ -45,14 +45,15 @@ class StageRunner:
         self._decrypted = decrypted  # in this run, by what it was decrypted from
         self.warnings: list[Diagnostic] = []
 
-    def other(self, stage: Stage, made: Rendered, job: Job) -> object:
-        """By a renderer of the user's own, or of Salt: code, trusted as much as a module is."""
+    def other(self, stage: Stage, given: object, made: Rendered, job: Job) -> object:
+        """By a renderer of the user's own, or of Salt: code, trusted as much as a module is. ``given`` is the
+        text, or the data that was read in it already."""
         render = self._others(stage.name)
         assert render is not None
         values = {**self._shared, "saltenv": job.env, **job.values}
         try:
             return render(
-                made.text, env=job.env, sls=job.sls, path=job.file, argline=stage.argline, values=values
+                given, env=job.env, sls=job.sls, path=job.file, argline=stage.argline, values=values
             )
         except Exception as problem:
             from saltern.render.redact import redact

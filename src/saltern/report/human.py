@@ -60,6 +60,8 @@ def _lines(report: Report, options: OutputOptions) -> Iterator[str]:
     if not answers:
         yield "    no states to run"
     yield from _summary(report, options, paint)
+    for address, commit in report.sources.items():
+        yield paint(f"Source:       {safe_line(address)} is at {commit}", "cyan")
     if options.seen or len(styled) > LONG:
         for line in failures(answers, causes, report.forgiven, options.width):
             yield paint(line, "red")

@@ -91,8 +91,8 @@ def test_unknown_keys_are_one_warning_and_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_key_that_changes_results_elsewhere_is_not_ignored_silently(tmp_path: Path) -> None:
-    path = write(tmp_path / "minion", "gitfs_remotes: []\n")
-    assert "gitfs_remotes" in str(load(path, {}, {})[1][0])
+    path = write(tmp_path / "minion", "svnfs_remotes: []\n")
+    assert "svnfs_remotes" in str(load(path, {}, {})[1][0])
 
 
 def test_included_files_win_over_the_main_one_and_add_to_each_other(tmp_path: Path) -> None:

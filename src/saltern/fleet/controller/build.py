@@ -23,6 +23,7 @@ from saltern.fleet.controller.ssh.desk import DeskOptions
 from saltern.fleet.controller.ssh.roster import usual_sources
 from saltern.fleet.files.keeper import Roots
 from saltern.fleet.identity.keys import OWNER_ONLY
+from saltern.fleet.pillar.compile import engine_options, extra_options
 from saltern.fleet.pillar.desk import PillarOptions
 from saltern.fleet.ssh.bundle.make import Bundles
 from saltern.fleet.ssh.drive import Reach
@@ -130,10 +131,14 @@ class Builder:
             "nodegroups": pillar.nodegroups,
             "pillar_source_merging_strategy": pillar.merging,
             "pillar_merge_lists": pillar.merge_lists,
+            **engine_options(pillar.config),
         }
+        config = extra_options(pillar.config, [])
         return DeskOptions(
             make_reach=self._reach,
-            pillar=PillarSources(options=options, ext_pillar=pillar.ext_pillar, pinned=pillar.pinned),
+            pillar=PillarSources(
+                options=options, ext_pillar=pillar.ext_pillar, pinned=pillar.pinned, config=config
+            ),
             roots={name: list(roots) for name, roots in pillar.file_roots.items()},
         )
 
@@ -153,6 +158,7 @@ class Builder:
             file_roots=settings.file_roots or {"base": [self._paths.root("salt")]},
             nodegroups=settings.nodegroups,
             ext_pillar=settings.ext_pillar,
+            config=settings.pillar_config,
             merging=settings.pillar_source_merging_strategy,
             merge_lists=settings.pillar_merge_lists,
             pinned=settings.pinned_grains,

@@ -45,6 +45,7 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     file_roots: dict[str, list[str]] = {}
     pillar_roots: dict[str, list[str]] = {}
     ext_pillar: list[Any] = []
+    pillar_config: dict[str, Any] = {}
     pillar_source_merging_strategy: str = "smart"
     pillar_merge_lists: bool = False
     pillar_seconds: float = 60.0
@@ -160,6 +161,12 @@ def _groups(value: object) -> dict[str, Any]:
     raise ValueError
 
 
+def _mapping(value: object) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return {str(name): one for name, one in value.items()}
+    raise ValueError
+
+
 def _sources(value: object) -> list[Any]:
     if isinstance(value, list) and all(isinstance(one, dict) and len(one) == 1 for one in value):
         return value
@@ -257,6 +264,11 @@ KEYS: dict[str, Key] = {
         reader=_sources,
         needs="a list of NAME: ARGUMENTS",
         about="pillar from elsewhere: functions in `_pillar` of the roots, `cmd_yaml`, `cmd_json`, `file`",
+    ),
+    "pillar_config": Key(
+        reader=_mapping,
+        needs="a mapping",
+        about="the configuration of renderers and sources of pillar: `gpg_keydir`, `vault`, stores of sdb",
     ),
     "pillar_source_merging_strategy": Key(
         reader=_strategy, needs="one of smart, recurse, aggregate, overwrite, list, none", about="as in Salt"

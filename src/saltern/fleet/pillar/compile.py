@@ -90,3 +90,17 @@ def place_of(problem: Diagnostic) -> str:
         what = f" {named[0]} failed"
     where = f"{problem.where}:" if problem.where else "the pillar:"
     return f"{where}{what} [{problem.code}]"
+
+
+SECRET_OPTIONS = ("gpg_keydir", "gpg_decrypt_must_succeed", "sops_age_key_file")
+
+
+def engine_options(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a controller's ``pillar_config`` are options of the engine."""
+    return {name: value for name, value in config.items() if name in SECRET_OPTIONS}
+
+
+def extra_options(config: Mapping[str, Any], sources: list[Any]) -> dict[str, Any]:
+    """The rest of it, and the sources of ``ext_pillar``."""
+    rest = {name: value for name, value in config.items() if name not in SECRET_OPTIONS}
+    return {**rest, **({"ext_pillar": sources} if sources else {})}

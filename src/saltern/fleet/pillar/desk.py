@@ -22,7 +22,7 @@ from msgspec import Struct
 from saltern.fleet.files.manifest import encode
 from saltern.fleet.files.scan import scan
 from saltern.fleet.files.stat_cache import StatCache
-from saltern.fleet.pillar.compile import PillarResult, PillarTask
+from saltern.fleet.pillar.compile import PillarResult, PillarTask, engine_options, extra_options
 from saltern.fleet.pillar.pool import CompilerPool
 from saltern.fleet.pillar.sealed import purpose_of
 from saltern.fleet.protocol.messages import PillarAnswer, PillarRequest
@@ -52,6 +52,7 @@ class PillarOptions(Struct, frozen=True, kw_only=True):
     file_roots: dict[str, list[str]]
     nodegroups: dict[str, Any] = {}
     ext_pillar: list[Any] = []
+    config: dict[str, Any] = {}
     merging: str = "smart"
     merge_lists: bool = False
     pinned: dict[str, dict[str, Any]] = {}
@@ -152,8 +153,9 @@ class PillarDesk:
                 "nodegroups": options.nodegroups,
                 "pillar_source_merging_strategy": options.merging,
                 "pillar_merge_lists": options.merge_lists,
+                **engine_options(options.config),
             },
-            extra={"ext_pillar": options.ext_pillar} if options.ext_pillar else {},
+            extra=extra_options(options.config, options.ext_pillar),
         )
         result = await self.pool.compile(task)
         return self._sealed(known, request, result, digest)

@@ -27,6 +27,7 @@ OPTIONS = (
     "env_order",
     "gpg_keydir",
     "gpg_decrypt_must_succeed",
+    "sops_age_key_file",
 )
 
 

@@ -151,6 +151,7 @@ FUNCTIONS: tuple[str, ...] = (
     "random",
     "saltutil",
     "schedule",
+    "sdb",
     "selinux",
     "service",
     "shadow",

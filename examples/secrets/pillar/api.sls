@@ -1,0 +1,1 @@
+api_token: sdb://store/api:token

@@ -1,0 +1,1 @@
+"""Sources of ``ext_pillar`` that are built in. Each file has those of one kind."""

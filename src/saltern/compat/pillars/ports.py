@@ -1,0 +1,53 @@
+"""What a source of ``ext_pillar`` is asked with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """For which machine, and what is known by then.
+
+    ``pillar`` is what files and earlier sources gave; ``template`` renders a Jinja template of a path with
+    values; ``data`` renders a text by the renderers it names; ``compiled`` compiles pillar roots;
+    ``groups`` says whether the machine is in a node group; ``cache`` is a directory for files.
+    """
+
+    id: str
+    pillar: Mapping[str, object]
+    opts: Mapping[str, Any]
+    grains: Mapping[str, object]
+    template: Callable[[str, Mapping[str, object]], str]
+    data: Callable[[str, str], object]
+    compiled: Callable[[Mapping[str, list[str]]], dict[str, object]]
+    groups: Callable[[str], bool]
+    cache: str = ""
+
+
+class SourceError(Exception):
+    """A source that cannot be asked; the text quotes nothing of the data."""
+
+
+def words_of(given: object) -> dict[str, Any]:
+    """Arguments by name: a mapping, or a list of mappings; others under their index."""
+    if isinstance(given, Mapping):
+        return {str(key): value for key, value in given.items()}
+    words: dict[str, Any] = {}
+    for index, one in enumerate(given if isinstance(given, list) else [given]):
+        words |= words_of(one) if isinstance(one, Mapping) else {str(index): one}
+    return words
+
+
+def look_up(data: object, path: str) -> object:
+    """``a:b:c`` in data; None if it is not there."""
+    for key in path.split(":"):
+        if isinstance(data, Mapping) and key in data:
+            data = data[key]
+        elif isinstance(data, list) and key.isdigit() and int(key) < len(data):
+            data = data[int(key)]
+        else:
+            return None
+    return data

@@ -1,0 +1,55 @@
+"""Roots that are git repositories, brought to this machine before anything is read: one commit for a run.
+
+The settings that come of it have directories only, and say in ``source_commits`` which commit each repository
+has: a run that is resumed, and whatever asks the engine within a run, works with the same files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from saltern.config.settings import COMMITS, Settings, cache_directory, commits_of
+from saltern.language.diagnostics import Diagnostic
+from saltern.sources.git.gitfs import gitfs_remotes
+from saltern.sources.git.roots import GitRoots, Roots
+
+BACKENDS = ("git", "gitfs")
+
+
+def local_settings(settings: Settings, *, max_age: float | None = None) -> tuple[Settings, list[Diagnostic]]:
+    """The settings with directories in place of repositories, and warnings. Raises ``OperationError``."""
+    age = settings.git_update_interval if max_age is None else max_age
+    git = GitRoots(os.path.join(cache_directory(settings), "git"), max_age=age)
+    files = git.resolved(settings.file_roots)
+    pillar = git.resolved(settings.pillar_roots)
+    if _is_backend(settings.extra):
+        found = git.gitfs(gitfs_remotes(settings.extra), list(files))
+        files = _joined(files, found, first=_is_first(settings.extra))
+    extra = {name: value for name, value in settings.extra.items() if name != "gitfs_remotes"}
+    extra[COMMITS] = {**commits_of(settings.extra), **git.commits}
+    return replace(settings, file_roots=files, pillar_roots=pillar, extra=extra), git.warnings
+
+
+def _backends(extra: Mapping[str, object]) -> list[str]:
+    given = extra.get("fileserver_backend")
+    return [str(one) for one in given] if isinstance(given, list) else [str(given)] if given else []
+
+
+def _is_backend(extra: Mapping[str, object]) -> bool:
+    named = _backends(extra)
+    return bool(extra.get("gitfs_remotes")) and (not named or any(one in named for one in BACKENDS))
+
+
+def _is_first(extra: Mapping[str, object]) -> bool:
+    """Whether the repositories are asked before the directories."""
+    named = _backends(extra)
+    return bool(named) and named[0] in BACKENDS
+
+
+def _joined(files: Roots, found: Roots, *, first: bool) -> Roots:
+    envs = dict.fromkeys((*files, *found))
+    pairs = {env: (files.get(env, []), found.get(env, [])) for env in envs}
+    return {env: [*git, *dirs] if first else [*dirs, *git] for env, (dirs, git) in pairs.items()}

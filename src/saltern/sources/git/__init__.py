@@ -1,0 +1,1 @@
+"""Roots that are git repositories, read with the system's git."""

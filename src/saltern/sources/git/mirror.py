@@ -1,0 +1,246 @@
+"""A repository as this machine has it: the commits that roots need, without their history, and their files.
+
+What was fetched stays in use while the remote is away. A commit's files are written once, into a directory of
+its own, and never changed: a run that has one works with it to its end.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from glob import glob
+
+from msgspec import Struct
+
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.sources.git.program import git, run
+from saltern.sources.git.remote import COMMIT, Remote
+
+KEEP = 3  # commits of one repository that no process uses
+UNUSED = 7 * 86400.0  # seconds: a run may pause for days, and needs its commit again
+_MANY = 500  # references that are fetched by one call
+
+
+class Refs(Struct, frozen=True):
+    """What a remote has: commits by full name of a branch or tag, and the branch that is its head."""
+
+    commits: Mapping[str, str]
+    head: str = ""
+
+
+class Mirror:
+    """Of one address, below ``directory``. Its methods block."""
+
+    def __init__(self, directory: str, remote: Remote) -> None:
+        self.remote = remote
+        self.place = os.path.join(directory, hashlib.sha256(remote.url.encode()).hexdigest()[:32])
+        self._repository = os.path.join(self.place, "git")
+
+    # -- what is known -----------------------------------------------------------------------------
+
+    @property
+    def fetched(self) -> float:
+        """When it was last fetched; 0 if never."""
+        try:
+            return os.stat(os.path.join(self.place, "fetched")).st_mtime
+        except OSError:
+            return 0.0
+
+    def refs(self) -> Refs:
+        """Those that were fetched, and the head of the remote."""
+        if not os.path.isdir(self._repository):
+            return Refs({})
+        said = self._git("for-each-ref", "--format=%(refname) %(objectname) %(*objectname)", "refs/kept/")
+        commits = {}
+        for line in said.splitlines():
+            name, commit, *peeled = line.split()
+            commits[name.replace("refs/kept/", "refs/", 1)] = peeled[0] if peeled else commit
+        head = run(self.remote, ("--git-dir", self._repository, "symbolic-ref", "-q", "HEAD"))
+        return Refs(commits, head.stdout.strip())
+
+    def commit(self, ref: str) -> str:
+        """The commit that a branch, else a tag, else a commit of this name is; empty if it is not here."""
+        known = self.refs()
+        names = [f"refs/heads/{ref}", f"refs/tags/{ref}"] if ref else [known.head]
+        for name in names:
+            if name in known.commits:
+                return known.commits[name]
+        return ref if COMMIT.fullmatch(ref) and self._has(ref) else ""
+
+    def _has(self, commit: str) -> bool:
+        asked = ("--git-dir", self._repository, "cat-file", "-e", f"{commit}^{{commit}}")
+        return run(self.remote, asked).returncode == 0
+
+    # -- the remote --------------------------------------------------------------------------------
+
+    def listed(self) -> Refs:
+        """What the remote has now. Raises ``OperationError``."""
+        said = git(self.remote, "ls-remote", "--symref", "--", self.remote.url)
+        commits: dict[str, str] = {}
+        head = ""
+        for line in said.splitlines():
+            value, _, name = line.partition("\t")
+            if value.startswith("ref: "):
+                head = value.removeprefix("ref: ") if name == "HEAD" else head
+            elif name.startswith(("refs/heads/", "refs/tags/")):
+                commits[name.removesuffix("^{}")] = value  # of a tag, what it leads to comes last
+        return Refs(commits, head)
+
+    def fetch(self, names: Sequence[str], head: str = "") -> list[str]:
+        """Fetch branches and tags by their full names, or commits; the tags that have moved since."""
+        self._make()
+        before = self.refs().commits
+        for begin in range(0, len(names), _MANY):
+            specs = [
+                name if COMMIT.fullmatch(name) else f"+{name}:{name.replace('refs/', 'refs/kept/', 1)}"
+                for name in names[begin : begin + _MANY]
+            ]
+            self._fetch(specs)
+        if head:
+            self._git("symbolic-ref", "HEAD", head)
+        self.touch()
+        after = self.refs().commits
+        tags = (name for name in names if name.startswith("refs/tags/") and name in before)
+        return [name.removeprefix("refs/tags/") for name in tags if before[name] != after.get(name)]
+
+    def _fetch(self, specs: Sequence[str]) -> None:
+        """Without history, if the remote can do that."""
+        words = ("fetch", "--quiet", "--no-tags", "--force", "--no-write-fetch-head")
+        try:
+            self._git(*words, "--depth=1", "--", self.remote.url, *specs)
+        except OperationError as problem:
+            if "shallow" not in problem.diagnostics[0].what:
+                raise
+            self._git(*words, "--", self.remote.url, *specs)
+
+    def fetch_all(self) -> None:
+        """All branches and tags with their history: for a commit that the remote gives in no other way."""
+        self._make()
+        specs = ("+refs/heads/*:refs/kept/heads/*", "+refs/tags/*:refs/kept/tags/*")
+        shallow = ("--unshallow",) if os.path.exists(os.path.join(self._repository, "shallow")) else ()
+        self._git("fetch", "--quiet", "--no-tags", "--force", *shallow, "--", self.remote.url, *specs)
+
+    def touch(self) -> None:
+        with open(os.path.join(self.place, "fetched"), "w", encoding="utf-8") as file:
+            file.write(f"{time.time()}\n")
+
+    def forget(self, names: Sequence[str]) -> None:
+        """Branches and tags that the remote has no longer."""
+        for name in names:
+            self._git("update-ref", "-d", name.replace("refs/", "refs/kept/", 1))
+
+    def _make(self) -> None:
+        if not os.path.isdir(os.path.join(self._repository, "objects")):
+            os.makedirs(self.place, 0o700, exist_ok=True)
+            git(self.remote, "init", "--quiet", "--bare", "--", self._repository)
+
+    # -- files -------------------------------------------------------------------------------------
+
+    def directory(self, commit: str) -> str:
+        """The directory with the files of a commit, made when it is first needed; this process holds it."""
+        place = os.path.join(self.place, commit)
+        if not os.path.isdir(place):
+            fresh = f"{place}.{os.getpid()}.new"
+            shutil.rmtree(fresh, ignore_errors=True)
+            os.mkdir(fresh, 0o700)
+            index = f"{fresh}.index"
+            words = ("--work-tree", fresh, "read-tree", "--reset", "-u", commit)
+            git(self.remote, "--git-dir", self._repository, *words, extra={"GIT_INDEX_FILE": index})
+            with suppress(FileNotFoundError):
+                os.unlink(index)
+            with suppress(OSError):  # another process was quicker
+                os.replace(fresh, place)
+            shutil.rmtree(fresh, ignore_errors=True)
+        _hold(place)
+        os.utime(place)
+        self._trim()
+        return place
+
+    def _trim(self) -> None:
+        """Remove the files of old commits that no process holds, and what was left half made."""
+        with os.scandir(self.place) as found:
+            commits = [one for one in found if COMMIT.fullmatch(one.name)]
+        for one in sorted(commits, key=lambda entry: -entry.stat().st_mtime)[KEEP:]:
+            if time.time() - one.stat().st_mtime > UNUSED and _is_free(one.path):
+                shutil.rmtree(one.path, ignore_errors=True)
+                for left in glob(f"{one.path}.*"):
+                    shutil.rmtree(left, ignore_errors=True)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """One process at a time fetches."""
+        os.makedirs(self.place, 0o700, exist_ok=True)
+        with open(os.path.join(self.place, "lock"), "w", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def _git(self, *words: str) -> str:
+        return git(self.remote, "--git-dir", self._repository, *words)
+
+
+_held: dict[str, int] = {}  # directories of commits that this process works with
+
+
+def _hold(place: str) -> None:
+    if place not in _held:
+        _held[place] = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+        with suppress(OSError):
+            fcntl.flock(_held[place], fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+
+def _is_free(place: str) -> bool:
+    """Whether no process works with it."""
+    if place in _held:
+        return False
+    try:
+        handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+
+
+def missing(remote: Remote) -> OperationError:
+    return OperationError(
+        Diagnostic(
+            code="git-reference",
+            what=f"{remote.shown}: the repository has no branch, tag or commit of that name",
+            fix="correct the part after '@' in file_roots, or `ref` and `base` of the remote",
+        )
+    )
+
+
+def view(directory: str, remote: Remote) -> str:
+    """The root as a directory: below its mount point, if it has one."""
+    inner = os.path.join(directory, remote.folder) if remote.folder else directory
+    if not os.path.isdir(inner):
+        what = f"{remote.shown}: the commit has no directory {remote.folder!r}"
+        fix = "correct 'subdirectory', or `root` of the remote"
+        raise OperationError(Diagnostic(code="git-reference", what=what, fix=fix))
+    if not remote.mountpoint:
+        return inner
+    word = hashlib.sha256(f"{inner}\0{remote.mountpoint}".encode()).hexdigest()[:16]
+    top = f"{directory}.{word}.mounted"
+    link = os.path.join(top, remote.mountpoint)
+    os.makedirs(os.path.dirname(link), 0o700, exist_ok=True)
+    if not os.path.islink(link):
+        fresh = f"{link}.{os.getpid()}.new"
+        os.symlink(inner, fresh)
+        os.replace(fresh, link)
+    return top
+
+
+def clean_name(name: str) -> str:
+    """A branch or tag by its short name."""
+    return re.sub(r"^refs/(heads|tags)/", "", name)

@@ -1,0 +1,97 @@
+"""The system's git, run so that it asks no one, runs no hook and follows no address that runs a program."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.mask import mask
+from saltern.sources.git.remote import PROTOCOLS, Remote
+
+LIMIT = 600.0  # seconds
+SLOWEST = ("1000", "60")  # bytes a second, for so many seconds: slower is as good as dead
+SETTINGS: tuple[tuple[str, str], ...] = (
+    ("core.hooksPath", "/dev/null"),
+    ("core.askPass", ""),
+    ("core.fsmonitor", "false"),
+    ("advice.detachedHead", "false"),
+    ("protocol.ext.allow", "never"),
+    ("http.lowSpeedLimit", SLOWEST[0]),
+    ("http.lowSpeedTime", SLOWEST[1]),
+    ("submodule.recurse", "false"),
+    ("gc.auto", "0"),
+)
+
+
+def git(remote: Remote, *args: str, extra: Mapping[str, str] | None = None) -> str:
+    """What git prints. Raises ``OperationError`` with the last line of its complaint."""
+    done = run(remote, args, extra)
+    if done.returncode:
+        raise failed(remote, _complaint(done.stderr) or f"git ended with {done.returncode}")
+    return done.stdout
+
+
+def run(
+    remote: Remote, args: tuple[str, ...], extra: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            ("git", *args),
+            env={**_environment(remote), **(extra or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LIMIT,
+            check=False,
+            start_new_session=True,  # without a terminal that ssh could ask at
+        )
+    except FileNotFoundError:
+        raise failed(remote, "there is no git on this machine; install it") from None
+    except subprocess.TimeoutExpired:
+        raise failed(remote, f"it did not answer within {LIMIT:.0f} seconds") from None
+
+
+def _environment(remote: Remote) -> dict[str, str]:
+    """Git's own configuration of the user counts; what would ask a person, or lead elsewhere, does not."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "SSH_ASKPASS"))}
+    settings = (*SETTINGS, *remote.access)
+    numbered = {f"GIT_CONFIG_KEY_{at}": name for at, (name, _) in enumerate(settings)}
+    numbered |= {f"GIT_CONFIG_VALUE_{at}": value for at, (_, value) in enumerate(settings)}
+    return {
+        **kept,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ASKPASS": "",
+        "GIT_ALLOW_PROTOCOL": ":".join(PROTOCOLS),
+        **_ssh(remote),
+        "GIT_CONFIG_COUNT": str(len(settings)),
+        **numbered,
+        **dict(remote.secrets),
+        "LC_ALL": "C",
+    }
+
+
+def _ssh(remote: Remote) -> dict[str, str]:
+    """The command of the user, or of the remote's own configuration; one that never asks otherwise."""
+    if any(name == "core.sshCommand" for name, _ in remote.access):
+        return {}
+    return {"GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", "ssh -oBatchMode=yes -oConnectTimeout=30")}
+
+
+def _complaint(text: str) -> str:
+    """The line that says most: git's first ``fatal``, or else the last one."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    fatal = [line for line in lines if line.startswith(("fatal:", "ssh:", "ERROR:"))]
+    return mask((fatal or lines[-1:] or [""])[0])
+
+
+def failed(remote: Remote, why: str) -> OperationError:
+    return OperationError(
+        Diagnostic(
+            code="git-remote",
+            what=f"{remote.shown} cannot be read: {why}",
+            fix="check the address, the network, and the credentials that git has of this user",
+        )
+    )

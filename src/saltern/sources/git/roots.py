@@ -1,0 +1,153 @@
+"""Roots that are git repositories, as directories: each at one commit, for as long as a run lasts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from saltern.language.diagnostics import Diagnostic, OperationError, Severity
+from saltern.sources.git.gitfs import GitfsRemote, environments, wanted_refs
+from saltern.sources.git.mirror import Mirror, Refs, missing, view
+from saltern.sources.git.remote import COMMIT, Remote, is_remote, parse_remote
+
+Roots = dict[str, list[str]]
+
+
+class GitRoots:
+    """Remotes in use. A remote is asked if what is known of it is older than ``max_age`` seconds.
+
+    ``commits`` is filled with the commit of each remote, by its address; those that are given count, so that
+    a run that is resumed has the files that it had.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        *,
+        max_age: float = 60.0,
+        commits: Mapping[str, str] | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._directory = directory
+        self._max_age = max_age
+        self._now = now
+        self._pinned = dict(commits or {})
+        self._fresh: dict[str, Refs] = {}  # remotes that were asked by this object, or are away
+        self.commits: dict[str, str] = {}
+        self.warnings: list[Diagnostic] = []
+
+    def resolved(self, roots: Mapping[str, Sequence[str]]) -> Roots:
+        """The roots with directories in place of remotes. Raises ``OperationError``."""
+        return {
+            env: [self.root(parse_remote(one)) if is_remote(one) else one for one in several]
+            for env, several in roots.items()
+        }
+
+    def root(self, remote: Remote) -> str:
+        """The directory of one remote."""
+        mirror = Mirror(self._directory, remote)
+        commit = self._pinned.get(remote.shown) or self._commit(mirror)
+        if remote.shown in self._pinned:
+            self._bring(mirror, commit)
+        self.commits[remote.shown] = commit
+        return view(mirror.directory(commit), remote)
+
+    def gitfs(self, remotes: Sequence[GitfsRemote], others: Sequence[str]) -> Roots:
+        """The roots of each environment that ``gitfs_remotes`` give, the first remote first."""
+        known = {one.remote.url: self._refs(one) for one in remotes}
+        envs = dict.fromkeys(others)
+        for one in remotes:
+            envs |= dict.fromkeys(environments(one, known[one.remote.url], ()))
+        found: Roots = {}
+        for one in remotes:
+            for env, remote in environments(one, known[one.remote.url], list(envs)).items():
+                found.setdefault(env, []).append(self.root(remote))
+        return found
+
+    # -- commits -----------------------------------------------------------------------------------
+
+    def _commit(self, mirror: Mirror) -> str:
+        ref = mirror.remote.ref
+        if COMMIT.fullmatch(ref):
+            self._bring(mirror, ref)
+            if self._is_old(mirror):  # that it is away is reported, though nothing of it is needed
+                self._update(mirror, lambda _: [], may_stay=True)
+            return ref
+        commit = mirror.commit(ref)
+        if not commit or self._is_old(mirror):
+            self._update(mirror, lambda refs: _named(refs, ref), may_stay=bool(commit))
+            commit = mirror.commit(ref)
+        if not commit:
+            raise missing(mirror.remote)
+        return commit
+
+    def _bring(self, mirror: Mirror, commit: str) -> None:
+        """A commit by its name, which cannot move: fetched once."""
+        if mirror.commit(commit):
+            return
+        with mirror.locked():
+            try:
+                mirror.fetch([commit])
+            except OperationError as problem:
+                if "not our ref" not in str(problem) and "unadvertised" not in str(problem):
+                    raise
+                mirror.fetch_all()
+        if not mirror.commit(commit):
+            raise missing(mirror.remote)
+
+    def _is_old(self, mirror: Mirror) -> bool:
+        asked = mirror.remote.url in self._fresh
+        return not asked and self._now() - mirror.fetched >= self._max_age
+
+    def _refs(self, one: GitfsRemote) -> Refs:
+        """The references of a remote of ``gitfs_remotes``, all that are needed fetched."""
+        mirror = Mirror(self._directory, one.remote)
+        known = mirror.refs()
+        if not known.commits or self._is_old(mirror):
+            self._update(mirror, lambda refs: wanted_refs(one, refs), may_stay=bool(known.commits), all_=True)
+        return mirror.refs()
+
+    def _update(
+        self, mirror: Mirror, wanted: Callable[[Refs], list[str]], *, may_stay: bool, all_: bool = False
+    ) -> None:
+        """Fetch what has changed. ``may_stay``: what is here will do while the remote is away."""
+        with mirror.locked():
+            try:
+                refs = self._fresh.get(mirror.remote.url) or mirror.listed()
+                self._fresh[mirror.remote.url] = refs
+                known = mirror.refs()
+                names = wanted(refs)
+                gone = [name for name in known.commits if name not in refs.commits]
+                changed = [name for name in names if known.commits.get(name) != refs.commits[name]]
+                moved = mirror.fetch(changed, refs.head) if changed or refs.head != known.head else []
+                mirror.forget(
+                    gone if all_ else [name for name in gone if name in _named(known, mirror.remote.ref)]
+                )
+                mirror.touch()
+            except OperationError as problem:
+                if not may_stay:
+                    raise
+                self._fresh[mirror.remote.url] = mirror.refs()
+                self._warn_away(mirror, problem)
+                return
+        for tag in moved:
+            self._warn(mirror, "git-tag-moved", f"the tag {tag!r} has moved to another commit")
+
+    def _warn_away(self, mirror: Mirror, problem: OperationError) -> None:
+        why = problem.diagnostics[0].what.partition(" cannot be read: ")[2]
+        hours = (self._now() - mirror.fetched) / 3600
+        self._warn(
+            mirror,
+            "git-away",
+            f"it cannot be reached ({why}); what was fetched {hours:.1f} hours ago is used",
+        )
+
+    def _warn(self, mirror: Mirror, code: str, what: str) -> None:
+        said = f"{mirror.remote.shown}: {what}"
+        self.warnings.append(Diagnostic(severity=Severity.WARNING, code=code, what=said))
+
+
+def _named(refs: Refs, ref: str) -> list[str]:
+    """The full name of a branch, else of a tag; the head of the remote for none."""
+    names = [f"refs/heads/{ref}", f"refs/tags/{ref}"] if ref else [refs.head]
+    return [name for name in names if name in refs.commits][:1]

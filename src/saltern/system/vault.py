@@ -1,0 +1,121 @@
+"""A client of Vault's key-value stores, versions 1 and 2, by the HTTP API; with a token or an AppRole."""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+import urllib.request
+from collections.abc import Mapping
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote
+
+LIMIT = 30.0  # seconds
+MOST = 16 << 20  # bytes of an answer
+
+
+class VaultError(Exception):
+    """Vault cannot be asked, or refuses; the text holds no secret."""
+
+
+class Vault:
+    """One server, as ``vault`` in the configuration describes it: as Salt has it, in its older form, too."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        server = {**config, **(config.get("server") or {})}
+        self._url = str(server.get("url") or os.environ.get("VAULT_ADDR") or "").rstrip("/")
+        self._auth: Mapping[str, Any] = config.get("auth") or {}
+        self._namespace = str(server.get("namespace") or "")
+        self._verify = server.get("verify", True)
+        self._token = ""
+        self._mounts: dict[str, tuple[str, int]] = {}
+        if not self._url.startswith(("http://", "https://")):
+            raise VaultError("the configuration has no address of Vault: vault: {server: {url: https://…}}")
+
+    @property
+    def credentials(self) -> list[str]:
+        """What must not be shown of the configuration."""
+        return [str(self._auth[name]) for name in ("token", "secret_id") if self._auth.get(name)]
+
+    def read(self, path: str) -> dict[str, Any]:
+        """The values at a path. Raises ``VaultError``; what does not exist is one, too."""
+        path = path.strip("/")
+        mount, version = self._mount(path)
+        inner = path.removeprefix(mount).strip("/")
+        where = f"{mount}/data/{inner}" if version == 2 and not inner.startswith("data/") else path
+        data = self._ask("GET", where).get("data") or {}
+        found = data.get("data") if version == 2 else data
+        if not isinstance(found, dict):
+            raise VaultError(f"there is nothing at {path!r}")
+        return found
+
+    def _mount(self, path: str) -> tuple[str, int]:
+        """The store that a path is in, and its version."""
+        for mount, known in self._mounts.items():
+            if path.startswith(mount):
+                return known
+        data = self._ask("GET", f"sys/internal/ui/mounts/{path}").get("data") or {}
+        mount = str(data.get("path") or path.partition("/")[0]).strip("/")
+        version = int((data.get("options") or {}).get("version") or 1)
+        self._mounts[f"{mount}/"] = (mount, version)
+        return mount, version
+
+    def _login(self) -> str:
+        if self._token:
+            return self._token
+        auth = self._auth
+        method = str(auth.get("method") or "token")
+        if method == "token":
+            self._token = str(auth.get("token") or os.environ.get("VAULT_TOKEN") or "")
+        elif method == "approle":
+            mount = str(auth.get("approle_mount") or auth.get("mount") or "approle")
+            body = {"role_id": auth.get("role_id"), "secret_id": auth.get("secret_id")}
+            given = {name: value for name, value in body.items() if value}
+            answer = self._send("POST", f"auth/{mount}/login", given, "")
+            self._token = str((answer.get("auth") or {}).get("client_token") or "")
+        else:
+            raise VaultError(f"the method {method!r} is not supported; there are token and approle")
+        if not self._token:
+            raise VaultError("there is no token for Vault: set auth in the configuration, or VAULT_TOKEN")
+        return self._token
+
+    def _ask(self, method: str, path: str) -> dict[str, Any]:
+        return self._send(method, path, None, self._login())
+
+    def _send(self, method: str, path: str, body: object, token: str) -> dict[str, Any]:
+        headers = {"X-Vault-Request": "true"}
+        headers |= {"X-Vault-Token": token} if token else {}
+        headers |= {"X-Vault-Namespace": self._namespace} if self._namespace else {}
+        data = None if body is None else json.dumps(body).encode()
+        address = f"{self._url}/v1/{quote(path)}"
+        request = urllib.request.Request(address, data=data, headers=headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=LIMIT, context=self._context()) as answer:
+                found = json.loads(answer.read(MOST) or b"{}")
+        except HTTPError as problem:
+            problem.close()
+            raise VaultError(
+                _REFUSALS.get(problem.code, "Vault answered with {}").format(problem.code, path)
+            ) from None
+        except (URLError, TimeoutError, OSError) as problem:
+            why = getattr(problem, "reason", problem)
+            raise VaultError(f"Vault at {self._url} cannot be reached: {why}") from None
+        except ValueError:
+            raise VaultError(f"{self._url} does not answer as Vault does") from None
+        return found if isinstance(found, dict) else {}
+
+    def _context(self) -> ssl.SSLContext | None:
+        if not self._url.startswith("https://") or self._verify is True:
+            return None
+        if self._verify is False:
+            return ssl._create_unverified_context()
+        return ssl.create_default_context(cafile=str(self._verify))
+
+
+_REFUSALS = {
+    400: "Vault refuses the request for {1!r}: are role_id and secret_id right?",
+    403: "Vault refuses to show {1!r} with this token",
+    404: "there is nothing at {1!r}",
+    503: "Vault is sealed, or starts",
+}

@@ -1,0 +1,77 @@
+"""A small server that answers as Vault's HTTP API is documented to: logins, mounts, stores."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+STORES = {"secret": 2, "old": 1, "team/kv": 2}
+TOKEN, ROLE, SECRET = "hvs.t0ken-of-test", "role-1", "secret-id-1"
+
+
+class _Vault(http.server.BaseHTTPRequestHandler):
+    data: dict[str, dict[str, Any]] = {}
+    seen: list[str] = []
+
+    def do_GET(self) -> None:
+        self.seen.append(self.path)
+        if self.headers.get("X-Vault-Token") != TOKEN:
+            self._send(403, {"errors": ["permission denied"]})
+            return
+        path = self.path.removeprefix("/v1/")
+        if path.startswith("sys/internal/ui/mounts/"):
+            self._send(*self._mount(path.removeprefix("sys/internal/ui/mounts/")))
+        else:
+            self._send(*self._value(path))
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/v1/auth/approle/login" and body == {"role_id": ROLE, "secret_id": SECRET}:
+            self._send(200, {"auth": {"client_token": TOKEN, "lease_duration": 60}})
+        else:
+            self._send(400, {"errors": ["invalid role or secret ID"]})
+
+    def _mount(self, path: str) -> tuple[int, object]:
+        for name, version in STORES.items():
+            if path == name or path.startswith(f"{name}/"):
+                options = {"version": "2"} if version == 2 else None
+                return 200, {"data": {"path": f"{name}/", "type": "kv", "options": options}}
+        return 403, {"errors": ["preflight capability check returned 403"]}
+
+    def _value(self, path: str) -> tuple[int, object]:
+        for name, version in STORES.items():
+            prefix = f"{name}/data/" if version == 2 else f"{name}/"
+            key = f"{name}/{path.removeprefix(prefix)}"
+            if path.startswith(prefix) and key in self.data:
+                value = self.data[key]
+                return 200, {"data": {"data": value, "metadata": {"version": 1}} if version == 2 else value}
+        return 404, {"errors": []}
+
+    def _send(self, code: int, body: object) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def vault_server(data: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Its address."""
+    handler = type("Handler", (_Vault,), {"data": data, "seen": []})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(60)
