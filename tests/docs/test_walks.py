@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from saltern.cli.local_fleet import LocalFleet
+
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "internals" / "architecture.md"
 PREPARED = ROOT / "build" / "engines" / "bin"
@@ -36,6 +38,22 @@ sys.setprofile(watch)
 from saltern.__main__ import main
 main()
 leave(0)
+"""
+# The same in every process that is started with it on its path; each writes to a file of its own.
+EVERYWHERE = """
+import os, sys, threading
+root, out = os.environ["WALK_ROOT"], os.environ["WALK_OUT"]
+seen = set()
+def watch(frame, event, _):
+    code = frame.f_code
+    if event == "call" and code.co_filename.startswith(root):
+        key = (os.getpid(), code.co_filename, code.co_qualname)
+        if key not in seen:
+            seen.add(key)
+            with open(f"{out}/{os.getpid()}", "a") as file:
+                file.write(f"{code.co_filename[len(root) + 1:]} {code.co_qualname}\\n")
+threading.setprofile(watch)
+sys.setprofile(watch)
 """
 
 
@@ -145,5 +163,50 @@ def test_a_walk_calls_what_the_page_says_in_that_order(title: str, tmp_path: Pat
     calls = WALKS[title](Site(tmp_path))
     missing = [row for row in expected if row not in calls]
     assert not missing
+    positions = [calls.index(row) for row in expected]
+    assert positions == sorted(positions), [row for _, row in sorted(zip(positions, expected, strict=True))]
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> list[list[tuple[str, str]]]:
+    """What each process of a job has called: the command, the controller, the agent, its workers."""
+    base = tmp_path_factory.mktemp("fleet")
+    for name in ("calls", "site"):
+        (base / name).mkdir()
+    (base / "site" / "sitecustomize.py").write_text(EVERYWHERE)
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(base),
+        "PYTHONPATH": f"{base / 'site'}{os.pathsep}{SOURCE.parent}",
+        "SALTERN_CACHEDIR": str(base / "cache"),
+        "SALTERN_STATE_DIR": str(base / "state"),
+        "WALK_OUT": str(base / "calls"),
+        "WALK_ROOT": str(SOURCE),
+    }
+    fleet = LocalFleet(str(base / "f"), env)
+    try:
+        fleet.write("controller/salt/web.sls", f"{base}/page:\n  file.managed:\n    - contents: hello\n")
+        fleet.start(["web1"])
+        words = ["apply", "--controller", fleet.socket, "web", "--on", "web*"]
+        command = [sys.executable, "-m", "saltern", *words]
+        done = subprocess.run(command, env=env, cwd=base, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done
+    finally:
+        fleet.stop()
+    return [
+        [tuple(line.split(" ", 1)) for line in file.read_text().splitlines()]  # type: ignore[misc]
+        for file in (base / "calls").iterdir()
+    ]
+
+
+JOB = ("command", "controller", "agent", "worker")
+
+
+@pytest.mark.parametrize("part", JOB)
+def test_a_job_is_the_walk_of_four_processes(part: str, processes: list[list[tuple[str, str]]]) -> None:
+    expected = [*rows(f"A job: the {part}")]
+    assert len(expected) >= 5
+    calls = max(processes, key=lambda calls: len({*expected} & {*calls}))
+    assert not [row for row in expected if row not in calls]
     positions = [calls.index(row) for row in expected]
     assert positions == sorted(positions), [row for _, row in sorted(zip(positions, expected, strict=True))]
