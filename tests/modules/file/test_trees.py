@@ -12,8 +12,8 @@ from tests import kit
 from saltern.language.result import Outcome
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.modify import replace as replaced
-from saltern.modules.functions.file.modify import rmdir
+from saltern.modules.functions.file.edit import replace as replaced
+from saltern.modules.functions.file.make import rmdir
 from saltern.modules.states.file.accumulated import accumulated
 from saltern.modules.states.file.blocks import blockreplace
 from saltern.modules.states.file.directory import directory
