@@ -96,7 +96,7 @@ class Session:
         self.registry = registry or self._registry(first)
         self.salt = Salt(self.registry)
         self._texts = texts
-        self.tree = self._published_tree() if settings.file_tree else self._tree(settings.file_roots)
+        self.tree = _published_tree(settings) if settings.file_tree else self._tree(settings.file_roots)
         self.grains: Grains = grains if isinstance(grains, Grains) else collect(settings, grains, trust=trust)
         self.resume_question: ResumeQuestion | None = None  # for states with ``resume: ask``
         self._override = dict(pillar or {})
@@ -174,15 +174,6 @@ class Session:
 
     def _tree(self, roots: Mapping[str, Sequence[str]]) -> Tree:
         return Tree(roots, max_size=self.settings.max_sls_size, texts=self._texts, links_out=self.trust)
-
-    def _published_tree(self) -> Tree:
-        """The tree that an agent has fetched for this run."""
-        from saltern.sources.published import PublishedTree
-
-        settings = self.settings
-        return PublishedTree(
-            settings.file_roots, settings.file_tree, settings.agent_socket, max_size=settings.max_sls_size
-        )
 
     @cached_property
     def library(self) -> Library:
@@ -364,3 +355,12 @@ def _user() -> str:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         return str(os.geteuid())
+
+
+def _published_tree(settings: Settings) -> Tree:
+    """The tree that an agent has fetched for this run."""
+    from saltern.sources.published import PublishedTree
+
+    return PublishedTree(
+        settings.file_roots, settings.file_tree, settings.agent_socket, max_size=settings.max_sls_size
+    )

@@ -47,7 +47,7 @@ class Writer:
         self._encoder = msgpack.Encoder(enc_hook=_as_text, order=None)
         self._rows: list[tuple[object, ...]] = []
         self._broken = ""
-        self._writing = False
+        self.writing = False  # to write it down is an effect, too, but not one of the run
         self._seal: Seal | None = None  # made for the first secret
         self._announced = False  # the journal says that it has any
 
@@ -96,11 +96,6 @@ class Writer:
     def broken(self) -> bool:
         return bool(self._broken)
 
-    @property
-    def writing(self) -> bool:
-        """To write it down is an effect, too, but not one of the run."""
-        return self._writing
-
     def sync(self) -> None:
         """All that waits survives a loss of power."""
         self._save(level="FULL")
@@ -114,13 +109,13 @@ class Writer:
         if self._broken:
             raise _stopped(self.path, self._broken)
         self._gather()
-        if not self._waiting or self._writing:
+        if not self._waiting or self.writing:
             return
-        self._writing = True
+        self.writing = True
         try:
             self._commit(level)
         finally:
-            self._writing = False
+            self.writing = False
 
     def _commit(self, level: str) -> None:
         import sqlite3

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 TIMEOUT = 10.0  # seconds for the broker to store a message
 RESEND = 120.0  # seconds after which a return that is not confirmed is sent again
-RESEND_RECORDS = 900.0  # the same of records: those of a run that goes on are confirmed by the next sync
+RESEND_RECORDS = 900.0  # the same of records: those of a run in progress are confirmed by the next sync
 
 
 class Outbox:

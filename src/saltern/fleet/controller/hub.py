@@ -79,7 +79,7 @@ class Hub:
         """How many read now."""
         return len(self._followers)
 
-    def tell(self, notice: Notice) -> None:
+    def publish(self, notice: Notice) -> None:
         """A notice that is not stored."""
         for follower in self._followers:
             follower.offer(notice)

@@ -73,7 +73,7 @@ class ProgressDesk:
             self._on_leg(one.jid, system, one.leg)
             one = replace(one, leg={})
         self._note((one.jid, system), one)
-        self._hub.tell(
+        self._hub.publish(
             Progressed(
                 jid=one.jid,
                 system=system,
@@ -121,7 +121,7 @@ class ProgressDesk:
             log.warning("what has begun cannot be written down: %s", problem)
             return
         for change in changes:
-            self._hub.tell(StatusChanged(jid=change.jid, system=change.system, status="running", at=now))
+            self._hub.publish(StatusChanged(jid=change.jid, system=change.system, status="running", at=now))
 
 
 def _mark(connection: Connection, begun: list[tuple[str, str]], now: float) -> list[Change]:

@@ -107,18 +107,18 @@ class SshController:
             await self._close()
 
     async def _one(self, host: Host) -> None:
-        def tell(kind: str, head: Row) -> None:
-            self._tell(host.id, kind, head)
+        def on_progress(kind: str, head: Row) -> None:
+            self._report(host.id, kind, head)
 
         try:
             work = await asyncio.to_thread(self._work_for, host)
-            drive = self._drives[host.id] = Drive(host, work, self._reach, tell)
+            drive = self._drives[host.id] = Drive(host, work, self._reach, on_progress)
             done = await drive.run()
         except Exception as problem:  # one host's trouble is not another's
             done = Done(status="indeterminate", why=f"a mistake of ours: {problem!r}", code=70)
         self._finish(host.id, done)
 
-    def _tell(self, system: str, kind: str, head: Row) -> None:
+    def _report(self, system: str, kind: str, head: Row) -> None:
         if kind == "progress":
             self._set(system, "running")
             names = ("done", "total", "state", "outcome", "failed", "comment")

@@ -72,13 +72,13 @@ Progress = Callable[[str, dict[str, Any]], None]
 
 
 class Drive:
-    """Drives one job on one host. ``tell`` is called with each step and with each pause."""
+    """Drives one job on one host. ``on_progress`` is called with each step and with each pause."""
 
-    def __init__(self, host: Host, work: Work, reach: Reach, tell: Progress) -> None:
+    def __init__(self, host: Host, work: Work, reach: Reach, on_progress: Progress) -> None:
         self._host = host
         self._work = work
         self._reach = reach
-        self._tell = tell
+        self._on_progress = on_progress
         self._session: Session | None = None
         self._begun = False
         self._early_cuts = 0
@@ -100,7 +100,7 @@ class Drive:
                 return Done(status="failed", why=str(problem), code=1, problem="bundle")
             if self._session is not None:
                 attempt, self._session = 0, None
-            self._tell("away", {"why": self._why})
+            self._on_progress("away", {"why": self._why})
             delay = self._work.steps[min(attempt, len(self._work.steps) - 1)]
             attempt += 1
             await asyncio.sleep(delay * random.uniform(0.8, 1.2))
@@ -157,7 +157,7 @@ class Drive:
     async def _take(self, session: Session, frame: Frame) -> None:
         kind = frame.head.get("is")
         if kind in ("begun", "progress", "paused"):
-            self._tell(kind, frame.head)
+            self._on_progress(kind, frame.head)
         elif kind == "need":
             await self._bring(session, frame.head)
         elif kind == "question":

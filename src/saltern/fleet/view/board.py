@@ -154,7 +154,7 @@ def _status(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> 
 
 
 def _unreached(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> list[Said]:
-    """It turned out to be away: the job waits for it, and whoever looks on need not."""
+    """It turned out to be away: the job waits for it; those who follow the job need not."""
     known = row.id in board.away
     row.status, row.why = "queued", notice.why
     board.away = {**board.away, row.id: None}

@@ -227,16 +227,8 @@ class Registry:
         key = (state, fun)
         found = self._natures.get(key)
         if found is None:
-            found = self._natures[key] = self._nature(state, fun)
+            found = self._natures[key] = _nature(self._layers("states", state), fun)
         return found
-
-    def _nature(self, state: str, fun: str) -> Nature:
-        for module in self._layers("states", state):
-            found = _member(module, fun, StateFunction)
-            if found is not None or fun == "mod_watch":
-                shared: Nature = getattr(module, "NATURE", UNDECLARED)
-                return replace(shared, **found.words) if found is not None and found.words else shared
-        return UNDECLARED
 
     def function_nature(self, name: str) -> Nature:
         """What the module of an execution function says of all its functions."""
@@ -334,6 +326,16 @@ def parameters(function: AnyFunction) -> tuple[str, ...]:
     """The names of its arguments in their order; none for what is no plain function."""
     code = getattr(function.body, "__code__", None)
     return tuple(code.co_varnames[1 : code.co_argcount]) if code is not None else ()
+
+
+def _nature(layers: Iterable[ModuleType], fun: str) -> Nature:
+    """That of the first module which has the function; a reaction has the nature of its module."""
+    for module in layers:
+        found = _member(module, fun, StateFunction)
+        if found is not None or fun == "mod_watch":
+            shared: Nature = getattr(module, "NATURE", UNDECLARED)
+            return replace(shared, **found.words) if found is not None and found.words else shared
+    return UNDECLARED
 
 
 def _member(module: ModuleType | None, name: str, kind: type[M]) -> M | None:

@@ -87,7 +87,7 @@ class Decisions:
         put_orders(
             connection, [_order(after, one, hard, reason) for one in commands if isinstance(one, Send)]
         )
-        store_events(connection, list(_told(before, after, commands)))
+        store_events(connection, list(_events(before, after, commands)))
         return Decided(before, after, tuple(commands), version + written)
 
     def keep(self, decided: Decided) -> None:
@@ -143,7 +143,7 @@ def _order(run: RunState, send: Send, hard: bool, reason: str) -> dict[str, Any]
     }
 
 
-def _told(before: RunState, after: RunState, commands: Sequence[Command]) -> Iterable[NewEvent]:
+def _events(before: RunState, after: RunState, commands: Sequence[Command]) -> Iterable[NewEvent]:
     """What people and programs that listen learn of it."""
     tag = f"saltern/chain/{after.id}"
     for name, leg in after.legs.items():

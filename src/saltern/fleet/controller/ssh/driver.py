@@ -158,7 +158,7 @@ class Driver:
                 steps=PAUSES,
                 begun=self._one.is_begun,
             )
-            self._drive = Drive(self._host, work, self._tools.reach, self._tell)
+            self._drive = Drive(self._host, work, self._tools.reach, self._on_progress)
             if self._cancelled is not None:
                 await self._drive.cancel(hard=self._cancelled)
             return await self._limited(self._drive)
@@ -181,7 +181,7 @@ class Driver:
 
     # -- what the host says meanwhile ---------------------------------------------------------------------
 
-    def _tell(self, kind: str, head: dict[str, Any]) -> None:
+    def _on_progress(self, kind: str, head: dict[str, Any]) -> None:
         now = self._tools.now()
         if kind == "begun":
             self._started = self._started or now
