@@ -13,7 +13,7 @@ from saltern.report.text import columns, emit, lines, safe_line
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
 
-UNTOLD = frozenset({LATER, FAIL})  # of these only the comment says why
+COMMENTED = frozenset({LATER, FAIL})  # only the comment says why
 
 
 def write(rows: Sequence[Foreseen], out: TextIO, options: OutputOptions) -> None:
@@ -46,7 +46,7 @@ def _row(row: Foreseen, paint: Paint, changes: Changes, width: int) -> Iterator[
     yield margin + paint(title, verb.colour) + ("" if broken or not place else paint(f"  {place}", "grey"))
     if place and broken:
         yield f"{margin}    {paint(place, 'grey')}"
-    if row.comment and (row.kind in UNTOLD or not row.changes):
+    if row.comment and (row.kind in COMMENTED or not row.changes):
         for line in lines(row.comment.strip("\n"), len(margin) + 4, width):
             yield f"{margin}    {line}".rstrip()
     for warning in row.warnings:

@@ -46,7 +46,7 @@ def change(
     base = context or (name if name.startswith(f"{augeas.FILES}/") else "")
     edit = augeas.Edit(ctx, changes, base, lens or "", load_path)
 
-    before = edit.foretold()
+    before = edit.predicted()
     diff = "".join(_diff(augeas.text_of(ctx, path), text, path) for path, text in before.items())
 
     def differs() -> Changes:

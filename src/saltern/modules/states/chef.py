@@ -16,7 +16,7 @@ import os
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.lib.engines.chef.run import Wanted, dashed, run
+from saltern.modules.lib.engines.chef.run import Wanted, run, with_dashes
 
 
 @state
@@ -99,7 +99,7 @@ def client(
               - file: /srv/chef/motd.rb
         ```
     """
-    given = dashed(
+    given = with_dashes(
         {
             "runlist": runlist,
             "override_runlist": override_runlist,
@@ -213,7 +213,7 @@ def solo(
               - file: /srv/chef/*
         ```
     """
-    given = dashed(
+    given = with_dashes(
         {
             "runlist": runlist,
             "override_runlist": override_runlist,

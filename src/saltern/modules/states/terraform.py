@@ -89,7 +89,7 @@ def apply(
     return run(
         ctx,
         Wanted(
-            place=os.path.expanduser(directory or name),
+            directory=os.path.expanduser(directory or name),
             given={
                 "targets": targets,
                 "replace": replace,

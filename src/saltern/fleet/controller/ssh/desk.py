@@ -144,7 +144,7 @@ class SshDesk:
         self._spawn(key, driver.run())
 
     def _drop(self, still: Collection[tuple[str, str]]) -> None:
-        """Let go of what was ended before it was begun anywhere."""
+        """Drop what was ended before it was begun anywhere."""
         for key, driver in list(self._drivers.items()):
             if key not in still and not driver.is_begun:
                 self._tasks[key].cancel()
@@ -247,7 +247,7 @@ class SshDesk:
             await end(task)
 
     async def stop(self) -> None:
-        """Let go of all hosts; what was begun there continues."""
+        """Close the connections to all hosts; what was begun there continues."""
         await self._end_all()
         if self._tools is not None:
             await self._tools.reach.transport.close()

@@ -19,7 +19,7 @@ WORKER, PROCESS = "saltern.cli.worker", "saltern.cli.worker_process"
 def begin(folder: JobFolder, task: Task, umask: int) -> None:
     """Fork a worker for a task, and return when it holds the job, or leaves it to another one.
 
-    The fork saves what a new interpreter would import once more. It lets go of the channel, so that a session
+    The fork saves what a new interpreter would import once more. It closes the channel, so that a session
     can end while the worker continues.
     """
     os.makedirs(folder.path, 0o700, exist_ok=True)

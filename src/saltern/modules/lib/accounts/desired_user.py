@@ -109,7 +109,7 @@ def _same(ctx: Context, want: Password, full: str, bare: str) -> bool:
 
 
 def _new(ctx: Context, want: DesiredUser) -> Changes:
-    """A user that is not there yet. A number the system will choose is not foretold."""
+    """A user that is not there yet. A number the system will choose is not predicted."""
     usual = records.defaults(ctx)
     fields: Changes = {
         "name": want.name,

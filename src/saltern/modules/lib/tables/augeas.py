@@ -111,7 +111,7 @@ def _escaped(label: str) -> str:
 
 
 class Edit:
-    """Commands that belong together: foretold, and saved at once or not at all."""
+    """Commands that belong together: predicted, and saved at once or not at all."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class Edit:
         self._file = context.removeprefix(FILES)
         self._script = [command(one, context) for one in commands]
 
-    def foretold(self) -> dict[str, str]:
+    def predicted(self) -> dict[str, str]:
         """File → what it would hold; only those that would change."""
         tried = [*self._script, "set /augeas/save noop", "save"]
         printed = self._run([*tried, f"match {SAVED}"])
@@ -141,7 +141,7 @@ class Edit:
         return printed.partition(f"{MARK} (o)\n")[2]
 
     def save(self) -> None:
-        self.foretold()  # augtool saves what it has done before a command that fails
+        self.predicted()  # augtool saves what it has done before a command that fails
         self._run([*self._script, "save"])
 
     def _run(self, script: Iterable[str]) -> str:

@@ -34,7 +34,7 @@ class Sight(Generic[Seen]):
                 return
             if not ctx.test:
                 raise
-            self.warnings = (f"{problem}; foretold as if nothing were there yet",)
+            self.warnings = (f"{problem}; predicted as if nothing were there yet",)
 
     def again(self) -> Seen:
         if not self._fresh:

@@ -71,7 +71,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     timeout: float | None = None
 
 
-def dashed(known: Mapping[str, object], more: Mapping[str, object]) -> dict[str, object]:
+def with_dashes(known: Mapping[str, object], more: Mapping[str, object]) -> dict[str, object]:
     """Salt writes the names of options as Chef does, with dashes; both ways are taken."""
     given = dict(known)
     for name, value in more.items():

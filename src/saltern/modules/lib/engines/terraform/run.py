@@ -41,7 +41,7 @@ PLAN = {
 class Wanted(Struct, frozen=True, kw_only=True):
     """What to run; ``given`` are the options, by the names of ``INIT`` and ``PLAN``."""
 
-    place: str
+    directory: str
     given: Mapping[str, object]
     variables: Mapping[str, object]
     var_files: Sequence[str] = ()
@@ -55,7 +55,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     timeout: float | None = None
 
 
-class Session:
+class TerraformProgram:
     """One program in one directory, and the logs of what it ran."""
 
     def __init__(self, ctx: Context, program: str, wanted: Wanted) -> None:
@@ -73,7 +73,7 @@ class Session:
             "terraform",
             [self._program, *words],
             out=out,
-            cwd=self._wanted.place,
+            cwd=self._wanted.directory,
             env=self._env,
             timeout=self._wanted.timeout,
         )
@@ -85,7 +85,7 @@ class Session:
         import json
 
         argv = [self._program, "show", "-json", "-no-color", plan]
-        ran = self.ctx.host.run(argv, cwd=self._wanted.place, env=self._env, user=self.ctx.runas)
+        ran = self.ctx.host.run(argv, cwd=self._wanted.directory, env=self._env, user=self.ctx.runas)
         try:
             found = json.loads(ran.out) if ran.code == 0 else None
         except ValueError:
@@ -108,47 +108,47 @@ def _engine(ctx: Context, name: str) -> str:
 
 def run(ctx: Context, wanted: Wanted) -> Result:
     """Run it. A missing program, files that cannot be read and a failed resource are failed results."""
-    if not os.path.isabs(wanted.place):
-        raise BadArgument(f"{wanted.place} is not the whole path of a directory")
-    if not os.path.isdir(wanted.place):
-        return absent(ctx, "directory", wanted.place)
+    if not os.path.isabs(wanted.directory):
+        raise BadArgument(f"{wanted.directory} is not the whole path of a directory")
+    if not os.path.isdir(wanted.directory):
+        return absent(ctx, "directory", wanted.directory)
     program = locate(ctx, wanted)
     if isinstance(program, Result):
         return program
-    session = Session(ctx, program, wanted)
+    tool = TerraformProgram(ctx, program, wanted)
     steps = Steps(ctx)
     if wanted.init:
-        ended = session.run("init", "-input=false", "-no-color", *flags(INIT, wanted.given), out=_nothing)
+        ended = tool.run("init", "-input=false", "-no-color", *flags(INIT, wanted.given), out=_nothing)
         if ended.code:
-            return _concluded(session, "init", steps, ended, why=ended.tail)
+            return _concluded(tool, "init", steps, ended, why=ended.tail)
     with Scratch(ctx) as scratch:
-        return _planned(session, wanted, steps, scratch)
+        return _planned(tool, wanted, steps, scratch)
 
 
 def _nothing(_line: str) -> None:
     """What is printed for people is in the log."""
 
 
-def _planned(session: Session, wanted: Wanted, steps: Steps, scratch: Scratch) -> Result:
+def _planned(tool: TerraformProgram, wanted: Wanted, steps: Steps, scratch: Scratch) -> Result:
     file = scratch.write("plan", "")
     stream = Stream()
-    options = [*flags(PLAN, wanted.given), *_locks(wanted), *_variables(session.ctx, scratch, wanted)]
-    ended = session.run(
+    options = [*flags(PLAN, wanted.given), *_locks(wanted), *_variables(tool.ctx, scratch, wanted)]
+    ended = tool.run(
         "plan", "-json", "-input=false", "-detailed-exitcode", f"-out={file}", *options, out=stream.read_line
     )
     if ended.code not in (0, CHANGES) or ended.timed_out:
-        return _concluded(session, "plan", steps, ended, stream=stream, why=_why(stream, steps, ended))
-    shown = session.shown(file)
+        return _concluded(tool, "plan", steps, ended, stream=stream, why=_why(stream, steps, ended))
+    shown = tool.shown(file)
     if shown is None:
         steps.add(unparsed(ended, "its plan could not be read, and nothing was applied"))
-        return failed(f"{session.name} show: its plan could not be read", log=ended.log, logs=session.logs)
+        return failed(f"{tool.name} show: its plan could not be read", log=ended.log, logs=tool.logs)
     plan = read(shown)
     for one in plan.resources.values():
         if one.actions == NOTHING:
             steps.add(step(one, Outcome.OK, "no changes"))
-    if session.ctx.test or ended.code == 0:
-        return _foretold(session, steps, plan, stream, ended)
-    return _applied(session, wanted, steps, plan, stream, file)
+    if tool.ctx.test or ended.code == 0:
+        return _predicted(tool, steps, plan, stream, ended)
+    return _applied(tool, wanted, steps, plan, stream, file)
 
 
 def _locks(wanted: Wanted) -> list[str]:
@@ -157,7 +157,7 @@ def _locks(wanted: Wanted) -> list[str]:
 
 def _variables(ctx: Context, scratch: Scratch, wanted: Wanted) -> list[str]:
     """Values go into a private file: they may be secrets, and a command line is for everyone to see."""
-    files = [os.path.join(wanted.place, placed(ctx, one)) for one in wanted.var_files]
+    files = [os.path.join(wanted.directory, placed(ctx, one)) for one in wanted.var_files]
     for file in files:
         if not os.path.isfile(file):
             raise BadArgument(f"no file of variables is at {file}")
@@ -166,7 +166,9 @@ def _variables(ctx: Context, scratch: Scratch, wanted: Wanted) -> list[str]:
     return [f"-var-file={file}" for file in files]
 
 
-def _foretold(session: Session, steps: Steps, plan: TerraformPlan, stream: Stream, ended: Ended) -> Result:
+def _predicted(
+    tool: TerraformProgram, steps: Steps, plan: TerraformPlan, stream: Stream, ended: Ended
+) -> Result:
     for one in plan.resources.values():
         if one.actions != NOTHING:
             outcome = Outcome.OK if one.word == "read" else Outcome.WOULD_CHANGE
@@ -174,15 +176,20 @@ def _foretold(session: Session, steps: Steps, plan: TerraformPlan, stream: Strea
     for one in plan.outputs.values():
         if one.actions != NOTHING:
             steps.add(step(one, Outcome.WOULD_CHANGE, f"would be {one.word}d", changes=one.changes))
-    return _concluded(session, "plan", steps, ended, stream=stream, outputs=plan.values, fine=(0, CHANGES))
+    return _concluded(tool, "plan", steps, ended, stream=stream, outputs=plan.values, fine=(0, CHANGES))
 
 
 def _applied(
-    session: Session, wanted: Wanted, steps: Steps, plan: TerraformPlan, planned: Stream, file: str
+    tool: TerraformProgram,
+    wanted: Wanted,
+    steps: Steps,
+    plan: TerraformPlan,
+    planned: Stream,
+    file: str,
 ) -> Result:
     applied = Applied(steps, plan)
     locks = [] if wanted.lock else ["-lock=false"]
-    ended = session.run(
+    ended = tool.run(
         "apply", "-json", "-input=false", *flags(LOCK, wanted.given), *locks, file, out=applied.read_line
     )
     applied.over(ended.code)
@@ -195,7 +202,7 @@ def _applied(
     applied.warnings[:0] = planned.warnings
     values = applied.values or plan.values
     return _concluded(
-        session, "apply", steps, ended, stream=applied, outputs=values, why=_why(applied, steps, ended)
+        tool, "apply", steps, ended, stream=applied, outputs=values, why=_why(applied, steps, ended)
     )
 
 
@@ -210,7 +217,7 @@ def _why(stream: Stream, steps: Steps, ended: Ended) -> str:
 
 
 def _concluded(
-    session: Session,
+    tool: TerraformProgram,
     command: str,
     steps: Steps,
     ended: Ended,
@@ -221,13 +228,13 @@ def _concluded(
     fine: tuple[int, ...] = (0,),
 ) -> Result:
     return concluded(
-        f"{session.name} {command}",
+        f"{tool.name} {command}",
         steps,
         ended,
         Verdict(
             what="result",
             fine=fine,
-            data={"program": session.name, "outputs": dict(outputs or {}), "logs": session.logs},
+            data={"program": tool.name, "outputs": dict(outputs or {}), "logs": tool.logs},
             why=why,
             warnings=tuple(dict.fromkeys(stream.warnings)) if stream else (),
         ),
