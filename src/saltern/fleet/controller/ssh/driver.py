@@ -146,7 +146,7 @@ class Driver:
     async def _attempt(self) -> Done:
         job = self._one.job
         if job.function == DEPLOY:
-            self._tell("begun", {})
+            self._on_progress("begun", {})
             return await self._tools.deploy(self._one, self._host)
         try:
             tree = await self._tools.files(job.tree) if job.tree else None
