@@ -7,7 +7,6 @@ has: a run that is resumed, and whatever asks the engine within a run, works wit
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -25,27 +24,27 @@ def local_settings(settings: Settings, *, max_age: float | None = None) -> tuple
     git = GitRoots(os.path.join(cache_directory(settings), "git"), max_age=age)
     files = git.resolved(settings.file_roots)
     pillar = git.resolved(settings.pillar_roots)
-    if _is_backend(settings.extra):
+    if _is_backend(settings):
         found = git.gitfs(gitfs_remotes(settings.extra), list(files))
-        files = _joined(files, found, first=_is_first(settings.extra))
+        files = _joined(files, found, first=_is_first(settings))
     extra = {name: value for name, value in settings.extra.items() if name != "gitfs_remotes"}
     extra[COMMITS] = {**commits_of(settings.extra), **git.commits}
     return replace(settings, file_roots=files, pillar_roots=pillar, extra=extra), git.warnings
 
 
-def _backends(extra: Mapping[str, object]) -> list[str]:
-    given = extra.get("fileserver_backend")
+def _backends(settings: Settings) -> list[str]:
+    given = settings.extra.get("fileserver_backend")
     return [str(one) for one in given] if isinstance(given, list) else [str(given)] if given else []
 
 
-def _is_backend(extra: Mapping[str, object]) -> bool:
-    named = _backends(extra)
-    return bool(extra.get("gitfs_remotes")) and (not named or any(one in named for one in BACKENDS))
+def _is_backend(settings: Settings) -> bool:
+    named = _backends(settings)
+    return bool(settings.extra.get("gitfs_remotes")) and (not named or any(one in named for one in BACKENDS))
 
 
-def _is_first(extra: Mapping[str, object]) -> bool:
+def _is_first(settings: Settings) -> bool:
     """Whether the repositories are asked before the directories."""
-    named = _backends(extra)
+    named = _backends(settings)
     return bool(named) and named[0] in BACKENDS
 
 

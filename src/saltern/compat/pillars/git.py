@@ -44,7 +44,7 @@ def _entry(entry: object, asked: Asked) -> tuple[str, Remote]:
     if len(parts) not in (1, 2):
         raise SourceError("an entry has the form 'BRANCH URL'")
     branch, url = (parts[0], parts[1]) if len(parts) == 2 else (str(said.get("branch") or "master"), parts[0])
-    base = str(said.get("base") or "master")
+    base = str(words.get("base") or asked.opts.get("git_pillar_base") or "master")
     current = str(asked.opts.get("pillarenv") or asked.opts.get("saltenv") or "base")
     if branch == ENV:
         branch = base if current == "base" else current
