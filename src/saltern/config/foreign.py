@@ -18,6 +18,7 @@ FOLLOWED: dict[str, str] = {
     "git_pillar_base": "The branch of the pillar source `git` that is `base`; and more `git_pillar_…`.",
     "git_pillar_includes": "False: the repositories of the pillar source `git` see only their own files.",
     "git_pillar_update_interval": "Seconds after which the pillar source `git` asks its remotes again.",
+    "file_client": "`local`: `saltern compare` asks Salt without its master.",
     "jinja_lstrip_blocks": "As `lstrip_blocks` in `jinja_env` and `jinja_sls_env`.",
     "jinja_trim_blocks": "As `trim_blocks` in `jinja_env` and `jinja_sls_env`.",
     "master": "The grain `master`.",
