@@ -54,7 +54,7 @@ def test_a_declaration_wins_over_the_habits_of_salts_modules(world: MakeWorld) -
 @pytest.mark.parametrize(
     ("name", "nature"),
     [
-        ("cmd", Nature(repeat="once")),
+        ("cmd", Nature(repeat="once", runs_commands=True)),
         ("saltutil", Nature(refreshes=("grains", "pillar", "modules"))),
         ("ports", Nature(reloads=True)),
         ("own", Nature()),
