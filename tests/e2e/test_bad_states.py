@@ -196,7 +196,7 @@ TEMPLATES = [
 RENDERERS = [
     ("#!nosuch\na: 1", "1:3", "unknown-renderer"),
     ("#!jinjaa|yaml\n", "1:3", "unknown-renderer"),
-    ("#!yaml|gpg\nx:\n", "1:8", "unknown-renderer"),
+    ("#!yaml|vault\nx:\n", "1:8", "unknown-renderer"),
     ("#!\x1b[31mfoo\nx:", "1:3", "unknown-renderer"),
     ('#!json\n{"a": \n  b}', "3:3", "json-syntax"),
     ('#!json\n{"a": 1, "a": 2}', "2:10", "json-syntax"),

@@ -24,7 +24,7 @@ ACROSS_ROWS: tuple[Row, ...] = (
     _row("--waves", "LIST", "sizes of the waves: 1,10%%,rest; the last is repeated"),
     _row("--canary", "AMOUNT", "so many systems first, then the rest: short for --waves AMOUNT,rest"),
     _row("--max-in-flight", "AMOUNT", "work on at most AMOUNT systems at a time (a number or a percentage)"),
-    _row("--max-failures", "AMOUNT", "halt when strictly more than AMOUNT systems have failed"),
+    _row("--max-failures", "AMOUNT", "stop the run when strictly more than AMOUNT systems have failed"),
     _row("--max-unavailable", "AMOUNT", "work on at most AMOUNT systems of each group at a time"),
     _row("--group-by", "GRAIN", "the grain by which systems are grouped for --max-unavailable"),
     _row(

@@ -33,8 +33,10 @@ RUNNERS = (
 )
 # Lists of words that begin with the name of such a program, and are no command lines.
 NO_COMMAND = {
+    "chains/from_sls.py": "the kind of an action",
     "fleet/agent/watch.py": "kinds of barriers",
     "fleet/controller/indexer.py": "why a system is away",
+    "fleet/controller/ssh/driver.py": "why a system is away",
     "modules/functions/system/__init__.py": "names of our functions",
     "system/services.py": "a remark in the init script",
 }
