@@ -100,6 +100,8 @@ class Nine:
 
     def clean_up(self) -> None:
         """After a test, whatever happened in it."""
+        if self.real is not None:
+            self.real.kill()
         for one in self.three:
             one.clean_up()
 
