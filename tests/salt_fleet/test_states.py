@@ -32,6 +32,7 @@ def minion(tmp_path: Path) -> Path:
     program = Path(sys.executable).parent / "saltern"
     (etc / "minion").write_text(
         f"root_dir: {tmp_path}/root\nid: one\nfile_client: local\nfile_roots: {{base: [{states}]}}\n"
+        "fileserver_list_cache_time: 0\n"
         f"saltern: {{program: {program}, options: {{state_dir: {tmp_path}/runs}}}}\n"
     )
     salt_call(etc, "saltutil.sync_all")

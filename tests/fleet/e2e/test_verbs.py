@@ -170,9 +170,9 @@ def test_a_batch_runs_on_a_few_at_a_time_and_a_failure_holds_back_the_rest(place
 def test_the_overview_and_the_lists(place: Place) -> None:
     assert place.run("fleet").stdout.startswith("3 systems: 3 here, 0 away\n")
     table = place.run("fleet", "systems", "web*").stdout.splitlines()
-    assert [line.split()[:3] for line in table[1:]] == [
-        ["web1", "accepted", "here"],
-        ["web2", "accepted", "here"],
+    assert [line.split()[:4] for line in table[1:]] == [
+        ["web1", "agent", "accepted", "here"],
+        ["web2", "agent", "accepted", "here"],
     ]
     assert (
         place.run("fleet", "facts", "web1", "id").stdout == "web1:\n    ----------\n    id:\n        web1\n"
