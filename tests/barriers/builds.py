@@ -9,12 +9,19 @@ OLD, NEW, BROKEN, HANGING, MUTE = "9.0.1", "9.0.2", "9.0.3", "9.0.4", "9.0.5"
 
 
 def ends(package: Path) -> None:
-    """It starts and reads journals, and dies when it is to go on."""
-    (package / "cli" / "resume.py").write_text("raise SystemExit('no')\n")
+    """It starts and reads journals, and dies when it is to continue."""
+    _spoil_resume(package, "raise SystemExit('no')")
 
 
 def hangs(package: Path) -> None:
-    (package / "cli" / "resume.py").write_text("import time\ntime.sleep(1000)\n")
+    _spoil_resume(package, "__import__('time').sleep(1000)")
+
+
+def _spoil_resume(package: Path, line: str) -> None:
+    """``saltern resume`` and ``saltern chain resume`` do what the line says; other commands work."""
+    (package / "cli" / "resume.py").write_text(f"{line}\n")
+    with (package / "cli" / "chain.py").open("a") as file:
+        file.write(f"\nif 'resume' in __import__('sys').argv:\n    {line}\n")
 
 
 def reads_nothing(package: Path) -> None:
