@@ -92,6 +92,14 @@ class Session:
         return self._code
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_ignored() -> Iterator[None]:
+    """What is started here hears SIGHUP, also if the tests themselves were started with ``nohup``."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     made = Place(tmp_path)
