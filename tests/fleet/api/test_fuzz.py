@@ -86,6 +86,8 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         client.tokens.make()
         client.operators.add("joe", roles=["viewer"])
         client.operators.add("kept", roles=["viewer"])
+        client.chains.save("chain: listed\nactions:\n  - {id: a, command: 'true', targets: ['web*']}\n")
+        client.schedules.set("nightly", "listed", "30 2 * * *")
         yield api
 
 
@@ -159,6 +161,7 @@ def test_no_bytes_make_the_controller_fail(busy: Running, route: Route, body: by
 def test_what_is_there_has_the_shape_that_is_promised(busy: Running, route: Route) -> None:
     path = route.path.replace("{system}", "kept1").replace("{jid}", "kept").replace("{operator}", "kept")
     path = path.replace("{environment}", "base").replace("{run}", "kept")
+    path = path.replace("{chain}", "listed").replace("{schedule}", "nightly")
     found = busy.run(call(busy.server.app, "GET", path))
     assert found.status == 200, found.body
     if route.answer is not None and not route.streams:

@@ -202,4 +202,4 @@ def test_a_server_that_is_not_there_fails_a_run_but_not_a_test(users: Bench) -> 
     assert "Is the server running" in users.refusal("present", "u", **gone)
     foreseen = users.call("present", "u", test=True, **gone)
     assert (foreseen.outcome, foreseen.changes) == (Outcome.WOULD_CHANGE, {"u": "Present"})
-    assert "foretold as if nothing were there yet" in foreseen.warnings[0]
+    assert "predicted as if nothing were there yet" in foreseen.warnings[0]
