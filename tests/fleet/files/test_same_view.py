@@ -142,7 +142,7 @@ def test_a_file_that_cannot_be_fetched_fails_what_needs_it_with_the_reason(tmp_p
         site.hub.stop()
         here = published(directory, tmp_path / "s")
         async with answering(agent, tmp_path / "s"):
-            with pytest.raises(OperationError, match=r"cannot be fetched .* no connection"):
+            with pytest.raises(OperationError, match=r"cannot be fetched: .* no connection"):
                 await asyncio.to_thread(here.find, "blob", "base")
             site.hub.start()
             assert await asyncio.to_thread(here.find, "blob", "base")
