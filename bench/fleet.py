@@ -15,7 +15,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,7 +33,7 @@ from bench.fleet_light import COMMAND  # noqa: E402
 from bench.fleet_local import BenchFleet, running_fleet  # noqa: E402
 from bench.fleet_measure import (  # noqa: E402
     cpu_alone,
-    line,
+    measure_parts,
     median,
     own_memory,
     resident,
@@ -252,22 +251,6 @@ PARTS: dict[str, Callable[[Path, Sizes], Rows]] = {
 }
 
 
-def measure(names: list[str], sizes: Sizes, say: Callable[[str], None]) -> Rows:
-    """Each part in a directory of its own; one that breaks is a row that does not hold."""
-    rows: Rows = []
-    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None  # the disk is not what is measured
-    for name in names:
-        with tempfile.TemporaryDirectory(prefix="sf-", dir=memory) as place:
-            try:
-                found = PARTS[name](Path(place), sizes)
-            except Exception as problem:
-                found = [{**skipped(name, f"{type(problem).__name__}: {problem}"), "holds": False}]
-        for one in found:
-            say(line(one))
-        rows += found
-    return rows
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few agents, within three minutes")
@@ -278,7 +261,7 @@ def main() -> int:
     names = args.only.split(",")
     if unknown := [name for name in names if name not in PARTS]:
         parser.error(f"no part is called {unknown[0]!r}; there are {', '.join(PARTS)}")
-    rows = measure(names, Sizes(args.quick, args.agents), lambda text: print(text, flush=True))
+    rows = measure_parts(PARTS, names, Sizes(args.quick, args.agents))
     if args.json:
         Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
     return 0 if all(one["holds"] is not False for one in rows) else 1

@@ -31,7 +31,7 @@ os.environ.setdefault(
 )
 
 from bench.fleet_local import SLOW  # noqa: E402
-from bench.fleet_measure import line, median, row, skipped, tree  # noqa: E402
+from bench.fleet_measure import measure_parts, median, row, skipped, tree  # noqa: E402
 
 sys.path.insert(0, HERE)  # these two belong to bench.py, and so does the "tools" that they import
 import gen  # noqa: E402
@@ -273,21 +273,6 @@ PARTS: dict[str, Callable[[Path, Sizes], Rows]] = {
 }
 
 
-def measure(names: list[str], sizes: Sizes, say: Callable[[str], None]) -> Rows:
-    rows: Rows = []
-    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None  # the disk is not what is measured
-    for name in names:
-        with tempfile.TemporaryDirectory(prefix="sb", dir=memory) as place:
-            try:
-                found = PARTS[name](Path(place), sizes)
-            except Exception as problem:
-                found = [{**skipped(name, f"{type(problem).__name__}: {problem}"), "holds": False}]
-        for one in found:
-            say(line(one))
-        rows += found
-    return rows
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few rounds, within three minutes")
@@ -297,7 +282,7 @@ def main() -> int:
     names = args.only.split(",")
     if unknown := [name for name in names if name not in PARTS]:
         parser.error(f"no part is called {unknown[0]!r}; there are {', '.join(PARTS)}")
-    rows = measure(names, Sizes(args.quick), lambda text: print(text, flush=True))
+    rows = measure_parts(PARTS, names, Sizes(args.quick))
     if args.json:
         Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
     return 0 if all(one["holds"] is not False for one in rows) else 1

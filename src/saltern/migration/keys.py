@@ -23,6 +23,7 @@ _RETURNERS = Fate(CHANGED, "all returns are in the controller's database; the AP
 _BEACONS = Fate(MISSING, "keep the minion for its beacons")
 _MINE = Fate(MISSING, "use the facts of systems (saltern fleet facts) or pillar in its place")
 _CLOUD = Fate(MISSING, "keep the master for it")
+_SITES = Fate(MISSING, "there are no sites: every agent connects to a controller's broker")
 _TUNING = Fate(NEEDLESS, "it tunes Salt itself")
 
 MASTER: dict[str, Fate] = {
@@ -61,8 +62,8 @@ MASTER: dict[str, Fate] = {
     "master_tops": Fate(
         CHANGED, "top files per system are read by the agent; master_tops goes into its file"
     ),
-    "order_masters": Fate(CHANGED, "sites: docs/guides/sites.md"),
-    "syndic_master": Fate(CHANGED, "sites: docs/guides/sites.md"),
+    "order_masters": _SITES,
+    "syndic_master": _SITES,
     "rest_cherrypy": Fate(CHANGED, "the controller has an HTTP API: docs/guides/api.md"),
     "rest_tornado": Fate(CHANGED, "the controller has an HTTP API: docs/guides/api.md"),
     "netapi_enable_clients": Fate(CHANGED, "the controller has an HTTP API: docs/guides/api.md"),
@@ -101,7 +102,7 @@ PREFIXES: dict[str, Fate] = {
     "reactor": _REACTOR,
     "rest_": Fate(CHANGED, "the controller has an HTTP API: docs/guides/api.md"),
     "return": _RETURNERS,
-    "syndic_": Fate(CHANGED, "sites: docs/guides/sites.md"),
+    "syndic_": _SITES,
     "winrepo_": Fate(MISSING, "saltern does not run on Windows"),
     "zmq_": _NATS,
     "worker_": _TUNING,

@@ -47,9 +47,8 @@ class Pool:
             if stream is not None:
                 stream.flush()
         reader, writer = os.pipe()
-        with (
-            undisturbed() as before
-        ):  # from here on either it ends by itself, or we know of it and can end it
+        # From here on either it ends by itself, or we know of it and can end it.
+        with undisturbed() as before:
             pid = os.fork()
             if pid == 0:
                 _answer(work, reader, writer, before)
