@@ -50,6 +50,27 @@ def end_of_list(text: str, key: str) -> tuple[str, int]:
     return ("other" if value.value else "empty"), lines
 
 
+def list_items(text: str, key: str) -> tuple[list[tuple[int, int]], int] | None:
+    """Line and column (from 0) of each item of a list at the top that is written in lines, and the line
+    behind its last one; None if there is no such list."""
+    node = _composed(text)
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    value = next((value for name, value in pairs if name.value == key), None)
+    if not isinstance(value, yaml.SequenceNode) or value.flow_style:
+        return None
+    starts = [(item.start_mark.line, item.start_mark.column) for item in value.value]
+    return starts, _last_line(value) + 1
+
+
+def _last_line(node: Any) -> int:
+    """The line (from 0) of the last thing that is written of a node: its own end mark is behind comments."""
+    while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        node = last[1] if isinstance(last, tuple) else last
+    end = node.end_mark
+    return int(end.line if end.column or end.line == node.start_mark.line else end.line - 1)
+
+
 _last: list[tuple[str, Any]] = []  # the texts that were looked into most recently, and their nodes
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from saltern.fleet.api.access_table import ACCESS_ROUTES
 from saltern.fleet.api.chain_table import CHAIN_ROUTES
+from saltern.fleet.api.console_table import CONSOLE_ROUTES
 from saltern.fleet.api.handlers import audit, events, jobs, keys, status, submit, systems, trees
 from saltern.fleet.api.job_shapes import (
     AuditAnswer,
@@ -102,4 +103,5 @@ ROUTES: tuple[Route, ...] = (
     *LIBRARY_ROUTES,
     *ACCESS_ROUTES,
     *CHAIN_ROUTES,
+    *CONSOLE_ROUTES,
 )

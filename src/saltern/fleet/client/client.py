@@ -73,6 +73,20 @@ class Client:
             page = self.session.get("/v1/events", after=page["next"], tag=tag)
             yield from page["items"]
 
+    def history(self, **wanted: Any) -> Iterator[dict[str, Any]]:
+        """Past events, the newest first: ``tag``, ``system``, ``since``, ``until``."""
+        return self.session.pages("/v1/history", **wanted)
+
+    def history_counts(self, since: float, until: float, **wanted: Any) -> dict[str, Any]:
+        """How many events there were over time."""
+        found: dict[str, Any] = self.session.get("/v1/history/counts", since=since, until=until, **wanted)
+        return found
+
+    def inbox(self) -> dict[str, Any]:
+        """All that waits for a decision of a person."""
+        found: dict[str, Any] = self.session.get("/v1/inbox")
+        return found
+
     def follow(
         self,
         jid: str = "",

@@ -46,6 +46,17 @@ class Chains:
         found: builtins.list[Row] = answer["findings"]
         return found
 
+    def draft(self, text: str = "", **edit: Any) -> Row:
+        """A text of a chain, with one change if ``verb`` and its place are given: what it does, and what is
+        wrong with it. Nothing is kept."""
+        found: Row = self._session.post("/v1/draft-chain", {"text": text, "edit": edit or None})
+        return found
+
+    def kinds(self) -> Row:
+        """The kinds of actions, and what each may say."""
+        found: Row = self._session.get("/v1/action-kinds")
+        return found
+
     def archive(self, chain: str, *, undo: bool = False) -> Row:
         found: Row = self._session.post(f"/v1/chains/{part(chain)}/archive", {"undo": undo})
         return found
@@ -71,6 +82,16 @@ class Windows:
     def check(self, target: str = "*", **options: Any) -> Iterator[Row]:
         """Whether work may begin on each system, why not now, and its next windows."""
         return self._session.pages("/v1/windows-check", target=target, **_given(**options))
+
+    def calendar(self, *, begin: float | None = None, days: int = 7) -> Row:
+        """The windows of some days, and what schedules plan in them."""
+        found: Row = self._session.get("/v1/calendar", **_given(begin=begin, days=days))
+        return found
+
+    def why(self, target: str = "*", **options: Any) -> Row:
+        """Why work may begin or not, in as few groups of systems as differ."""
+        found: Row = self._session.get("/v1/windows-why", target=target, **_given(**options))
+        return found
 
 
 class Schedules:

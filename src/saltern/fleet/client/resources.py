@@ -103,6 +103,11 @@ class Jobs:
         found: Row = self._session.get(f"/v1/jobs/{part(jid)}/returns/{part(system)}")
         return found
 
+    def answers(self, jid: str) -> Row:
+        """What the systems answered, equal answers as one, and who has not answered."""
+        found: Row = self._session.get(f"/v1/jobs/{part(jid)}/answers")
+        return found
+
     def records(self, jid: str, system: str) -> Iterator[Row]:
         return self._session.pages(f"/v1/jobs/{part(jid)}/records/{part(system)}")
 

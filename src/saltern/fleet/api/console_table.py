@@ -1,0 +1,32 @@
+"""``CONSOLE_ROUTES``: what people look at before they act: the console reads it, as any script may."""
+
+from __future__ import annotations
+
+from saltern.fleet.api.console_shapes import (
+    AnswersAnswer,
+    CalendarQuery,
+    CalendarSheet,
+    CountsAnswer,
+    CountsQuery,
+    DraftAnswer,
+    DraftBody,
+    HistoryAnswer,
+    HistoryQuery,
+    InboxAnswer,
+    KindsAnswer,
+    WhyAnswer,
+    WhyQuery,
+)
+from saltern.fleet.api.handlers import answers, calendar, drafts, history, inbox
+from saltern.fleet.api.route import Route, get, post
+
+CONSOLE_ROUTES: tuple[Route, ...] = (
+    get("/v1/inbox", "approvals.read", inbox.list_inbox, InboxAnswer),
+    get("/v1/action-kinds", "chains.read", drafts.list_kinds, KindsAnswer),
+    post("/v1/draft-chain", "chains.read", drafts.draft_chain, DraftAnswer, body=DraftBody),
+    get("/v1/calendar", "windows.read", calendar.show_calendar, CalendarSheet, query=CalendarQuery),
+    get("/v1/windows-why", "windows.read", calendar.explain_windows, WhyAnswer, query=WhyQuery),
+    get("/v1/jobs/{jid}/answers", "jobs.read", answers.group_answers, AnswersAnswer),
+    get("/v1/history", "events.read", history.list_history, HistoryAnswer, query=HistoryQuery),
+    get("/v1/history/counts", "events.read", history.count_events, CountsAnswer, query=CountsQuery),
+)

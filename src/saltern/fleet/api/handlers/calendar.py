@@ -1,0 +1,170 @@
+"""The calendar: windows and what is planned in them, and why work may not begin now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from saltern.fleet.api.call import Call
+from saltern.fleet.api.console_shapes import (
+    CalendarQuery,
+    CalendarRow,
+    CalendarSheet,
+    FireAnswer,
+    WhyAnswer,
+    WhyGroup,
+    WhyQuery,
+)
+from saltern.fleet.calendars.schedule import BadSchedule, next_fire
+from saltern.fleet.calendars.windows import Calendar, may_begin
+from saltern.fleet.controller import chain_library, windows
+from saltern.fleet.store import calendars as store
+from saltern.fleet.store import chains, waiting
+from saltern.fleet.store.calendars import StoredSchedule
+from saltern.fleet.store.database import Connection
+
+DAY = 86_400.0
+MOST_FIRES = 60  # of one schedule
+SOME = 12
+
+
+async def show_calendar(call: Call[CalendarQuery, None]) -> CalendarSheet:
+    """Windows of some days, and what schedules plan in them."""
+    now, query = call.desk.now(), call.query
+    begin = now if query.begin is None else query.begin
+    end = begin + query.days * DAY
+    rows = [await _calendar(call, one, begin, end) for one in await call.read(store.list_calendars)]
+    fires, more = await call.read(_fires, begin, end)
+    return CalendarSheet(begin=begin, end=end, now=now, calendars=rows, fires=fires, more=more)
+
+
+async def _calendar(
+    call: Call[Any, None], one: store.StoredCalendar, begin: float, end: float
+) -> CalendarRow:
+    systems = await call.desk.fleet.resolve(one.target)
+    found = await call.ask(lambda: windows.compiled(one).intervals(begin, end))
+    return CalendarRow(
+        name=one.name,
+        kind=one.kind,
+        target=one.target,
+        note=one.note,
+        zone=one.zone,
+        systems=len(systems),
+        windows=[[max(first, begin), min(last, end)] for first, last in found],
+    )
+
+
+def _fires(connection: Connection, begin: float, end: float) -> tuple[list[FireAnswer], list[str]]:
+    found: list[FireAnswer] = []
+    more: list[str] = []
+    for one in store.list_schedules(connection):
+        if not one.enabled or one.next_at is None:
+            continue
+        times = list(_times(one, begin, end))
+        if len(times) > MOST_FIRES:
+            more.append(one.name)
+        chain = chains.chain_named(connection, one.chain)
+        usual = waiting.usual_times(connection, one.chain)
+        for at in times[:MOST_FIRES]:
+            found.append(_fire(one, chain.name if chain else one.chain, at, usual))
+    return sorted(found, key=lambda one: (one.at, one.schedule)), more
+
+
+def _fire(one: StoredSchedule, chain: str, at: float, usual: tuple[float, float] | None) -> FireAnswer:
+    p50, p95 = usual or (None, None)
+    return FireAnswer(schedule=one.name, chain=chain, target=one.target, at=at, p50=p50, p95=p95)
+
+
+def _times(one: StoredSchedule, begin: float, end: float) -> Iterator[float]:
+    """When a schedule fires between two times, and one more than are listed."""
+    timing, at = windows.timing_of(one), begin - 1
+    try:
+        for _ in range(MOST_FIRES + 1):
+            at = next_fire(timing, at)
+            if at >= end:
+                return
+            yield at
+    except BadSchedule:
+        return
+
+
+# -- why not now ----------------------------------------------------------------------------------------
+
+
+class _Key(Struct, frozen=True):
+    state: Literal["open", "waits", "held", "away"]
+    why: str
+    until: float | None = None
+    next: float | None = None
+    run: str = ""
+    calendars: tuple[str, ...] = ()
+
+
+async def explain_windows(call: Call[WhyQuery, None]) -> WhyAnswer:
+    """Whether work may begin on the systems of a target now, and why not: as few groups as differ."""
+    query = call.query
+    now = call.desk.now() if query.at is None else query.at
+    systems = await call.desk.fleet.resolve(query.target)
+    needs = query.needs or (await call.read(_needs, query.chain) if query.chain else 0)
+    stored = await call.read(store.list_calendars)
+    own = await call.ask(windows.calendars_for, stored, systems, call.desk.fleet.match)
+    held = await call.read(waiting.held_systems, systems)
+    away = await call.read(waiting.away_systems)
+    keys = await call.ask(lambda: _keys(own, held, away, now, needs))
+    return WhyAnswer(target=query.target, systems=len(systems), needs=needs, groups=_groups(keys))
+
+
+def _needs(connection: Connection, chain: str) -> float:
+    """What a chain usually takes at most."""
+    stored, _ = chain_library.find(connection, chain)
+    usual = waiting.usual_times(connection, stored.id)
+    return usual[1] if usual else 0
+
+
+def _keys(
+    own: dict[str, list[Calendar]], held: dict[str, tuple[str, str]], away: set[str], now: float, needs: float
+) -> dict[str, _Key]:
+    verdicts: dict[tuple[str, ...], _Key] = {}
+    found: dict[str, _Key] = {}
+    for system, calendars in own.items():
+        names = tuple(one.name for one in calendars)
+        if names not in verdicts:
+            verdicts[names] = _verdict(calendars, names, now, needs)
+        found[system] = _exception(system, held, away) or verdicts[names]
+    return found
+
+
+def _verdict(calendars: list[Calendar], names: tuple[str, ...], now: float, needs: float) -> _Key:
+    verdict = may_begin(calendars, now, needs=needs)
+    state: Literal["open", "waits"] = "open" if verdict.open else "waits"
+    return _Key(state, verdict.why, verdict.until, verdict.next, calendars=names)
+
+
+def _exception(system: str, held: dict[str, tuple[str, str]], away: set[str]) -> _Key | None:
+    if system in held:
+        run, chain = held[system]
+        return _Key("held", f"held by {chain}, run {run}", run=run)
+    return _Key("away", "not connected; it begins when the system is back") if system in away else None
+
+
+def _groups(keys: dict[str, _Key]) -> list[WhyGroup]:
+    found: dict[_Key, list[str]] = {}
+    for system, key in keys.items():
+        found.setdefault(key, []).append(system)
+    order = ("open", "waits", "held", "away")
+    rows = sorted(found.items(), key=lambda row: (order.index(row[0].state), -len(row[1])))
+    return [
+        WhyGroup(
+            state=key.state,
+            why=key.why,
+            systems=len(own),
+            some=own[:SOME],
+            until=key.until,
+            next=key.next,
+            run=key.run,
+            calendars=[*key.calendars],
+        )
+        for key, own in rows
+    ]

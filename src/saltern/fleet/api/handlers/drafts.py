@@ -1,0 +1,46 @@
+"""Drafts of chains: a text changed by one action at a time, and what is wrong with it. Nothing is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import convert, to_builtins
+
+from saltern.chains import edit
+from saltern.chains.edit import Place
+from saltern.chains.outline import outline
+from saltern.chains.schema import kind_schemas, policy_fields
+from saltern.fleet.api.call import Call
+from saltern.fleet.api.console_shapes import DraftAnswer, DraftBody, EditBody, KindsAnswer
+from saltern.fleet.api.route import NoQuery
+
+VERBS: dict[str, Callable[[str, EditBody], str]] = {
+    "add": lambda text, ask: edit.add_action(text, _at(ask), ask.action),
+    "set": lambda text, ask: edit.set_action(text, _at(ask), ask.action),
+    "move": lambda text, ask: edit.move_action(text, _at(ask), Place(list=ask.to_list, index=ask.to)),
+    "copy": lambda text, ask: edit.copy_action(text, _at(ask)),
+    "remove": lambda text, ask: edit.remove_action(text, _at(ask)),
+    "head": lambda text, ask: edit.set_head(text, ask.head),
+}
+
+
+def _at(ask: EditBody) -> Place:
+    return Place(list=ask.list, index=ask.index)
+
+
+async def draft_chain(call: Call[NoQuery, DraftBody]) -> DraftAnswer:
+    """Change a text of a chain, and read what it does and what is wrong with it. Nothing is kept."""
+    return await call.ask(_drafted, call.body)
+
+
+def _drafted(ask: DraftBody) -> DraftAnswer:
+    text = ask.text if ask.edit is None else VERBS[ask.edit.verb](ask.text, ask.edit)
+    found: dict[str, Any] = to_builtins(outline(text))
+    return convert({"text": text, **found}, DraftAnswer)
+
+
+async def list_kinds(call: Call[NoQuery, None]) -> KindsAnswer:  # noqa: ARG001
+    """The kinds of actions, and what each may say."""
+    kinds = [to_builtins(one) for one in kind_schemas().values()]
+    return convert({"kinds": kinds, "policy": to_builtins(policy_fields())}, KindsAnswer)

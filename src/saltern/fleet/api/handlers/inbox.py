@@ -1,0 +1,161 @@
+"""What waits for a person: gates of runs, requests for approval, runs that stand still, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from saltern.fleet.access.ports import ACTIONS, Principal
+from saltern.fleet.api.call import Call
+from saltern.fleet.api.console_shapes import InboxAnswer, WaitingAnswer
+from saltern.fleet.api.route import NoQuery
+from saltern.fleet.store import waiting
+from saltern.fleet.store.approvals import OPEN, Approval
+from saltern.fleet.store.database import Connection
+
+LATELY = 30 * 86_400.0  # seconds in which a leg of unknown end is waited on
+
+
+async def list_inbox(call: Call[NoQuery, None]) -> InboxAnswer:
+    """All that waits for a decision of a person, the oldest first."""
+    now = call.desk.now()
+    requests = await call.ask(call.desk.access.approvals.list, now, state=OPEN)
+    items, keys = await call.read(_waiting, call.who, now)
+    items += [_request(one, call.who) for one in requests]
+    items.sort(key=lambda one: one.since)
+    return InboxAnswer(items=items, yours=sum(one.yours for one in items), keys=keys)
+
+
+def _waiting(connection: Connection, who: Principal, now: float) -> tuple[list[WaitingAnswer], int]:
+    number, keys = waiting.pending_keys(connection)
+    items = [*_gates(connection, who, now), *_runs(connection, who, now)]
+    items += [_key(name, since, number, who) for name, since in keys[:1]]
+    return items, number
+
+
+def _gates(connection: Connection, who: Principal, now: float) -> Iterator[WaitingAnswer]:
+    rows = waiting.open_gates(connection, now)
+    systems = waiting.leg_numbers(connection, [row["run"] for row in rows])
+    following = waiting.next_waves(connection, [row["run"] for row in rows])
+    for row in rows:
+        if _is_next(row, following.get(row["run"], -1)):
+            yield _gate(row, systems.get(row["run"], 0), who)
+
+
+def _is_next(row: dict[str, Any], wave: int) -> bool:
+    """Whether the run stands before this gate, and not before an earlier one."""
+    name = str(row["name"])
+    return not name.startswith("wave ") or name == f"wave {wave + 1}"
+
+
+def _gate(row: dict[str, Any], systems: int, who: Principal) -> WaitingAnswer:
+    why_not = _not_of_gate(row, who)
+    return WaitingAnswer(
+        kind="gate",
+        id=f"{row['run']}/{row['name']}",
+        what=f"{row['chain']} version {row['version']}: {_place(row['name'])}",
+        about=row["target"],
+        run=row["run"],
+        gate=row["name"],
+        chain=row["chain"],
+        asked_by=row["author"],
+        since=row["opened"] or 0,
+        until=row["expires"],
+        needed=row["needed"],
+        have=sum(one["approves"] for one in row["votes"]),
+        of=row["of"],
+        systems=systems,
+        digest=row["plan_sha256"],
+        yours=not why_not,
+        why_not=why_not,
+    )
+
+
+def _place(gate: str) -> str:
+    return "may it begin" if gate == "run" else f"may {gate} begin"
+
+
+def _not_of_gate(row: dict[str, Any], who: Principal) -> str:
+    """Why this person cannot decide a gate; empty if they can."""
+    rows = (
+        (not _has_role(who), "the role approver is needed"),
+        (who.name == row["author"], "who starts a run cannot approve it"),
+        (bool(row["of"]) and row["of"] not in who.groups, f"only members of {row['of']} decide"),
+        (any(one["who"] == who.name for one in row["votes"]), "you have voted"),
+    )
+    return next((why for wrong, why in rows if wrong), "")
+
+
+def _has_role(who: Principal) -> bool:
+    return any(role in who.roles for role in ACTIONS["approvals.decide"].roles)
+
+
+def _request(one: Approval, who: Principal) -> WaitingAnswer:
+    rows = (
+        (not _has_role(who), "the role approver is needed"),
+        (who.name == one.asked_by, "who asks cannot approve it"),
+        (any(vote.who == who.name for vote in one.votes), "you have voted"),
+    )
+    why_not = next((why for wrong, why in rows if wrong), "")
+    return WaitingAnswer(
+        kind="approval",
+        id=one.id,
+        what=one.function,
+        about=one.target,
+        asked_by=one.asked_by,
+        since=one.asked_at,
+        until=one.expires,
+        needed=one.needed,
+        have=len(one.approved_by),
+        of=one.rule,
+        systems=len(one.systems),
+        digest=one.digest,
+        yours=not why_not,
+        why_not=why_not,
+    )
+
+
+def _runs(connection: Connection, who: Principal, now: float) -> Iterator[WaitingAnswer]:
+    may = who.has("operator")
+    why_not = "" if may else "the role operator is needed"
+    for row in waiting.still_runs(connection):
+        yield WaitingAnswer(
+            kind="run",
+            id=row["id"],
+            what=f"{row['chain']} {row['status']}",
+            about=row["halted"] or "it waits for an operator to resume it",
+            run=row["id"],
+            chain=row["chain"],
+            asked_by=row["author"],
+            since=row["seen"] or row["created"],
+            until=row["deadline"],
+            yours=may,
+            why_not=why_not,
+        )
+    for row in waiting.unknown_legs(connection, now - LATELY):
+        yield WaitingAnswer(
+            kind="leg",
+            id=f"{row['run']}/{row['system']}",
+            what=f"{row['chain']}: how a step ended is unknown",
+            about=row["system"],
+            run=row["run"],
+            chain=row["chain"],
+            since=row["since"] or 0,
+            systems=row["systems"],
+            yours=may,
+            why_not=why_not,
+        )
+
+
+def _key(name: str, since: float, number: int, who: Principal) -> WaitingAnswer:
+    may = who.has("admin")
+    return WaitingAnswer(
+        kind="key",
+        id=name,
+        what="a system asks to join" if number == 1 else f"{number:,} systems ask to join",
+        about=name,
+        since=since,
+        systems=number,
+        yours=may,
+        why_not="" if may else "the role admin is needed",
+    )

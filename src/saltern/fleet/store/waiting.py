@@ -1,0 +1,151 @@
+"""What waits for a person: open gates, runs that stand still, legs of unknown end; how long chains take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from saltern.chains.statuses import OVER, Leg, Run
+from saltern.fleet.store.chain_tables import (
+    CHAIN_GATES,
+    CHAIN_LEGS,
+    CHAIN_RUNS,
+    CHAIN_VOTES,
+    CHAIN_WAVES,
+    CHAINS,
+)
+from saltern.fleet.store.tables import SYSTEMS
+
+STILL = (Run.HALTED.value, Run.PAUSED.value)
+MOST = 200
+SAMPLE = 200  # runs that the usual time of a chain is taken from
+
+
+def open_gates(connection: Connection, now: float) -> list[dict[str, Any]]:
+    """Gates that can be decided now, the oldest first, with their run, its chain and the votes."""
+    query = (
+        select(
+            CHAIN_GATES,
+            CHAIN_RUNS.c.target,
+            CHAIN_RUNS.c.author,
+            CHAIN_RUNS.c.version,
+            CHAINS.c.name.label("chain"),
+        )
+        .join(CHAIN_RUNS, CHAIN_RUNS.c.id == CHAIN_GATES.c.run)
+        .join(CHAINS, CHAINS.c.id == CHAIN_RUNS.c.chain)
+        .where(CHAIN_GATES.c.status == "open", CHAIN_RUNS.c.ended.is_(None))
+        .where((CHAIN_GATES.c.expires.is_(None)) | (CHAIN_GATES.c.expires > now))
+        .order_by(CHAIN_GATES.c.opened)
+        .limit(MOST)
+    )
+    rows = [row._asdict() for row in connection.execute(query)]
+    votes = _votes(connection, [row["run"] for row in rows])
+    return [{**row, "votes": votes.get((row["run"], row["name"]), [])} for row in rows]
+
+
+def _votes(connection: Connection, runs: Sequence[str]) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in connection.execute(select(CHAIN_VOTES).where(CHAIN_VOTES.c.run.in_(runs))):
+        found.setdefault((row.run, row.gate), []).append(row._asdict())
+    return found
+
+
+def leg_numbers(connection: Connection, runs: Sequence[str]) -> dict[str, int]:
+    """How many systems each run has."""
+    query = (
+        select(CHAIN_LEGS.c.run, func.count()).where(CHAIN_LEGS.c.run.in_(runs)).group_by(CHAIN_LEGS.c.run)
+    )
+    return {str(run): int(number) for run, number in connection.execute(query)}
+
+
+def still_runs(connection: Connection) -> list[dict[str, Any]]:
+    """Runs that halted or were paused, the oldest first."""
+    query = (
+        select(
+            CHAIN_RUNS.c.id, CHAIN_RUNS.c.status, CHAIN_RUNS.c.halted, CHAIN_RUNS.c.created, CHAIN_RUNS.c.seen
+        )
+        .add_columns(CHAIN_RUNS.c.deadline, CHAIN_RUNS.c.author, CHAINS.c.name.label("chain"))
+        .join(CHAINS, CHAINS.c.id == CHAIN_RUNS.c.chain)
+        .where(CHAIN_RUNS.c.status.in_(STILL))
+        .order_by(CHAIN_RUNS.c.id)
+        .limit(MOST)
+    )
+    return [row._asdict() for row in connection.execute(query)]
+
+
+def unknown_legs(connection: Connection, since: float) -> list[dict[str, Any]]:
+    """Runs with legs whose end is unknown: how many, and one of them."""
+    query = (
+        select(
+            CHAIN_LEGS.c.run,
+            func.count().label("systems"),
+            func.min(CHAIN_LEGS.c.system).label("system"),
+            func.max(CHAIN_LEGS.c.ended).label("since"),
+            CHAINS.c.name.label("chain"),
+        )
+        .join(CHAIN_RUNS, CHAIN_RUNS.c.id == CHAIN_LEGS.c.run)
+        .join(CHAINS, CHAINS.c.id == CHAIN_RUNS.c.chain)
+        .where(CHAIN_LEGS.c.status == Leg.INDETERMINATE.value, CHAIN_RUNS.c.created >= since)
+        .group_by(CHAIN_LEGS.c.run, CHAINS.c.name)
+        .order_by(CHAIN_LEGS.c.run)
+        .limit(MOST)
+    )
+    return [row._asdict() for row in connection.execute(query)]
+
+
+def pending_keys(connection: Connection, some: int = 5) -> tuple[int, list[tuple[str, float]]]:
+    """How many systems wait to be let in, and the first of them."""
+    mine = SYSTEMS.c.state == "pending"
+    number = int(connection.scalar(select(func.count()).select_from(SYSTEMS).where(mine)) or 0)
+    query = select(SYSTEMS.c.id, SYSTEMS.c.first_seen).where(mine).order_by(SYSTEMS.c.first_seen).limit(some)
+    return number, [(str(row.id), float(row.first_seen)) for row in connection.execute(query)]
+
+
+def held_systems(
+    connection: Connection, systems: Sequence[str], at_once: int = 500
+) -> dict[str, tuple[str, str]]:
+    """Systems that an open run has: the run and its chain."""
+    over = [one.value for one in OVER]
+    found: dict[str, tuple[str, str]] = {}
+    for first in range(0, len(systems), at_once):
+        query = (
+            select(CHAIN_LEGS.c.system, CHAIN_LEGS.c.run, CHAINS.c.name)
+            .join(CHAIN_RUNS, CHAIN_RUNS.c.id == CHAIN_LEGS.c.run)
+            .join(CHAINS, CHAINS.c.id == CHAIN_RUNS.c.chain)
+            .where(CHAIN_LEGS.c.system.in_(systems[first : first + at_once]))
+            .where(CHAIN_RUNS.c.ended.is_(None), CHAIN_LEGS.c.sent != "", CHAIN_LEGS.c.status.not_in(over))
+        )
+        found |= {str(system): (str(run), str(chain)) for system, run, chain in connection.execute(query)}
+    return found
+
+
+def away_systems(connection: Connection) -> set[str]:
+    """Accepted systems that are not connected."""
+    query = select(SYSTEMS.c.id).where(SYSTEMS.c.state == "accepted", SYSTEMS.c.online.is_(False))
+    return {str(one) for one in connection.scalars(query)}
+
+
+def usual_times(connection: Connection, chain: str) -> tuple[float, float] | None:
+    """Seconds that half of the last runs of a chain took at most, and 19 of 20; None if none has ended."""
+    query = (
+        select(CHAIN_RUNS.c.begun, CHAIN_RUNS.c.ended)
+        .where(CHAIN_RUNS.c.chain == chain, CHAIN_RUNS.c.ended.is_not(None), CHAIN_RUNS.c.begun.is_not(None))
+        .order_by(CHAIN_RUNS.c.id.desc())
+        .limit(SAMPLE)
+    )
+    took = sorted(float(ended - begun) for begun, ended in connection.execute(query))
+    if not took:
+        return None
+    return took[(len(took) - 1) // 2], took[min(len(took) - 1, int(len(took) * 0.95))]
+
+
+def next_waves(connection: Connection, runs: Sequence[str]) -> dict[str, int]:
+    """The number (from 0) of the first wave of each run that has not begun."""
+    query = (
+        select(CHAIN_WAVES.c.run, func.min(CHAIN_WAVES.c.number))
+        .where(CHAIN_WAVES.c.run.in_(runs), CHAIN_WAVES.c.status == "pending")
+        .group_by(CHAIN_WAVES.c.run)
+    )
+    return {str(run): int(number) for run, number in connection.execute(query)}
