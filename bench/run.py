@@ -63,6 +63,7 @@ def environment(work: str) -> dict[str, str]:
         "SALTERN_CACHEDIR": os.path.join(work, "cache"),
         "SALTERN_STATE_DIR": os.path.join(work, "state"),
         "PYTHONHASHSEED": "0",
+        "SHELL": "/bin/sh",  # commands run in the user's shell; the yardstick and CFEngine use this one
     }
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 Row = tuple[int, str, bytes]  # number, kind, data
+PAGE = 1024  # bytes; a record is a few hundred, and every transaction writes the page it is on
 
 
 class RecordFile:
@@ -106,6 +107,8 @@ class RecordFile:
         self._database = database = sqlite3.connect(
             self.path, isolation_level="IMMEDIATE", timeout=30, check_same_thread=False
         )
+        if new:
+            database.execute(f"PRAGMA page_size={PAGE}")
         database.execute("PRAGMA journal_mode=WAL")
         database.execute("PRAGMA synchronous=FULL")
         if new or not has_schema(database):
