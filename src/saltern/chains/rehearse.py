@@ -4,33 +4,49 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import to_builtins
 
 from saltern.chains.compile import LegPlan
+from saltern.chains.denied import denied_by
 from saltern.chains.document import Action
 from saltern.chains.render import actions_text
 from saltern.chains.show import main_line
+from saltern.config.settings import Settings
 from saltern.engine.apply import apply
+from saltern.engine.nested_engine import make_session
 from saltern.engine.request import Request
 from saltern.engine.session import Session
+from saltern.facts.read_grains import ReadGrains, read_grains
 from saltern.language.diagnostics import CompileError
-from saltern.language.events import Report
+from saltern.language.events import Answer, Report
 from saltern.language.result import Outcome
+from saltern.report.foreseen import KEEP, foreseen
 
 MakeSession = Callable[[dict[str, object]], Session]  # in test mode, with a pillar over the usual one
 WOULD = {"wait": "wait", "health": "look", "reboot": "reboot", "agent": "update"}
 
 
-def rehearse(plan: LegPlan, session: MakeSession, pillar: dict[str, object]) -> dict[str, object]:
-    """The leg as data, marked as a test."""
+REBOOTS = frozenset({"system.reboot", "saltern.reboot"})  # states that reboot the machine
+ALWAYS = "it is an action of the chain"
+
+
+def rehearse(
+    plan: LegPlan, settings: Settings, pillar: dict[str, object], denied: Sequence[str] = ()
+) -> dict[str, object]:
+    """The leg as data, marked as a test. ``facts`` are the names of the grains that were read for it."""
+    grains = read_grains(settings)
+    reader = _Rehearsal(plan, grains, settings, pillar, denied)
     with tempfile.TemporaryDirectory(prefix="saltern-chain-") as folder:
-        rows = [_row(plan, action, session, pillar, folder) for action in plan.every]
+        rows = [reader.row(action, folder) for action in plan.every]
     return {
         "chain": plan.chain.name,
         "system": plan.system,
         "test": True,
         "status": "failed" if any(row["would"] == "fail" for row in rows) else "not run",
         "plan_sha256": plan.sha256(),
+        "facts": grains.used,
         "steps": rows,
     }
 
@@ -46,40 +62,77 @@ def lines(data: dict[str, object]) -> Iterator[str]:
         yield f"  {row['action']:<12}{row['kind']:<11}{would:<24}{note}".rstrip()
 
 
-def _row(
-    plan: LegPlan, action: Action, session: MakeSession, pillar: dict[str, object], folder: str
-) -> dict[str, object]:
-    found: dict[str, object] = {
-        "action": action.id,
-        "kind": action.kind,
-        "chunk": plan.segment_of(action.id).name,
-        "status": "not run",
-    }
-    try:
-        report = _run(action, session, pillar, folder)
-    except CompileError as problem:
-        return {**found, "would": "fail", "comment": str(problem), "changes": {}}
+class _Rehearsal:
+    """One leg in test mode."""
+
+    def __init__(
+        self,
+        plan: LegPlan,
+        grains: ReadGrains,
+        settings: Settings,
+        pillar: dict[str, object],
+        denied: Sequence[str],
+    ) -> None:
+        self.plan, self.pillar, self.denied = plan, pillar, denied
+        self.session: MakeSession = lambda own: make_session(settings, own, grains=grains)
+
+    def row(self, action: Action, folder: str) -> dict[str, object]:
+        """What one action would do."""
+        found: dict[str, object] = {
+            "action": action.id,
+            "kind": action.kind,
+            "chunk": self.plan.segment_of(action.id).name,
+            "status": "not run",
+            "reboot": "",
+            "states": [],
+        }
+        function, pattern = denied_by(action, self.denied)
+        if function:
+            why = f"the deny list of this machine forbids {function} ({pattern})"
+            return {**found, "would": "fail", "comment": why, "changes": {}}
+        try:
+            report, session = self._run(action, folder)
+        except CompileError as problem:
+            return {**found, "would": "fail", "comment": str(problem), "changes": {}}
+        return {**found, **_outcome(action, report, session)}
+
+    def _run(self, action: Action, folder: str) -> tuple[Report, Session]:
+        """State files are applied as they are, so that each of their states says what it would do."""
+        if action.kind in ("state", "highstate"):
+            body = action.body
+            sls = getattr(body, "sls", ())
+            own = getattr(body, "pillar", None) or {}
+            names = (sls,) if isinstance(sls, str) else tuple(sls)
+            session = self.session({**self.pillar, **own})
+            return apply(session, Request(sls=names, saltenv=getattr(body, "saltenv", None))), session
+        path = os.path.join(folder, f"{action.id}.sls")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(actions_text((action,)))
+        session = self.session(self.pillar)
+        return apply(session, Request(template=path)), session
+
+
+def _outcome(action: Action, report: Report, session: Session) -> dict[str, object]:
     failed = [one.result for one in report.answers if one.result.outcome is Outcome.FAILED]
     changing = [one for one in report.answers if one.result.outcome is Outcome.WOULD_CHANGE]
     would = WOULD.get(action.kind, "change") if changing else ""
     comments = [one.comment for one in failed] or [one.result.comment for one in changing or report.answers]
+    rows = foreseen(report, session.caller.nature)
     return {
-        **found,
         "would": "fail" if failed else would,
         "comment": "\n".join(comments),
         "changes": {one.tag: one.result.changes for one in changing},
+        "reboot": _reboot(action, changing),
+        "states": [to_builtins(row, enc_hook=str) for row in rows if row.kind != KEEP],
     }
 
 
-def _run(action: Action, session: MakeSession, pillar: dict[str, object], folder: str) -> Report:
-    """State files are applied as they are, so that each of their states says what it would do."""
-    if action.kind in ("state", "highstate"):
-        body = action.body
-        sls = getattr(body, "sls", ())
-        own = getattr(body, "pillar", None) or {}
-        names = (sls,) if isinstance(sls, str) else tuple(sls)
-        return apply(session({**pillar, **own}), Request(sls=names, saltenv=getattr(body, "saltenv", None)))
-    path = os.path.join(folder, f"{action.id}.sls")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(actions_text((action,)))
-    return apply(session(pillar), Request(template=path))
+def _reboot(action: Action, changing: Sequence[Answer]) -> str:
+    """Why the machine would reboot at this action; empty if it would not."""
+    states = [one for one in changing if one.chunk.function in REBOOTS]
+    if not states:
+        return ""
+    if action.kind != "reboot":
+        return f"{', '.join(one.chunk.id for one in states)}: {states[0].result.comment}"
+    when = getattr(action.body, "when", "always")
+    return ALWAYS if when == "always" else states[0].result.comment

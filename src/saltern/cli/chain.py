@@ -45,6 +45,9 @@ Run an action chain: ordered actions of a file, cut at reboots and updates, each
 
 On many systems, at the controller (the run is that of `run FILE --on TARGET`):
 
+  plan FILE|CHAIN       ask each system of --on TARGET what it would do, and keep the answers as a plan
+  plan show PLAN        a plan that is kept; plan list [CHAIN] lists them
+  run --plan PLAN       run what was planned; refused if what it rests on has moved (--replan makes it anew)
   runs [CHAIN]          list runs
   watch RUN             show systems by actions until it is over
   show RUN [SYSTEM]     a run, what it waits for, and each system; with a name, each action there
@@ -71,6 +74,7 @@ EPILOG = """\
 examples:
   saltern chain run nightly.yaml
   saltern chain run nightly.yaml --on 'web*'
+  saltern chain plan nightly.yaml --on 'web*' --canary 1
   saltern chain render nightly.yaml --system web1 --export /srv/salt
 
 exit codes: 0 ok, 2 an action failed or is indeterminate, or the chain was cancelled, is out of time or waits
@@ -83,6 +87,10 @@ def main(argv: list[str]) -> int:
         from saltern.cli.chain_library import run_library
 
         return run_library(args)
+    if args.verb == "plan" or (args.verb == "run" and args.plan):
+        from saltern.cli.chain_plan import plan_or_run
+
+        return plan_or_run(args)
     if args.on is not None or is_about_fleet(args):
         from saltern.cli.chain_on import run_chain_on
 
@@ -247,12 +255,11 @@ def _run(args: SimpleNamespace, engine: Session) -> int:
 def _rehearse(args: SimpleNamespace, engine: Session, plan: LegPlan, pillar: dict[str, object]) -> int:
     from saltern.chains.compile import not_meant
     from saltern.chains.rehearse import lines, rehearse
-    from saltern.engine.nested_engine import make_session
 
     if not plan.segments:
         raise not_meant(plan)
     settings = session(args, test=True).settings
-    data = rehearse(plan, lambda own: make_session(settings, own), pillar)
+    data = rehearse(plan, settings, pillar)
     if args.out == "nested":
         print("\n".join(lines(data)))
     else:
@@ -393,7 +400,7 @@ VERBS: dict[str, Verb] = {
     "release": Verb(_release, "one run, or none", 0, 1),
 }
 LIBRARY_VERBS = ("list", "new", "edit", "show", "diff", "validate", "import", "export", "archive")
-WORDS = tuple(dict.fromkeys((*VERBS, *FLEET_VERBS, *LIBRARY_VERBS)))
+WORDS = tuple(dict.fromkeys((*VERBS, "plan", *FLEET_VERBS, *LIBRARY_VERBS)))
 LINE = CommandLine(
     command="chain",
     about=ABOUT,
@@ -434,7 +441,21 @@ LINE = CommandLine(
             flag="--plan",
             dest="plan",
             metavar="DIGEST",
-            help="approve, reject: the plan that was looked at; without it, that of the run as it is now",
+            help="run: this plan; approve, reject: the plan that was looked at; without it, that of the run",
+        ),
+        Row(
+            flag="--replan",
+            dest="replan",
+            kind="on",
+            default=False,
+            help="run --plan: make the plan anew, show it and what has moved, and run nothing",
+        ),
+        Row(
+            flag="--pin",
+            dest="pin",
+            kind="on",
+            default=False,
+            help="plan: the systems are those of now, also if the target means others later",
         ),
         *ACROSS_ROWS,
         Row(

@@ -66,7 +66,7 @@ def start_run(args: SimpleNamespace) -> int:
             print(made["run"])
             return exits.OK
         print(f"saltern: run {made['run']} on {len(made['systems'])} systems", file=sys.stderr)
-        return _followed(args, client, made["run"], left_out)
+        return follow_run(args, client, made["run"], left_out)
 
 
 def check_text(text: str, file: str) -> None:
@@ -77,10 +77,10 @@ def check_text(text: str, file: str) -> None:
 
 
 def _watch(args: SimpleNamespace, client: Client) -> int:
-    return _followed(args, client, args.words[0], [], patient=True)
+    return follow_run(args, client, args.words[0], [], patient=True)
 
 
-def _followed(
+def follow_run(
     args: SimpleNamespace, client: Client, run: str, left_out: list[str], *, patient: bool = False
 ) -> int:
     """Show the run until it is over, or waits for what does not come by itself."""

@@ -50,6 +50,7 @@ ACROSS_ROWS: tuple[Row, ...] = (
     ),
     _on("--despite-failures", "resume a run that halted because too many systems failed"),
 )
+ACROSS_DESTS = tuple(row.dest for row in ACROSS_ROWS)
 AMOUNTS = ("canary", "max_in_flight", "max_failures", "max_unavailable", "quorum")
 SECONDS = ("soak", "leg_time", "deadline", "grace")
 FLAGS = ("count_away", "lockstep")

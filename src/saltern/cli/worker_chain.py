@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 from types import SimpleNamespace
 
 from saltern.chains.accept import Order, start
-from saltern.chains.compile import plan_for
+from saltern.chains.compile import LegPlan, plan_for
 from saltern.chains.document import read_chain
 from saltern.chains.drive import resume_leg
 from saltern.chains.legs import KnownLeg, Legs
@@ -22,7 +22,7 @@ from saltern.cli.options import output_options, session
 from saltern.cli.worker_follower import JobFollower
 from saltern.config.settings import Settings
 from saltern.fleet.agent.task import Task
-from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.diagnostics import OperationError
 from saltern.language.events import ChunkStarted, Event, RunFinished
 from saltern.report.outputs import write_data
 
@@ -37,13 +37,13 @@ def run_leg(task: Task, follower: JobFollower, args: SimpleNamespace) -> int:
     """Drive the leg of this job as far as it comes, print it, and give its exit code."""
     engine = session(args)
     text, file = str(task.kwargs.get("text", "")), str(task.kwargs.get("file", "chain"))
-    if task.test:
-        what = "an action chain has no test mode"
-        raise OperationError(Diagnostic(code="job-argument", what=what, fix="leave test out"))
     plan = plan_for(read_chain(text, file), engine.settings.id)
     data: dict[str, object] = {"chain": plan.chain.name, "system": plan.system, "status": "", "steps": []}
     code = exits.OK
-    if plan.segments:
+    if task.test and plan.segments:
+        data = _rehearsed(task, plan, session(args, test=True).settings)
+        code = exits.FAILED if data["status"] == "failed" else exits.OK
+    elif plan.segments:
         order = Order(
             text=text,
             file=file,
@@ -60,6 +60,14 @@ def run_leg(task: Task, follower: JobFollower, args: SimpleNamespace) -> int:
         follower.failed = sum(one.status in BAD for one in known.state.steps.values())
     write_data(data, sys.stdout, output_options(args, engine.settings), "json")
     return code
+
+
+def _rehearsed(task: Task, plan: LegPlan, settings: Settings) -> dict[str, object]:
+    """What the leg would do here."""
+    from saltern.chains.rehearse import rehearse
+
+    with redirect_stdout(sys.stderr):
+        return rehearse(plan, settings, _pillar(task.kwargs.get("pillar")), task.denied)
 
 
 def _pillar(given: object) -> dict[str, object]:

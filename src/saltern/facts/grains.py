@@ -209,7 +209,12 @@ def collect(settings: Settings, static: Mapping[str, object] | None = None, *, t
             lambda: {**_unasked(), **settings.grains, **_from_files(settings, ()), **(static or {})},
             quiet,
         )
-    return Grains(settings, lambda: {**settings.grains, **_from_files(settings), **(static or {})})
+    return Grains(settings, lambda: given_grains(settings, static))
+
+
+def given_grains(settings: Settings, static: Mapping[str, object] | None = None) -> dict[str, object]:
+    """The grains that are given and not detected: by the configuration, by files, by the caller."""
+    return {**settings.grains, **_from_files(settings), **(static or {})}
 
 
 def _unasked() -> dict[str, object]:

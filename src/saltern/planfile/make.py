@@ -11,6 +11,7 @@ from saltern import __version__
 from saltern.engine.apply import Prepared, execute, prepare
 from saltern.engine.request import Request
 from saltern.engine.session import Session
+from saltern.facts.read_grains import OF_THE_PROCESS
 from saltern.journal.codec import plan_out
 from saltern.language.events import Report
 from saltern.plan.plan import Plan
@@ -20,8 +21,6 @@ from saltern.report.foreseen import Foreseen, counted, foreseen
 from saltern.report.plain import plain
 from saltern.runtime.barriers import INTERRUPTED
 from saltern.system.regular import read_regular
-
-OF_THE_PROCESS = frozenset({"pid", "cwd"})  # grains that are another in each run
 
 
 class Foresight(Struct, kw_only=True):

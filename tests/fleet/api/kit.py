@@ -22,15 +22,21 @@ from saltern.fleet.access.service import Access
 from saltern.fleet.api.app import make_app
 from saltern.fleet.api.server import ApiServer, Listen
 from saltern.fleet.bus.memory import MemoryHub
+from saltern.fleet.chains.estimate import estimate
 from saltern.fleet.chains.model import StepPlan
 from saltern.fleet.chains.rollout import GateAsk, Rollout, make_run
+from saltern.fleet.chains.saved_plan import PlannedSystem, SavedPlan
 from saltern.fleet.client.client import Client
 from saltern.fleet.controller.chains import gates, records
+from saltern.fleet.controller.chains.plan_seal import Seal
 from saltern.fleet.files.keeper import Roots, TreeKeeper
 from saltern.fleet.identity.token import JoinToken, TokenRecord, new_secret, proof_key
-from saltern.fleet.protocol.messages import Facts, Job, Return
+from saltern.fleet.protocol.envelope import Issuer, certify
+from saltern.fleet.protocol.keys import SigningKey
+from saltern.fleet.protocol.messages import Certificate, Facts, Job, Return
 from saltern.fleet.store import audit, chain_runs, events, jobs, systems
 from saltern.fleet.store.chain_outbox import put_orders
+from saltern.fleet.store.chain_plans import add_plan
 from saltern.fleet.store.chains import StoredChain, StoredVersion, add_chain, add_version
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.events import NewEvent
@@ -235,3 +241,28 @@ def add_chain_run(database: Database, name: str, system: str) -> None:
         gates.add(connection, name, {"run": GateAsk()}, "", 10.0)
         order = {"run": name, "leg": leg.id, "order": 1, "verb": "run", "created": 10.0}
         put_orders(connection, [order])
+
+
+def add_chain_plan(database: Database, name: str, system: str) -> None:
+    """A sealed plan of the chain of ``add_chain_run``: one system was planned, and one could not be."""
+    step = {"action": "a", "kind": "command", "would": "change", "comment": "", "reboot": "", "states": []}
+    plan = SavedPlan(
+        chain=name,
+        version=1,
+        version_sha256="",
+        follows=True,
+        target="*",
+        pinned=False,
+        inputs={"a": 1},
+        rollout={},
+        environment="base",
+        tree="",
+        systems={system: PlannedSystem(sha256="", steps=[step], facts={"os": ["Debian"], "role": []})},
+        unplanned={"away1": "away"},
+    )
+    certificate = Certificate(fleet="f", serial="1", name="c1", key=bytes(32), issued=1.0, expires=2.0)
+    issuer = Issuer(fleet="f", key=SigningKey.new(), certificate=certify(SigningKey.new(), certificate))
+    history = estimate({"a": [1.0, 2.0]}, {system: ["a"]}, [[system]], [0], 1)
+    row = {"id": name, "chain": name, "version": 1, "target": "*", "author": "joe", "created": 10.0}
+    with database.write() as connection:
+        add_plan(connection, {**row, **Seal(issuer, ()).closed(plan, history)})

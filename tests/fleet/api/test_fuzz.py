@@ -16,6 +16,7 @@ from tests.fleet.api.asgi import call
 from tests.fleet.api.kit import (
     Running,
     add_audit,
+    add_chain_plan,
     add_chain_run,
     add_events,
     add_job,
@@ -74,6 +75,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         add_job(api.database, "kept", ("kept1",))
         add_return(api.database, "kept", "kept1")
         add_chain_run(api.database, "kept", "kept1")
+        add_chain_plan(api.database, "kept", "kept1")
         add_job(api.database, "1", ("web1", "db1"))
         add_job(api.database, "2", ("web1",))
         add_return(api.database, "1", "web1")
@@ -160,7 +162,7 @@ def test_no_bytes_make_the_controller_fail(busy: Running, route: Route, body: by
 @pytest.mark.parametrize("route", [one for one in ROUTES if one.method == "GET"], ids=lambda one: one.path)
 def test_what_is_there_has_the_shape_that_is_promised(busy: Running, route: Route) -> None:
     path = route.path.replace("{system}", "kept1").replace("{jid}", "kept").replace("{operator}", "kept")
-    path = path.replace("{environment}", "base").replace("{run}", "kept")
+    path = path.replace("{environment}", "base").replace("{run}", "kept").replace("{plan}", "kept")
     path = path.replace("{chain}", "listed").replace("{schedule}", "nightly")
     found = busy.run(call(busy.server.app, "GET", path))
     assert found.status == 200, found.body

@@ -21,9 +21,13 @@ class ChainRunsQuery(PageQuery, frozen=True, kw_only=True):
 
 
 class ChainRunBody(Body, frozen=True, kw_only=True):
-    """A chain by its name, with a version or the newest, or the text of one; and where and how it runs."""
+    """A chain by its name, with a version or the newest, or the text of one; and where and how it runs.
 
-    target: Target
+    ``plan``: the digest of a plan that is kept; then nothing else but a token is given.
+    """
+
+    target: Target | None = None
+    plan: Word = ""
     chain: Word = ""
     version: Annotated[int, Meta(ge=1, le=2**31 - 1)] | None = None
     text: Annotated[str, Meta(max_length=600_000, pattern=TEXT)] = ""

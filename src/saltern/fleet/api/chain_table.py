@@ -16,12 +16,35 @@ from saltern.fleet.api.chain_shapes import (
     LegAnswer,
     MatrixAnswer,
 )
-from saltern.fleet.api.handlers import chain_runs
+from saltern.fleet.api.handlers import chain_plans, chain_runs
 from saltern.fleet.api.pages import Page, PageQuery
+from saltern.fleet.api.plan_shapes import (
+    ChainPlanBody,
+    ChainPlanListed,
+    ChainPlanMade,
+    ChainPlanShown,
+    ChainPlansQuery,
+)
 from saltern.fleet.api.route import Route, get, post
 
 RUN = "/v1/chain-runs/{run}"
 CHAIN_ROUTES: tuple[Route, ...] = (
+    post(
+        "/v1/chain-plans",
+        "jobs.submit",
+        chain_plans.make_chain_plan,
+        ChainPlanMade,
+        body=ChainPlanBody,
+        status=201,
+    ),
+    get(
+        "/v1/chain-plans",
+        "jobs.read",
+        chain_plans.list_chain_plans,
+        Page[ChainPlanListed],
+        query=ChainPlansQuery,
+    ),
+    get("/v1/chain-plans/{plan}", "jobs.read", chain_plans.get_chain_plan, ChainPlanShown),
     post(
         "/v1/chain-runs",
         "jobs.submit",

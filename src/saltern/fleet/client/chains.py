@@ -23,6 +23,13 @@ class ChainRuns:
         )
         return found
 
+    def start_planned(self, plan: str, *, client_token: str = "", **options: Any) -> Row:
+        """Run a plan that is kept; refused if what it rests on has moved."""
+        found: Row = self._session.post(
+            "/v1/chain-runs", {"plan": plan, **options}, client_token=client_token
+        )
+        return found
+
     def list(self, *, chain: str = "", open: bool = False) -> Iterator[Row]:
         return self._session.pages("/v1/chain-runs", chain=chain, open=open)
 
@@ -56,4 +63,24 @@ class ChainRuns:
 
     def _row(self, run: str, below: str = "") -> Row:
         found: Row = self._session.get(f"/v1/chain-runs/{part(run)}{below}")
+        return found
+
+
+class ChainPlans:
+    """What chains would do on all their systems, kept."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def make(self, target: str, **options: Any) -> str:
+        """Begin a plan of a chain: by its name (``chain``) or its ``text``; its number."""
+        made = self._session.post("/v1/chain-plans", {"target": target, **options})
+        return str(made["plan"])
+
+    def list(self, *, chain: str = "") -> Iterator[Row]:
+        return self._session.pages("/v1/chain-plans", chain=chain)
+
+    def get(self, plan: str) -> Row:
+        """By its digest, the beginning of it, or its number."""
+        found: Row = self._session.get(f"/v1/chain-plans/{part(plan)}")
         return found

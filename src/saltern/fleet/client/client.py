@@ -7,7 +7,7 @@ from typing import Any
 
 from saltern.fleet.client.access import Approvals, Operators, Own, Policy
 from saltern.fleet.client.address import parse_address
-from saltern.fleet.client.chains import ChainRuns
+from saltern.fleet.client.chains import ChainPlans, ChainRuns
 from saltern.fleet.client.follow import PATIENCE, Follower, OnBreak, ignore
 from saltern.fleet.client.library import Chains, Schedules, Windows
 from saltern.fleet.client.resources import Audit, Groups, Jobs, Systems, Tokens, Trees
@@ -38,6 +38,7 @@ class Client:
         self.approvals = Approvals(self.session)
         self.audit = Audit(self.session)
         self.chain_runs = ChainRuns(self.session)
+        self.chain_plans = ChainPlans(self.session)
 
     def __enter__(self) -> Client:
         return self

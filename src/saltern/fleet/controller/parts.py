@@ -13,8 +13,12 @@ from saltern.fleet.bus.service import Services
 from saltern.fleet.controller.alarms import Alarms
 from saltern.fleet.controller.batches import Batches
 from saltern.fleet.controller.calls import Calls
-from saltern.fleet.controller.chains.desk import ChainDesk, Seams
+from saltern.fleet.controller.chains.compiled import Permit, Seams
+from saltern.fleet.controller.chains.desk import ChainDesk
 from saltern.fleet.controller.chains.keeper import ChainKeeper
+from saltern.fleet.controller.chains.plan_desk import PlanDesk
+from saltern.fleet.controller.chains.plan_keeper import PlanKeeper
+from saltern.fleet.controller.chains.plan_seal import Seal
 from saltern.fleet.controller.chains.publisher import Publisher
 from saltern.fleet.controller.chains.shut import WindowWatch
 from saltern.fleet.controller.desk_registry import DeskRegistry
@@ -39,6 +43,7 @@ from saltern.fleet.controller.singleton import Hold, Singleton
 from saltern.fleet.controller.ssh.board import SshBoard
 from saltern.fleet.controller.ssh.desk import DeskOptions, SshDesk
 from saltern.fleet.controller.ssh.roster import RosterKeeper
+from saltern.fleet.controller.submission import Submission, Submitted
 from saltern.fleet.controller.sync import SyncDesk, SyncOptions
 from saltern.fleet.files.keeper import Roots, TreeKeeper
 from saltern.fleet.files.sweep import Sweeper
@@ -69,6 +74,12 @@ class PartOptions(Struct, frozen=True, kw_only=True):
     ssh: DeskOptions | None = None
     roster: Callable[[], Sequence[str]] = tuple
     replicas: int = 1
+
+
+class Asker(Struct, frozen=True):
+    """Who asks, by name."""
+
+    name: str
 
 
 class Parts:
@@ -134,10 +145,14 @@ class Parts:
             for stream in ("RETURNS", "EVENTS")
         ]
         self.ssh = self._ssh(now)
+        self.seal = Seal(issuer, options.roots)
         self.singletons = self._singletons(now)
         self.hub.listeners.append(self.singletons["batches"].wake)
         self.hub.listeners.append(self.singletons["chains"].wake)
-        self.fleet.chains = ChainDesk(self.calls, self._seams(), now=now)
+        self.hub.listeners.append(self.singletons["chain-plans"].wake)
+        seams = self._seams()
+        plans = PlanDesk(self.calls, seams, self.seal, now=now)
+        self.fleet.chains = ChainDesk(self.calls, seams, plans, now=now)
         if self.ssh is not None:
             self.ssh_board.wake = self.singletons["ssh"].wake
 
@@ -183,6 +198,7 @@ class Parts:
             ("nudges", Nudges(self.dispatcher, self.board, now=now, after=self.options.unsent), 2.0),
             ("presence", PresenceKeeper(self.board, self.hub, now=now), 0.5),
             ("chains", self.chain_keeper, 0.5),
+            ("chain-plans", PlanKeeper(self.calls, self.seal, self.hub, now=now), 1.0),
             ("schedules", Schedules(self._chain_desk, now=now), 1.0),
             ("retention", Retention(self.options.limits, now=now), 60.0),
         ]
@@ -213,12 +229,16 @@ class Parts:
         async def tree(environment: str) -> str:
             return await self.trees.newest(environment) if self.trees is not None else ""
 
+        async def submit(who: str, ask: Submission, permit: Permit) -> Submitted:
+            return await self.fleet.submit(Asker(who), ask, permit=permit)
+
         return Seams(
             resolve=self.fleet.resolve,
             grain=self.inventory.grain,
             tree=tree,
             wake=self.singletons["chains"].wake,
             ids=lambda: self.inventory.ids,
+            submit=submit,
         )
 
     def _on_alarm(self, alarm: Alarm) -> None:

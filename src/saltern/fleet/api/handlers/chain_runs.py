@@ -35,6 +35,7 @@ from saltern.fleet.controller.chains import views
 from saltern.fleet.controller.chains.desk import NewRun
 from saltern.fleet.controller.chains.gates import Ballot, Voter
 from saltern.fleet.store import chain_runs
+from saltern.language.diagnostics import Diagnostic, OperationError
 
 FUNCTION = "chain.run"
 
@@ -42,11 +43,16 @@ FUNCTION = "chain.run"
 async def start_chain_run(call: Call[NoQuery, ChainRunBody]) -> ChainRunMade:
     """Run a chain on the systems of a target."""
     body = call.body
+    if bool(body.plan) == (body.target is not None):
+        what = "a run needs either a plan or a target"
+        raise OperationError(Diagnostic(code="chain-request", what=what, fix="give one of them"))
     given = {name: value for name, value in asdict(body).items() if name != "client_token"}
-    ask = NewRun(**given, client_token=call.client_token or None)
-    shown = {"chain": body.chain, "text": body.text, "inputs": concealed(body.inputs)}
-    words: list[Any] = [body.chain, body.version, body.text]
-    work = work_of(body.target, words, body.inputs, environment=body.environment, shown=shown)
+    target = body.target or ""
+    ask = NewRun(**{**given, "target": target}, client_token=call.client_token or None)
+    named = {"plan": body.plan} if body.plan else {"chain": body.chain, "text": body.text}
+    shown = {**named, "inputs": concealed(body.inputs)}
+    words: list[Any] = [body.chain, body.version, body.text, *([body.plan] if body.plan else [])]
+    work = work_of(target, words, body.inputs, environment=body.environment, shown=shown)
 
     async def permit(systems: tuple[str, ...]) -> str:
         return await permitted(call, Request(action="jobs.submit", function=FUNCTION, systems=systems), work)

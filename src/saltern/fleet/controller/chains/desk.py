@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from msgspec import Struct, json, to_builtins
+from msgspec import Struct, convert, json, to_builtins
+from msgspec.structs import replace
 
-from saltern.chains.document import read_chain
 from saltern.fleet.chains.control import Order, events_of, outcome, unknown_parts
 from saltern.fleet.chains.model import RunState
-from saltern.fleet.chains.plans import SystemPlan, plan_digest, plan_systems
-from saltern.fleet.chains.rollout import Rollout, gates_of, make_run, make_stages
+from saltern.fleet.chains.plans import SystemPlan, plan_digest
+from saltern.fleet.chains.rollout import Rollout, gates_of
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains import gates, records
+from saltern.fleet.controller.chains.compiled import Asked, Compiled, Permit, Seams, compile_for, lay_out
 from saltern.fleet.controller.chains.decisions import Decisions, UnknownRun
-from saltern.fleet.controller.chains.versions import Source, source_of
-from saltern.fleet.controller.submission import LARGEST, written_size
-from saltern.fleet.controller.target import refuse_empty
-from saltern.fleet.protocol.ids import new_jid
+from saltern.fleet.controller.chains.plan_desk import PlanDesk
+from saltern.fleet.controller.chains.versions import Source
 from saltern.fleet.store import audit, chain_runs
 from saltern.fleet.store.database import Connection
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-Permit = Callable[[tuple[str, ...]], Awaitable[str]]
-Resolve = Callable[[str], Awaitable[list[str]]]
-GrainOf = Callable[[str, str], str]
 
+class NewRun(Asked, frozen=True, kw_only=True):
+    """What is to be run. ``plan``: a plan that is kept; then nothing else but a token is given."""
 
-class NewRun(Struct, frozen=True, kw_only=True):
-    """What is to be run where: a chain by its name, and a version of it, or a text."""
-
-    target: str
-    chain: str = ""
-    version: int | None = None
-    text: str = ""
-    inputs: dict[str, Any] = {}
-    rollout: Rollout = Rollout()
-    environment: str = "base"
+    target: str = ""
+    plan: str = ""
     client_token: str | None = None
 
 
@@ -51,23 +41,14 @@ class Started(Struct, frozen=True, kw_only=True):
     known: bool = False
 
 
-class Seams(Struct, frozen=True, kw_only=True):
-    """What the desk needs of the rest of the controller."""
-
-    resolve: Resolve
-    grain: GrainOf
-    tree: Callable[[str], Awaitable[str]]
-    wake: Callable[[], None]
-    ids: Callable[[], list[str]]
-
-
 class ChainDesk:
     """Starts runs and takes orders about them. Problems are ``OperationError``, each with a code."""
 
-    def __init__(self, calls: Calls, seams: Seams, *, now: Callable[[], float]) -> None:
+    def __init__(self, calls: Calls, seams: Seams, plans: PlanDesk, *, now: Callable[[], float]) -> None:
         self._calls = calls
         self._seams = seams
         self._now = now
+        self.plans = plans
 
     # -- start ---------------------------------------------------------------------------------------
 
@@ -75,36 +56,38 @@ class ChainDesk:
         """Write a run down with all its legs; the keeper of runs begins it."""
         if ask.client_token and (known := await self._calls.read(_find, who, ask.client_token)):
             return known
-        source = await self._calls.read(source_of, ask.chain, ask.version, ask.text)
-        chain = read_chain(source.text, source.file)
-        if written_size([source.text, ask.inputs]) > LARGEST:
-            what = f"the chain and its inputs are too long: {LARGEST} bytes are allowed"
-            raise OperationError(Diagnostic(code="chain-size", what=what, fix="put states into SLS files"))
-        systems = await self._seams.resolve(ask.target)
-        if not systems:
-            raise refuse_empty(ask.target, self._seams.ids())
-        plans = plan_systems(chain, systems)
-        rule = await permit(tuple(plans))
-        made = await self._make(ask, source, plans)
-        tree = await self._seams.tree(ask.environment)
+        made = await (self._planned(ask) if ask.plan else self._make(ask))
+        rule = await permit(tuple(made.plans))
+        tree = await self._seams.tree(made.ask.environment)
         started = await self._calls.write(_write_run, made, who=who, rule=rule, tree=tree, now=self._now())
         self._seams.wake()
         return started
 
-    async def _make(self, ask: NewRun, source: Source, plans: dict[str, SystemPlan]) -> Made:
-        rollout, now = ask.rollout, self._now()
-        meant = {one.name: await self._seams.resolve(one.target) for one in rollout.stages}
-        groups = {one: self._seams.grain(one, rollout.group_by) for one in plans} if rollout.group_by else {}
-        run = make_run(
-            new_jid(now),
-            source.sha256,
-            {system: plan.steps for system, plan in plans.items()},
-            rollout,
-            now=now,
-            stages=make_stages(rollout, list(plans), meant),
-            groups=groups,
+    async def _make(self, ask: NewRun) -> Made:
+        """A run of what is asked for."""
+        found = await compile_for(self._calls, self._seams, ask)
+        return await self._laid_out(ask, found, found.plans)
+
+    async def _planned(self, ask: NewRun) -> Made:
+        """A run of a plan that is kept, on the systems that were planned; refused if it has moved."""
+        kept = await self.plans.find(ask.plan)
+        compiled = await self.plans.check(kept)
+        as_planned = NewRun(
+            target=kept.plan.target,
+            chain=compiled.source.chain,
+            version=kept.plan.version,
+            inputs=kept.plan.inputs,
+            rollout=convert(kept.plan.rollout, Rollout),
+            environment=kept.plan.environment,
+            client_token=ask.client_token,
         )
-        digest = plan_digest(source.sha256, plans, to_builtins(rollout), ask.inputs)
+        systems = {name: plan for name, plan in compiled.plans.items() if name in kept.plan.systems}
+        return replace(await self._laid_out(as_planned, compiled, systems), digest=kept.sha256)
+
+    async def _laid_out(self, ask: NewRun, found: Compiled, plans: dict[str, SystemPlan]) -> Made:
+        source = found.source
+        run = await lay_out(self._seams, ask.rollout, source.sha256, plans, self._now())
+        digest = plan_digest(source.sha256, plans, to_builtins(ask.rollout), ask.inputs)
         return Made(ask=ask, source=source, plans=plans, run=run, digest=digest)
 
     # -- orders --------------------------------------------------------------------------------------

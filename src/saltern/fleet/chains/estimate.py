@@ -1,0 +1,81 @@
+"""How long a chain may take, by what its actions have taken before. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heapreplace
+from math import ceil
+
+from msgspec import Struct
+
+
+class Took(Struct, frozen=True, kw_only=True):
+    """Half of all took at most ``p50`` seconds, 95 of 100 at most ``p95``; ``of`` is how many were seen."""
+
+    p50: float
+    p95: float
+    of: int
+
+
+class Estimate(Struct, frozen=True, kw_only=True):
+    """Of each action, and of the whole run with its waves and the times between them.
+
+    ``unknown``: actions that have no history; they count as if they took no time.
+    """
+
+    actions: dict[str, Took]
+    run: Took | None
+    unknown: list[str]
+
+
+def took(seconds: Sequence[float]) -> Took:
+    """By nearest rank: both are times that were really seen."""
+    found = sorted(seconds)
+    return Took(p50=_rank(found, 50), p95=_rank(found, 95), of=len(found))
+
+
+def _rank(found: Sequence[float], percent: int) -> float:
+    return round(found[max(0, ceil(len(found) * percent / 100) - 1)], 3)
+
+
+def estimate(
+    history: Mapping[str, Sequence[float]],
+    legs: Mapping[str, Sequence[str]],
+    waves: Sequence[Sequence[str]],
+    soaks: Sequence[float],
+    at_once: int,
+) -> Estimate:
+    """``legs``: the actions of each system; ``waves``: systems that begin together, and ``soaks`` the seconds
+    after each of them; ``at_once``: systems that are worked on at the same time."""
+    wanted = dict.fromkeys(action for actions in legs.values() for action in actions)
+    known = {action: took(history[action]) for action in wanted if history.get(action)}
+    unknown = [action for action in wanted if action not in known]
+    if not known:
+        return Estimate(actions={}, run=None, unknown=unknown)
+    middle, most = (
+        _run_time(_leg_times(legs, known, which), waves, soaks, at_once) for which in ("p50", "p95")
+    )
+    seen = min(one.of for one in known.values())
+    return Estimate(actions=known, run=Took(p50=middle, p95=most, of=seen), unknown=unknown)
+
+
+def _leg_times(legs: Mapping[str, Sequence[str]], known: Mapping[str, Took], which: str) -> dict[str, float]:
+    seconds = {action: float(getattr(one, which)) for action, one in known.items()}
+    return {system: sum(seconds.get(action, 0) for action in own) for system, own in legs.items()}
+
+
+def _run_time(
+    legs: Mapping[str, float], waves: Sequence[Sequence[str]], soaks: Sequence[float], at_once: int
+) -> float:
+    """Waves one after the other, each as long as its systems take; the last has nothing to wait for."""
+    times = [_wave_time([legs[system] for system in wave if system in legs], at_once) for wave in waves]
+    return round(sum(times) + sum(soaks[: max(0, len(waves) - 1)]), 3)
+
+
+def _wave_time(legs: Sequence[float], at_once: int) -> float:
+    """Systems are taken in their order, each as soon as there is room."""
+    ends = [0.0] * max(1, min(at_once, len(legs)))
+    heapify(ends)
+    for seconds in legs:
+        heapreplace(ends, ends[0] + seconds)
+    return max(ends)

@@ -1,0 +1,82 @@
+"""A chain, its inputs and a target become what each system is to do: the same for a plan and for a run."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.chains.document import read_chain
+from saltern.fleet.chains.model import RunState
+from saltern.fleet.chains.plans import SystemPlan, plan_systems
+from saltern.fleet.chains.rollout import Rollout, make_run, make_stages
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.chains.versions import Source, source_of
+from saltern.fleet.controller.submission import LARGEST, Submission, Submitted, written_size
+from saltern.fleet.controller.target import refuse_empty
+from saltern.fleet.protocol.ids import new_jid
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+Permit = Callable[[tuple[str, ...]], Awaitable[str]]
+Submit = Callable[[str, Submission, Permit], Awaitable[Submitted]]
+
+
+class Seams(Struct, frozen=True, kw_only=True):
+    """What chains need of the rest of the controller."""
+
+    resolve: Callable[[str], Awaitable[list[str]]]
+    grain: Callable[[str, str], str]
+    tree: Callable[[str], Awaitable[str]]
+    wake: Callable[[], None]
+    ids: Callable[[], list[str]]
+    submit: Submit
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What is to be done where: a chain by its name, and a version of it, or a text."""
+
+    target: str
+    chain: str = ""
+    version: int | None = None
+    text: str = ""
+    inputs: dict[str, Any] = {}
+    rollout: Rollout = Rollout()
+    environment: str = "base"
+
+
+class Compiled(Struct, frozen=True, kw_only=True):
+    """The text that was found, and what it means for each system."""
+
+    source: Source
+    plans: dict[str, SystemPlan]
+
+
+async def compile_for(calls: Calls, seams: Seams, ask: Asked) -> Compiled:
+    """Raises ``OperationError`` for what cannot be run on a system of the target."""
+    source = await calls.read(source_of, ask.chain, ask.version, ask.text)
+    chain = read_chain(source.text, source.file)
+    if written_size([source.text, ask.inputs]) > LARGEST:
+        what = f"the chain and its inputs are too long: {LARGEST} bytes are allowed"
+        raise OperationError(Diagnostic(code="chain-size", what=what, fix="put states into SLS files"))
+    systems = await seams.resolve(ask.target)
+    if not systems:
+        raise refuse_empty(ask.target, seams.ids())
+    return Compiled(source=source, plans=plan_systems(chain, systems))
+
+
+async def lay_out(
+    seams: Seams, rollout: Rollout, version: str, plans: dict[str, SystemPlan], now: float
+) -> RunState:
+    """The run that these plans would be, with its waves."""
+    meant = {one.name: await seams.resolve(one.target) for one in rollout.stages}
+    groups = {one: seams.grain(one, rollout.group_by) for one in plans} if rollout.group_by else {}
+    return make_run(
+        new_jid(now),
+        version,
+        {system: plan.steps for system, plan in plans.items()},
+        rollout,
+        now=now,
+        stages=make_stages(rollout, list(plans), meant),
+        groups=groups,
+    )
