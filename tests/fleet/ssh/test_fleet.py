@@ -106,6 +106,13 @@ class Place:
         with self.fleet.client() as client:
             return {row["system"]: row for row in client.jobs.targets(jid)}
 
+    def kinds(self, jid: str, system: str) -> list[str]:
+        """The kinds of the records that the controller has of a job's journal, in their order."""
+        with self.fleet.client() as client:
+            rows = list(client.jobs.records(jid, system))
+        assert [row["number"] for row in rows] == list(range(len(rows)))
+        return [row["data"]["kind"] for row in rows]
+
     def newest(self) -> str:
         with self.fleet.client() as client:
             return str(next(iter(client.jobs.list()))["jid"])
@@ -150,6 +157,9 @@ def test_states_are_applied_to_both_kinds_with_files_and_pillar_of_the_controlle
     assert done.returncode == 0, done
     made = {id_: (place.base / "systems" / id_ / "motd").read_text() for id_ in ("a1", "s1", "s2")}
     assert set(made.values()) == {"of the controller\n"}
+    jid = place.newest()
+    place.until(lambda: place.kinds(jid, "a1")[-1:] == ["end"])
+    assert place.kinds(jid, "s1") == place.kinds(jid, "s2") == place.kinds(jid, "a1")
     again = place.run("apply", "motd", "--on", "*", "--detailed-exitcode")
     assert again.returncode == 0, again
 
@@ -166,11 +176,14 @@ def test_a_controller_that_ends_in_the_middle_finds_the_job_again(place: Place) 
     mark = place.base / "systems" / "s1.once"
     place.until(mark.exists)
     place.until(lambda: place.statuses(jid)["s1"]["status"] == "running")
+    place.until(lambda: "start" in place.kinds(jid, "s1"))  # while it runs
     place.fleet.end(CONTROLLER, how=9)
     place.fleet.start_controller()
     (place.base / "systems" / "gate").touch()
     place.until(lambda: place.statuses(jid)["s1"]["status"] == "returned")
     assert mark.read_text() == "once\n"
+    kinds = place.kinds(jid, "s1")
+    assert (kinds.count("done"), kinds[-1]) == (2, "end")
     (place.base / "systems" / "gate").unlink()
 
 

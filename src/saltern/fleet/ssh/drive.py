@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -34,7 +34,8 @@ STEPS = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between attempts
 class Work(Struct, frozen=True, kw_only=True):
     """What is to be done on every host: the task, and the tree that it sees.
 
-    ``begun``: it was begun before, so that a host that does not know it must not begin it again.
+    ``begun``: it was begun before, so that a host that does not know it must not begin it again. ``keep``
+    stores a message with records of its journal; without it they stay on the host.
     """
 
     task: dict[str, Any]
@@ -43,6 +44,7 @@ class Work(Struct, frozen=True, kw_only=True):
     patience: float = PATIENCE
     steps: tuple[float, ...] = STEPS
     begun: bool = False
+    keep: Callable[[bytes], Awaitable[None]] | None = None
 
 
 class Done(Struct, frozen=True, kw_only=True):
@@ -131,7 +133,7 @@ class Drive:
             files = {"tree": tree.digest, "roots": tree.roots} if tree is not None else {}
             pillar = self._work.pillar.known(self._host) if self._work.pillar is not None else None
             start = {"do": "start", "task": self._work.task, "pillar": pillar, "begun": self._work.begun}
-            await session.send({**start, **files})
+            await session.send({**start, **files, "records": self._work.keep is not None})
             if self._cancelled is not None:
                 await self.cancel(hard=self._cancelled)
             return await self._follow(session)
@@ -162,6 +164,9 @@ class Drive:
             await self._bring(session, frame.head)
         elif kind == "question":
             await self._answer(session, frame.head)
+        elif kind == "records" and self._work.keep is not None:
+            await self._work.keep(frame.body)
+            await session.send({"do": "stored"})
         else:
             raise Unreached("garbage", f"a message {kind!r}")
 

@@ -21,7 +21,7 @@ from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.singleton import Hold, LeaseLost
 from saltern.fleet.controller.ssh.access import HostAccess
 from saltern.fleet.controller.ssh.board import SshBoard
-from saltern.fleet.controller.ssh.driver import Driver, Tools
+from saltern.fleet.controller.ssh.driver import Driver, NotStored, Tools
 from saltern.fleet.controller.ssh.files import PublishedTree, published_tree
 from saltern.fleet.controller.ssh.records import (
     write_facts,
@@ -239,7 +239,7 @@ class SshDesk:
             self._board.running.get(system, []).remove(jid)
         if task.cancelled() or (problem := task.exception()) is None:
             return
-        if not isinstance(problem, LeaseLost | OperationError):
+        if not isinstance(problem, LeaseLost | NotStored | OperationError):
             log.error("a system without an agent: %s", problem, exc_info=problem)
 
     async def _end_all(self) -> None:

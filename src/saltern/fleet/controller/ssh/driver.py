@@ -23,14 +23,15 @@ from saltern.fleet.controller.ssh.access import STEPS, HostAccess
 from saltern.fleet.controller.ssh.records import (
     write_begun,
     write_down,
+    write_records,
     write_returns,
     write_unreached,
     write_wait,
 )
 from saltern.fleet.controller.ssh.returns import is_unbegun, progress_of, returns_of
 from saltern.fleet.files.problems import NotFetched
-from saltern.fleet.protocol.codec import encode
-from saltern.fleet.protocol.messages import Away
+from saltern.fleet.protocol.codec import BadMessage, decode, encode
+from saltern.fleet.protocol.messages import Away, Records
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.ssh.deploy import DEPLOY
 from saltern.fleet.ssh.drive import Done, Drive, Reach, Work
@@ -48,6 +49,10 @@ LEAST = 60.0  # seconds for which a host that has begun a job is waited for, als
 GRACE = 15.0  # seconds for a job to end that was ended by force
 OFTEN = 0.5  # seconds between two messages on where a job is, but for a failure
 PAUSES = (0.2, 0.5, 1.0, 2.0, *STEPS)
+
+
+class NotStored(Exception):
+    """The database is away, and the host keeps what it has."""
 
 
 class Tools(Struct, frozen=True, kw_only=True):
@@ -100,7 +105,7 @@ class Driver:
             await self._finish(done)
         except LeaseLost:
             return  # another controller has it
-        except OperationError:
+        except (OperationError, NotStored):
             raise  # the database is away: what is open in it is begun again
         except Exception as problem:
             log.error("job %s on %s: %s", *self.key, problem, exc_info=problem)
@@ -157,6 +162,7 @@ class Driver:
                 patience=max(LEAST, self._one.expires - self._tools.now()),
                 steps=PAUSES,
                 begun=self._one.is_begun,
+                keep=self._keep,
             )
             self._drive = Drive(self._host, work, self._tools.reach, self._on_progress)
             if self._cancelled is not None:
@@ -178,6 +184,20 @@ class Driver:
             return Done(status="failed", why=f"it took longer than its time limit of {limit:g} s", code=1)
         finally:
             await end(task)
+
+    async def _keep(self, data: bytes) -> None:
+        """Store records of its journal. Those that cannot be right are left out: they harm their host alone."""
+        try:
+            records = decode(Records, data)
+        except BadMessage as problem:
+            return log.warning("job %s on %s: records are left out: %s", *self.key, problem.reason)
+        if records.jid != self._one.job.jid:
+            return log.warning("job %s on %s: records of another job are left out", *self.key)
+        try:
+            await self._hold.write(write_records, self._one.system, records, self._tools.now())
+        except OperationError as problem:
+            raise NotStored from problem
+        return self._tools.hub.wake()
 
     # -- what the host says meanwhile ---------------------------------------------------------------------
 

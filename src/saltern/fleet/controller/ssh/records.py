@@ -14,7 +14,7 @@ from saltern.fleet.controller.indexer import index
 from saltern.fleet.controller.job_events import end_events, presence_change, status_event
 from saltern.fleet.controller.limits import RateLimit
 from saltern.fleet.protocol.ids import new_nonce
-from saltern.fleet.protocol.messages import Away, Facts, Return
+from saltern.fleet.protocol.messages import Away, Facts, Records, Return
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import store_events
 from saltern.fleet.store.jobs import Change, set_status
@@ -74,3 +74,7 @@ def write_down(connection: Connection, system: str, away: Away, now: float) -> N
 
 def write_returns(connection: Connection, system: str, returns: Sequence[Return], now: float) -> None:
     index(connection, Batch(returns=[(system, one) for one in returns]), now, NO_EVENTS)
+
+
+def write_records(connection: Connection, system: str, records: Records, now: float) -> None:
+    index(connection, Batch(records=[(system, records)]), now, NO_EVENTS)

@@ -6,7 +6,6 @@ same job finds it: at work, done, or to be continued after a reboot.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import queue
@@ -14,22 +13,21 @@ import threading
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
-from urllib.parse import quote
 
 import msgspec
 
 from saltern.fleet.agent.task import PART, JobFolder, Step, Task
 from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.ssh.remote.caller import Caller, Frame, Gone
+from saltern.fleet.ssh.remote.folders import own_directory, remove_old_jobs
 from saltern.fleet.ssh.remote.questions import QuestionSocket
+from saltern.fleet.ssh.remote.record_feed import RecordFeed
 from saltern.fleet.ssh.remote.trees import Trees
 from saltern.fleet.ssh.remote.work import begin, next_attempt
 
 LOOK = 0.03  # seconds between two looks at a job
 SLOW_LOOK = 0.25
 OFTEN = 40  # looks after which a job is no longer young
-KEPT_JOBS = 50
-LONGEST_NAME = 200
 LARGEST_LEG = 200_000  # bytes of the leg of a chain; a longer one is reported at its end
 FORGOTTEN = "the system does not know the job any more, though it was begun there"
 Roots = dict[str, list[str]]
@@ -75,13 +73,13 @@ class Server:
             if head.get("begun"):
                 listener.close()
                 return self._caller.send({"is": "lost", "why": FORGOTTEN})
-            self._remove_old_jobs()
+            remove_old_jobs(os.path.join(self._own, "jobs"), self._trees.release)
             task = self._prepared(task, head.get("tree", ""), head.get("roots", {}), socket)
             begin(folder, task, self._umask)
         listener.start()
         try:
             self._caller.send({"is": "begun"})
-            self._follow(folder)
+            self._follow(folder, RecordFeed(folder, self._caller, wanted=bool(head.get("records"))))
         finally:
             listener.close()
         return None
@@ -99,30 +97,19 @@ class Server:
             names=_names(options.get("file_roots", {}), roots),
         )
 
-    def _remove_old_jobs(self) -> None:
-        """Remove what is left of jobs that ended long ago."""
-        jobs = os.path.join(self._own, "jobs")
-        os.makedirs(jobs, 0o700, exist_ok=True)
-        names = sorted(name for name in os.listdir(jobs) if not name.endswith(".sock"))
-        for name in names[:-KEPT_JOBS]:
-            folder = JobFolder(os.path.join(jobs, name))
-            if not folder.holder() and folder.outcome() is not None:
-                folder.remove()
-                self._trees.release(name)
-
-    def _follow(self, folder: JobFolder) -> None:
+    def _follow(self, folder: JobFolder, records: RecordFeed) -> None:
         """Report where the job is until it has ended, or until the caller is gone."""
         last: tuple[Step, bytes] = Step(), b""
         looks = 0
         while True:
-            self._hear(folder, LOOK if looks < OFTEN else SLOW_LOOK)
+            self._hear(folder, records, LOOK if looks < OFTEN else SLOW_LOOK)
             looks += 1
             ended = not folder.holder()
             now = folder.step() or Step(), folder.bytes("leg")
             if now != last:
                 self._caller.send({"is": "progress", **_progress(*now, is_new=now[1] != last[1])})
                 last, looks = now, 0
-            if ended and not self._settled(folder):
+            if not records.send_next() and ended and not self._settled(folder):
                 return
 
     def _settled(self, folder: JobFolder) -> bool:
@@ -145,7 +132,7 @@ class Server:
                 body += file.read()
         self._caller.send(head, body)
 
-    def _hear(self, folder: JobFolder, wait: float) -> None:
+    def _hear(self, folder: JobFolder, records: RecordFeed, wait: float) -> None:
         """Take what the caller sends in the next moment."""
         frame = self._caller.receive_soon(wait)
         if frame is None:
@@ -155,6 +142,8 @@ class Server:
             self._waiting[head["number"]].put(frame)
         elif head["do"] == "cancel":
             _cancel(folder, hard=bool(head.get("hard")))
+        elif head["do"] == "stored":
+            records.confirmed()
 
     # -- questions of workers ------------------------------------------------------------------------
 
@@ -221,18 +210,6 @@ class Server:
     def grains(self, _head: dict[str, Any], _body: bytes) -> None:
         """Say what the machine is."""
         self._caller.send({"is": "grains", "grains": self._grains})
-
-
-def own_directory(base: str, id_: str) -> str:
-    """Where the jobs and runs of a system are. One machine may be in a roster under several ids, and each of
-    them does its own part of a job.
-    """
-    if not id_:
-        return base
-    name = quote(id_, safe="")
-    if len(name) > LONGEST_NAME:
-        name = hashlib.sha256(id_.encode()).hexdigest()
-    return os.path.join(base, "systems", f"id-{name}")
 
 
 def _names(here: Roots, there: Roots) -> dict[str, str]:
