@@ -15,6 +15,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 if TYPE_CHECKING:
     from saltern.cli.follow import Shown
     from saltern.fleet.client.client import Client
+    from saltern.fleet.protocol.batch import Batch
 
 # Options that say where files and data of this machine are. The controller has those of the fleet.
 HERE = {
@@ -41,6 +42,8 @@ LOCAL = {
     "export": "--export",
 }
 
+# Options of jobs that a controller keeps.
+OF_CONTROLLERS = {"detach": "--detach", "expires": "--expires"}
 # Options of pillar, and the verbs that take them with them.
 PILLAR = {"pillar": "--pillar", "pillarenv": "--pillarenv"}
 TAKES = {"pillar": ("apply", "plan", "show", "single", "chain"), "pillarenv": ("apply", "plan", "show")}
@@ -51,10 +54,9 @@ def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int
     _refuse(line.command, args)
     call = VERBS[line.command](args)
     if args.roster:
-        _refuse_batch(args)
         from saltern.cli.ssh_run import run_over_ssh
 
-        return run_over_ssh(args, call, _shown(args, argv))
+        return run_over_ssh(args, call, _shown(args, argv), _batch(args))
     ask = {
         "function": call.function,
         "target": args.on,
@@ -121,9 +123,10 @@ def chosen_format(args: SimpleNamespace, argv: Sequence[str]) -> str:
 def _refuse(verb: str, args: SimpleNamespace) -> None:
     """Options that would be ignored."""
     given = vars(args)
-    elsewhere = {} if args.roster else HERE
+    elsewhere, kept = ({}, OF_CONTROLLERS) if args.roster else (HERE, {})
     for names, why in (
         (elsewhere, "the controller has the files and the pillar of the fleet"),
+        (kept, "with --roster there is no controller that keeps the job"),
         (LOCAL, "it is for this machine only"),
         (
             {name: flag for name, flag in PILLAR.items() if verb not in TAKES[name]},
@@ -136,12 +139,21 @@ def _refuse(verb: str, args: SimpleNamespace) -> None:
                 raise OperationError(Diagnostic(code="option-shape", what=what, fix="leave one of them out"))
 
 
-def _refuse_batch(args: SimpleNamespace) -> None:
-    for name in ("batch", "batch_wait", "batch_failures"):
-        if getattr(args, name) is not None:
-            what = f"--{name.replace('_', '-')} needs a controller and cannot be used with --roster"
-            fix = "limit what runs at the same time with --connections"
-            raise OperationError(Diagnostic(code="option-shape", what=what, fix=fix))
+def _batch(args: SimpleNamespace) -> Batch | None:
+    """How many systems of a roster run at a time; None for all of them."""
+    from saltern.fleet.chains.amounts import is_amount
+    from saltern.fleet.protocol.batch import Batch
+
+    size, failures = args.batch or "", args.batch_failures or ""
+    wait = _seconds("--batch-wait", args.batch_wait) or 0.0
+    for is_wrong, what in (
+        (not is_amount(size, least=1), f"--batch needs a number from 1 on or a percentage, not {size!r}"),
+        (not is_amount(failures), f"--batch-failures needs a number or a percentage, not {failures!r}"),
+        (not size and bool(failures or wait), "--batch-wait and --batch-failures are for a job with --batch"),
+    ):
+        if is_wrong:
+            raise OperationError(Diagnostic(code="option-shape", what=what))
+    return Batch(size=size, wait=wait, failures=failures) if size else None
 
 
 def _seconds(flag: str, text: str | None) -> float | None:

@@ -14,6 +14,7 @@ from saltern.cli.job_call import Call
 from saltern.cli.options import session
 from saltern.cli.ssh_hosts import chosen, make_reach, read
 from saltern.config.settings import state_directory
+from saltern.fleet.protocol.batch import Batch
 from saltern.fleet.protocol.ids import new_jid
 from saltern.fleet.protocol.messages import Job
 from saltern.fleet.ssh.controller import SshController
@@ -26,7 +27,7 @@ from saltern.fleet.ssh.tree import local_tree
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 
-def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown) -> int:
+def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown, batch: Batch | None) -> int:
     """Run the call on the hosts that were targeted, and print it as a job of a fleet; the exit code."""
     hosts = chosen(args, read(args))
     settings = session(args).settings
@@ -41,8 +42,8 @@ def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown) -> int:
     def work_for(host: Host) -> Work:
         return Work(task=task_of(job, host), tree=tree, pillar=pillar)
 
-    controller = SshController(jid, hosts, make_reach(args), work_for, close=pillar.close)
-    ask = {"function": call.function, "test": call.test}
+    controller = SshController(jid, hosts, make_reach(args), work_for, batch=batch, close=pillar.close)
+    ask = {"function": call.function, "test": call.test, "batch": batch.size if batch is not None else ""}
     try:
         return follow_job(controller, new_followed(controller.submit(), ask), shown)
     finally:

@@ -12,10 +12,10 @@ from tests.fleet.harness import run, until
 
 from saltern.fleet.chains.amounts import read_amount
 from saltern.fleet.controller.service import Submission
-from saltern.fleet.controller.turns import BAD, decide_turns
-from saltern.fleet.store.batches import Batch
+from saltern.fleet.protocol.batch import Batch
 from saltern.fleet.store.job_queries import TargetRow
 from saltern.fleet.store.statuses import ENDS, STATUSES
+from saltern.fleet.turns import BAD, decide_turns
 from saltern.language.diagnostics import OperationError
 
 NOW = 1_000_000.0

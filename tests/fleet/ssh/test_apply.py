@@ -213,6 +213,48 @@ def test_a_job_that_ended_while_nobody_looked_is_fetched(laptop: Laptop, tmp_pat
     assert mark.read_text() == "x\n"
 
 
+OVERLAP = """
+alone:
+  cmd.run:
+    - name: >-
+        mkdir {place}/busy && sleep 0.1 && rmdir {place}/busy && echo {{{{ grains['id'] }}}} >> {place}/seen
+"""
+
+
+def test_one_at_a_time(laptop: Laptop, tmp_path: Path) -> None:
+    laptop.hosts("web1", "web2", "web3")
+    laptop.sls(OVERLAP.format(place=tmp_path))
+    done = laptop.run("apply", "web", "--batch", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted((tmp_path / "seen").read_text().split()) == ["web1", "web2", "web3"]
+    assert "1 at a time" in done.stderr
+
+
+def test_the_rest_of_a_batch_is_left_out_after_failures(laptop: Laptop, tmp_path: Path) -> None:
+    laptop.hosts("web1", "web2", "web3")
+    laptop.sls(f"mark:\n  cmd.run:\n    - name: echo x >> {tmp_path}/mark; false\n")
+    words = ("--batch", "1", "--batch-failures", "1", "--out=json")
+    done = laptop.run("apply", "web", *words)
+    assert done.returncode
+    assert (tmp_path / "mark").read_text() == "x\nx\n"
+    assert "2 of 3 systems failed before" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("--batch", "none"), "--batch needs a number from 1 on or a percentage, not 'none'"),
+        (("--batch-wait", "3"), "are for a job with --batch"),
+        (("--batch=1", "--batch-failures", "x"), "--batch-failures needs a number or a percentage"),
+        (("--detach",), "there is no controller that keeps the job"),
+    ],
+)
+def test_options_that_make_no_sense_with_a_roster(laptop: Laptop, words: tuple[str, ...], what: str) -> None:
+    done = laptop.run("call", "test.echo", "x", *words)
+    assert done.returncode == 1
+    assert what in done.stderr
+
+
 def test_there_is_nothing_to_find(laptop: Laptop) -> None:
     done = laptop.run("apply", "never-begun", "--resume")
     assert done.returncode == 1

@@ -44,6 +44,15 @@ def read_amount(value: object) -> Amount:
     return Amount(number, percent)
 
 
+def is_amount(text: str, *, least: float = 0) -> bool:
+    """True for an amount that is no less than ``least``, and for no text at all."""
+    try:
+        amount = read_amount(text) if text else None
+    except OperationError:
+        return False
+    return amount is None or amount.number >= least or (amount.percent and amount.number > 0)
+
+
 def _wrong(value: object) -> OperationError:
     what = f"{value!r} is no amount of systems"
     fix = "give a number such as 3, or a percentage such as 10% (in quotes in YAML)"

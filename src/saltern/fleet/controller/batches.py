@@ -9,12 +9,12 @@ from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.job_events import end_events, status_event
 from saltern.fleet.controller.presence import PresenceBoard
 from saltern.fleet.controller.singleton import Hold
-from saltern.fleet.controller.turns import Turns, decide_turns
 from saltern.fleet.store.batches import BatchedJob, batched_jobs, release
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import store_events
 from saltern.fleet.store.job_queries import targets
 from saltern.fleet.store.jobs import Change, set_status
+from saltern.fleet.turns import Turns, decide_turns
 
 
 class Batches:

@@ -8,13 +8,13 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from saltern.fleet.chains.amounts import read_amount
+from saltern.fleet.chains.amounts import is_amount
 from saltern.fleet.controller.target import is_local
+from saltern.fleet.protocol.batch import Batch
 from saltern.fleet.protocol.codec import MAX_DEPTH, BadMessage, check_depth
 from saltern.fleet.protocol.ids import is_jid
 from saltern.fleet.protocol.messages import Audience, Job
 from saltern.fleet.protocol.verbs import STATE_LIFE, verb_of
-from saltern.fleet.store.batches import Batch
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 SEPARATELY = 500  # systems up to which each gets a message of its own
@@ -106,24 +106,16 @@ def _batch_problems(ask: Submission) -> list[tuple[bool, str]]:
     options = bool(ask.batch_failures or ask.batch_wait)
     return [
         (
-            not _is_amount(ask.batch, least=1),
+            not is_amount(ask.batch, least=1),
             f"batch must be a number from 1 on or a percentage: {ask.batch!r}",
         ),
         (
-            not _is_amount(ask.batch_failures),
+            not is_amount(ask.batch_failures),
             f"batch_failures must be a number or a percentage: {ask.batch_failures!r}",
         ),
         (not _is_duration(ask.batch_wait), f"batch_wait must be between 0 and {LONGEST:.0f} seconds"),
         (options and not ask.batch, "batch_wait and batch_failures are for jobs with a batch"),
     ]
-
-
-def _is_amount(text: str, least: float = 0) -> bool:
-    try:
-        amount = read_amount(text) if text else None
-    except OperationError:
-        return False
-    return amount is None or amount.number >= least or (amount.percent and amount.number > 0)
 
 
 def batch_of(ask: Submission) -> Batch | None:

@@ -9,12 +9,14 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from typing import Any
 
+from saltern.fleet.protocol.batch import Batch
 from saltern.fleet.protocol.codec import Body, unpack_body
 from saltern.fleet.ssh.drive import Done, Drive, Reach, Work
 from saltern.fleet.ssh.roster.host import Host
+from saltern.fleet.ssh.turns import HELD, HostTurns
 
 Row = dict[str, Any]
 ENDED = None
@@ -36,18 +38,22 @@ class SshController:
         reach: Reach,
         work_for: Callable[[Host], Work],
         *,
+        batch: Batch | None = None,
         close: Callable[[], Awaitable[None]] = nothing,
     ) -> None:
-        """``close`` is awaited when all hosts are done, in the loop that has used them."""
+        """``close`` is awaited when all hosts are done, in the loop that has used them. With ``batch`` a few
+        hosts run at a time.
+        """
         self._close = close
         self.jid = jid
-        self._hosts = list(hosts)
+        self._hosts = {host.id: host for host in hosts}
         self._reach = reach
         self._work_for = work_for
         self._notices: queue.Queue[Row | None] = queue.Queue()
         self._rows: dict[str, Row] = {}
         self._done: dict[str, Done] = {}
         self._drives: dict[str, Drive] = {}
+        self._turns = HostTurns(batch, self._rows, self._turn, self._stop) if batch is not None else None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -59,10 +65,10 @@ class SshController:
 
     def submit(self) -> Row:
         """Begin."""
-        for host in self._hosts:
-            self._rows[host.id] = _row(self.jid, host.id, "sent")
+        for system in self._hosts:
+            self._rows[system] = _row(self.jid, system, HELD if self._turns is not None else "sent")
         self._thread.start()
-        return {"jid": self.jid, "expected": [host.id for host in self._hosts], "away": {}, "expires": 0.0}
+        return {"jid": self.jid, "expected": list(self._hosts), "away": {}, "expires": 0.0}
 
     def targets(self, _jid: str) -> Iterator[Row]:
         yield from list(self._rows.values())
@@ -78,6 +84,8 @@ class SshController:
         return {**self._rows[system], "body": unpack_body(packed) if done.body else None}
 
     def cancel(self, _jid: str, *, hard: bool = False) -> None:
+        if self._turns is not None:
+            self._loop.call_soon_threadsafe(self._turns.cancel)
         for drive in list(self._drives.values()):
             asyncio.run_coroutine_threadsafe(drive.cancel(hard=hard), self._loop)
 
@@ -101,10 +109,21 @@ class SshController:
 
     async def _all(self) -> None:
         try:
-            await asyncio.gather(*(self._one(host) for host in self._hosts))
+            if self._turns is not None:
+                await self._turns.run()
+            else:
+                await asyncio.gather(*(self._one(host) for host in self._hosts.values()))
         finally:
             await self._reach.transport.close()
             await self._close()
+
+    def _turn(self, system: str) -> Coroutine[Any, Any, None]:
+        self._set(system, "sent")
+        return self._one(self._hosts[system])
+
+    def _stop(self, systems: Iterable[str], status: str, why: str) -> None:
+        for system in systems:
+            self._finish(system, Done(status=status, why=why))
 
     async def _one(self, host: Host) -> None:
         def on_progress(kind: str, head: Row) -> None:

@@ -8,21 +8,10 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, select, update
 
+from saltern.fleet.protocol.batch import Batch
 from saltern.fleet.store.tables import JOBS, TARGETS
 
 MOST_AT_ONCE = 500
-
-
-class Batch(Struct, frozen=True, kw_only=True):
-    """``size``: how many systems run at a time, a number or a percentage of them. ``wait``: seconds between
-    the end on one system and the turn of the next. ``failures``: more of them than this hold the rest back
-    for good; empty for no limit. ``patience``: seconds for which the last ones are waited for that are away.
-    """
-
-    size: str
-    wait: float = 0
-    failures: str = ""
-    patience: float = 86_400.0
 
 
 class BatchedJob(Struct, frozen=True, kw_only=True):

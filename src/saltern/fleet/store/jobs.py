@@ -16,8 +16,8 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, Update, and_, bindparam, case, func, insert, or_, select, update
 
+from saltern.fleet.protocol.batch import Batch
 from saltern.fleet.protocol.messages import Job, Return
-from saltern.fleet.store.batches import Batch
 from saltern.fleet.store.database import serialize
 from saltern.fleet.store.job_queries import targets
 from saltern.fleet.store.statuses import (

@@ -186,7 +186,7 @@ class Driver:
             await end(task)
 
     async def _keep(self, data: bytes) -> None:
-        """Store records of its journal. Those that cannot be right are left out: they harm their host alone."""
+        """Store records of its journal; those that cannot be right are left out."""
         try:
             records = decode(Records, data)
         except BadMessage as problem:

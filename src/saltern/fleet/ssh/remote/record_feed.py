@@ -1,4 +1,4 @@
-"""The journal of a job on its way to a caller that keeps it: one message at a time, removed when it is stored."""
+"""The journal of a job on its way to a caller that keeps it: one message at a time."""
 
 from __future__ import annotations
 

@@ -9,15 +9,26 @@ once than allowed. More failures than allowed hold back for good all systems tha
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
 from saltern.fleet.chains.amounts import read_amount
-from saltern.fleet.store.batches import Batch
-from saltern.fleet.store.job_queries import TargetRow
+from saltern.fleet.protocol.batch import Batch
 from saltern.fleet.store.statuses import ENDS
 
 BAD = frozenset({"failed", "refused", "indeterminate", "expired"})
+
+
+class Place(Protocol):
+    """One system of the job: its status, and since when."""
+
+    @property
+    def system(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def updated(self) -> float: ...
 
 
 class Turns(Struct, frozen=True, kw_only=True):
@@ -28,7 +39,7 @@ class Turns(Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
-def decide_turns(batch: Batch, rows: Sequence[TargetRow], away: Collection[str], now: float) -> Turns:
+def decide_turns(batch: Batch, rows: Sequence[Place], away: Collection[str], now: float) -> Turns:
     """``away``: who could not take the job now."""
     held = [row.system for row in rows if row.status == "held"]
     ended = [row for row in rows if row.status in ENDS]
