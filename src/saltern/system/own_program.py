@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 
+PATH, PLACE = "PYTHONPATH", "SALTERN_PLACE"
 OPTIONS = ("-P",)  # without it, ``python -m`` looks for modules in the current directory first
 
 
@@ -32,20 +33,47 @@ def continuation(run: str, options: Sequence[str], *, python: str) -> list[str]:
     return command(module, words, python=python)
 
 
-def environment(without: Sequence[str] = (), **more: str) -> dict[str, str]:
-    """Ours, for a process that is us again: without what would lead Python to the current directory."""
-    found = {name: value for name, value in os.environ.items() if name not in without}
-    return _with_safe_path(found | more)
+def take_place(env: MutableMapping[str, str]) -> str:
+    """Take out of an environment where this program's own files are, if Python does not find them by itself:
+    the programs that states start must not import our libraries.
+    """
+    place = env.pop(PLACE, "")
+    if place and PATH in env:
+        rest = [one for one in env[PATH].split(os.pathsep) if one != place]
+        env[PATH] = os.pathsep.join(rest)
+        if not rest:
+            del env[PATH]
+    return place
+
+
+_place = take_place(os.environ)
+
+
+def run_from(place: str) -> None:
+    """Say where the files of this program are, for the processes that are us again."""
+    global _place
+    _place = place
+
+
+def environment(without: Sequence[str] = (), *, other_build: bool = False, **more: str) -> dict[str, str]:
+    """Ours, for a process that is us again: without what would lead Python to the current directory.
+
+    ``other_build``: the process is another build, which has files of its own.
+    """
+    found = {name: value for name, value in os.environ.items() if name not in without} | more
+    if _place and not other_build:
+        found |= {PLACE: _place, PATH: os.pathsep.join([_place, *filter(None, [found.get(PATH)])])}
+    return _with_safe_path(found)
 
 
 def _with_safe_path(env: Mapping[str, str]) -> dict[str, str]:
     """An empty or relative entry of PYTHONPATH is the current directory, or below it."""
     found = dict(env)
-    if "PYTHONPATH" in found:
-        kept = [one for one in found["PYTHONPATH"].split(os.pathsep) if os.path.isabs(one)]
-        del found["PYTHONPATH"]
+    if PATH in found:
+        kept = [one for one in found[PATH].split(os.pathsep) if os.path.isabs(one)]
+        del found[PATH]
         if kept:
-            found["PYTHONPATH"] = os.pathsep.join(kept)
+            found[PATH] = os.pathsep.join(kept)
     return found
 
 

@@ -24,7 +24,7 @@ class Sent:
 
     def __init__(self) -> None:
         self._out = io.BytesIO()
-        self.caller = Caller(io.BufferedReader(io.BytesIO()), io.BufferedWriter(self._out))  # type: ignore[arg-type]
+        self.caller = Caller(io.BufferedReader(io.BytesIO()), io.BufferedWriter(self._out))
 
     def messages(self) -> list[Records]:
         data, found = self._out.getvalue(), []

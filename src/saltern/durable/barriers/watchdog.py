@@ -84,7 +84,8 @@ def _resume_run(task: Watch, end: float) -> None:
     """Resume the run with the current build, which outlives us once it has taken over."""
     import subprocess
 
-    env = own_program.environment(SALTERN_STATE_DIR=task.state_dir)
+    other = not build_slots.running_in(task.slots, "current")
+    env = own_program.environment(other_build=other, SALTERN_STATE_DIR=task.state_dir)
     python = build_slots.python_of(task.slots)
     try:
         command = own_program.command("saltern", ("resume", task.run), python=python)

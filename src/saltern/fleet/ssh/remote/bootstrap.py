@@ -163,9 +163,10 @@ def enter(base: str, digest: str) -> Callable[[io.BufferedReader, io.BufferedWri
     os.utime(place)
     prune(base, digest)
     sys.path.insert(0, place)
-    os.environ["PYTHONPATH"] = place
     from saltern.fleet.ssh.remote.serve import serve
+    from saltern.system import own_program
 
+    own_program.run_from(place)
     return serve
 
 

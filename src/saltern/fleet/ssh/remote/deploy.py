@@ -18,8 +18,9 @@ from typing import Any
 LAUNCHER = "saltern"
 LIMIT = 300.0  # seconds of one command
 SCRIPT = """#!/bin/sh
+SALTERN_PLACE={place}
 PYTHONPATH={place}
-export PYTHONPATH
+export SALTERN_PLACE PYTHONPATH
 exec {python} "$@"
 """
 
