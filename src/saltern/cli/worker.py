@@ -17,6 +17,8 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, parse
 from saltern.cli.main import guarded
 from saltern.cli.worker_follower import JobFollower
+from saltern.cli.worker_runs import is_update_open, run_of
+from saltern.config.settings import Settings
 from saltern.fleet.agent.output import pack_output
 from saltern.fleet.agent.task import JobFolder, Outcome, Task
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
@@ -49,6 +51,8 @@ def main(argv: list[str]) -> int:
     code = guarded(lambda: COMMANDS[task.command](task, follower))
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
+    if argv[1:] == [AGAIN] and is_update_open(_settings(task), task.jid):
+        return code  # this build has not taken over: the one before continues
     outcome = Outcome(
         attempt=task.attempt, code=code, changed=follower.changed, failed=follower.failed, run=follower.run
     )
@@ -91,7 +95,7 @@ def _single(task: Task, follower: JobFollower) -> int:
 def _apply(task: Task, follower: JobFollower) -> int:
     from saltern.cli.apply import LINE, apply
 
-    if task.again and (known := _known_run(task)):
+    if task.again and (known := run_of(_settings(task), task.jid)):
         return _continue(task, follower, known)
     names = _names(task)
     return apply(_args(LINE, names, task, follower, task.kwargs))
@@ -105,18 +109,11 @@ def _names(task: Task) -> list[str]:
     return [str(one) for one in flat if one not in ("", None)]
 
 
-def _known_run(task: Task) -> str:
-    """The run that an earlier attempt has begun; empty if none got so far."""
+def _settings(task: Task) -> Settings:
     from saltern.cli.call import LINE
     from saltern.cli.options import session
-    from saltern.journal.runs import Runs
 
-    runs = Runs(session(_args(LINE, ["-"], task, None)).settings)
-    for run in runs.jids():
-        state = runs.state(run) if not runs.is_damaged(run) else None
-        if state is not None and state.head.get("job") == task.jid and state.has_plan:
-            return run
-    return ""
+    return session(_args(LINE, ["-"], task, None)).settings
 
 
 def _continue(task: Task, follower: JobFollower, run: str) -> int:
