@@ -55,15 +55,18 @@ def run_from(place: str) -> None:
     _place = place
 
 
-def environment(without: Sequence[str] = (), *, other_build: bool = False, **more: str) -> dict[str, str]:
-    """Ours, for a process that is us again: without what would lead Python to the current directory.
-
-    ``other_build``: the process is another build, which has files of its own.
-    """
-    found = {name: value for name, value in os.environ.items() if name not in without} | more
-    if _place and not other_build:
+def environment(without: Sequence[str] = (), **more: str) -> dict[str, str]:
+    """Ours, for a process that is us again: without what would lead Python to the current directory."""
+    found = environment_of_another(without, **more)
+    if _place:
         found |= {PLACE: _place, PATH: os.pathsep.join([_place, *filter(None, [found.get(PATH)])])}
-    return _with_safe_path(found)
+    return found
+
+
+def environment_of_another(without: Sequence[str] = (), **more: str) -> dict[str, str]:
+    """The same for a process that is another build, which has files of its own."""
+    found = {name: value for name, value in os.environ.items() if name not in without}
+    return _with_safe_path(found | more)
 
 
 def _with_safe_path(env: Mapping[str, str]) -> dict[str, str]:

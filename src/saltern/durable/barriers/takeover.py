@@ -98,7 +98,9 @@ def _has_switched(body: Body, root: str, slot: str) -> bool:
 
 def _exec_build(python: str, jid: str, again: Sequence[str]) -> str:
     """Replace this process by the new program; why not, if it cannot even be started."""
-    env = own_program.environment(without=(WITHIN,), other_build=python != sys.executable)
+    is_ours = python == sys.executable
+    make = own_program.environment if is_ours else own_program.environment_of_another
+    env = make(without=(WITHIN,))
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     point("update.become")

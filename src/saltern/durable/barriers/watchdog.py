@@ -84,8 +84,9 @@ def _resume_run(task: Watch, end: float) -> None:
     """Resume the run with the current build, which outlives us once it has taken over."""
     import subprocess
 
-    other = not build_slots.running_in(task.slots, "current")
-    env = own_program.environment(other_build=other, SALTERN_STATE_DIR=task.state_dir)
+    is_ours = build_slots.running_in(task.slots, "current")
+    make = own_program.environment if is_ours else own_program.environment_of_another
+    env = make(SALTERN_STATE_DIR=task.state_dir)
     python = build_slots.python_of(task.slots)
     try:
         command = own_program.command("saltern", ("resume", task.run), python=python)
