@@ -24,6 +24,7 @@ COMMANDS: dict[str, Command] = {
     "window": Command("maintenance windows: when work is allowed on systems of the fleet", "window"),
     "schedule": Command("chains that the controller runs at their times", "schedule"),
     "fleet": Command("many systems: who is there, keys, tokens, groups, facts, and a demonstration", "fleet"),
+    "console": Command("open the console of the fleet in a browser", "console"),
     "jobs": Command("list the jobs of the fleet", "jobs"),
     "job": Command("show or follow one job of the fleet", "job"),
     "events": Command("print what happens in the fleet, as it happens", "events"),

@@ -8,9 +8,10 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 
 from saltern.fleet.access.service import Access
-from saltern.fleet.api.app import make_app
+from saltern.fleet.api.app import Site, make_app
 from saltern.fleet.api.server import ApiServer, Listen
 from saltern.fleet.bus.tasks import end
 from saltern.fleet.client.trust import ca_fingerprint
@@ -96,10 +97,19 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
     await _load_policy(access, say)
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload_policy, access, say)
     ca = "" if settings.api_certificate else os.path.join(tls, "ca.pem")
-    app = make_app(controller.parts.fleet, access, prefix=settings.api_prefix, ca=_text(ca))
+    site = _console(controller) if settings.api_console else None
+    app = make_app(controller.parts.fleet, access, prefix=settings.api_prefix, ca=_text(ca), site=site)
     server = ApiServer(app, listen)
     await server.start()
+    app.desk.url = f"https://{controller.broker.settings.names[0]}:{server.port}"
     return server
+
+
+def _console(controller: Controller) -> Site:
+    """The pages; they are imported only by a controller that shows them."""
+    from saltern.fleet.console.app import make_console
+
+    return partial(make_console, name=controller.identity.file.name)
 
 
 def _text(path: str) -> str:

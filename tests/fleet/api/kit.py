@@ -19,7 +19,7 @@ from tests.fleet.controller.kit import FLEET, Bench, LightAgent, NoGate, let_in
 
 from saltern.fleet.access.passwords import Passwords
 from saltern.fleet.access.service import Access
-from saltern.fleet.api.app import make_app
+from saltern.fleet.api.app import Site, make_app
 from saltern.fleet.api.server import ApiServer, Listen
 from saltern.fleet.bus.memory import MemoryHub
 from saltern.fleet.chains.estimate import estimate
@@ -184,7 +184,13 @@ class Running:
 
 @contextmanager
 def running_api(
-    folder: Path, *, prefix: str = "", access: Access | None = None, ca: str = "a CA", **listen: object
+    folder: Path,
+    *,
+    prefix: str = "",
+    access: Access | None = None,
+    ca: str = "a CA",
+    site: Site | None = None,
+    **listen: object,
 ) -> Iterator[Running]:
     database = make_database(folder)
     where: dict[str, Any] = {"socket": str(folder / "controller.sock"), **listen}
@@ -200,7 +206,7 @@ def running_api(
         await trees.start()
         bench.fleet.trees = trees
         known = access or Access(database, passwords=quick_passwords())
-        app = make_app(bench.fleet, known, prefix=prefix, ca=ca)
+        app = make_app(bench.fleet, known, prefix=prefix, ca=ca, site=site)
         server = ApiServer(app, Listen(**where))
         await server.start()
         return bench, server

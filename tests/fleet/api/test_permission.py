@@ -62,7 +62,10 @@ def test_who_is_refused_a_job_is_written_down(api: Running, client: Client) -> N
 
 def test_an_operator_logs_in_and_out(api: Running, client: Client) -> None:
     joe = logged_in(api, client, "joe", "viewer")
-    assert joe.me() == {"name": "joe", "roles": ["viewer"], "via": "session"}
+    me = joe.me()
+    assert (me["name"], me["roles"], me["via"]) == ("joe", ["viewer"], "session")
+    assert "jobs.read" in me["may"]
+    assert not {"jobs.submit", "policy.write", "systems.decide"} & {*me["may"]}
     old = joe.session.token
     joe.own.logout()
     joe.session.token = old

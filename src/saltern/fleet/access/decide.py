@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
-from saltern.fleet.access.policy import ADMIN_RULE, EVERYWHERE, Condition, Policy, Rule
+from saltern.fleet.access.policy import ADMIN_RULE, EVERYWHERE, Condition, Policy, Rule, means
 from saltern.fleet.access.ports import ACTIONS, Action, Decision, Matcher, Principal, Request, Verdict
 from saltern.fleet.access.windows import Window
 from saltern.language.diagnostics import CompileError
@@ -57,9 +57,25 @@ def decide(policy: Policy, who: Principal, request: Request, matcher: Matcher, n
     return _by_rules(Case(policy, who, request, now), matcher) if action.by_rules else _by_role(action, who)
 
 
-def in_scope(scopes: tuple[str, ...] | None, request: Request) -> bool:
-    """True if a scope covers the request: ``systems.*``, or with a function ``jobs.submit:test.*``."""
-    return scopes is None or any(_covers(scope, request) for scope in scopes)
+def in_scope(scopes: tuple[str, ...] | None, request: Request, *, any_function: bool = False) -> bool:
+    """True if a scope covers the request: ``systems.*``, or with a function ``jobs.submit:test.*``.
+
+    ``any_function``: it is enough if some function is covered.
+    """
+    if scopes is None or not any_function:
+        return scopes is None or any(_covers(scope, request) for scope in scopes)
+    return any(fnmatchcase(request.action, scope.partition(":")[0]) for scope in scopes)
+
+
+def allowed_actions(policy: Policy, who: Principal) -> list[str]:
+    """The actions that a person may do; of those that rules decide, those that some rule allows somewhere."""
+    has_rule = any(not rule.deny and means(rule.who, who) for rule in (*policy.rules, ADMIN_RULE))
+    return [
+        name
+        for name, action in ACTIONS.items()
+        if in_scope(who.scopes, Request(action=name), any_function=True)
+        and (action.own or (has_rule if action.by_rules else any(who.has(role) for role in action.roles)))
+    ]
 
 
 def _covers(scope: str, request: Request) -> bool:

@@ -8,6 +8,7 @@ from saltern.fleet.access.accounts import Accounts
 from saltern.fleet.access.approvals import Approvals, Work
 from saltern.fleet.access.decide import decide
 from saltern.fleet.access.explain import Step, explain
+from saltern.fleet.access.links import Links
 from saltern.fleet.access.logins import Logins
 from saltern.fleet.access.oidc import OidcLogins
 from saltern.fleet.access.passwords import Passwords
@@ -29,6 +30,7 @@ class Access:
         self.accounts = Accounts(database, passwords)
         self.approvals = Approvals(database, self.policies)
         self.oidc = OidcLogins(database, self.policies, self.sessions)
+        self.links = Links(database, self.sessions)
         self.logins = Logins(database, self.policies, self.sessions, passwords)
 
     def authenticate(self, headers: Mapping[str, str], peer: Peer, now: float) -> Principal | None:

@@ -19,6 +19,8 @@ from saltern.fleet.store.credentials import SESSION, Credential
 from saltern.fleet.store.database import Database
 from saltern.fleet.store.operators import Operator, operator
 
+LINK = "link"  # the source of a session that root on the controller's host has begun in a browser
+
 
 class Session(Struct, frozen=True, kw_only=True):
     """A session that has begun. ``secret`` is shown this once. ``failures``: logins that failed before."""
@@ -112,6 +114,8 @@ def is_valid(found: Credential, known: Operator | None, login: Login) -> bool:
         return False
     if found.source == "local":
         return known is not None
+    if found.source == LINK:
+        return True
     return getattr(login, found.source, None) is not None
 
 
@@ -119,7 +123,7 @@ def principal(found: Credential, known: Operator | None, policy: Policy) -> Prin
     """The owner of a credential, with the roles of this moment."""
     who = Principal(
         name=found.operator,
-        roles=known.roles if known else (),
+        roles=("admin",) if found.source == LINK else known.roles if known else (),
         groups=(*found.groups, *(known.groups if known else ())),
         via=found.kind,
         scopes=found.scopes,

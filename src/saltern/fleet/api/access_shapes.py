@@ -63,6 +63,23 @@ class OidcFinish(Body, frozen=True, kw_only=True):
     issuer: Annotated[str, Meta(max_length=1000, pattern=TEXT)] = ""
 
 
+class LinkMade(ApiAnswer, frozen=True, kw_only=True):
+    """A code for one sign-in in a browser, shown only now. ``url``: where browsers reach this controller;
+    empty: it listens on its socket only. ``path``: the page there that takes the code.
+    """
+
+    code: str
+    expires: float
+    url: str
+    path: str
+
+
+class LinkBody(Body, frozen=True, kw_only=True):
+    """The code of a link."""
+
+    code: Secret
+
+
 class OwnPasswordBody(Body, frozen=True, kw_only=True):
     """The present password, and the next one."""
 

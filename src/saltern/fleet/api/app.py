@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 import msgspec
+from starlette._utils import get_route_path
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -25,12 +26,16 @@ from saltern.fleet.api.wrapper import Wrapper
 from saltern.fleet.controller.service import Fleet
 from saltern.language.diagnostics import Diagnostic
 
+Site = Callable[[Desk], ASGIApp]
 Endpoint = Callable[[Request], Coroutine[Any, Any, Any]]
 
 
-def make_app(fleet: Fleet, access: Access, *, prefix: str = "", ca: str = "") -> Wrapper:
+def make_app(
+    fleet: Fleet, access: Access, *, prefix: str = "", ca: str = "", site: Site | None = None
+) -> Wrapper:
     """The application. ``prefix`` is the path below which a proxy serves it, such as ``/saltern``; ``ca`` is
-    the certificate (PEM) of the fleet's own CA, if the API's certificate is from it.
+    the certificate (PEM) of the fleet's own CA, if the API's certificate is from it. ``site`` makes what
+    answers at all other paths than those of the API.
     """
     desk = Desk(fleet=fleet, access=access, prefix=prefix.rstrip("/"), ca=ca)
     by_path: dict[str, dict[str, Route]] = defaultdict(dict)
@@ -39,7 +44,8 @@ def make_app(fleet: Fleet, access: Access, *, prefix: str = "", ca: str = "") ->
     document = msgspec.json.encode(openapi(ROUTES, desk.prefix))
     paths = [HttpRoute(path, _endpoint(desk, rows), methods=None) for path, rows in by_path.items()]
     paths.append(HttpRoute("/v1/openapi.json", _fixed(document), methods=["GET"]))
-    return Wrapper(Router([*map(_all_methods, paths)], redirect_slashes=False, default=_nothing_here), desk)
+    rest = _beside_api(site(desk)) if site is not None else _nothing_here
+    return Wrapper(Router([*map(_all_methods, paths)], redirect_slashes=False, default=rest), desk)
 
 
 def _all_methods(route: HttpRoute) -> HttpRoute:
@@ -49,6 +55,16 @@ def _all_methods(route: HttpRoute) -> HttpRoute:
 
 async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001
     raise HTTPException(404)
+
+
+def _beside_api(site: ASGIApp) -> ASGIApp:
+    """What is below the API and is not in its table has the API's own answer."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        path = get_route_path(scope)
+        await (_nothing_here if f"{path}/".startswith("/v1/") else site)(scope, receive, send)
+
+    return answer
 
 
 def _fixed(document: bytes) -> Endpoint:

@@ -25,6 +25,7 @@ class Desk(Struct, kw_only=True):
     fleet: Fleet
     access: Access
     prefix: str = ""
+    url: str = ""  # where browsers reach it, without the prefix
     ca: str = ""  # certificate (PEM) of the CA that the API's own certificate is from
     now: Callable[[], float] = time.time
     closing: asyncio.Event = field(default_factory=asyncio.Event)

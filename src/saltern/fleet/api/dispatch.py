@@ -29,9 +29,13 @@ JSON = "application/json"
 KNOWN = {"Client-Token-Known": "true"}
 
 
-async def answer_request(desk: Desk, route: Route, request: Request) -> ASGIApp:
-    """Who asks, may they, is the request right; then the handler."""
-    who = await _principal(desk, route, request)
+async def answer_request(
+    desk: Desk, route: Route, request: Request, *, who: Principal | None = None
+) -> ASGIApp:
+    """Who asks, may they, is the request right; then the handler. ``who``: that is known and decided; only
+    the controller itself gives it.
+    """
+    who = who or await _principal(desk, route, request)
     path = {name: str(value) for name, value in request.path_params.items()}
     check_path(path)
     query = read_query(request, route.query)

@@ -175,6 +175,12 @@ class EventsAnswer(ApiAnswer, frozen=True, kw_only=True):
     cursor: int
 
 
+class NewestEvent(ApiAnswer, frozen=True, kw_only=True):
+    """The number of the newest event: who follows from there misses nothing that comes."""
+
+    number: int
+
+
 class AuditAnswer(ApiAnswer, frozen=True, kw_only=True):
     """Who did what."""
 

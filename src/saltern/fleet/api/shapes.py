@@ -58,11 +58,15 @@ class CaAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class Me(ApiAnswer, frozen=True, kw_only=True):
-    """Who the controller takes the caller for."""
+    """Who the controller takes the caller for. ``may``: the actions that their roles allow; of those that
+    the rules of the policy decide, those that some rule allows for some function on some systems.
+    """
 
     name: str
     roles: list[str]
     via: str
+    may: list[str]
+    groups: list[str] = []
 
 
 # -- systems --------------------------------------------------------------------------------------

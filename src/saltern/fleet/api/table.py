@@ -22,6 +22,7 @@ from saltern.fleet.api.job_shapes import (
     JobAnswer,
     JobListed,
     JobsQuery,
+    NewestEvent,
     RecordAnswer,
     ReturnAnswer,
     SubmitAnswer,
@@ -91,6 +92,7 @@ ROUTES: tuple[Route, ...] = (
         "/v1/jobs/{jid}/records/{system}", "jobs.read", jobs.list_records, Page[RecordAnswer], query=PageQuery
     ),
     get("/v1/events", "events.read", events.events, EventsAnswer, query=EventsQuery, streams=True),
+    get("/v1/events/newest", "events.read", events.newest, NewestEvent),
     get("/v1/jobs/{jid}/events", "jobs.read", events.job_events, None, query=FollowQuery, streams=True),
     get("/v1/audit", "audit.read", audit.list_audit, Page[AuditAnswer], query=PageQuery),
     get("/v1/audit/verify", "audit.read", audit.verify_audit, AuditVerified, query=AuditNoted),

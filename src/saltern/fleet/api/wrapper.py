@@ -65,11 +65,11 @@ class Sender:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            given = [*message.get("headers", ())]
+            known = {bytes(name).lower() for name, _ in given}
             extra = {"X-Request-Id": self._id, **HEADERS}
-            message["headers"] = [
-                *message.get("headers", ()),
-                *((name.lower().encode(), value.encode()) for name, value in extra.items()),
-            ]
+            pairs = [(name.lower().encode(), value.encode()) for name, value in extra.items()]
+            message["headers"] = [*given, *(one for one in pairs if one[0] not in known)]
         await self._send(message)
 
 

@@ -41,6 +41,17 @@ class Own:
         self._session.token = found["token"]
         return found
 
+    def make_link(self) -> Row:
+        """A code for one sign-in in a browser: for the admin on the controller's socket."""
+        found: Row = self._session.post("/v1/login/link")
+        return found
+
+    def finish_link(self, code: str) -> Row:
+        """Begin a session with the code of a link, and use its token from now on."""
+        found: Row = self._session.post("/v1/login/link/finish", {"code": code})
+        self._session.token = found["token"]
+        return found
+
     def logout(self) -> None:
         self._session.post("/v1/logout")
         self._session.token = ""

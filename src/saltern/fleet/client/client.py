@@ -88,6 +88,10 @@ class Client:
         found: dict[str, Any] = self.session.get("/v1/inbox")
         return found
 
+    def newest_event(self) -> int:
+        """The number of the newest event."""
+        return int(self.session.get("/v1/events/newest")["number"])
+
     def follow(
         self,
         jid: str = "",

@@ -41,6 +41,7 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     api_key: str = ""
     api_proxies: tuple[str, ...] = ()
     api_prefix: str = ""
+    api_console: bool = True
     socket: str = ""
     file_roots: dict[str, list[str]] = {}
     pillar_roots: dict[str, list[str]] = {}
@@ -251,6 +252,9 @@ KEYS: dict[str, Key] = {
         reader=_names, needs="a list of addresses", about="proxies whose headers are believed"
     ),
     "api.prefix": Key(reader=_text, needs="a path", about="the path below which a proxy serves the API"),
+    "api.console": Key(
+        reader=_flag, needs="true or false", about="whether the API also serves the console; true by default"
+    ),
     "socket": Key(reader=_text, needs="a path", about="the UNIX socket of the API"),
     "file_roots": Key(
         reader=_roots,

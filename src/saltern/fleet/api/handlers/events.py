@@ -11,8 +11,10 @@ from saltern.fleet.api.job_shapes import (
     EventsAnswer,
     EventsQuery,
     FollowQuery,
+    NewestEvent,
 )
 from saltern.fleet.api.problems import ApiError, unknown
+from saltern.fleet.api.route import NoQuery
 from saltern.fleet.api.stream import MEDIA, EventStream
 from saltern.fleet.store.events import newest_event, read_events
 from saltern.language.diagnostics import Diagnostic
@@ -30,6 +32,11 @@ async def events(call: Call[EventsQuery, None]) -> EventsAnswer | EventStream:
     items = [convert(one, EventAnswer, from_attributes=True) for one in page.events]
     more = str(page.cursor) if page.cursor < newest else None
     return EventsAnswer(items=items, next=more, cursor=page.cursor)
+
+
+async def newest(call: Call[NoQuery, None]) -> NewestEvent:
+    """The number of the newest event."""
+    return NewestEvent(number=await call.read(newest_event))
 
 
 async def job_events(call: Call[FollowQuery, None]) -> EventStream:

@@ -10,6 +10,8 @@ from saltern.fleet.api.access_shapes import (
     ApiTokenAnswer,
     ApiTokenBody,
     ApiTokenMade,
+    LinkBody,
+    LinkMade,
     LoginAnswer,
     LoginBody,
     LoginWays,
@@ -52,6 +54,19 @@ async def finish_oidc(call: Call[NoQuery, OidcFinish]) -> LoginAnswer:
     ask, oidc = call.body, call.desk.access.oidc
     made = await call.ask(oidc.finish, ask.state, ask.code, ask.verifier, call.desk.now(), issuer=ask.issuer)
     return LoginAnswer(token=made.secret, name=made.name, expires=made.expires, failures=made.failures)
+
+
+async def make_link(call: Call[NoQuery, NoBody]) -> LinkMade:
+    """Make a code with which a browser signs in once, soon: for root on the controller's socket alone."""
+    made = await call.ask(call.desk.access.links.make, call.who, call.desk.now())
+    path = f"{call.desk.prefix}/sign-in/link"
+    return LinkMade(code=made.code, expires=made.expires, url=call.desk.url, path=path)
+
+
+async def finish_link(call: Call[NoQuery, LinkBody]) -> LoginAnswer:
+    """Begin a session with the code of a link, once."""
+    made = await call.ask(call.desk.access.links.finish, call.body.code, call.desk.now())
+    return LoginAnswer(token=made.secret, name=made.name, expires=made.expires, failures=0)
 
 
 async def logout(call: Call[NoQuery, NoBody]) -> None:

@@ -7,6 +7,7 @@ import asyncio
 from starlette.responses import Response
 
 from saltern import __version__
+from saltern.fleet.access.decide import allowed_actions
 from saltern.fleet.api.call import Call
 from saltern.fleet.api.problems import ApiError
 from saltern.fleet.api.route import NoQuery
@@ -63,4 +64,12 @@ async def metrics(call: Call[NoQuery, None]) -> Response:
 
 async def me(call: Call[NoQuery, None]) -> Me:
     """Who the controller takes you for."""
-    return Me(name=call.who.name, roles=[*call.who.roles], via=call.who.via)
+    who = call.who
+    policy = await call.ask(call.desk.access.policies.current)
+    return Me(
+        name=who.name,
+        roles=[*who.roles],
+        via=who.via,
+        may=allowed_actions(policy, who),
+        groups=[*who.groups],
+    )

@@ -1,0 +1,1 @@
+"""The console: pages for people, made of what the HTTP API answers."""

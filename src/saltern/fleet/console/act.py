@@ -1,0 +1,60 @@
+"""``ACTS``: everything that a page can do, one row each; and how a form becomes a request to the API.
+
+The confirmation grows with the harm. Up to ten systems one button is enough, which names the number. For
+more, and for what is dangerous whatever the number, the number has to be typed, with a reason. The number is
+counted again when the form comes: if it is another one, nothing is done.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saltern.fleet.api.problems import ApiError
+from saltern.fleet.console.ask import Ask
+from saltern.fleet.console.row import Act, Form
+from saltern.fleet.console.views.account import ACCOUNT_ACTS
+from saltern.fleet.console.work_acts import WORK_ACTS
+from saltern.language.diagnostics import Diagnostic
+
+FEW = 10  # systems for which one button is enough
+ACTS: tuple[Act, ...] = (*ACCOUNT_ACTS, *WORK_ACTS)
+
+
+async def perform(act: Act, ask: Ask, form: Form) -> Any:
+    """Check the confirmation, and ask the API; its answer."""
+    if act.count is not None:
+        check_number(form, await act.count(ask, form), danger=act.danger(form))
+    elif act.danger(form):
+        check_number(form, 1, danger=True)
+    return await ask.send(
+        act.method, act.route, act.body(form), client_token=form.text("client_token"), **form.path
+    )
+
+
+def check_number(form: Form, number: int, *, danger: bool) -> None:
+    """Raise unless the form confirms what is done now, to so many systems."""
+    shown = _number(form.text("count"))
+    if shown != number:
+        was = f"{shown:,}" if shown is not None else "no number"
+        raise _unconfirmed(
+            "console-count",
+            f"it would act on {number:,} systems now, and the page showed {was}",
+            "look at the list again, then confirm the new number",
+        )
+    if number > FEW or danger:
+        if _number(form.text("typed")) != number:
+            what = f"the number that was typed is not {number:,}"
+            raise _unconfirmed("console-typed", what, f"type {number:,}, the number of systems")
+        if not form.text("reason"):
+            raise _unconfirmed(
+                "console-reason", "no reason is given", "write one line: it is kept in the audit"
+            )
+
+
+def _number(text: str) -> int | None:
+    plain = text.replace(",", "").replace(" ", "")
+    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 10 else None
+
+
+def _unconfirmed(code: str, what: str, fix: str) -> ApiError:
+    return ApiError(409, Diagnostic(code=code, what=what, fix=fix))

@@ -1,0 +1,153 @@
+"""Times, ages, numbers, marks of statuses, and text of others: as pages show them. Pure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+
+from saltern.report.text import safe
+
+DAY = 86_400.0
+# A status of the engine → the mark of the pages: its shape and its colour. The word stays that of the engine.
+MARKS: dict[str, str] = {
+    "": "none",
+    "succeeded": "ok",
+    "succeeded with skips": "ok",
+    "returned": "ok",
+    "approved": "ok",
+    "over": "ok",
+    "accepted": "ok",
+    "connected": "ok",
+    "changed": "changed",
+    "failed": "failed",
+    "expired": "timeout",
+    "timed out": "timeout",
+    "indeterminate": "unknown",
+    "rejected": "failed",
+    "revoked": "failed",
+    "refused": "failed",
+    "halted": "halted",
+    "partial": "partial",
+    "running": "running",
+    "delivered": "running",
+    "cancelling": "running",
+    "soaking": "waiting",
+    "waiting": "waiting",
+    "queued": "queued",
+    "pending": "none",
+    "scheduled": "queued",
+    "draft": "none",
+    "not run": "none",
+    "rebooting": "reboot",
+    "updating": "update",
+    "paused": "paused",
+    "unreachable": "away",
+    "away": "away",
+    "skipped": "skipped",
+    "cancelled": "cancelled",
+    "awaiting approval": "approval",
+    "open": "approval",
+}
+# What needs a person, the worst first; then what is at work; then what is fine.
+ORDER = (
+    "failed", "timeout", "unknown", "halted", "partial", "approval", "away", "paused", "waiting", "queued",
+    "update", "reboot", "running", "none", "cancelled", "skipped", "changed", "ok",
+)  # fmt: skip
+_RANKS = {mark: number for number, mark in enumerate(ORDER)}
+STRIP = (
+    "ok", "changed", "skipped", "running", "reboot", "update", "away", "unknown", "failed", "timeout",
+    "partial", "halted", "paused", "waiting", "queued", "approval", "cancelled", "none",
+)  # fmt: skip
+
+
+def mark(status: str) -> str:
+    """The mark of a status; one that is not known is shown as such."""
+    return MARKS.get(status, "unknown")
+
+
+def rank(status: str) -> int:
+    """The worst first."""
+    return _RANKS[mark(status)]
+
+
+def parts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Statuses with their numbers, as the parts of a strip."""
+    found: dict[str, int] = {}
+    for status, number in counts.items():
+        found[mark(status)] = found.get(mark(status), 0) + number
+    return [(one, found[one]) for one in STRIP if found.get(one)]
+
+
+def words(counts: Mapping[str, int]) -> str:
+    """``3 succeeded, 1 failed``."""
+    rows = sorted((one for one in counts.items() if one[1]), key=lambda one: rank(one[0]))
+    return ", ".join(f"{number:,} {status or 'not run'}" for status, number in rows)
+
+
+def moment(at: float | None, now: float) -> str:
+    """A time in UTC: that of today alone, else with its day, else with its year."""
+    if not at:
+        return "–"
+    day = time.gmtime(at)
+    today = time.gmtime(now)
+    if day[:3] == today[:3]:
+        return time.strftime("%H:%M", day)
+    month = f"{day.tm_mday} {time.strftime('%b', day)}"
+    return f"{month} {time.strftime('%H:%M', day)}" if day[0] == today[0] else f"{month} {day[0]}"
+
+
+def exact(at: float | None) -> str:
+    """A time to the second, for titles and timelines."""
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at)) if at else "–"
+
+
+def clock(at: float | None) -> str:
+    return time.strftime("%H:%M:%S", time.gmtime(at)) if at else "–"
+
+
+def span(seconds: float | None) -> str:
+    """``12 s``, ``4 min 20 s``, ``3 h 5 min``, ``12 d``."""
+    if seconds is None:
+        return "–"
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s" if whole or not seconds else f"{seconds:.1f} s"
+    if whole < 3600:
+        return _two(whole // 60, "min", whole % 60 if whole < 600 else 0, "s")
+    if whole < DAY:
+        return _two(whole // 3600, "h", whole % 3600 // 60, "min")
+    return f"{whole // int(DAY):,} d"
+
+
+def _two(first: int, unit: str, second: int, smaller: str) -> str:
+    return f"{first} {unit} {second} {smaller}" if second else f"{first} {unit}"
+
+
+def ago(at: float | None, now: float) -> str:
+    return span(now - at) if at else "never"
+
+
+def number(value: float) -> str:
+    return f"{value:,}"
+
+
+def count(value: int, noun: str) -> str:
+    """``1 system``, ``2 systems``."""
+    return f"{value:,} {noun}" if value == 1 else f"{value:,} {noun}s"
+
+
+def short(digest: str) -> str:
+    """``7c1e…a94``: enough of a digest to compare."""
+    return f"{digest[:4]}…{digest[-3:]}" if len(digest) > 12 else digest
+
+
+def lines(text: str) -> list[str]:
+    """Output of a program as lines of text: what a terminal would obey is shown instead."""
+    return safe(text).split("\n")
+
+
+def joined(items: Iterable[str], most: int = 5) -> str:
+    """Some of many names."""
+    names = list(items)
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -1,0 +1,66 @@
+"""Parts of a page that change while it is open: rendered once for the page, and again for all its readers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from saltern.fleet.console.render import render
+from saltern.fleet.console.row import Data, Page, Topic, Visit
+from saltern.fleet.console.topics import find_topic
+
+
+class Part(Struct, frozen=True):
+    """One part: its HTML, and the digest by which a page knows whether it has it already."""
+
+    html: str
+    digest: str
+
+
+def render_parts(topic: Topic, data: Data) -> dict[str, Part]:
+    """All parts of a topic."""
+    found = {}
+    for name in topic.parts:
+        html = render(f"parts/{name}.html", data)
+        found[name] = Part(html, hashlib.sha256(html.encode()).hexdigest()[:16])
+    return found
+
+
+def element(name: str, part: Part) -> Markup:
+    """The part as it stands in a page: a script finds it by its id."""
+    return Markup('<div class="part" id="part-{}" data-hash="{}">{}</div>').format(
+        name, part.digest, Markup(part.html)
+    )
+
+
+async def page_parts(page: Page, visit: Visit, data: Data) -> Data:
+    """What a page adds to be live: the topics it follows, since when, and the parts of its own topic."""
+    topics = ["inbox"] if find_topic("inbox") else []
+    if not page.topic:
+        return {"topics": topics, "after": await newest(visit)}
+    name = fill(page.topic, visit.path)
+    found = find_topic(name)
+    assert found is not None, f"no topic is called {name!r}"
+    after = await newest(visit)
+    topic, names = found
+    shared: Data = {"root": visit.root, "now": visit.now, **data}
+    if not data.get("has_topic_data"):
+        shared |= await topic.gather(visit.ask, names, visit.now)
+    parts = {one: element(one, part) for one, part in render_parts(topic, shared).items()}
+    return {"topics": [*topics, name], "after": after, "parts": parts}
+
+
+async def newest(visit: Visit) -> int:
+    """The number of the newest event: where the stream of the page begins."""
+    if not visit.may("events.read"):
+        return 0
+    return int((await visit.ask.get("/v1/events/newest"))["number"])
+
+
+def fill(text: str, names: Mapping[str, str]) -> str:
+    for name, value in names.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text

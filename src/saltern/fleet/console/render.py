@@ -1,0 +1,60 @@
+"""The templates: all is text unless a template says otherwise, and a name that is missing is an error."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from saltern import __version__
+from saltern.fleet.console import format
+from saltern.report.text import safe
+
+HERE = os.path.dirname(__file__)
+STATIC = os.path.join(HERE, "static")
+FILTERS = (
+    "mark", "rank", "parts", "words", "moment", "exact", "clock", "span", "ago", "number", "count", "short",
+    "lines", "joined",
+)  # fmt: skip
+
+
+@cache
+def environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(os.path.join(HERE, "templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        cache_size=-1,
+    )
+    made.filters |= {name: getattr(format, name) for name in FILTERS}
+    made.globals |= {"version": __version__, "assets": assets()}
+    return made
+
+
+def visible(value: Any) -> Any:
+    """Text of others: what a browser would obey or hide (controls, direction marks) is shown as an escape."""
+    if value is None:
+        return ""
+    return safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def render(name: str, data: dict[str, Any]) -> str:
+    return environment().get_template(name).render(data)
+
+
+@cache
+def assets() -> dict[str, str]:
+    """File → its digest, which stands in its address: a browser keeps it until it changes."""
+    found = {}
+    for name in sorted(os.listdir(STATIC)):
+        with open(os.path.join(STATIC, name), "rb") as file:
+            found[name] = hashlib.sha256(file.read()).hexdigest()[:12]
+    return found

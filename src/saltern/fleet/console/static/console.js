@@ -1,0 +1,145 @@
+// The console: keys, dialogs, the matrix, the time slider. Everything reads and links without it.
+const $ = (s, r = document) => r.querySelector(s);
+const $$ = (s, r = document) => [...r.querySelectorAll(s)];
+const root = document.documentElement, base = document.body.dataset.root;
+const say = (text) => { let s = $("#announce"); if (!s) { s = document.createElement("p"); s.id = "announce"; s.className = "unseen"; s.setAttribute("role", "status"); document.body.append(s); } s.textContent = text; };
+const go = (url) => { location.href = url; };
+
+$("#theme")?.addEventListener("click", () => {
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  try { localStorage.theme = root.dataset.theme; } catch {}
+});
+
+// Dialogs, copies, rows that lead somewhere.
+document.addEventListener("click", (e) => {
+  const open = e.target.closest("[data-open]");
+  if (open) {
+    const d = document.getElementById(open.dataset.open);
+    if (d) { d.showModal(); ($("[data-type]", d) || $("input:not([type=hidden])", d))?.focus(); }
+  }
+  if (e.target.closest("[data-close]")) e.target.closest("dialog").close();
+  const copy = e.target.closest("[data-copy]");
+  if (copy) {
+    const from = copy.dataset.copy.startsWith("#") ? $(copy.dataset.copy).textContent : copy.dataset.copy;
+    navigator.clipboard?.writeText(from.trim()).then(() => say("copied"));
+  }
+});
+// A dangerous action wants the number of systems, typed.
+document.addEventListener("input", (e) => {
+  const f = e.target.closest("form[data-count]");
+  if (f) $(".sure", f).disabled = $("[data-type]", f).value.replace(/[,\s]/g, "") !== f.dataset.count;
+});
+
+// Rows of a table: one of them is in the tab order, j and k move, Enter opens its first link.
+function rows() {
+  const table = document.activeElement?.closest("[data-rows]") || $("main [data-rows]");
+  return table ? $$("tbody tr", table).filter((r) => !r.classList.contains("names")) : [];
+}
+function move(by) {
+  const all = rows(), at = all.indexOf(document.activeElement?.closest("tr"));
+  const to = all[Math.max(0, Math.min(all.length - 1, at + by))];
+  if (!to) return;
+  all.forEach((r) => (r.tabIndex = -1));
+  to.tabIndex = 0;
+  to.focus();
+}
+const enroll = () => $$("[data-rows]").forEach((t) => { const r = $("tbody tr", t); if (r && !$("tr[tabindex='0']", t)) r.tabIndex = 0; });
+
+// The matrix: a grid with one stop in the tab order.
+const matrix = () => $(".matrix");
+const cells = () => (matrix() ? $$("tr", matrix()).map((r) => $$(".c", r)).filter((r) => r.length) : []);
+function pick(row, col) {
+  const all = cells(), line = all[Math.max(0, Math.min(all.length - 1, row))];
+  const c = line?.[Math.max(0, Math.min(line.length - 1, col))];
+  if (!c) return;
+  $$(".c[tabindex='0']", matrix()).forEach((x) => (x.tabIndex = -1));
+  c.tabIndex = 0;
+  c.focus();
+}
+function select(c) {
+  $$("[aria-selected]", matrix()).forEach((x) => x.removeAttribute("aria-selected"));
+  c.setAttribute("aria-selected", "true");
+  c.parentNode.setAttribute("aria-selected", "true");
+  const from = c.dataset.out;
+  if (from && window.htmx) htmx.ajax("GET", from, { target: "#drawer", swap: "innerHTML" });
+}
+function readyMatrix() {
+  const all = cells().flat();
+  if (all.length && !all.some((c) => c.tabIndex === 0)) (all.find((c) => c.getAttribute("aria-selected")) || all[0]).tabIndex = 0;
+}
+document.addEventListener("click", (e) => { const c = e.target.closest(".matrix .c"); if (c) select(c); });
+document.addEventListener("keydown", (e) => {
+  const c = e.target.closest?.(".matrix .c");
+  if (!c) return;
+  const all = cells(), r = all.findIndex((row) => row.includes(c)), k = all[r].indexOf(c);
+  const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[e.key];
+  if (by) { e.preventDefault(); pick(r + by[0], k + by[1]); }
+  if (e.key === "Enter") { e.preventDefault(); select(c); }
+});
+function nextFailure() {
+  const all = cells(), bad = all.flat().filter((c) => /\b(failed|timeout|unknown)\b/.test(c.className));
+  if (!bad.length) return;
+  const c = bad[(bad.indexOf(document.activeElement) + 1) % bad.length], r = all.findIndex((row) => row.includes(c));
+  pick(r, all[r].indexOf(c));
+}
+
+// Time travel: the server folds the journal up to a moment; the address has the moment.
+const time = $("#time");
+function travel(at) {
+  const url = new URL(location.href);
+  if (at === null) url.searchParams.delete("at"); else url.searchParams.set("at", at);
+  go(url.href);
+}
+if (time) {
+  const moments = (time.dataset.moments || "").split(",").map(Number).filter(Boolean);
+  const now = () => (time.dataset.at ? +time.dataset.at : Infinity);
+  window.jump = (by) => {
+    const to = by < 0 ? moments.filter((m) => m < now() - 0.001).at(-1) : moments.find((m) => m > now() + 0.001);
+    if (to !== undefined) travel(to); else if (by > 0 && now() !== Infinity) travel(null);
+  };
+  time.addEventListener("change", () => travel(+time.value >= +time.max ? null : time.value));
+  time.addEventListener("input", () => { const s = $("#asof"); if (s) s.textContent = new Date(+time.value * 1000).toISOString().slice(11, 19); });
+}
+$("#prev")?.addEventListener("click", () => jump(-1));
+$("#next")?.addEventListener("click", () => jump(1));
+$("#golive")?.addEventListener("click", () => travel(null));
+
+// A list that changed under its reader is not moved: a button offers the new one.
+document.addEventListener("saltern:changed", () => { const b = $("#changed"); if (b) b.hidden = false; });
+document.addEventListener("saltern:swapped", () => { enroll(); readyMatrix(); });
+document.addEventListener("htmx:afterSettle", () => { enroll(); readyMatrix(); });
+enroll();
+readyMatrix();
+
+// Keys. None in a field; all can be turned off in the help (WCAG 2.1.4).
+const pages = { o: "/", s: "/systems", r: "/runs", c: "/chains", x: "/command", w: "/calendar", e: "/events", i: "/inbox" };
+const keysOn = () => { try { return localStorage.keys !== "off"; } catch { return true; } };
+const box = $("#keys-on");
+if (box) { box.checked = keysOn(); box.addEventListener("change", () => { try { localStorage.keys = box.checked ? "on" : "off"; } catch {} }); }
+let g = 0;
+const keys = {
+  "/": (e) => { e.preventDefault(); $("#jump")?.focus(); },
+  j: () => move(1),
+  k: () => move(-1),
+  n: () => nextFailure(),
+  "?": () => $("#keys").showModal(),
+  "[": () => window.jump?.(-1),
+  "]": () => window.jump?.(1),
+  l: () => time && travel(null),
+  e: () => $("[data-each]")?.click(),
+  f: () => { const b = $("#follow"); if (b) b.click(); },
+  y: () => navigator.clipboard?.writeText(location.href).then(() => say("the link is copied")),
+  Enter: () => { const r = document.activeElement?.closest("[data-rows] tr"); if (r === document.activeElement) $("a[href]", r)?.click(); },
+  Escape: () => { if (document.activeElement !== document.body) document.activeElement?.blur(); else if (history.length > 1) history.back(); },
+};
+document.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  if (e.target.closest?.("dialog")) return;
+  if (e.target.closest?.("input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]")) { if (e.key === "Escape") e.target.blur(); return; }
+  if (!keysOn() && e.key !== "?") return;
+  if (Date.now() - g < 1200 && pages[e.key]) { g = 0; go(base + pages[e.key]); return; }
+  if (e.key === "g") { g = Date.now(); return; }
+  if (/^\d$/.test(e.key)) { $$("[data-filter]")[+e.key]?.click(); return; }
+  keys[e.key]?.(e);
+});

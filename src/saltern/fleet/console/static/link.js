@@ -1,0 +1,2 @@
+// The link of `saltern console`: sign in without another click.
+document.getElementById("link")?.requestSubmit();

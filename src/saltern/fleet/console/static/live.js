@@ -1,0 +1,92 @@
+// Live pages. One stream for each browser: the tab that holds the lock reads it, and hands on what it gets to the
+// other tabs. A part is swapped only if it is another one than the page has.
+const live = (() => {
+  const body = document.body, root = body.dataset.root;
+  const mine = body.dataset.topics ? body.dataset.topics.split(",") : [];
+  const badge = document.querySelector(".live"), stale = document.getElementById("stale");
+  const me = Math.random().toString(36).slice(2);
+  const tabs = new Map();  // tab → its topics and when it said so
+  let heard = Date.now(), after = +body.dataset.after || 0, source = null, following = "", paused = false;
+  const waiting = new Map();
+
+  function state(name) {
+    if (!badge || badge.dataset.state === name) return;
+    badge.dataset.state = name;
+    badge.querySelector(".word").textContent = name === "live" ? "live" : name === "late" ? "late since" : "as of";
+    document.querySelectorAll("main .acts, dialog .sure").forEach((b) => b.classList.toggle("late", name === "late"));
+    body.toggleAttribute("data-late", name === "late");
+    if (stale) { stale.hidden = name !== "late"; stale.querySelector("[data-since]").textContent = clock(heard) + " UTC"; }
+  }
+  const clock = (ms) => new Date(ms).toISOString().slice(11, 19);
+  function alive() {
+    heard = Date.now();
+    state("live");
+    const at = document.querySelector("[data-clock]");
+    if (at) at.textContent = clock(heard) + " UTC";
+  }
+  function swap(part) {
+    after = Math.max(after, part.number);
+    if (!mine.includes(part.topic)) return;
+    const old = document.getElementById(part.id);
+    if (!old) { document.dispatchEvent(new CustomEvent("saltern:changed", { detail: part })); return; }
+    if (old.dataset.hash === part.hash) return;
+    if (document.hidden || old.contains(document.activeElement) && document.activeElement.matches("input, select, textarea")) { waiting.set(part.id, part); return; }
+    put(old, part);
+  }
+  function put(old, part) {
+    const focus = old.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    old.innerHTML = part.html;
+    old.dataset.hash = part.hash;
+    if (window.htmx) htmx.process(old);
+    if (focus) old.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
+    document.dispatchEvent(new CustomEvent("saltern:swapped", { detail: old }));
+  }
+  function flush() {
+    for (const [id, part] of waiting) { const old = document.getElementById(id); if (old) { waiting.delete(id); put(old, part); } }
+  }
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) flush(); });
+  document.addEventListener("focusout", () => setTimeout(flush, 100));
+
+  function take(kind, data) {
+    if (kind === "beat") alive();
+    if (kind === "part") { alive(); if (!paused) swap(data); }
+    if (kind === "signed-out") location.reload();
+  }
+  if (!mine.length || !window.EventSource) return { pause() {} };
+
+  const channel = window.BroadcastChannel ? new BroadcastChannel("saltern" + root) : null;
+  const say = (message) => channel?.postMessage({ from: me, ...message });
+  let leads = false;
+  function open() {
+    const wanted = new Set(mine);
+    for (const [tab, one] of tabs) { if (Date.now() - one.at > 40000) tabs.delete(tab); else one.topics.forEach((t) => wanted.add(t)); }
+    const names = [...wanted].sort().slice(0, 20).join(",");
+    if (source && names === following && source.readyState !== EventSource.CLOSED) return;
+    source?.close();
+    following = names;
+    source = new EventSource(`${root}/stream?topics=${encodeURIComponent(names)}&after=${after}`);
+    for (const kind of ["beat", "part", "signed-out"]) {
+      source.addEventListener(kind, (e) => { const data = kind === "part" ? JSON.parse(e.data) : null; take(kind, data); say({ kind, data }); });
+    }
+    source.onerror = () => { if (source.readyState === EventSource.CLOSED) { source = null; setTimeout(open, 5000 + Math.random() * 5000); } };
+  }
+  channel?.addEventListener("message", (e) => {
+    const m = e.data;
+    if (m.topics) { tabs.set(m.from, { topics: m.topics, at: Date.now() }); if (leads) open(); }
+    else if (m.gone) { tabs.delete(m.from); }
+    else if (m.kind) take(m.kind, m.data);
+  });
+  const lead = () => { leads = true; open(); return new Promise(() => {}); };
+  if (navigator.locks && channel) navigator.locks.request("saltern" + root, lead); else lead();
+  const announce = () => { if (!leads) say({ topics: mine }); else if (!source) open(); };
+  announce();
+  setInterval(announce, 15000);
+  setInterval(() => { if (Date.now() - heard > 10000) state("late"); }, 1000);
+  addEventListener("pagehide", () => { say({ gone: true }); source?.close(); });
+  addEventListener("pageshow", (e) => { if (e.persisted) location.reload(); });
+  return { pause(on) { paused = on; if (!on) flush(); } };
+})();
+// A page that is late, or shows the past, cannot act.
+document.addEventListener("submit", (e) => {
+  if (document.body.hasAttribute("data-late") && e.target.method === "post") { e.preventDefault(); e.stopPropagation(); }
+}, true);

@@ -1,0 +1,2 @@
+// Before anything is painted: the theme that was chosen in this browser.
+try { if (localStorage.theme) document.documentElement.dataset.theme = localStorage.theme; } catch {}

@@ -1,0 +1,21 @@
+"""``TOPICS``: what pages follow, one row each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from saltern.fleet.console.row import Topic
+from saltern.fleet.console.work_topics import WORK_TOPICS
+
+TOPICS: tuple[Topic, ...] = (*WORK_TOPICS,)
+_NAME = re.compile(r"\\\{(\w+)\\\}")
+
+
+def find_topic(name: str, topics: tuple[Topic, ...] = ()) -> tuple[Topic, Mapping[str, str]] | None:
+    """The row that a name means, such as ``run/20261116…``, and the names in it."""
+    for topic in topics or TOPICS:
+        pattern = _NAME.sub(r"(?P<\1>[^/]+)", re.escape(topic.name))
+        if found := re.fullmatch(pattern, name):
+            return topic, found.groupdict()
+    return None

@@ -1,0 +1,44 @@
+"""One's own account: who one is, sessions, API tokens, the password."""
+
+from __future__ import annotations
+
+from saltern.fleet.console.row import Act, Data, Form, Visit
+
+DAY = 86_400.0
+
+
+async def gather(visit: Visit) -> Data:
+    rows = await visit.ask.every("/v1/me/tokens")
+    return {"credentials": sorted(rows, key=lambda one: -one["made_at"])}
+
+
+def _token(form: Form) -> Data:
+    scopes = form.text("scopes").replace(",", " ").split()
+    days = float(form.text("days") or 90)
+    return {"label": form.text("label"), "scopes": scopes or None, "life": days * DAY}
+
+
+ACCOUNT_ACTS = (
+    Act(
+        path="/account/password",
+        method="POST",
+        route="/v1/me/password",
+        body=lambda form: {"old": form.raw("old"), "new": form.raw("new")},
+        then="/account",
+        did="The password is changed, and all other sessions are ended",
+    ),
+    Act(
+        path="/account/tokens",
+        method="POST",
+        route="/v1/me/tokens",
+        body=_token,
+        shows="token.html",
+    ),
+    Act(
+        path="/account/tokens/{token}/remove",
+        method="DELETE",
+        route="/v1/me/tokens/{token}",
+        then="/account",
+        did="It is removed, and is refused from now on",
+    ),
+)
