@@ -90,7 +90,7 @@ class Browser:
             else:
                 found.body += message.get("body", b"")
 
-        scope = {
+        scope: dict[str, Any] = {
             "type": "http",
             "method": method,
             "path": where,
