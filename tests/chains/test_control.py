@@ -32,7 +32,7 @@ from saltern.system.mounts import is_in_memory
 
 SAY = "command: {run: 'echo %s >> BASE/log'}"
 LONG = "command: {run: 'touch BASE/on; echo long >> BASE/log; sleep %s; echo ended >> BASE/log'}"
-GATED = LONG % "0.1; until test -e BASE/gate; do sleep 0.05; done"
+GATED = LONG % "0.1; until test -e BASE/gate; do sleep 0.05; done"  # ends when `opened` has let it
 
 
 @pytest.fixture
@@ -61,6 +61,11 @@ def at_work(bench: Bench) -> subprocess.Popen[bytes]:
     process = bench.process("run", str(bench.file))
     until((bench.base / "on").exists)
     return process
+
+
+def opened(bench: Bench) -> None:
+    """Let the gated action come to its end."""
+    (bench.base / "gate").touch()
 
 
 def killed(bench: Bench) -> str:
@@ -126,20 +131,23 @@ def test_status_tells_what_runs_without_its_process(tmp_path: Path) -> None:
 
 
 def test_item_8_a_chain_that_is_asked_to_end_leaves_its_action_running(tmp_path: Path) -> None:
-    bench = made(tmp_path, f"id: a, {LONG % 1}", f"id: b, {SAY % 'b'}")
+    bench = made(tmp_path, f"id: a, {GATED}", f"id: b, {SAY % 'b'}")
     process = at_work(bench)
     process.send_signal(signal.SIGTERM)
     assert process.wait(200) == 130
+    assert bench.log() == ["long"]
+    opened(bench)
     bench.to_the_end()
     assert bench.log() == ["long", "ended", "b"]
     assert bench.statuses() == {"a": "succeeded", "b": "succeeded"}
 
 
 def test_another_run_waits_for_a_program_that_was_left(tmp_path: Path) -> None:
-    bench = made(tmp_path, f"id: a, {LONG % 1.5}")
+    bench = made(tmp_path, f"id: a, {GATED}")
     killed(bench)
     bench.place.write({"x.sls": "x: {test.nop: []}"})
     done = bench.place.run("apply", "x", "--queue", "0")
+    opened(bench)
     assert done.code == 1
     assert "is still running on this machine" in done.err
     bench.to_the_end()
@@ -221,18 +229,24 @@ def test_item_44_hard_cancel_stops_what_runs_without_its_process(tmp_path: Path)
 
 
 def test_item_44_soft_cancel_of_a_broken_leg_waits_for_what_runs_and_knows_its_result(tmp_path: Path) -> None:
-    bench = made(tmp_path, f"id: a, {LONG % 0.7}", f"id: b, {SAY % 'b'}")
-    killed(bench)
-    assert bench.chain("cancel").code == 0
+    bench = made(tmp_path, f"id: a, {GATED}", f"id: b, {SAY % 'b'}")
+    name = killed(bench)
+    process = bench.process("cancel", stderr=subprocess.PIPE)
+    until(lambda: Legs(bench.settings).orders.reason(name, "cancel") or process.poll() is not None)
+    assert process.poll() is None, "it waits for what runs"
+    opened(bench)
+    process.communicate(timeout=200)
+    assert process.returncode == 0
     assert bench.statuses() == {"a": "succeeded", "b": "cancelled"}
     assert bench.log() == ["long", "ended"]
     nothing_is_left(bench)
 
 
 def test_item_44_a_pause_and_a_resume(tmp_path: Path) -> None:
-    bench = made(tmp_path, f"id: a, {LONG % 0.7}", f"id: b, {SAY % 'b'}")
+    bench = made(tmp_path, f"id: a, {GATED}", f"id: b, {SAY % 'b'}")
     process = at_work(bench)
     assert "waits before its next action" in bench.chain("pause").err
+    opened(bench)
     assert process.wait(200) == 2
     assert bench.statuses()["b"] == "not run"
     shown = bench.chain("status", leg(bench)).out
@@ -244,10 +258,11 @@ def test_item_44_a_pause_and_a_resume(tmp_path: Path) -> None:
 
 
 def test_item_44_cancel_wins_against_a_pause(tmp_path: Path) -> None:
-    bench = made(tmp_path, f"id: a, {LONG % 0.7}", f"id: b, {SAY % 'b'}")
+    bench = made(tmp_path, f"id: a, {GATED}", f"id: b, {SAY % 'b'}")
     process = at_work(bench)
     bench.chain("pause")
     bench.chain("cancel")
+    opened(bench)
     process.wait(200)
     assert bench.statuses() == {"a": "succeeded", "b": "cancelled"}
     nothing_is_left(bench)
@@ -319,9 +334,10 @@ def test_item_47_finalizers_run_whatever_came_before(tmp_path: Path, first: str,
 
 
 def test_item_47_finalizers_run_when_it_is_cancelled(tmp_path: Path) -> None:
-    bench = finals(tmp_path, f"id: a, {LONG % 0.5}")
+    bench = finals(tmp_path, f"id: a, {GATED}")
     process = at_work(bench)
     bench.chain("cancel")
+    opened(bench)
     process.wait(200)
     assert bench.statuses() == {"a": "succeeded", "b": "cancelled", "f": "succeeded", "g": "succeeded"}
     assert bench.leg().state.status is Leg.CANCELLED  # type: ignore[union-attr]

@@ -17,6 +17,7 @@ from saltern.system import atomic
 
 STEP = 1_000_000  # records of a segment that the numbers of one record of the leg leave room for
 OFTEN = 0.5  # seconds between two reports of a leg at work
+HEAD = ("status", "seq", "applied", "waits_for", "quarantined")
 COMMENT = 500  # characters of a comment while it is at work
 
 
@@ -27,7 +28,7 @@ def report_of_leg(known: KnownLeg, data: dict[str, Any], settings: Settings) -> 
         runs = Runs(settings)
         if segment.jid in runs.jids() and not runs.is_damaged(segment.jid):
             inner = runs.state(segment.jid).records
-    return {**data, "seq": known.state.records * STEP + inner}
+    return {**data, "seq": known.state.records * STEP + inner, "applied": known.state.order}
 
 
 class LegReport:
@@ -66,4 +67,4 @@ def _short(data: dict[str, Any]) -> dict[str, Any]:
         }
         for row in data["steps"]
     ]
-    return {**{name: data[name] for name in ("status", "seq", "waits_for", "quarantined")}, "steps": rows}
+    return {**{name: data[name] for name in HEAD}, "steps": rows}

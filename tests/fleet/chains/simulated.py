@@ -29,6 +29,7 @@ class Node:
         self.leg, self.plan, self.results = leg, plan, results
         self.steps = [Step.NOT_RUN] * len(plan)
         self.number, self.verb, self.seq = 0, "", 0
+        self.applied = 0  # the highest order that the leg was changed by
         self.until = ""
         self.status = Leg.PENDING
         self.trace: list[int] = []  # the steps that were run
@@ -36,9 +37,11 @@ class Node:
     def take(self, order: Send) -> None:
         if order.number <= self.number:
             return
-        if self.status in LEG_OVER and not self._reopened(order):
-            return
         self.number, self.until = order.number, order.until
+        self.applied = order.number if order.verb not in ("pause", "cancel") else self.applied
+        if self.status in LEG_OVER and not self._reopened(order):
+            self._say(self.status)
+            return
         self.verb = "run" if order.verb in ("retry", "skip", "done", "resume") else order.verb
         if order.verb in ("retry", "skip", "done") and (bad := self._stopped_at()) is not None:
             self.steps[bad] = {"retry": Step.NOT_RUN, "skip": Step.SKIPPED, "done": Step.SUCCEEDED}[
@@ -99,7 +102,15 @@ class Node:
 
     def report(self, now: float) -> Reported:
         steps = tuple(StepState(status=one) for one in self.steps)
-        return Reported(now=now, leg=self.leg, seq=self.seq, status=self.status, steps=steps)
+        return Reported(
+            now=now,
+            leg=self.leg,
+            seq=self.seq,
+            status=self.status,
+            steps=steps,
+            order=self.number,
+            applied=self.applied,
+        )
 
 
 class Simulation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from saltern.chains.statuses import Leg, Run, Step, Wave
 from saltern.fleet.chains.advance import advance
@@ -317,3 +318,47 @@ def test_events_about_what_is_not_known_change_nothing() -> None:
     run, _ = after(a_run(1), BEGIN)
     for event in (said(9, OK), Away(now=1, leg="r.s9"), Cancel(now=1, legs=("r.s9",)), said(1, OK, OK)):
         assert advance(run, event)[0].legs == run.legs
+
+
+def _looked_at(report: Reported, order: int, applied: int | None) -> Reported:
+    return replace(report, order=order, applied=applied)
+
+
+@pytest.mark.parametrize(("order", "applied"), [(1, None), (1, 1), (2, 1), (0, 1)])
+@pytest.mark.parametrize("status", [Leg.FAILED, Leg.INDETERMINATE, Leg.RUNNING, Leg.PAUSED])
+def test_46_what_was_reported_before_a_retry_neither_ends_the_leg_nor_asks_again(
+    order: int, applied: int | None, status: Leg
+) -> None:
+    failed = said(1, BAD, Step.NOT_RUN, status=Leg.FAILED)
+    retry = OperatorAnswer(now=2, leg="r.s1", word="retry")
+    run, found = after(a_run(1, TWO), BEGIN, failed, retry)
+    assert orders(found)[-1] == ("r.s1", 2, "retry")
+    late = _looked_at(said(1, BAD, Step.NOT_RUN, status=status, seq=5), order, applied)
+    run, found = after(run, late, retry)
+    leg = run.legs["r.s1"]
+    assert (leg.status, run.status, found) == (Leg.PENDING, Run.RUNNING, [])
+    run, _ = after(run, _looked_at(said(1, OK, OK, seq=4), 2, 2))
+    assert run.legs["r.s1"].status is Leg.SUCCEEDED, "a lower number than that of an outdated report counts"
+
+
+def test_46_a_system_that_passed_over_a_retry_is_believed() -> None:
+    """A cancel was quicker than the retry before it: the leg never began anew, and its system reports that."""
+    run, _ = after(
+        a_run(1, TWO),
+        BEGIN,
+        said(1, BAD, Step.NOT_RUN, status=Leg.FAILED),
+        OperatorAnswer(now=2, leg="r.s1", word="retry"),
+        Cancel(now=3, legs=("r.s1",)),
+        _looked_at(said(1, BAD, Step.NOT_RUN, status=Leg.FAILED, seq=2), 3, 1),
+    )
+    assert (run.legs["r.s1"].status, run.status) == (Leg.FAILED, Run.FAILED)
+
+
+@pytest.mark.parametrize("word", ["resume", "retry", "skip", "done"])
+def test_44_a_leg_that_paused_itself_is_not_answered_twice_by_an_older_report(word: Any) -> None:
+    plan = (StepPlan(id="a", on_failure="pause"), StepPlan(id="b"))
+    answer = OperatorAnswer(now=2, leg="r.s1", word=word, step="a")
+    paused = said(1, BAD, Step.NOT_RUN, status=Leg.PAUSED)
+    run, _ = after(a_run(1, plan), BEGIN, paused, answer)
+    late = _looked_at(said(1, BAD, Step.NOT_RUN, status=Leg.PAUSED, seq=2), 1, 1)
+    assert after(run, late, answer)[1] == []

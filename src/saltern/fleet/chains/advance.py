@@ -75,13 +75,19 @@ def _settled(run: RunState) -> tuple[RunState, tuple[Command, ...]]:
 
 def _end_unsent(run: RunState) -> tuple[RunState, list[Command]]:
     """A leg that is to end and was never sent ends at once; one that was to be taken up again, as before."""
-    ends = {"operator": Leg.CANCELLED, "deadline": Leg.EXPIRED}
     gone = {
-        leg.id: replace(leg, status=(leg.again and leg.again_from) or ends[leg.ending], again="")
+        leg.id: _ended_unsent(leg)
         for leg in run.legs.values()
         if leg.ending and leg.sent is None and not leg.is_over
     }
     return changed_legs(run, gone), []
+
+
+def _ended_unsent(leg: LegState) -> LegState:
+    ends = {"operator": Leg.CANCELLED, "deadline": Leg.EXPIRED}
+    status = (leg.again and leg.again_from) or ends[leg.ending]
+    ending = "deadline" if status is Leg.EXPIRED else leg.ending  # by which a late result is read
+    return replace(leg, status=status, ending=ending, again="")
 
 
 def _halt(run: RunState) -> tuple[RunState, list[Command]]:
@@ -111,7 +117,10 @@ def _send(run: RunState) -> tuple[RunState, list[Command]]:
             continue
         begun = run.now if leg.sent is None else leg.begun
         sent = _order(leg, verb, until)
-        changed[leg.id] = replace(leg, sent=verb, order=sent.number, begun=begun, until=until, again="")
+        renewed = sent.number if leg.again and leg.sent is None else leg.renewed
+        changed[leg.id] = replace(
+            leg, sent=verb, order=sent.number, begun=begun, until=until, again="", renewed=renewed
+        )
         commands.append(sent)
     return changed_legs(run, changed), commands
 

@@ -28,7 +28,8 @@ class Tick(Event, frozen=True, kw_only=True):
 class Reported(Event, frozen=True, kw_only=True):
     """The whole leg, as its system sees it. A report with a lower ``seq`` than one before is outdated, so
     that reports may be lost, repeated and mixed up. ``order`` is the highest that the system knows: a
-    controller that was put back to yesterday learns of those that it has forgotten.
+    controller that was put back to yesterday learns of those that it has forgotten. ``applied`` is the
+    highest that the leg had been changed by when it was looked at; None: its agent does not say.
     """
 
     leg: str
@@ -38,6 +39,7 @@ class Reported(Event, frozen=True, kw_only=True):
     waits_for: str = ""
     quarantined: bool = False
     order: int = 0
+    applied: int | None = None
 
 
 class Refused(Event, frozen=True, kw_only=True):

@@ -84,6 +84,7 @@ class LegState(Struct, frozen=True, kw_only=True):
     again: str = ""  # how it is taken up again: the order that begins it
     again_step: str = ""
     again_from: Leg | None = None  # how it had ended
+    renewed: int = 0  # the order of an operator that it last continued by; what is older is outdated
     waits_for: str = ""
     quarantined: bool = False
 

@@ -52,6 +52,8 @@ def _reported(run: RunState, event: events.Reported) -> Read:
     leg = run.legs.get(event.leg)
     if leg is None or not leg.order or event.seq <= leg.seq or len(event.steps) != len(leg.plan):
         return run, ()
+    if _is_outdated(leg, event):
+        return run, ()
     status = _seen_status(leg, event)
     steps = with_blockers(leg.plan, event.steps)
     after = replace(
@@ -73,6 +75,14 @@ def _reported(run: RunState, event: events.Reported) -> Read:
     if run.status in ENDS and not after.is_over:
         found = replace(found, status=Run.RUNNING)
     return found, (_correction(leg, after),) if corrects else ()
+
+
+def _is_outdated(leg: LegState, event: events.Reported) -> bool:
+    """Whether the leg was looked at before it was changed by what an operator has answered since: it would
+    end, or wait for an answer, once more. A system that knows a higher order has passed over that one.
+    """
+    applied = event.applied if event.applied is not None else event.order or leg.renewed
+    return applied < leg.renewed and event.order <= leg.renewed
 
 
 def _with_attempts(leg: LegState, steps: Sequence[StepState]) -> tuple[StepState, ...]:
@@ -183,7 +193,7 @@ def _answer(run: RunState, event: events.OperatorAnswer) -> Read:
         return run, ()
     number = leg.order + 1
     sent = Send(leg=leg.id, number=number, verb=event.word, step=event.step)
-    answered = replace(leg, order=number, answered=leg.seq)
+    answered = replace(leg, order=number, answered=leg.seq, renewed=number)
     if event.word == "release" or not leg.is_over:
         return changed_legs(run, {leg.id: answered}), (sent,)
     again = replace(

@@ -61,6 +61,7 @@ def leg_values(leg: LegState) -> dict[str, Any]:
         "again_from": leg.again_from.value if leg.again_from else "",
         "places": [step.place for step in leg.plan],
         "shut": leg.shut,
+        "renewed": leg.renewed,
     }
     same = {name: getattr(leg, name) for name in LEG_SAME}
     return {
@@ -183,6 +184,7 @@ def _leg_from(row: Row, steps: Sequence[Row], tries: Mapping[tuple[str, int], li
         again_step=state.get("again_step", ""),
         again_from=Leg(state["again_from"]) if state.get("again_from") else None,
         shut=state.get("shut", ""),
+        renewed=state.get("renewed", 0),
         **{name: row[name] for name in LEG_SAME},
     )
 

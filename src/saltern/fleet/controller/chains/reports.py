@@ -39,6 +39,7 @@ class ReportedLeg(Struct, frozen=True, kw_only=True):
     waits_for: str = ""
     quarantined: bool = False
     order: int = 0
+    applied: int | None = None
 
 
 UNREADABLE = "its system has sent a report that cannot be read"
@@ -62,6 +63,7 @@ def read_report(leg: LegState, body: object, now: float) -> Event:
         waits_for=said.waits_for[:COMMENT],
         quarantined=said.quarantined,
         order=min(said.order, MOST_ORDERS),
+        applied=said.applied,
     )
 
 
