@@ -29,6 +29,7 @@ class StepState(Struct):
     started: float = 0.0
     run: str = ""  # the number of the run that it was part of
     output: dict[str, str] = {}
+    output_size: dict[str, int] = {}  # characters of each stream, with what is left out
     exit_code: int | None = None
 
     def move(self, status: Step) -> None:
@@ -158,6 +159,7 @@ def _results(state: LegState, body: Body) -> None:
         step.comment, step.changed = result["comment"], result["changed"]
         step.took, step.started = result["took"], result.get("started", 0.0)
         step.output, step.exit_code = result.get("output", {}), result.get("exit_code")
+        step.output_size = result.get("output_size", {})
         step.run = jid if after is not Step.NOT_RUN else ""
 
 

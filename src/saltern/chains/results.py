@@ -133,7 +133,7 @@ def _row_of(answer: Answer | None) -> dict[str, object]:
     if output := _said(result):
         comment = f"{comment}: {output}"
     found: dict[str, object] = {"changed": has_changed(result), "took": answer.took}
-    found["output"] = output_of(result)
+    found["output"], found["output_size"] = output_of(result)
     if isinstance(code := result.data.get("retcode"), int):
         found["exit_code"] = code
     return {**_row(status(result), comment), **found, "started": answer.started if answer.has_start else 0.0}
@@ -153,16 +153,20 @@ def has_changed(result: Result) -> bool:
     )
 
 
-def output_of(result: Result) -> dict[str, str]:
-    """What its program wrote, the end of it if that is long."""
+def output_of(result: Result) -> tuple[dict[str, str], dict[str, int]]:
+    """What its program wrote, the end of it if that is long; and how many characters each stream has."""
     written = {name: result.data.get(name) or result.changes.get(name) for name in ("stdout", "stderr")}
-    return {name: _shortened(secrets.mask(str(text))) for name, text in written.items() if text}
+    texts = {name: secrets.mask(str(text)) for name, text in written.items() if text}
+    return {name: shortened(text) for name, text in texts.items()}, {
+        name: len(text) for name, text in texts.items()
+    }
 
 
-def _shortened(text: str) -> str:
-    if len(text) <= MOST_OUTPUT:
-        return text
-    return f"[{len(text) - MOST_OUTPUT:,} characters are left out here]\n{text[-MOST_OUTPUT:]}"
+def shortened(text: str, most: int = MOST_OUTPUT, size: int = 0) -> str:
+    """The end of a text that is long, behind a line with how much is left out; ``size``: of the whole."""
+    kept = text[-most:] if len(text) > most else text
+    left_out = max(size, len(text)) - len(kept)
+    return f"[{left_out:,} characters are left out here]\n{kept}" if left_out else text
 
 
 def _said(result: Result) -> str:

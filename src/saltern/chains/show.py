@@ -71,12 +71,13 @@ def _step_row(known: KnownLeg, action: Action, now: Mapping[str, object]) -> dic
         "changed": step.changed,
     }
     recorded |= {"run": step.run, "started": step.started, "took": step.took, "output": step.output}
+    recorded |= {"output_size": step.output_size}
     recorded |= {"exit_code": step.exit_code} if step.exit_code is not None else {}
     row = {
         "action": action.id,
         "kind": action.kind,
         "chunk": plan.segment_of(action.id).name,
-        "attempts": step.attempts,
+        "attempts": step.attempts + bool(now),  # counted with its result, which is not recorded yet
         **recorded,
         **now,
     }

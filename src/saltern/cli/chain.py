@@ -53,6 +53,8 @@ On many systems, at the controller (the run is that of `run FILE --on TARGET`):
   show RUN [SYSTEM]     a run, what it waits for, and each system; with a name, each action there
   matrix RUN            systems by actions, once
   log RUN               what was ordered, approved and sent
+  log RUN SYSTEM        what the actions of a system have printed; with ACTION, only that one, as it is;
+                        --follow: as it comes, until the run, or that system, is over
   approve RUN [GATE]    approve what waits for it; reject RUN [GATE] ends it
   pause, resume, cancel, retry [ACTION], skip ACTION, done ACTION, release: as above;
                         --system and --wave choose some of the systems
@@ -464,6 +466,13 @@ LINE = CommandLine(
             kind="on",
             default=False,
             help="run: say what would change, and change nothing",
+        ),
+        Row(
+            flag="--follow",
+            dest="follow",
+            kind="on",
+            default=False,
+            help="log: print what is printed as it comes",
         ),
         Row(flag="--archived", dest="archived", kind="on", default=False, help="list: archived ones, too"),
         Row(flag="--undo", dest="undo", kind="on", default=False, help="archive: bring it back"),

@@ -211,8 +211,9 @@ def _matrix(args: SimpleNamespace, client: Client) -> int:
 
 
 def _log(args: SimpleNamespace, client: Client) -> int:
-    rows = list(client.chain_runs.log(args.words[0]))
-    return _printed(args, rows, lambda _options: list(chain_matrix.log_lines(rows, time.time())))
+    from saltern.cli.chain_log import show_log
+
+    return show_log(args, client)
 
 
 def _runs(args: SimpleNamespace, client: Client) -> int:
@@ -292,7 +293,7 @@ VERBS: dict[str, Verb] = {
     "show": Verb(_show, "one run, and a system for its actions", 1, 2),
     "status": Verb(_show, "one run, and a system for its actions", 1, 2),
     "matrix": Verb(_matrix, "one run"),
-    "log": Verb(_log, "one run"),
+    "log": Verb(_log, "one run, a system of it, and an action there", 1, 3),
     "runs": Verb(_runs, "nothing, or the name of a chain", 0, 1),
     "pause": Verb(_order, "one run"),
     "resume": Verb(_order, "one run"),

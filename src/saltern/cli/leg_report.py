@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from msgspec import json
 
 from saltern.chains.legs import KnownLeg, Legs
+from saltern.chains.results import shortened
 from saltern.chains.show import as_data
+from saltern.chains.statuses import Step
 from saltern.cli.worker_follower import JobFollower
 from saltern.config.settings import Settings
 from saltern.journal.runs import Runs
+from saltern.language import secrets
 from saltern.language.diagnostics import OperationError
-from saltern.system import atomic
+from saltern.system import atomic, live
 
 STEP = 1_000_000  # records of a segment that the numbers of one record of the leg leave room for
 OFTEN = 0.5  # seconds between two reports of a leg at work
 HEAD = ("status", "seq", "applied", "waits_for", "quarantined")
 COMMENT = 500  # characters of a comment while it is at work
+OUTPUT = 8_000  # characters of one stream, and of all of them, while it is at work
+ALL_OUTPUT = 24_000
 
 
 def report_of_leg(known: KnownLeg, data: dict[str, Any], settings: Settings) -> dict[str, Any]:
@@ -39,6 +46,20 @@ class LegReport:
         self._settings = settings
         self._token = token
         self._at = float("-inf")
+        self._printed: dict[str, tuple[int, bytes]] = {}
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Until the block ends, what programs print is reported while they run."""
+        with live.watch(self._follower.live_prefix, self.note_output):
+            yield
+
+    def note_output(self) -> None:
+        """Report what the running program has printed, if that is more than before."""
+        found = {name: live.read(f"{self._follower.live_prefix}.{name}") for name in live.STREAMS}
+        if found != self._printed:
+            self._printed = found
+            self.note(now=True)
 
     def note(self, *, now: bool = False) -> None:
         """Write it down; not too often, unless it must be seen ``now``."""
@@ -54,17 +75,44 @@ class LegReport:
             data = report_of_leg(known, as_data(known, self._settings), self._settings)
         except OperationError:
             return  # a journal in the middle of a change; the next report has it
-        atomic.write(self._follower.leg_file, json.encode(_short(data)), durable=False)
+        atomic.write(self._follower.leg_file, json.encode(short_leg(data, self._printed)), durable=False)
 
 
-def _short(data: dict[str, Any]) -> dict[str, Any]:
-    """Without what is long: the return has all of it."""
+def short_leg(data: dict[str, Any], printed: dict[str, tuple[int, bytes]]) -> dict[str, Any]:
+    """A leg at work, without what is long: the return has all of it. ``printed``: what the running program
+    has printed so far, with how much is left out before it.
+    """
     names = ("action", "status", "changed", "attempts", "took", "started", "ended")
     rows = [
         {
             **{name: row[name] for name in names if name in row},
             "comment": str(row.get("comment", ""))[:COMMENT],
+            **_live_output(row, printed),
         }
         for row in data["steps"]
     ]
+    room = ALL_OUTPUT
+    for row in reversed(rows):  # the newest first
+        sizes = row["output_size"]
+        row["output"] = {
+            name: shortened(text, OUTPUT, sizes.get(name, 0)) for name, text in row["output"].items()
+        }
+        room -= sum(map(len, row["output"].values()))
+        row["output"] = row["output"] if room >= 0 else {}
     return {**{name: data[name] for name in HEAD}, "steps": rows}
+
+
+def _live_output(row: dict[str, Any], printed: dict[str, tuple[int, bytes]]) -> dict[str, Any]:
+    if row["status"] != Step.RUNNING.value:
+        return {"output": row.get("output") or {}, "output_size": row.get("output_size") or {}}
+    texts = {name: (before, _whole_lines(before, data)) for name, (before, data) in printed.items()}
+    return {
+        "output": {name: text for name, (_, text) in texts.items() if text},
+        "output_size": {name: before + len(text) for name, (before, text) in texts.items() if text},
+    }
+
+
+def _whole_lines(left_out: int, data: bytes) -> str:
+    """Whole lines only, without secrets: a part of one would not be known as one."""
+    begin = data.find(b"\n") + 1 if left_out else 0
+    return secrets.mask(data[begin : data.rfind(b"\n") + 1].decode("utf-8", "replace"))

@@ -100,7 +100,7 @@ class LegDriver:
                 raise
             known = begun
         if self.follower.is_cancelled() and known.state.status not in OVER:
-            cancel(self.settings, known.id, WHY)
+            cancel(self.settings, known.id, self._why(known.id))
             return Legs(self.settings).known(known.id)
         return known
 
@@ -121,13 +121,18 @@ class LegDriver:
         every = Legs(self.settings).all()
         return next((one for one in every if one.head.get("token") == self.order.token), None)
 
+    def _why(self, name: str) -> str:
+        """Why the leg is cancelled: an order about it may have said so before its job was ended."""
+        ordered = Legs(self.settings).orders.reason(name, "cancel")
+        return ordered or self.follower.cancel_reason() or WHY
+
     def _is_driven(self, name: str, problem: OperationError) -> bool:
         code = problem.diagnostics[0].code
         return code == "chain-over" or (code == "chain-busy" and Legs(self.settings).holder() in (name, ""))
 
     def _watch(self, event: Event) -> None:
         if isinstance(event, ChunkStarted) and self.follower.is_cancelled() and (known := self._begun()):
-            Legs(self.settings).orders.write(known.id, "cancel", WHY)
+            Legs(self.settings).orders.write(known.id, "cancel", self._why(known.id))
         self.on_change(now=isinstance(event, RunFinished))
         self.follower.follow(event)
 

@@ -82,6 +82,10 @@ class JobFollower:
     def is_cancelled(self) -> bool:
         return os.path.exists(self._folder.file("cancel"))
 
+    def cancel_reason(self) -> str:
+        """Why it is cancelled, as who ordered it says; empty if that is not known."""
+        return self._folder.text("cancel", COMMENT).strip()
+
     def _finished(self, answer: Answer) -> None:
         result = answer.result
         failed = result.outcome is Outcome.FAILED and result.ran  # what was not run failed for another reason
@@ -100,6 +104,11 @@ class JobFollower:
     def leg_file(self) -> str:
         """Where the leg of a chain is noted, for the agent to send."""
         return self._folder.file("leg")
+
+    @property
+    def live_prefix(self) -> str:
+        """How the names of the files begin that have what its programs print while they run."""
+        return self._folder.file("live")
 
     def claimed(self, run: str) -> None:
         from saltern.cli.worker_records import RecordWriter

@@ -150,7 +150,8 @@ class _Orders:
             denied=self.denied,
         )
         live = LegReport(self.follower, self.settings, self.token)
-        LegDriver(self.settings, order, self.follower, take_up=True, on_change=live.note).to_the_end()
+        with live.watched():
+            LegDriver(self.settings, order, self.follower, take_up=True, on_change=live.note).to_the_end()
 
     def _note(self, name: str) -> None:
         """Record the order in the journal of the leg, which continues by it after a reboot, too."""

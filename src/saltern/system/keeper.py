@@ -14,7 +14,7 @@ from _weakref import ref  # what it is without the rest of weakref, which no oth
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from saltern.system import clock, effects, ledger
+from saltern.system import clock, effects, ledger, live
 from saltern.system.faults import point
 from saltern.system.ledger import Entry, Kept, Ledger
 from saltern.system.signals import was_terminated
@@ -132,6 +132,7 @@ class ProgramKeeper:
         options["env"] = {TOKEN: token, **(env or {}), PROGRAM: start}
         if not self._hidden:
             options["spill"] = os.path.join(output_folder(self._folder), name)
+            options["live"] = live.Watched.prefix
         effects.acting()  # whatever is known is on disk before the keeper is asked
         point("keeper.ask")
         client = self._open()

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field, msgpack
 
-from saltern.system import keeper_process
+from saltern.system import keeper_process, live
 from saltern.system.faults import point
 from saltern.system.keeper_process import KeeperReply
 from saltern.system.ledger import Ledger
@@ -37,6 +37,7 @@ class KeeperClient(Struct):
         try:
             keeper_process.write(self.requests, request)
             point("keeper.asked")
+            live.wait_for(self.replies)
             reply = keeper_process.read(self.replies)
         except BrokenPipeError:
             reply = None

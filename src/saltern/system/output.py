@@ -10,6 +10,7 @@ import os
 from collections import deque
 from contextlib import suppress
 
+from saltern.system.live import LiveFile
 from saltern.system.private import make_private
 
 
@@ -29,10 +30,11 @@ def limit(kept: int, file: int) -> None:
 
 
 class Printed:
-    """One stream. ``spill`` is the file for one that is too long; empty: none."""
+    """One stream. ``spill``: the file for one that is too long; ``live``: for those who watch."""
 
-    def __init__(self, spill: str = "") -> None:
+    def __init__(self, spill: str = "", live: str = "") -> None:
         self._spill = spill
+        self._live = LiveFile(live) if live else None
         self._file = -1
         self._in_file = 0
         self._half = Limits.kept // 2
@@ -45,6 +47,8 @@ class Printed:
         if not piece:
             return
         self._total += len(piece)
+        if self._live is not None:
+            self._live.append(piece)
         if self._total > 2 * self._half:
             self._to_file(piece)
         room = self._half - self._sizes[0]
@@ -97,6 +101,8 @@ class Printed:
         return f"; {how_much} of them are in {self._spill}"
 
     def close(self) -> None:
+        if self._live is not None:
+            self._live.close()
         if self._file >= 0:
             with suppress(OSError):
                 os.close(self._file)

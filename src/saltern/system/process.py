@@ -82,6 +82,7 @@ def run(
     merge_err: bool = False,
     sink: Sink | None = None,
     spill: str = "",
+    live: str = "",
 ) -> Ran:
     """Run ``command`` and wait. A string goes to ``shell``; a sequence is run as it is.
 
@@ -89,7 +90,8 @@ def run(
     ``timeout`` it gets a session of its own, all of which is killed when time is up. A ``sink`` is given
     what the program prints as it comes, with the number of the stream, and nothing is kept. A daemon that
     it leaves behind is not waited for, even if that has the output open. Of what it prints, beginning and
-    end are kept (``system.output``); ``spill`` is how the names of the files begin that have all of it.
+    end are kept (``system.output``); ``spill`` is how the names of the files begin that have all of it,
+    ``live`` how those begin that have the end of it while it runs.
     """
     argv = [shell or "/bin/sh", "-c", command] if isinstance(command, str) else list(command)
     try:
@@ -108,7 +110,7 @@ def run(
     )
     launch = _as_other_user if who and who.uid != os.geteuid() else _spawn
     data = stdin.encode() if isinstance(stdin, str) else stdin
-    printed = _collectors(sink, spill)
+    printed = _collectors(sink, spill, live)
     # Until the program would be stopped again, nothing may interrupt us.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKING_TO_END)
     try:
@@ -227,10 +229,13 @@ class _Forwarded(Printed):
 Both = tuple[Printed, Printed]
 
 
-def _collectors(sink: Sink | None, spill: str) -> Both:
+def _collectors(sink: Sink | None, spill: str, live: str) -> Both:
     if sink is not None:
         return _Forwarded(sink, 1), _Forwarded(sink, 2)
-    return Printed(spill and f"{spill}.stdout"), Printed(spill and f"{spill}.stderr")
+    out, err = (
+        Printed(spill and f"{spill}.{name}", live and f"{live}.{name}") for name in ("stdout", "stderr")
+    )
+    return out, err
 
 
 def _attend(

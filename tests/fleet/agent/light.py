@@ -85,7 +85,7 @@ class LightRunner:
         """A worker outlives the agent that started it."""
         return await asyncio.shield(self.tasks[jid])
 
-    async def cancel(self, jid: str, *, hard: bool) -> None:
+    async def cancel(self, jid: str, *, hard: bool, why: str = "") -> None:
         self.cancelled.append((jid, hard))
 
 

@@ -36,6 +36,7 @@ from saltern.fleet.protocol.keys import SigningKey
 from saltern.fleet.protocol.messages import Certificate, Facts, Job, Return
 from saltern.fleet.store import audit, chain_runs, events, jobs, systems
 from saltern.fleet.store.chain_outbox import put_orders
+from saltern.fleet.store.chain_outputs import put_outputs
 from saltern.fleet.store.chain_plans import add_plan
 from saltern.fleet.store.chains import StoredChain, StoredVersion, add_chain, add_version
 from saltern.fleet.store.database import Database, open_database
@@ -247,6 +248,8 @@ def add_chain_run(database: Database, name: str, system: str) -> None:
         gates.add(connection, name, {"run": GateAsk()}, "", 10.0)
         order = {"run": name, "leg": leg.id, "order": 1, "verb": "run", "created": 10.0}
         put_orders(connection, [order])
+        printed = {"leg": leg.id, "step": 0, "attempt": 1, "stream": "stdout"}
+        put_outputs(connection, [{**printed, "size": 6, "cut": False, "data": b"hello\n"}])
 
 
 def add_chain_plan(database: Database, name: str, system: str) -> None:

@@ -342,7 +342,7 @@ def test_46_what_was_reported_before_a_retry_neither_ends_the_leg_nor_asks_again
 
 
 def test_46_a_system_that_passed_over_a_retry_is_believed() -> None:
-    """A cancel was quicker than the retry before it: the leg never began anew, and its system reports that."""
+    """A cancel was quicker than the retry before it: the leg never began anew, and its system says so."""
     run, _ = after(
         a_run(1, TWO),
         BEGIN,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 import time
 from collections import Counter
 
@@ -84,7 +85,7 @@ def test_what_cannot_be_asked_of_many_systems_is_refused(place: Place) -> None:
     assert "wrong.yaml:2" in wrong.stderr, wrong
 
 
-@pytest.mark.parametrize("how", ["--reason=late", "--now"])
+@pytest.mark.parametrize("how", ["", "--now"])
 def test_a_chain_that_is_cancelled_ends_and_leaves_the_system_free(place: Place, how: str) -> None:
     begun = place.base / f"begun{how}"
     actions = "".join(
@@ -96,11 +97,12 @@ def test_a_chain_that_is_cancelled_ends_and_leaves_the_system_free(place: Place,
     while not begun.exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    said = place.run("chain", "cancel", run, how)
+    said = place.run("chain", "cancel", run, "--reason", "it is too late", *filter(None, [how]))
     assert "run: running → cancelling" in said.stdout, said
     place.run("chain", "watch", run)
     leg = json.loads(place.run("chain", "show", run, "web1", "--out", "json").stdout)
     assert (leg["status"], leg["steps"][-1]["status"]) == ("cancelled", "cancelled")
+    assert leg["steps"][-1]["comment"] == "it is too late"
     other = write(place, "chain: c\nactions:\n  - {id: a, command: 'true'}\n")
     again = place.run("chain", "run", other, "--on", "web1")
     assert again.returncode == 0, again
@@ -144,3 +146,46 @@ def test_a_deny_list_stops_the_action_that_it_forbids(place: Place) -> None:
         assert (place.base / "denied-c").exists() and not (place.base / "denied-b").exists()
     finally:
         (folder / "deny.yaml").unlink()
+
+
+def test_what_actions_print_is_seen_while_they_run_and_kept(place: Place) -> None:
+    """It is followed as it comes; the action ends only when its first line was seen far away."""
+    gate = place.base / "printed-gate"
+    text = (
+        "chain: talks\nactions:\n"
+        f"  - {{id: a, command: 'echo early; echo odd >&2; until test -e {gate}; do sleep 0.05; done;"
+        " echo late'}\n"
+        "  - {id: b, command: 'echo last; exit 3'}\n  - {id: c, command: 'true'}\n"
+    )
+    run = place.run(
+        "chain", "run", write(place, text, "talks.yaml"), "--on", "web*", "--detach"
+    ).stdout.strip()
+    with subprocess.Popen(
+        place.command("chain", "log", run, "--follow"),
+        env=place.env,
+        cwd=place.base,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as follower:
+        assert follower.stdout is not None
+        seen: set[str] = set()
+        while not {"web1 a | early", "web2 a | early", "web1 a ! odd"} <= seen:
+            line = follower.stdout.readline()
+            assert line, seen
+            seen.add(line.rstrip("\n"))
+        assert not any("late" in one for one in seen)
+        gate.touch()
+        rest = follower.communicate(timeout=120)[0].splitlines()
+    assert sorted(one for one in rest if one.startswith("web1")) == ["web1 a | late", "web1 b | last"]
+    assert place.run("chain", "log", run, "web1", "a").stdout == "early\nlate\n"
+    shown = place.run("chain", "log", run, "web2").stdout.splitlines()
+    assert [line for line in shown if line.startswith("c:")] == ["c: not run, blocked by b"]
+    assert "  ! odd" in shown and "  | last" in shown
+    rows = place.data("chain", "log", run, "web1")
+    assert [(row["action"], row["stream"], row["text"], row["cut"]) for row in rows] == [
+        ("a", "stdout", "early\nlate", False),
+        ("a", "stderr", "odd", False),
+        ("b", "stdout", "last", False),
+    ]
+    wrong = place.run("chain", "log", run, "web1", "x")
+    assert "[chain-action]" in wrong.stderr, wrong

@@ -255,14 +255,14 @@ class Jobs:
 
     # -- orders ----------------------------------------------------------------------------------
 
-    async def cancel(self, jid: str, *, hard: bool) -> None:
+    async def cancel(self, jid: str, *, hard: bool, why: str = "") -> None:
         """Cancel a job: at once if it waits, before its next state or by force if it runs."""
         entry = self._spool.entry(jid)
         if entry is None or entry.state not in (WAITING, RUNNING):
             return
         self._spool.cancel(jid, "hard" if hard else "soft")
         if entry.state == RUNNING:
-            await self._runner.cancel(jid, hard=hard)
+            await self._runner.cancel(jid, hard=hard, why=why)
         self.wake()
 
     async def close(self) -> None:

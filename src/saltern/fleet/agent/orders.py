@@ -61,7 +61,7 @@ class Orders:
     async def _obey(self, order: Control) -> None:
         log.info("order: %s %s", order.action, order.jid or "")
         if order.action in ("cancel", "kill") and order.jid:
-            await self._agent.jobs.cancel(order.jid, hard=order.action == "kill")
+            await self._agent.jobs.cancel(order.jid, hard=order.action == "kill", why=order.why)
         elif order.action == "sync":
             self._agent.syncer.wake()
         elif order.action == "drain":

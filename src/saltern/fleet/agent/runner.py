@@ -17,7 +17,7 @@ from saltern.fleet.agent.recovery import Trace
 from saltern.fleet.agent.task import JobFolder, Outcome, Task
 from saltern.fleet.agent.warm import WarmWorker
 from saltern.fleet.bus.process_end import until_ended
-from saltern.system import own_program
+from saltern.system import atomic, own_program
 
 GRACE = 10.0  # seconds between the request to end and the end by force
 WORKER = "saltern.cli.worker"
@@ -40,7 +40,7 @@ class Runner(Protocol):
 
     def folder(self, jid: str) -> JobFolder: ...
 
-    async def cancel(self, jid: str, *, hard: bool) -> None:
+    async def cancel(self, jid: str, *, hard: bool, why: str = "") -> None:
         """Have it end before its next state, or now."""
         ...
 
@@ -105,10 +105,10 @@ class ProcessRunner:
         """End what is kept ready; workers continue."""
         await self.warm.end()
 
-    async def cancel(self, jid: str, *, hard: bool) -> None:
+    async def cancel(self, jid: str, *, hard: bool, why: str = "") -> None:
         folder = self.folder(jid)
         with suppress(FileNotFoundError):
-            os.close(os.open(folder.file("cancel"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            atomic.write(folder.file("cancel"), why.encode(), durable=False)
         if not (hard or folder.is_call()) or not (pid := folder.holder()):
             return
         _signal(pid, signal.SIGINT)  # as a user at the keyboard: its programs end, too

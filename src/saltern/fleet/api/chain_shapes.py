@@ -149,6 +149,30 @@ class LegAnswer(ApiAnswer, frozen=True, kw_only=True):
     orders: list[dict[str, Any]]
 
 
+class OutputsQuery(PageQuery, frozen=True, kw_only=True):
+    """Which action of a system, and which attempt of it; without them, all."""
+
+    action: Word = ""
+    attempt: Annotated[int, Meta(ge=1, le=2**31 - 1)] | None = None
+
+
+class OutputListed(ApiAnswer, frozen=True, kw_only=True):
+    """One stream of one attempt. ``size``: characters that were printed; ``cut``: some are left out."""
+
+    system: str
+    action: str
+    attempt: int
+    stream: str
+    size: int
+    cut: bool
+
+
+class OutputAnswer(OutputListed, frozen=True, kw_only=True):
+    """What was printed: all of it, or its end."""
+
+    text: str
+
+
 class MatrixRow(ApiAnswer, frozen=True, kw_only=True):
     """One system: the status of each action in the order of ``actions``; empty: it does not have it."""
 

@@ -15,8 +15,11 @@ from saltern.fleet.api.chain_shapes import (
     ChainVoted,
     LegAnswer,
     MatrixAnswer,
+    OutputAnswer,
+    OutputListed,
+    OutputsQuery,
 )
-from saltern.fleet.api.handlers import chain_plans, chain_runs
+from saltern.fleet.api.handlers import chain_outputs, chain_plans, chain_runs
 from saltern.fleet.api.pages import Page, PageQuery
 from saltern.fleet.api.plan_shapes import (
     ChainPlanBody,
@@ -61,6 +64,14 @@ CHAIN_ROUTES: tuple[Route, ...] = (
     get(f"{RUN}/log", "jobs.read", chain_runs.list_chain_log, Page[ChainLogRow], query=PageQuery),
     get(f"{RUN}/legs", "jobs.read", chain_runs.list_chain_legs, Page[LegAnswer], query=PageQuery),
     get(f"{RUN}/legs/{{system}}", "jobs.read", chain_runs.get_chain_leg, LegAnswer),
+    get(f"{RUN}/outputs", "jobs.read", chain_outputs.list_run_outputs, Page[OutputListed], query=PageQuery),
+    get(
+        f"{RUN}/legs/{{system}}/outputs",
+        "jobs.read",
+        chain_outputs.list_leg_outputs,
+        Page[OutputAnswer],
+        query=OutputsQuery,
+    ),
     post(f"{RUN}/orders", "jobs.cancel", chain_runs.order_chain_run, ChainOrdered, body=ChainOrderBody),
     post(
         f"{RUN}/gates/{{gate}}/votes",

@@ -50,6 +50,15 @@ class ChainRuns:
     def log(self, run: str) -> Iterator[Row]:
         return self._session.pages(f"/v1/chain-runs/{part(run)}/log")
 
+    def outputs(self, run: str) -> Iterator[Row]:
+        """What every action has printed on every system: how much, and not the text."""
+        return self._session.pages(f"/v1/chain-runs/{part(run)}/outputs")
+
+    def texts(self, run: str, system: str, *, action: str = "", attempt: int | None = None) -> Iterator[Row]:
+        """What actions have printed on one system."""
+        path = f"/v1/chain-runs/{part(run)}/legs/{part(system)}/outputs"
+        return self._session.pages(path, action=action, attempt=attempt)
+
     def order(self, run: str, verb: str, **options: Any) -> dict[str, str]:
         """Pause, resume, cancel, retry, skip, done, release; what it changed."""
         answer = self._session.post(f"/v1/chain-runs/{part(run)}/orders", {"verb": verb, **options})

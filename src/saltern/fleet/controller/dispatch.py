@@ -105,9 +105,9 @@ class Dispatcher:
         """Who is away by the broker's word, or could not be reached last over SSH."""
         return [one for one in systems if not self._board.is_online(one)]
 
-    async def cancel(self, jid: str, systems: Collection[str], *, hard: bool) -> set[str]:
+    async def cancel(self, jid: str, systems: Collection[str], *, hard: bool, why: str = "") -> set[str]:
         """Order agents to stop a job, and stop it on hosts; those who are there to hear it."""
-        order = Control(action="kill" if hard else "cancel", jid=jid)
+        order = Control(action="kill" if hard else "cancel", jid=jid, why=why)
         stopped = self._ssh.cancel(jid, self._ssh.own(systems), hard)
         return await self.order(order, systems) | stopped
 

@@ -18,7 +18,6 @@ from saltern.fleet.store.chain_tables import (
     CHAIN_ATTEMPTS,
     CHAIN_LEGS,
     CHAIN_ORDERS,
-    CHAIN_OUTPUTS,
     CHAIN_RUNS,
     CHAIN_STEPS,
     CHAIN_WAVES,
@@ -203,17 +202,7 @@ def change_steps(connection: Connection, rows: Sequence[Row]) -> None:
 
 def put_attempts(connection: Connection, rows: Sequence[Row]) -> None:
     """Add attempts, or replace what is known of them."""
-    _put(connection, CHAIN_ATTEMPTS, ("leg", "step", "number"), rows)
-
-
-def put_outputs(connection: Connection, rows: Sequence[Row]) -> None:
-    _put(connection, CHAIN_OUTPUTS, ("leg", "step", "attempt", "stream"), rows)
-
-
-def output_rows(connection: Connection, leg: str) -> list[Row]:
-    order = (CHAIN_OUTPUTS.c.step, CHAIN_OUTPUTS.c.attempt, CHAIN_OUTPUTS.c.stream)
-    query = select(CHAIN_OUTPUTS).where(CHAIN_OUTPUTS.c.leg == leg).order_by(*order)
-    return [row._asdict() for row in connection.execute(query)]
+    put(connection, CHAIN_ATTEMPTS, ("leg", "step", "number"), rows)
 
 
 def add_order(connection: Connection, row: Row) -> None:
@@ -249,7 +238,8 @@ def _update(connection: Connection, table: Table, keys: Sequence[str], rows: Seq
         connection.execute(statement, some)
 
 
-def _put(connection: Connection, table: Table, keys: Sequence[str], rows: Sequence[Row]) -> None:
+def put(connection: Connection, table: Table, keys: Sequence[str], rows: Sequence[Row]) -> None:
+    """Add rows, or replace those with the same keys."""
     if not rows:
         return
     make: Any = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert

@@ -198,10 +198,3 @@ def list_lines(rows: Sequence[Row], now: float) -> Iterator[str]:
         legs = ", ".join(f"{number} {status}" for status, number in sorted(row["legs"].items()))
         name = f"{safe_line(row['chain'])} v{row['version']}"
         yield line.format(row["run"], row["status"], cut(name, 19), moment(row["created"], now), legs)
-
-
-def log_lines(rows: Sequence[Row], now: float) -> Iterator[str]:
-    for row in rows:
-        who = f" by {safe_line(row['who'])}" if row["who"] else ""
-        about = f" {safe_line(row['about'])}" if row["about"] else ""
-        yield f"{moment(row['at'], now)}  {safe_line(row['what'])}{who}{about}: {safe_line(row['detail'])}"

@@ -18,6 +18,7 @@ from saltern.fleet.chains.model import RunState
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains.decisions import Decided, Decisions
 from saltern.fleet.controller.chains.gates import expire
+from saltern.fleet.controller.chains.outputs import store_outputs
 from saltern.fleet.controller.chains.publisher import Publisher
 from saltern.fleet.controller.chains.reports import read_report, unpack, without_report
 from saltern.fleet.controller.chains.shut import WindowWatch
@@ -145,8 +146,20 @@ class ChainKeeper:
             yield Tick(now=now)
 
         decided = self._decisions.decide(connection, run, events)
+        _store_outputs(connection, decided.after, news)
         set_answers(connection, {one.number: one.status for one in news.returned}, now)
         return decided
+
+
+def _store_outputs(connection: Connection, state: RunState, news: News) -> None:
+    """Store what actions have printed: first what runs, then what has ended, which has all of it."""
+    for name, body in news.live.items():
+        if name in state.legs:
+            store_outputs(connection, state.legs[name], body, final=False)
+    for one in news.returned:
+        packed = job_queries.body(connection, one.jid, one.system) if one.leg in state.legs else None
+        if packed is not None:
+            store_outputs(connection, state.legs[one.leg], unpack(*packed), final=True)
 
 
 def _returned(connection: Connection, state: RunState, one: Returned, now: float) -> Iterator[Event]:

@@ -65,7 +65,7 @@ class Publisher:
             sent = await hold.write(self._make, group, self._now())
             await self._dispatcher.push(sent.jid, sent.systems, sent.envelope)
             for jid, systems in sent.ended.items():
-                await self._dispatcher.cancel(jid, systems, hard=True)
+                await self._dispatcher.cancel(jid, systems, hard=True, why=_reason(group))
             number += 1
         return number
 
@@ -134,6 +134,11 @@ def _ended(connection: Connection, group: Group) -> dict[str, list[str]]:
         for jid in jids:
             found.setdefault(jid, []).append(system_of[leg])
     return found
+
+
+def _reason(group: Group) -> str:
+    """Why an operator has ordered it."""
+    return str(json.decode(group.body).get("reason", ""))
 
 
 def _names(orders: Sequence[Unsent]) -> list[str]:

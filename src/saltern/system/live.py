@@ -1,0 +1,103 @@
+"""What a program prints while it runs, in files for those who watch: the end of each stream, within a bound.
+
+A process that has watchers calls ``watch``: its programs then write what they print to files beside their
+results, and while it waits for one of them it calls ``look`` now and then, where nothing is half done.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from saltern.system import atomic
+from saltern.system.regular import read_regular
+
+MOST = 64 << 10  # bytes of one stream that are kept at least; a file has at most twice as many
+HEAD = 20  # bytes before the text: how many are left out
+EVERY = 0.5  # seconds between two looks
+STREAMS = ("stdout", "stderr")
+
+
+class Watched:
+    """Of this process: how the names of the files begin (empty: there are none), and who looks at them."""
+
+    prefix = ""
+    look: Callable[[], None] | None = None
+
+
+@contextmanager
+def watch(prefix: str, look: Callable[[], None]) -> Iterator[None]:
+    """Until the block ends, programs are watched."""
+    before = Watched.prefix, Watched.look
+    Watched.prefix, Watched.look = prefix, look
+    try:
+        yield
+    finally:
+        Watched.prefix, Watched.look = before
+        for stream in STREAMS:
+            with suppress(OSError):
+                os.remove(f"{prefix}.{stream}")
+
+
+def wait_for(pipe: int) -> None:
+    """Return when the pipe has something to read; until then, let those who watch look."""
+    if Watched.look is None:
+        return
+    import select
+
+    while not select.select([pipe], [], [], EVERY)[0]:
+        Watched.look()
+
+
+class LiveFile:
+    """One stream as it comes. What cannot be written is left out: the program continues."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._file, self._size, self._left_out = path, -1, 0, 0
+        self._begin(b"")
+
+    def append(self, piece: bytes) -> None:
+        if self._file < 0:
+            return
+        if self._size + len(piece) > 2 * MOST:
+            _, kept = read(self._path)
+            whole = kept + piece
+            self._left_out += max(0, len(whole) - MOST)
+            self._begin(whole[-MOST:])
+        else:
+            self._write(piece)
+
+    def _begin(self, text: bytes) -> None:
+        """A new file in place of the old one: who reads sees one of them as a whole."""
+        self.close()
+        with suppress(OSError):
+            atomic.write(self._path, b"%0*d" % (HEAD, self._left_out), durable=False)
+            self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+            self._size = 0
+            self._write(text)
+
+    def _write(self, piece: bytes) -> None:
+        view = memoryview(piece)
+        try:
+            while view:
+                done = os.write(self._file, view)
+                self._size += done
+                view = view[done:]
+        except OSError:
+            self.close()
+
+    def close(self) -> None:
+        if self._file >= 0:
+            with suppress(OSError):
+                os.close(self._file)
+            self._file = -1
+
+
+def read(path: str) -> tuple[int, bytes]:
+    """How many bytes are left out before it, and the text; nothing, if there is no such file."""
+    try:
+        data = read_regular(path)
+        return int(data[:HEAD] or b"0"), data[HEAD:]
+    except (OSError, ValueError):
+        return 0, b""
