@@ -186,7 +186,7 @@ def request_of(args: SimpleNamespace) -> Request:
     return Request(
         sls=tuple(name for word in args.sls for name in word.split(",") if name),
         saltenv=args.saltenv,
-        exclude=_excluded(args.exclude),
+        exclude=excluded(args.exclude),
         template=args.template,
         id=args.only_id,
     )
@@ -262,7 +262,7 @@ def _problems_as_data(args: SimpleNamespace, problem: SalternError) -> None:
     problem_writer(args.out)(problem.diagnostics, sys.stdout, options_for(sys.stdout, colour=args.color))
 
 
-def _excluded(text: str | None) -> tuple[object, ...]:
+def excluded(text: str | None) -> tuple[object, ...]:
     if not text:
         return ()
     value = yaml_value("--exclude", text)

@@ -25,6 +25,8 @@ COMMANDS: dict[str, Command] = {
     "schedule": Command("chains that the controller runs at their times", "schedule"),
     "fleet": Command("many systems: who is there, keys, tokens, groups, facts, and a demonstration", "fleet"),
     "console": Command("open the console of the fleet in a browser", "console"),
+    "orchestrate": Command("run an orchestration file: states that act on many systems", "orchestrate"),
+    "runner": Command("run a runner of the controller: jobs.*, manage.*, cache.*, your own", "runner"),
     "jobs": Command("list the jobs of the fleet", "jobs"),
     "job": Command("show or follow one job of the fleet", "job"),
     "events": Command("print what happens in the fleet, as it happens", "events"),

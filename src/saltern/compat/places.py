@@ -21,6 +21,7 @@ KINDS: dict[str, str] = {
     "renderers": "renderers",
     "pillar": "pillar",
     "tops": "tops",
+    "runners": "runners",
 }
 
 

@@ -10,6 +10,7 @@ from saltern.durable.apply import pause_for_barrier, remove_leftovers
 from saltern.durable.head import head_of, restore_session, surroundings
 from saltern.durable.open_journal import end_journal, open_journal
 from saltern.engine.apply import execute, prepare_plan
+from saltern.engine.session import Session
 from saltern.journal.fold import RunState
 from saltern.journal.runs import Runs
 from saltern.journal.summaries import RESUMABLE, last_resumable
@@ -30,6 +31,7 @@ def resume(
     again: Sequence[str] = (),
     ends: Callable[[], bool] | None = None,
     question: ResumeQuestion | None = None,
+    prepare: Callable[[Session], None] | None = None,
 ) -> Report | None:
     """Continue a run; the last that can be, if none is named. None: there is nothing to resume.
 
@@ -37,6 +39,7 @@ def resume(
     or ``ends``, cancels the reboot where that can be done. One that continues with another build of this
     program replaces this process by that build, with the options ``again`` on its command line.
     ``question`` is asked about interrupted states with ``resume: ask``; without one, such a state fails.
+    ``prepare`` is called with the session before anything is run.
     """
     remember()
     runs = Runs(settings, opens=True)
@@ -50,6 +53,8 @@ def resume(
         head = head_of(state)
         session = restore_session(settings, head.settings, head.pillar)
         session.resume_question = question
+        if prepare is not None:
+            prepare(session)
         planned = bool(state.open_barriers)
         if planned:
             from saltern.durable.barriers.cross import cross_barriers

@@ -43,6 +43,7 @@ def make_session(
         given = {**(pillar or {}), **more}
         made = make_session(other, given, depth=depth + 1, grains=grains, texts=texts)
         made.run.programs = session.run.programs  # what it runs belongs to the state that asks
+        made.run.orchestration = session.run.orchestration
         return made
 
     session.run.states = NestedEngine(fresh)

@@ -43,6 +43,7 @@ class ProgramKeeper:
         self._step = NO_STATE  # the number of the state that is being called
         self._call = 0  # which call of it that is: one on the other side of a barrier is another
         self._times = 0  # programs that it has asked for
+        self._calls = 0  # calls of other systems that it has made
         self._replayed: set[int] = set()  # states that get their results of before
         self._hidden = False  # nothing that it prints goes to a file
         self._ledger: Ledger | None = None  # open, and of no keeper yet
@@ -65,7 +66,7 @@ class ProgramKeeper:
     def enter(self, step: int, call: int = 0, *, hidden: bool = False) -> None:
         """The state of this number is about to be called, after so many calls that ended at a barrier;
         ``NO_STATE``: none is."""
-        self._step, self._call, self._times, self._hidden = step, call, 0, hidden
+        self._step, self._call, self._times, self._calls, self._hidden = step, call, 0, 0, hidden
 
     def known(self, step: int, call: int = 0) -> tuple[int, int]:
         """How many programs of a state were begun before the run broke, and how many of them have ended."""
@@ -104,6 +105,13 @@ class ProgramKeeper:
     def replay(self, step: int) -> None:
         """When this state is called again, its programs have the results that they had."""
         self._replayed.add(step)
+
+    def next_token(self) -> str:
+        """A name for the next call of other systems that the state makes: it stays the same if the state is
+        called again. Whatever is known is on disk before the name is used."""
+        self._calls += 1
+        effects.acting()
+        return f"{self._jid}.{called(self._step, self._call)}.{self._calls}"
 
     # -- programs --------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from saltern.config.settings import Settings
     from saltern.language.barriers import Crossing
     from saltern.language.chunk import Chunk
+    from saltern.modules.api.orchestration import Orchestration
     from saltern.system.clock import Clock
     from saltern.system.host import Host
     from saltern.system.keeper import ProgramKeeper
@@ -114,6 +115,7 @@ class Run:
         "functions",
         "grains",
         "opts",
+        "orchestration",
         "outbox",
         "pillar",
         "programs",
@@ -150,6 +152,7 @@ class Run:
         self.states: States | None = None  # of who made the run, if it can compile
         self.chunks: Sequence[Chunk] = ()  # all of the run, sorted; the engine's, once they are compiled
         self.crossing: Crossing | None = None  # of the state that is called again after a barrier
+        self.orchestration: Orchestration | None = None  # the fleet, if the run is an orchestration
         self.programs: ProgramKeeper | None = None  # while a journal is open: runs what must outlive us
         self.refresh: Callable[[frozenset[str]], None] = lambda _: None  # the engine's, once it is built
 

@@ -82,6 +82,7 @@ STATES: tuple[str, ...] = (
     "postgres_user",
     "puppet",
     "pyinfra",
+    "salt",
     "saltcall",
     "saltern",
     "schedule",

@@ -26,6 +26,12 @@ _GIT: Mapping[str, str] = {
     "output_encoding": "git's output is UTF-8",
     "password": "for Windows and macOS",
 }
+_ORCHESTRATION: Mapping[str, str] = dict.fromkeys(
+    ("ssh", "roster"), "a system is a system, however it is reached"
+)
+_RETURNERS: Mapping[str, str] = dict.fromkeys(
+    ("ret", "ret_config", "ret_kwargs"), "no returner is called: the controller keeps every return"
+)
 _ENV: Mapping[str, str] = {"env": "an old name of saltenv, which Salt ignores, too"}
 _OLD_PIP: Mapping[str, str] = dict.fromkeys(
     (
@@ -149,6 +155,9 @@ NO_EFFECT: Rows = {
     "schedule.absent": {**_SCHEDULE, "persist": "there is the file only"},
     "schedule.disabled": {**_SCHEDULE, "persist": "there is the file only"},
     "schedule.enabled": {**_SCHEDULE, "persist": "there is the file only"},
+    "salt.function": _ORCHESTRATION,
+    "salt.state": {**_ORCHESTRATION, "orchestration_jid": "a job knows its parent"},
+    "salt.wait_for_event": {"node": "all events are those of the controller"},
     "schedule.present": _SCHEDULE,
     "service.dead": _SERVICE,
     "service.disabled": _SERVICE,
@@ -171,6 +180,8 @@ NO_EFFECT: Rows = {
 }
 
 UNSUPPORTED: Rows = {
+    "salt.function": _RETURNERS,
+    "salt.state": _RETURNERS,
     "archive.extracted": {
         "list_options": "an archive is listed as it is; give options for what tar does not know itself",
     },

@@ -1,0 +1,121 @@
+"""``saltern orchestrate``: states that act on many systems, as a run of its own with a journal."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+from saltern.cli import exits
+from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.options import (
+    CONTROLLER_ROW,
+    REPORT_ROWS,
+    SSH_ROWS,
+    STATE_ROWS,
+    TREE_ROWS,
+    output_rows,
+)
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+DIRECTORY_ROW = Row(
+    flag="--directory",
+    dest="directory",
+    metavar="DIR",
+    help="the directory of the controller, if it was started with one: its roots are used",
+)
+LINE = CommandLine(
+    command="orchestrate",
+    about="Run an orchestration file: states that act on the systems of a fleet, in the order you give them.",
+    epilog="""\
+examples:
+  saltern orchestrate deploy                          on the controller
+  saltern orchestrate deploy --pillar '{version: 7}'
+  saltern orchestrate deploy --test                   systems report what would change
+  saltern orchestrate deploy --roster hosts.yaml      over SSH, without a controller
+  saltern orchestrate --resume                        continue the last one that broke
+
+exit codes: as for `saltern apply`""",
+    words=(
+        Word(dest="sls", metavar="SLS", many=True, help="names of orchestration files; with --resume, a JID"),
+    ),
+    rows=(
+        Row(flag="--test", dest="test", kind="on", help="say what would change, and change nothing"),
+        Row(
+            flag="--resume",
+            dest="resume",
+            kind="on",
+            default=False,
+            help="continue one that broke: the last, or the one that is named. Nothing is sent twice",
+        ),
+        Row(flag="--list", dest="list", kind="on", default=False, help="list those that were run from here"),
+        Row(
+            flag="--exclude",
+            dest="exclude",
+            metavar="YAML",
+            help="SLS names or {id: NAME} to leave out; a list is fine",
+        ),
+        Row(flag="--failhard", dest="failhard", kind="on", help="end the run at the first failure"),
+        Row(flag="--strict", dest="strict", kind="on", help="unknown states and arguments are errors"),
+        Row(
+            flag="--detailed-exitcode",
+            dest="detailed_exitcode",
+            kind="on",
+            default=False,
+            help="exit with 4 when something changed or would change",
+        ),
+        Row(
+            flag="--jid",
+            dest="jid",
+            metavar="JID",
+            help="for programs: the number that it gets. One that is known is continued, or shown if it has"
+            " ended",
+        ),
+        DIRECTORY_ROW,
+        CONTROLLER_ROW,
+        *TREE_ROWS,
+        *output_rows("highstate"),
+        *STATE_ROWS,
+        *REPORT_ROWS,
+        *(row for row in SSH_ROWS if row.flag != "--resume"),
+    ),
+)
+WIDTH = "{:<34}{:<13}{:<21}{:>8}{:>9}{:>8}  {}"
+
+
+def main(argv: list[str]) -> int:
+    args = parse(LINE, argv)
+    if args.list:
+        return _list(args)
+    from saltern.cli.orchestration_run import begin, resume_named
+
+    if args.resume:
+        return resume_named(args, args.sls[0] if args.sls else "last")
+    if not args.sls:
+        what, fix = "no orchestration file is named", "saltern orchestrate SLS"
+        raise OperationError(Diagnostic(code="option-shape", what=what, fix=fix))
+    return begin(args)
+
+
+def _list(args: SimpleNamespace) -> int:
+    """Print those of this machine, the newest first."""
+    from saltern.cli.orchestration_fleet import orchestration_settings
+    from saltern.fleet.orchestration.folder import Orchestrations
+    from saltern.system.clock import stamp
+
+    settings = orchestration_settings(args)
+    kept = Orchestrations(settings)
+    rows = list(kept.summaries(settings))
+    if args.out != "highstate":
+        from msgspec import to_builtins
+
+        from saltern.cli.options import output_options
+        from saltern.report.outputs import write_data
+
+        found = [{**(to_builtins(one) if one else {}), "jid": jid} for jid, one in rows]
+        write_data(found, sys.stdout, output_options(args, settings), args.out)
+        return exits.OK
+    print(WIDTH.format("orchestration", "status", "started (UTC)", "states", "changed", "failed", "file"))
+    for jid, one in rows:
+        known = (one.status, stamp(one.started), one.done, one.changed, one.failed) if one else [""] * 5
+        print(WIDTH.format(jid, *known, ", ".join(kept.note(jid).sls)).rstrip())
+    return exits.OK

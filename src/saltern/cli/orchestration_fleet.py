@@ -1,0 +1,91 @@
+"""Where an orchestration has its files, its pillar and its systems from."""
+
+from __future__ import annotations
+
+import os
+import socket
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli.options import settings_of
+
+if TYPE_CHECKING:
+    from saltern.config.settings import Settings
+    from saltern.engine.session import Session
+    from saltern.fleet.orchestration.folder import Note
+    from saltern.modules.api.orchestration import Orchestration
+
+# Options that an orchestration within an orchestration gets as well.
+INHERITED = {
+    "config": "--config",
+    "file_root": "--file-root",
+    "pillar_root": "--pillar-root",
+    "directory": "--directory",
+}
+
+
+def orchestration_settings(args: SimpleNamespace) -> Settings:
+    """The configuration of this machine, with the roots of the controller if it is here."""
+    typed = {name: getattr(args, name, None) for name in ("test", "failhard", "strict")}
+    own: dict[str, object] = {} if args.roster else _controller_options(args)
+    own["id"] = f"{socket.gethostname()}_master"  # as a Salt master is called in its own pillar
+    given = {"file_roots": args.file_root, "pillar_roots": args.pillar_root, "id": args.minion_id}
+    return settings_of(args, **{name: one for name, one in own.items() if not given.get(name)}, **typed)
+
+
+def _controller_options(args: SimpleNamespace) -> dict[str, object]:
+    """What the configuration of the controller on this machine says of files, pillar and groups."""
+    from saltern.fleet.controller.paths import controller_paths
+    from saltern.fleet.controller.settings import load_settings
+
+    directory = args.directory
+    if directory is None and args.controller and os.path.basename(args.controller) == "controller.sock":
+        directory = os.path.dirname(os.path.abspath(args.controller))
+    paths = controller_paths(directory)
+    if not os.path.isfile(paths.config):
+        return {}
+    own = load_settings(paths)
+    return {
+        "file_roots": own.file_roots or {"base": [paths.root("salt")]},
+        "pillar_roots": own.pillar_roots or {"base": [paths.root("pillar")]},
+        "nodegroups": own.nodegroups,
+        **({"ext_pillar": own.ext_pillar} if own.ext_pillar else {}),
+    }
+
+
+def controller_address(args: SimpleNamespace) -> str:
+    """The controller that is named, by option, directory, variable or configuration."""
+    from saltern.cli.connect import address
+    from saltern.fleet.controller.paths import controller_paths
+
+    if args.directory and not args.controller:
+        return controller_paths(args.directory).socket
+    return address(args)
+
+
+def make_fleet(args: SimpleNamespace, note: Note, session: Session) -> Orchestration:
+    """How the systems of an orchestration are reached."""
+    from saltern.cli.connect import connect
+    from saltern.fleet.client.client import Client
+    from saltern.fleet.orchestration.controller_fleet import ControllerFleet
+    from saltern.fleet.orchestration.folder import CursorFile
+    from saltern.fleet.orchestration.local import SessionLocal
+
+    where = args.controller or note.controller
+
+    def connected() -> Client:
+        return connect(SimpleNamespace(controller=where))
+
+    words = ["--controller", where, *inherited_words(args)]
+    local = SessionLocal(session, connected, note.jid, words)
+    return ControllerFleet(connected, note.jid, local, CursorFile(session.settings.state_dir))
+
+
+def inherited_words(args: SimpleNamespace) -> list[str]:
+    """The options for an orchestration that this one starts."""
+    words: list[str] = []
+    for name, flag in INHERITED.items():
+        value = getattr(args, name, None)
+        values = value if isinstance(value, list) else [value] if value else []
+        words += [word for one in values for word in (flag, os.path.abspath(one) if "=" not in one else one)]
+    return words

@@ -1,0 +1,132 @@
+"""An orchestration, begun or continued: the run, its journal and its report."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli import exits
+from saltern.cli.apply import excluded
+from saltern.cli.options import SSH_ROWS, mapping_value
+from saltern.cli.orchestration_fleet import controller_address, make_fleet, orchestration_settings
+from saltern.cli.output import exit_code, watched, write_report
+from saltern.engine.nested_engine import make_session
+from saltern.engine.request import Request
+from saltern.fleet.orchestration.folder import Note, Orchestrations, given_options
+from saltern.fleet.orchestration.local import PARENT
+from saltern.fleet.protocol.ids import is_jid, new_jid
+from saltern.journal.summaries import RESUMABLE
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+if TYPE_CHECKING:
+    from saltern.config.settings import Settings
+    from saltern.engine.session import Session
+    from saltern.language.events import Report
+    from saltern.runtime.ports import EventSink
+
+RUNNING = "running"
+LOOK = 0.5  # seconds between two looks at one that another process runs
+
+
+def begin(args: SimpleNamespace) -> int:
+    """Run a new one; the exit code. One that has the number ``--jid`` already is continued."""
+    settings = orchestration_settings(args)
+    kept = Orchestrations(settings)
+    if args.jid and args.jid in kept.jids():
+        return _continue(args, args.jid, kept, settings)
+    if args.jid and not is_jid(args.jid):
+        what = f"{args.jid!r} cannot be the number of an orchestration"
+        raise OperationError(Diagnostic(code="option-shape", what=what))
+    note = Note(
+        jid=args.jid or new_jid(time.time()),
+        sls=tuple(name for word in args.sls for name in word.split(",") if name),
+        controller="" if args.roster else controller_address(args),
+        ssh=given_options(vars(args), (row.dest for row in SSH_ROWS)) if args.roster else {},
+        parent=os.environ.get(PARENT) or None,
+    )
+    kept.add(note)
+    engine = make_session(kept.settings(note.jid, settings), mapping_value("--pillar", args.pillar))
+    engine.run.orchestration = make_fleet(args, note, engine)
+    print(f"saltern: orchestration {note.jid}", file=sys.stderr)
+    report = watched(args, lambda on_event: _run(args, engine, note, on_event))
+    kept.prune(settings)
+    return _finish(args, engine, report, note.jid)
+
+
+def _run(args: SimpleNamespace, engine: Session, note: Note, on_event: EventSink | None) -> Report:
+    from saltern.durable.apply import JournalOptions, claim_run
+    from saltern.engine.apply import execute, prepare
+
+    request = Request(sls=note.sls, saltenv=args.saltenv, exclude=excluded(args.exclude))
+    if engine.settings.test:
+        return execute(prepare(engine, request), on_event=on_event)
+    options = JournalOptions(pillar=mapping_value("--pillar", args.pillar), job=note.jid)
+    with claim_run(engine, request, options) as claimed:
+        return claimed.execute(prepare(engine, request), on_event)
+
+
+def _finish(args: SimpleNamespace, engine: Session, report: Report, jid: str) -> int:
+    write_report(args, engine, report)
+    if report.stopped:
+        print(f"saltern: `saltern orchestrate --resume {jid}` continues it", file=sys.stderr)
+    return exit_code(report, detailed=args.detailed_exitcode)
+
+
+# -- one that was begun before -------------------------------------------------------------------------
+
+
+def resume_named(args: SimpleNamespace, name: str) -> int:
+    """Continue the one that is named, or the last that broke; the exit code."""
+    settings = orchestration_settings(args)
+    kept = Orchestrations(settings)
+    jid = name if name != "last" else kept.last_broken(settings)
+    if jid is None:
+        print("saltern: no orchestration is broken; there is nothing to resume", file=sys.stderr)
+        return exits.OK
+    return _resume(args, jid, kept, settings)
+
+
+def _resume(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: Settings) -> int:
+    from saltern.cli.resume_question import ask_at_terminal
+    from saltern.durable.resume import resume
+
+    note = kept.note(jid)
+    for name, value in note.ssh.items():
+        setattr(args, name, value)
+    found: list[Session] = []
+
+    def attach(engine: Session) -> None:
+        engine.run.orchestration = make_fleet(args, note, engine)
+        found.append(engine)
+
+    def work(on_event: EventSink | None) -> Report:
+        report = resume(
+            kept.settings(jid, settings), None, on_event, question=ask_at_terminal, prepare=attach
+        )
+        if report is None:
+            what = f"orchestration {jid} is not broken, or broke before it had done anything"
+            fix = "`saltern orchestrate --list` lists all"
+            raise OperationError(Diagnostic(code="run-not-resumable", what=what, fix=fix))
+        return report
+
+    report = watched(args, work)
+    args.seen = False  # what an earlier process did was not seen here
+    return _finish(args, found[0], report, jid)
+
+
+def _continue(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: Settings) -> int:
+    """Resume one that broke; show one that has ended; wait for one that another process runs."""
+    from saltern.journal.report import report_of
+    from saltern.journal.runs import Runs
+
+    known = kept.summary(jid, settings)
+    while known is not None and known.status == RUNNING:
+        time.sleep(LOOK)
+        known = kept.summary(jid, settings)
+    if known is None or known.status in RESUMABLE:
+        return _resume(args, jid, kept, settings)
+    own = kept.settings(jid, settings)
+    return _finish(args, make_session(own), report_of(Runs(own).state(known.jid)), jid)

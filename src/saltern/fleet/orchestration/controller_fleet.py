@@ -1,0 +1,99 @@
+"""An orchestration through a controller: its systems, its runners and its events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+from saltern.fleet.client.client import Client
+from saltern.fleet.remote.calls import RemoteCalls
+from saltern.fleet.remote.returns import sub_states
+from saltern.fleet.runners.ports import Local
+from saltern.fleet.runners.table import run_runner, run_wheel
+from saltern.language.diagnostics import OperationError
+from saltern.language.result import SubResult
+from saltern.modules.api.orchestration import Heard, RemoteCall, RunnerReturn, SeenEvent
+from saltern.report.from_salt import is_states
+
+LOOK = 0.5  # seconds between two looks at what has happened
+
+
+class Cursor(Protocol):
+    """The number of the event that the last job began after; it outlives this process."""
+
+    def read(self) -> int: ...
+    def write(self, number: int) -> None: ...
+
+
+class ControllerFleet:
+    """Implements ``modules.api.orchestration.Orchestration``.
+
+    A connection is made for each question: states that run in parallel are processes of their own.
+    """
+
+    def __init__(self, connect: Callable[[], Client], jid: str, local: Local, cursor: Cursor) -> None:
+        self._connect = connect
+        self._local = local
+        self._cursor = cursor
+        self._calls = RemoteCalls(connect, jid, sent=cursor.write)
+        self.jid = jid
+
+    def call(self, call: RemoteCall, token: str, heard: Heard) -> str:
+        """Run a function on systems, to its end; the number of the job."""
+        return self._calls.call(call, f"{self.jid}/{token}", heard)
+
+    def runner(
+        self, name: str, args: Sequence[object], kwargs: Mapping[str, object], token: str
+    ) -> RunnerReturn:
+        """Run a runner, in this process."""
+        try:
+            with self._connect() as client:
+                value = run_runner(name, args, kwargs, client, jid=self.jid, token=token, local=self._local)
+        except OperationError as problem:
+            return _failed(problem)
+        return runner_return(value)
+
+    def wheel(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> RunnerReturn:
+        """Call a wheel function."""
+        try:
+            with self._connect() as client:
+                return runner_return(run_wheel(name, args, kwargs, client))
+        except OperationError as problem:
+            return _failed(problem)
+
+    def events(self, tag: str) -> Iterator[SeenEvent | None]:
+        """Events whose tags fit, from the last job on; None when there are no more yet."""
+        after = self._cursor.read()
+        while True:
+            page = self._calls.ask(partial(_page, tag=tag, after=after))
+            for row in page["items"]:
+                yield SeenEvent(tag=row["tag"], data={"id": row["system"], **row["data"]})
+            after = int(page["cursor"])
+            if not page["next"]:
+                yield None
+                time.sleep(LOOK)
+
+
+def _page(client: Client, *, tag: str, after: int) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = client.session.get("/v1/events", after=str(after), tag=tag, limit=500)
+    return found
+
+
+def runner_return(value: Any) -> RunnerReturn:
+    """What a runner answered, judged as Salt does; an orchestration's states become sub states."""
+    if not isinstance(value, Mapping):
+        return RunnerReturn(value=value)
+    is_ok = "Error" not in value and not value.get("retcode", 0)
+    data = value.get("data")
+    steps: tuple[SubResult, ...] = ()
+    if value.get("outputter") == "highstate" and isinstance(data, Mapping):
+        found = [sub_states(one) for one in data.values() if is_states(one)]
+        steps = tuple(step for some in found for step in some)
+    return RunnerReturn(value=value, is_ok=is_ok, jid=str(value.get("jid", "")), steps=steps)
+
+
+def _failed(problem: OperationError) -> RunnerReturn:
+    found = problem.diagnostics[0]
+    return RunnerReturn(value=f"{found.what}; {found.fix}" if found.fix else found.what, is_ok=False)

@@ -1,0 +1,1 @@
+"""Calls of functions on systems of the fleet, made by programs: sent once, heard to their end."""

@@ -1,0 +1,79 @@
+"""What a system answered, as the states of an orchestration see it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from saltern.fleet.view.outcomes import unlabelled
+from saltern.language.events import Answer
+from saltern.language.result import SubResult
+from saltern.modules.api.orchestration import SystemReturn
+from saltern.report.from_salt import from_dict, is_states
+
+Row = Mapping[str, Any]
+AWAY = "it is away"
+ENDED = {"expired": "it did not take the job in time", "indeterminate": "what came of it is not known"}
+
+
+def return_of(function: str, row: Row, *, has_body: bool) -> SystemReturn:
+    """The return of a system by the row of the API about it."""
+    value = unlabelled(function, row.get("body")) if has_body else None
+    states = sub_states(value) if has_body and is_states(value) and value else ()
+    is_ok = row["status"] == "returned" and not row["exit_code"]
+    return SystemReturn(
+        system=row["system"],
+        is_ok=is_ok,
+        value=value,
+        has_value=has_body,
+        exit_code=row["exit_code"],
+        why="" if is_ok else _why(row, value, states),
+        steps=states,
+    )
+
+
+def away(system: str) -> SystemReturn:
+    """A system that was not there."""
+    return SystemReturn(system=system, is_ok=False, why=AWAY, is_away=True)
+
+
+def _why(row: Row, value: object, states: tuple[SubResult, ...]) -> str:
+    """Why it is a failure, in one text; states that failed say so themselves."""
+    if row["why"]:
+        return f"{row['status']}: {row['why']}" if row["status"] in ENDED else str(row["why"])
+    if states:
+        bad = [step.id for step in states if step.outcome.value is False]
+        return f"failed: {', '.join(bad)}" if bad else "failed"
+    if isinstance(value, list) and value:
+        return "\n".join(map(str, value))
+    return ENDED.get(row["status"], str(row["status"]))
+
+
+def sub_states(value: Any) -> tuple[SubResult, ...]:
+    """The states of a return, each with those that it caused below it."""
+    answers = from_dict(value).answers
+    below: dict[int, list[Answer]] = {}
+    known = {one.number for one in answers}
+    for one in answers:
+        below.setdefault(one.under if one.under in known and one.under != one.number else -1, []).append(one)
+    return tuple(_step(one, below) for one in below.get(-1, ()))
+
+
+def _step(answer: Answer, below: Mapping[int, list[Answer]]) -> SubResult:
+    chunk, result = answer.chunk, answer.result
+    return SubResult(
+        name=chunk.name,
+        id=chunk.id,
+        state=chunk.state,
+        fun=chunk.fun,
+        outcome=result.outcome,
+        comment=result.comment,
+        changes=result.changes,
+        data=result.data,
+        warnings=result.warnings,
+        ran=result.ran,
+        started=answer.started,
+        took=answer.took,
+        timed=answer.timed,
+        sub=tuple(_step(one, below) for one in below.get(answer.number, ())),
+    )

@@ -1,0 +1,1 @@
+"""Runners and wheel functions, as orchestration and reactor files name them: ``table.run_runner``."""

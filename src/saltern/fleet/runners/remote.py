@@ -1,0 +1,74 @@
+"""``salt``: functions of this machine, and of systems of the fleet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+from uuid import uuid4
+
+from saltern.fleet.remote.calls import RemoteCalls
+from saltern.fleet.runners.ports import Around, local_of, runner_problem
+from saltern.modules.api.orchestration import CallRefused, NoSystems, RemoteCall, SystemReturn
+from saltern.modules.api.refused import Refused
+from saltern.modules.lib.orchestration.targets import compound
+
+
+def target_of(tgt: object, tgt_type: str = "glob") -> str:
+    """The compound target. Raises ``OperationError``."""
+    try:
+        return compound(tgt, tgt_type)
+    except Refused as problem:
+        raise runner_problem(str(problem)) from None
+
+
+def cmd(around: Around, fun: str, *args: object, **kwargs: object) -> object:
+    """Call an execution function of the machine that the controller is on."""
+    kwargs.pop("with_pillar", None)
+    return local_of(around, "salt.cmd").function(fun, args, kwargs)
+
+
+def execute(
+    around: Around,
+    tgt: object,
+    fun: str,
+    arg: Sequence[object] = (),
+    timeout: float | None = None,
+    tgt_type: str = "glob",
+    ret: str = "",  # noqa: ARG001
+    jid: str = "",  # noqa: ARG001
+    kwarg: Mapping[str, object] | None = None,
+    **kwargs: object,
+) -> dict[str, Any]:
+    """Call a function on the systems of a target; what each of those that are there returned."""
+    found: dict[str, Any] = {}
+
+    def heard(one: SystemReturn) -> None:
+        if one.has_value:
+            found[one.system] = one.value
+        elif not one.is_away:
+            found[one.system] = one.why
+
+    call = RemoteCall(
+        function=fun,
+        target=target_of(tgt, tgt_type),
+        args=[arg] if isinstance(arg, str) else list(arg),
+        kwargs={**(kwarg or {}), **kwargs},
+        timeout=timeout or 0,
+    )
+    return call_systems(around, call, found, heard)
+
+
+def call_systems(around: Around, call: RemoteCall, found: dict[str, Any], heard: Any) -> dict[str, Any]:
+    """Make a call; ``heard`` puts what came of it into ``found``. Raises ``OperationError``."""
+    calls = RemoteCalls(lambda: nullcontext(around.ask), around.jid)
+    try:
+        calls.call(call, around.token or uuid4().hex, heard)
+    except NoSystems:
+        return {}
+    except CallRefused as problem:
+        raise runner_problem(str(problem)) from None
+    return dict(sorted(found.items()))
+
+
+RUNNERS = {"salt.cmd": cmd, "salt.execute": execute}

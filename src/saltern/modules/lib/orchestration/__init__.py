@@ -1,0 +1,1 @@
+"""What the states of orchestrations share: targets, calls of other systems, and what came of them."""
