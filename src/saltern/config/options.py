@@ -63,6 +63,9 @@ OPTIONS: dict[str, Option] = {
             "The socket of the agent that has started a run: missing files of `file_tree` and the pillar come"
             " from there.",
         ),
+        Option(
+            "agent_job", TEXT, "", "The job of a fleet that a run belongs to; the agent sets it for its runs."
+        ),
         Option("saltenv", OPTIONAL_TEXT, None, "The environment states come from."),
         Option("pillarenv", OPTIONAL_TEXT, None, "The only environment pillar comes from; all if not set."),
         Option("lock_saltenv", FLAG, False, "Refuse another environment on the command line."),
@@ -165,6 +168,12 @@ OPTIONS: dict[str, Option] = {
         ),
         Option("delayed_max_depth", NUMBER, 50, "How deep delayed frames may nest."),
         Option("delayed_max_frames", NUMBER, 1000, "How many delayed frames one run may have."),
+        Option(
+            "delayed_callback_timeout",
+            SECONDS,
+            300.0,
+            "How long a run waits for a controller that has to render a file or a block and does not answer.",
+        ),
         Option(
             "state_dir",
             PATH,

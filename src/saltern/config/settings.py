@@ -37,6 +37,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     git_update_interval: float = 60.0
     file_tree: str = ""
     agent_socket: str = ""
+    agent_job: str = ""
     saltenv: str | None = None
     pillarenv: str | None = None
     lock_saltenv: bool = False
@@ -45,6 +46,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     delayed_repeat_limit: int | None = 1
     delayed_max_depth: int = 50
     delayed_max_frames: int = 1000
+    delayed_callback_timeout: float = 300.0
     state_dir: str = ""
     reboot_command: list[str] = []
     reboot_cancel_command: list[str] = []

@@ -20,6 +20,7 @@ SET_ASIDE: Mapping[str, object] = {
     "reboot_cancel_command": [],
     "file_tree": "",
     "agent_socket": "",
+    "agent_job": "",
 }
 CODE = ("ext_pillar", "master_tops")  # keys that are no options, and lead to code
 # Limits may be lowered, not raised; 0 is none.

@@ -21,6 +21,7 @@ from saltern.language.source import Origin, Path
 from saltern.plan.plan import Plan
 from saltern.render.document import Document
 from saltern.render.pipeline import Home
+from saltern.render.remote import RemoteHome
 from saltern.report.diagnostics import show
 from saltern.runtime.ports import Call, Unrendered
 from saltern.runtime.slots import PREFIX
@@ -56,7 +57,7 @@ class FrameCompiler:
                 any(self._suspect[-1:]) or call.returns.suspect or _is_suspect([returned, target.context])
             )
             returned["delayed"] = [*call.returns.returns]
-            document = rendered(session, target, returned)
+            document = rendered(session, target, returned, call.answer.path)
             given = {**target.context, PREV_RET: returned}
             loader = RenderedLoader(session, document, target.name if target.block else "", given)
             plan = build_plan(
@@ -121,11 +122,16 @@ def _settle(chunks: Iterable[Chunk]) -> None:
         document.settle(paths)
 
 
-def rendered(session: Session, target: Target, returned: Mapping[str, object]) -> Document:
-    """What a target becomes after such a return."""
+def rendered(
+    session: Session, target: Target, returned: Mapping[str, object], parent: str = ""
+) -> Document:
+    """What a target becomes after such a return of ``parent``."""
+    elsewhere = session.renderers.frame(target, returned, parent)
+    if elsewhere is not None:
+        return elsewhere
     if target.scope.partial:
         _complete(session, target.scope)
-    outer = target.scope.variables if target.words.scoped else {}
+    outer = _outer_variables(session, target) if target.words.scoped else {}
     values = {**public(outer), **target.context, PREV_RET: returned}
     renderers = session.renderers
     if target.block is not None:
@@ -138,6 +144,14 @@ def rendered(session: Session, target: Target, returned: Mapping[str, object]) -
         inherited = public(outer) if target.words.scoped else {}
         document.blocks.variables = {**inherited, **target.context, **document.blocks.variables}
     return document
+
+
+def _outer_variables(session: Session, target: Target) -> Mapping[str, object]:
+    """The variables of the file that calls the target; one that was rendered elsewhere is asked for them."""
+    remote = session.renderers.remote
+    if remote is not None and isinstance(target.scope.home, RemoteHome):
+        return remote.variables(target.scope)
+    return target.scope.variables
 
 
 def _complete(session: Session, scope: BlockScope) -> None:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from saltern.render.jinja.renderer import JinjaRenderer
 
 
+ELSEWHERE = "refused: it would look at the controller, which renders this file for another machine"
+
+
 class RendererFactory:
     """Makes ``Renderers`` for the trees of one session, which share its functions, grains and options."""
 
@@ -33,14 +36,17 @@ class RendererFactory:
         opts: Mapping[str, object],
         trust: bool,
         others: Others,
+        facts_only: bool = False,
     ) -> None:
         """``others`` finds renderers that are not ours. Without ``trust``, templates are handed nothing that
-        touches the machine."""
+        touches the machine. ``facts_only``: state files are those of another machine, of which only the facts
+        and the pillar are here."""
         self._settings = settings
         self._salt = salt
         self._grains = grains
         self._opts = opts
         self._trust = trust
+        self._facts_only = facts_only
         self._others = others
         self._decrypted: dict[str, str | bytes] = {}
 
@@ -48,7 +54,7 @@ class RendererFactory:
         """Renderers for the files of a tree; those of the pillar's tree see no pillar but what is given."""
         settings = self._settings
         shared: dict[str, object] = {
-            "salt": self._salt if self._trust else self._pure_salt(),
+            "salt": self._functions(for_pillar=for_pillar),
             "grains": self._grains,
             "pillar": pillar,
             "opts": self._opts,
@@ -83,10 +89,13 @@ class RendererFactory:
             decrypted=self._decrypted,
         )
 
-    def _pure_salt(self) -> PureSalt:
+    def _functions(self, *, for_pillar: bool) -> Salt | PureSalt:
+        """What templates know as ``salt``."""
+        if self._trust and (for_pillar or not self._facts_only):
+            return self._salt
         from saltern.modules.api.pure_functions import PureSalt
 
-        return PureSalt(self._salt)
+        return PureSalt(self._salt, ELSEWHERE) if self._trust else PureSalt(self._salt)
 
     def _jinja(
         self, tree: Tree, shared: Mapping[str, object], options: Mapping[str, Mapping[str, object]]

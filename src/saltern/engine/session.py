@@ -78,10 +78,12 @@ class Session:
         first: Sequence[Provider] = (),
         texts: Mapping[str, str] | None = None,
         trust: bool = True,
+        facts_only: bool = False,
     ) -> None:
         """``first``: modules that win over all others. ``Grains`` as grains: there are no others.
         ``texts``: of files, by path, in place of what is on disk. Without ``trust``, nothing of the tree
-        is run that is code, and templates are handed nothing that touches the machine.
+        is run that is code, and templates are handed nothing that touches the machine. ``facts_only``: state
+        files are rendered for another machine, by its facts and pillar.
         """
         output.limit(settings.output_limit, settings.output_file_limit)
         self._about_sources: list[Diagnostic] = []
@@ -118,8 +120,13 @@ class Session:
             opts=self.opts,
             trust=trust,
             others=self._other_renderer,
+            facts_only=facts_only,
         )
         self.renderers = self._factory.make(self.tree, self.pillar)
+        if settings.file_tree and settings.agent_socket:
+            from saltern.engine.controller_files import ControllerFiles
+
+            self.renderers.remote = ControllerFiles(settings)
         self.run = Run(
             settings=settings,
             grains=self.grains,

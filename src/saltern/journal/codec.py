@@ -31,6 +31,7 @@ from saltern.plan.plan import Plan
 from saltern.render.document import find_word
 from saltern.render.pipe import Stage
 from saltern.render.pipeline import Home
+from saltern.render.remote import RemoteHome
 from saltern.sources.tree import SlsSource
 
 Body = dict[str, Any]
@@ -321,8 +322,9 @@ def _scope_out(scope: BlockScope, outer: int | None) -> Body:
         "outer": outer,
         "blocks": [_block_out(block) for block in scope.blocks.values()],
         "variables": {name: value for name, value in scope.variables.items() if _is_plain(value)},
-        "source": _source_out(home.source) if isinstance(home, Home) else None,
+        "source": _source_out(home.source) if isinstance(home, Home | RemoteHome) else None,
         "stages": [(stage.name, stage.argline) for stage in home.stages] if isinstance(home, Home) else [],
+        **({"elsewhere": home.scope} if isinstance(home, RemoteHome) else {}),
     }
 
 
@@ -334,9 +336,29 @@ def _scope_in(body: Body, before: Sequence[BlockScope]) -> BlockScope:
         blocks={block.name: block for block in blocks},
         variables=body["variables"],
         outer=None if body["outer"] is None else before[body["outer"]],
-        home=Home(source, stages) if source else None,
+        home=_home_in(source, stages, body.get("elsewhere")),
         partial=True,
     )
+
+
+def _home_in(source: SlsSource | None, stages: tuple[Stage, ...], elsewhere: str | None) -> object:
+    if source is None or elsewhere is None:
+        return Home(source, stages) if source else None
+    return RemoteHome(source, elsewhere)
+
+
+def scope_out(scope: BlockScope) -> bytes:
+    """A scope with those around it, by itself."""
+    scopes = _Scopes()
+    scopes.index_of(scope)
+    return msgpack.encode(scopes.bodies)
+
+
+def scope_in(data: bytes) -> BlockScope:
+    scopes: list[BlockScope] = []
+    for one in msgpack.decode(data):
+        scopes.append(_scope_in(one, scopes))
+    return scopes[-1]
 
 
 def _block_out(block: Block) -> Body:

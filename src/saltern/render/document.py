@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from msgspec import Struct, field
@@ -124,6 +124,17 @@ class Document:
             return Mark(self.file)
         return place(self.file, self._source, self.text, self._lines, line, column, above=self._above)
 
+    def marks(self, paths: Iterable[Path]) -> Iterator[Mark]:
+        """The places of many values; the texts are taken apart once."""
+        if self._known is not None or self._lines is None:
+            yield from map(self.mark, paths)
+            return
+        rows, above = self._lines(), self._above
+        written, shown = self._source.splitlines(), self.text.splitlines()
+        for path in paths:
+            line, column = self._find(self.text, path)
+            yield _mapped(self.file, written, shown, rows, line, column, above) if line else Mark(self.file)
+
     def settle(self, paths: Iterable[Path]) -> None:
         """All that is in it has run, and only places of ``paths`` will be asked for.
 
@@ -141,11 +152,17 @@ def place(
 ) -> Mark:
     if lines is None:
         return Mark(file, line + above, column)
-    rows = lines()
+    return _mapped(file, source.splitlines(), text.splitlines(), lines(), line, column, above)
+
+
+def _mapped(
+    file: str, source: list[str], text: list[str], rows: list[int], line: int, column: int, above: int
+) -> Mark:
+    """The place in the file of a place in what a template has made of it; ``rows`` has the line of each line."""
     origin = rows[line - 1] if line <= len(rows) else (rows[-1] if rows else 0)
     # The column holds only where the template did not change the text before it.
-    written = source.splitlines()[origin - above - 1 : origin - above] if origin > above else []
-    shown = text.splitlines()[line - 1 : line]
+    written = source[origin - above - 1 : origin - above] if origin > above else []
+    shown = text[line - 1 : line]
     same = bool(written and shown) and written[0][: column - 1] == shown[0][: column - 1]
     return Mark(file, origin, column if same else 0)
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
 from saltern.language.source import Mark
+from saltern.sources.stub import CONTROLLER
 
 Others = Callable[[str], Callable[..., object] | None]
 
@@ -115,7 +116,7 @@ class PipeChooser:
         """
         first, newline, rest = text.partition("\n") if text.startswith("#!") else ("", "", text)
         own = first and not first.startswith(("#!/", "#!delayed_", "#!end_delayed_"))
-        stages = (parse_pipe(first[2:]) if own else ()) or default or self._default
+        stages = (_here(parse_pipe(first[2:])) if own else ()) or default or self._default
         for stage in stages:
             self._check(stage, file, first if own else "")
         return stages, newline + rest if own else text
@@ -154,6 +155,11 @@ class PipeChooser:
                 f"{REFUSED}: the renderer {name!r} {'uses the keys of this machine' if keys else 'runs code'}"
             )
             raise CompileError(Diagnostic(code="renderer-refused", what=what, where=where))
+
+
+def _here(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
+    """Without the word that says where the file is rendered: who has its text renders it."""
+    return stages[1:] if stages and stages[0].name == CONTROLLER else stages
 
 
 def _needs_salt(name: str, where: Mark) -> Diagnostic:

@@ -7,17 +7,19 @@ from collections.abc import Collection, Iterable, Mapping
 from msgspec import Struct
 
 from saltern.language import numbers
-from saltern.language.delayed import MARKER, NO_BLOCKS, Block, BlockScope
+from saltern.language.delayed import MARKER, NO_BLOCKS, Block, BlockScope, Target
 from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
 from saltern.language.source import Mark, Path, SlsRef
 from saltern.render.document import Document, Harvest, Job, Rendered, find_word
 from saltern.render.jinja.door import Jinja
 from saltern.render.jinja.header import header_line
 from saltern.render.pipe import RENDERERS, Others, PipeChooser, Stage, parse_pipe
+from saltern.render.remote import Remote, RemoteHome
 from saltern.render.stages import StageRunner
 from saltern.render.values import sls_names
 from saltern.render.yaml_cache import YamlCache
 from saltern.render.yaml_limits import USUAL, Limits
+from saltern.sources.stub import STUB
 from saltern.sources.tree import SlsSource, check_text
 from saltern.system import log
 
@@ -68,11 +70,16 @@ class Renderers:
             decrypted={} if decrypted is None else decrypted,
         )
         self.rendered: set[str] = set()  # `rendered_sls` in templates
+        self.remote: Remote | None = None  # renders the files of which there are only stubs here
 
     # -- state files -----------------------------------------------------------------------
 
     def sls(self, source: SlsSource, extra: Mapping[str, object] | None = None) -> Document:
         """A state file, by its own pipe or the configured one. Raises ``CompileError``."""
+        if source.text.startswith(STUB):
+            document = self._elsewhere(source).sls(source, extra or {}, sorted(self.rendered))
+            self.rendered.add(source.ref.name)
+            return document
         values = self._values(source)
         if extra:
             values = {**extra, **values}
@@ -81,6 +88,28 @@ class Renderers:
         document = self._document(source.text, job, home=source)
         self.rendered.add(source.ref.name)
         return document
+
+    def frame(self, target: Target, previous: Mapping[str, object], parent: str) -> Document | None:
+        """A delayed target that is rendered elsewhere; None if its text is here. Raises ``CompileError``."""
+        home, source = target.scope.home, target.source
+        stub = source if isinstance(source, SlsSource) and source.text.startswith(STUB) else None
+        if target.block is not None and isinstance(home, RemoteHome):
+            stub = home.source
+        elif target.block is not None or stub is None:
+            return None
+        return self._elsewhere(stub).frame(target, previous, parent, sorted(self.rendered))
+
+    def _elsewhere(self, stub: SlsSource) -> Remote:
+        if self.remote is not None:
+            return self.remote
+        raise CompileError(
+            Diagnostic(
+                code="controller-needed",
+                what="the text of this file is on the controller, which renders it; here is only its stub",
+                where=Mark(stub.path, 1),
+                fix="apply it through the controller: saltern apply … --on TARGET",
+            )
+        )
 
     def block(self, block: Block, scope: BlockScope, values: Mapping[str, object]) -> Document:
         """A delayed block, by the pipe of its file; names that every template has win over ``values``."""
@@ -115,6 +144,8 @@ class Renderers:
         """Compile the templates of many files at once, to be rendered soon. Mistakes are not reported."""
         texts: list[tuple[str, str, str, str]] = []
         for source in sources:
+            if source.text.startswith(STUB):
+                continue
             job = self._job(source, {}, source.path)
             try:
                 text = _cut(source.text, job)[0] if MARKER in source.text else source.text

@@ -103,6 +103,8 @@ class PublishedTree(Tree):
         return None
 
     def _fetch(self, place: str) -> None:
+        if not self._agent:
+            raise _too_large(place)
         name = os.path.relpath(os.path.realpath(os.path.dirname(place)), os.path.realpath(self._directory))
         name = os.path.normpath(os.path.join(name, os.path.basename(place)))
         answer = ask(
@@ -117,6 +119,16 @@ class PublishedTree(Tree):
                     or "look at the connection of the agent (saltern agent status), then run it again",
                 )
             )
+
+
+def _too_large(place: str) -> OperationError:
+    return OperationError(
+        Diagnostic(
+            code="file-not-fetched",
+            what=f"{place} is too large for templates that are rendered on the controller",
+            fix="read a smaller file, or put what the template needs into the pillar",
+        )
+    )
 
 
 def _gone(path: str, problem: Exception) -> OperationError:

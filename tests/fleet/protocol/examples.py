@@ -114,6 +114,7 @@ EXAMPLES: tuple[m.Message, ...] = (
         block="disks",
         previous={"ret": 1},
         context={"x": 1},
+        question=b"\x81\xa5block\xa5disks",
     ),
     m.RenderAnswer(sealed=b"\x01box", problem="line 3: no such pillar key"),
     m.MineRequest(

@@ -42,6 +42,7 @@ from saltern.fleet.files.manifest import tree_digest
 from saltern.fleet.identity.jwt import BadJwt
 from saltern.fleet.identity.membership import Membership
 from saltern.fleet.pillar.agent import AgentPillar
+from saltern.fleet.render.agent import AgentRender
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.keys import SealingKey
 from saltern.fleet.protocol.messages import (
@@ -142,6 +143,7 @@ class Agent:
         self.syncer = Syncer(bus, self, self.clock, id=member.id, trust=lambda: self.inbox.trust)
         self.ask = Asker(bus, self.clock, id=member.id, trust=lambda: self.inbox.trust)
         self.pillar = _pillar(self.ask, member, options)
+        self.render = _render(self.ask, member, options)
         self.facts = FactsSender(self.ask, runner, spool, settings, options.facts_path, self.files)
         self.watch = Watch(
             bus,
@@ -295,6 +297,12 @@ class Agent:
             await home.adopt(self.bus, answer.credential, answer.servers)
         except (BadJwt, BusError, OSError) as problem:
             log.warning("what the controller sent with its answer is not used: %s", problem)
+
+
+def _render(ask: Asker, member: Membership, options: AgentOptions) -> AgentRender | None:
+    if options.sealing is None:
+        return None
+    return AgentRender(ask, options.sealing, fleet=member.fleet, system=member.id)
 
 
 def _pillar(ask: Asker, member: Membership, options: AgentOptions) -> AgentPillar | None:

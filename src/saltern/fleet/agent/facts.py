@@ -74,7 +74,7 @@ class CustomGrains:
             log.warning("the facts are read without the _grains of the tree: %s", problem)
             self._seen = ""
             return {}
-        return {name: value for name, value in found.items() if name != "agent_socket"}
+        return {name: value for name, value in found.items() if name not in ("agent_socket", "agent_job")}
 
     def release(self) -> None:
         if self._files is not None:

@@ -21,7 +21,7 @@ from saltern.fleet.pillar.agent import answer_pillar
 from saltern.fleet.protocol.messages import Away
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-LIMIT = 65_536  # bytes of a question
+LIMIT = 16 << 20  # bytes of a question: it may hold the return of a state
 Message = dict[str, Any]  # a question or a reply
 
 
@@ -127,6 +127,15 @@ async def _pillar(agent: Agent, question: Message) -> Message:
     return await answer_pillar(agent.pillar, question, agent.clock.now())
 
 
+async def _render(agent: Agent, question: Message) -> Message:
+    """A worker needs a file or a block that the controller renders; only for a job that runs here."""
+    if agent.render is None:
+        return {"problem": "the agent has no key"}
+    if question.get("jid") not in agent.jobs.running:
+        return {"problem": f"the job {question.get('jid')!r} does not run here"}
+    return await agent.render.answer(question)
+
+
 async def _leave(agent: Agent, _question: Message) -> Message:
     """The machine leaves the fleet: report it to the controllers, and end."""
     await agent.announce_away(Away(why="leave"))
@@ -141,6 +150,7 @@ ANSWERS: dict[str, Callable[[Agent, Message], Awaitable[Message]]] = {
     "leave": _leave,
     "file": _file,
     "pillar": _pillar,
+    "render": _render,
 }
 
 

@@ -18,7 +18,7 @@ class JobSupply:
         """Options for the worker. A job without a tree uses files and pillar of the agent's own machine."""
         if not job.tree:
             return {}
-        return tree_options(await self._files.ensure(job.tree, job.jid), self._socket)
+        return tree_options(await self._files.ensure(job.tree, job.jid), self._socket, job.jid)
 
     def release(self, jid: str) -> None:
         self._files.release(jid)

@@ -18,9 +18,10 @@ from saltern.fleet.controller.members import servers as member_servers
 from saltern.fleet.controller.parts import PartOptions
 from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.recover import generation, reader_name
-from saltern.fleet.controller.settings import ControllerSettings
+from saltern.fleet.controller.settings import ALL, ControllerSettings
 from saltern.fleet.controller.ssh.desk import DeskOptions
 from saltern.fleet.controller.ssh.roster import usual_sources
+from saltern.fleet.files.conceal import Concealment
 from saltern.fleet.files.keeper import Roots
 from saltern.fleet.identity.keys import OWNER_ONLY
 from saltern.fleet.pillar.compile import engine_options, extra_options
@@ -34,6 +35,7 @@ from saltern.fleet.ssh.transport.openssh import SshOptions
 from saltern.fleet.ssh.transport.routes import Routes, make_transport
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.migrate import migrate
+from saltern.language.delayed import UNLIMITED
 from saltern.system.files import write
 from saltern.system.private import make_private
 
@@ -104,6 +106,7 @@ class Builder:
             next_sync=settings.sync_seconds,
             files=self._files(),
             pillar=self._pillar(),
+            repeat_limit=settings.delayed_repeat_limit,
             ssh=self._ssh(),
             roster=self._rosters,
             replicas=replicas_of(broker),
@@ -117,6 +120,21 @@ class Builder:
             directory=self._paths.files,
             versions=self._settings.retention_trees,
             git_interval=self._settings.git_seconds,
+            hidden=self._hidden(),
+        )
+
+    def _hidden(self) -> Concealment:
+        """Which files are rendered here."""
+        settings = self._settings
+        names = settings.file_roots or {"base": []}
+        usual = settings.render.get(ALL, "agent")
+        limit = settings.delayed_repeat_limit
+        return Concealment(
+            environments=frozenset(
+                name for name in names if settings.render.get(name, usual) == "controller"
+            ),
+            patterns=settings.render_files,
+            limit=UNLIMITED if limit == -1 else limit,
         )
 
     def _rosters(self) -> tuple[str, ...]:

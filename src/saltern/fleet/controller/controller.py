@@ -111,6 +111,8 @@ class Controller:
             *((one.options.stream, one.run()) for one in parts.indexers),
             *((name, one.run()) for name, one in parts.singletons.items()),
         ]
+        if parts.render is not None:
+            rows.append(("render", parts.render.run()))
         if isinstance(self.broker, EmbeddedBroker):
             rows.append(("disk", DiskWatch(self.broker, parts.health).run()))
         for name, loop in rows:

@@ -37,6 +37,7 @@ from saltern.fleet.controller.inventory import Inventory
 from saltern.fleet.controller.presence import PresenceBoard
 from saltern.fleet.controller.progress import ProgressDesk
 from saltern.fleet.controller.registry import Gate, Registry
+from saltern.fleet.controller.render_reports import RenderReports
 from saltern.fleet.controller.schedules import Schedules
 from saltern.fleet.controller.service import Fleet
 from saltern.fleet.controller.singleton import Hold, Singleton
@@ -51,6 +52,9 @@ from saltern.fleet.identity.desk import Alarm, EnrolDesk
 from saltern.fleet.identity.mint import Mint
 from saltern.fleet.pillar.desk import PillarDesk, PillarOptions
 from saltern.fleet.protocol.envelope import Issuer
+from saltern.fleet.render.desk import RenderDesk
+from saltern.fleet.render.sessions import RunSessions
+from saltern.fleet.render.trees import RenderTrees
 from saltern.fleet.ssh.pillar import PillarSources
 from saltern.fleet.store.database import Database
 from saltern.fleet.store.retention import LIMITS, Limit
@@ -71,6 +75,7 @@ class PartOptions(Struct, frozen=True, kw_only=True):
     reader: str = "indexer"
     files: Roots | None = None
     pillar: PillarOptions | None = None
+    repeat_limit: int | None = None
     ssh: DeskOptions | None = None
     roster: Callable[[], Sequence[str]] = tuple
     replicas: int = 1
@@ -116,6 +121,7 @@ class Parts:
         self.registry = Registry(self.calls, self.gate, options.roots, now=now, changed=self.hub.wake)
         self.trees = self._trees(now)
         self.pillar = self._pillar(issuer.fleet, now)
+        self.render = self._render(issuer.fleet, now)
         self.fleet = Fleet(
             self.calls, self.inventory, self.dispatcher, self.registry, self.hub, now=now, trees=self.trees
         )
@@ -153,6 +159,8 @@ class Parts:
         seams = self._seams()
         plans = PlanDesk(self.calls, seams, self.seal, now=now)
         self.fleet.chains = ChainDesk(self.calls, seams, plans, now=now)
+        if self.render is not None:
+            self.hub.listeners.append(self.render.wake)
         if self.ssh is not None:
             self.ssh_board.wake = self.singletons["ssh"].wake
 
@@ -185,6 +193,22 @@ class Parts:
         state = f"{files.directory}/pillar-digests"
         roots = self.trees.directories
         return PillarDesk(self.calls, pillar, fleet=fleet, state=state, now=now, roots=roots)
+
+    def _render(self, fleet: str, now: Callable[[], float]) -> RenderDesk | None:
+        files, pillar = self.options.files, self.options.pillar
+        if files is None or pillar is None or self.trees is None:
+            return None
+        sessions = RunSessions(
+            RenderTrees(self.bus, self.calls, f"{files.directory}/render"),
+            pillar,
+            roots=self.trees.directories,
+            cache=f"{files.directory}/render-cache",
+            limit=self.options.repeat_limit,
+        )
+        report = RenderReports(self.calls, self.hub, now=now)
+        return RenderDesk(
+            self.calls, sessions, fleet=fleet, now=now, refused=self.alarms.refuse, report=report
+        )
 
     def _desk(self, issuer: Issuer, mint: Mint, now: Callable[[], float]) -> EnrolDesk:
         registry = DeskRegistry(self.calls, now=now, changed=self.hub.wake)
@@ -252,6 +276,8 @@ class Parts:
         await self.services.serve("facts", self.sync.on_facts)
         if self.pillar is not None:
             await self.services.serve("pillar", self.pillar.answer, parallel=64)
+        if self.render is not None:
+            await self.services.serve("render", self.render.answer, parallel=256)
         await self.progress.start()
         if self.desk is not None:
             await self.desk.start()
@@ -269,8 +295,9 @@ class Parts:
             await self.ssh.stop()
         for one in self.singletons.values():
             await one.stop()
-        if self.pillar is not None:
-            await self.pillar.close()
+        for desk in (self.pillar, self.render):
+            if desk is not None:
+                await desk.close()
         await self.alarms.settle()
         await self.bus.close()
         self.calls.close()

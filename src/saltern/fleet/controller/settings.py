@@ -17,6 +17,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mea
 
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _DEFAULTS: dict[str, object] = {}
+ALL = "*"  # all environments
 
 
 class ControllerSettings(Struct, frozen=True, kw_only=True):
@@ -51,6 +52,9 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     pillar_merge_lists: bool = False
     pillar_seconds: float = 60.0
     pinned_grains: dict[str, dict[str, Any]] = {}
+    render: dict[str, str] = {}
+    render_files: tuple[str, ...] = ()
+    delayed_repeat_limit: int | None = None
     nodegroups: dict[str, Any] = {}
     roster: tuple[str, ...] = ()
     ssh_known_hosts: str = ""
@@ -160,6 +164,21 @@ def _groups(value: object) -> dict[str, Any]:
     if isinstance(value, dict) and all(isinstance(one, str | list) for one in value.values()):
         return {str(name): one for name, one in value.items()}
     raise ValueError
+
+
+def _where(value: object) -> dict[str, str]:
+    """Where the files of each environment are rendered; one word is meant for all."""
+    found = value if isinstance(value, dict) else {ALL: value}
+    if found and all(one in ("controller", "agent") for one in found.values()):
+        return {str(name): str(one) for name, one in found.items()}
+    raise ValueError
+
+
+def _repeat_limit(value: object) -> int:
+    """-1: no limit."""
+    if value in ("None", "none"):
+        return -1
+    return _number(1, 10**9)(value)
 
 
 def _mapping(value: object) -> dict[str, Any]:
@@ -287,6 +306,22 @@ KEYS: dict[str, Key] = {
         reader=_pinned,
         needs="systems with grains",
         about="grains that count for the pillar whatever the system says, by its id",
+    ),
+    "render": Key(
+        reader=_where,
+        needs="controller or agent, for all environments or by environment",
+        about="where state files are rendered; their text does not leave the controller if it renders them",
+    ),
+    "render_files": Key(
+        reader=_paths,
+        needs="a list of globs",
+        about="which files of such an environment no agent gets; by default `*.sls`, and templates outside of"
+        " directories called `files` and `templates`",
+    ),
+    "delayed_repeat_limit": Key(
+        reader=_repeat_limit,
+        needs="a number from 1 on, or None",
+        about="how often one run may have a delayed block or SLS rendered here whose tag says nothing",
     ),
     "nodegroups": Key(reader=_groups, needs="names with targets", about="as in Salt: `N@NAME` in a target"),
     "roster": Key(

@@ -84,7 +84,7 @@ class AgentFiles:
         if tree not in self._checked or not self.cache.has_tree(tree):
             manifests = await self._manifests(tree)
             every = chain.from_iterable(one.entries() for one in manifests.values())
-            if await self._fetch(filter(is_needed_first, every)) or not self.cache.has_tree(tree):
+            if await self.fetch_entries(filter(is_needed_first, every)) or not self.cache.has_tree(tree):
                 await asyncio.to_thread(make_tree, self.cache, tree, manifests)
                 await asyncio.to_thread(self.cache.trim)
             self._checked.add(tree)
@@ -119,7 +119,7 @@ class AgentFiles:
                 break
         return found
 
-    async def _fetch(self, entries: Iterable[Entry]) -> int:
+    async def fetch_entries(self, entries: Iterable[Entry]) -> int:
         """Fetch the contents that are not here, each once; return how many."""
         wanted = {(entry.digest, entry.mode): entry for entry in entries if entry.kind == FILE}
         lacking = await asyncio.to_thread(
@@ -153,7 +153,7 @@ class AgentFiles:
         if entry is None or entry.kind != FILE:
             raise NotFetched(f"the tree {tree[:12]} has no file {path!r}")
         wanted = [entry, *_beside(entry, layer)]
-        await self._fetch(wanted)
+        await self.fetch_entries(wanted)
         for one in wanted:
             hold(self.cache, tree, one)
 

@@ -11,12 +11,21 @@ from msgspec import Struct
 
 from saltern.fleet.bus.ports import Bus
 from saltern.fleet.files.changes import Difference, differences
+from saltern.fleet.files.conceal import (
+    Concealment,
+    Marks,
+    conceal,
+    hidden_entries,
+    hidden_files,
+    read_whole,
+)
 from saltern.fleet.files.git import Repositories, is_remote, parse_remote
 from saltern.fleet.files.manifest import FILE, Manifest, decode_manifest, encode, tree_digest
 from saltern.fleet.files.publish import Publisher
 from saltern.fleet.files.scan import Scan
 from saltern.fleet.store import audit, leases, trees
 from saltern.fleet.store.database import Connection
+from saltern.fleet.store.hidden_files import keep_hidden, stubs_of
 from saltern.fleet.store.trees import NewManifest, TreeRow
 from saltern.language.diagnostics import Diagnostic, OperationError
 
@@ -41,6 +50,7 @@ class Roots(Struct, frozen=True, kw_only=True):
     directory: str
     versions: int = 30
     git_interval: float = 60.0
+    hidden: Concealment = Concealment()
 
 
 class TreeKeeper:
@@ -50,7 +60,7 @@ class TreeKeeper:
         self, bus: Bus, calls: Calls, roots: Roots, *, name: str, now: Callable[[], float], replicas: int = 1
     ) -> None:
         os.makedirs(roots.directory, 0o700, exist_ok=True)
-        self.publisher = Publisher(bus, f"{roots.directory}/digests")
+        self.publisher = Publisher(bus, f"{roots.directory}/digests", self._conceal)
         self.warnings: list[Diagnostic] = []
         self._calls = calls
         self._roots = roots
@@ -62,6 +72,8 @@ class TreeKeeper:
         self._begun = 0
         self._newest = ""
         self.members: dict[str, str] = {}
+        self._marks = Marks()
+        self._words: dict[str, str] = {}  # of the `#!delayed_sls` lines of hidden contents
 
     @property
     def git_problems(self) -> Mapping[str, str]:
@@ -110,6 +122,23 @@ class TreeKeeper:
         if not await self._calls.read(trees.is_set_fresh, digest, self._now()):
             await self._calls.write(trees.use_set, digest, members, self._now())
         return digest if await self._calm() == fence else ""
+
+    async def _conceal(self, found: Scan) -> Scan:
+        """Keep the texts of files that are rendered here, and put stubs in their place."""
+        rule = self._roots.hidden
+        hidden = await asyncio.to_thread(hidden_entries, found, rule, self._marks)
+        if not hidden:
+            return found
+        needed = await asyncio.to_thread(hidden_files, found, hidden, rule, self._words)
+        stubs = await self._calls.read(stubs_of, needed.keys())
+        if fresh := {one: content for one, content in needed.items() if one not in stubs}:
+            texts = await asyncio.to_thread(
+                lambda: [(one, read_whole(content, one.digest)) for one, content in fresh.items()]
+            )
+            await self._calls.write(keep_hidden, texts)
+            stubs = await self._calls.read(stubs_of, needed.keys())
+        self._words = {one.digest: one.words for one in needed}
+        return conceal(found, hidden, self._words, stubs)
 
     async def _recent(self, environment: str) -> list[tuple[str, Manifest]]:
         """The newest manifests of an environment, by digest."""

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import msgspec
 
 
-def tree_options(directory: str, socket: str) -> dict[str, object]:
-    """The options with which a worker reads the tree in this directory."""
+def tree_options(directory: str, socket: str, job: str = "") -> dict[str, object]:
+    """The options with which the worker of a job reads the tree in this directory."""
     with open(os.path.join(directory, "tree.json"), "rb") as file:
         roots = msgspec.json.decode(file.read())["roots"]
     return {
@@ -19,6 +19,7 @@ def tree_options(directory: str, socket: str) -> dict[str, object]:
         },
         "file_tree": directory,
         "agent_socket": socket,
+        "agent_job": job,
     }
 
 

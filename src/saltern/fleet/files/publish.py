@@ -19,6 +19,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 Roots = Mapping[str, Sequence[str]]
 Older = Callable[[str], Awaitable[list[tuple[str, Manifest]]]]  # manifests of an environment, by digest
+Conceal = Callable[[Scan], Awaitable[Scan]]
 TRIES = 5
 
 
@@ -34,9 +35,11 @@ class Tree(Struct, frozen=True, kw_only=True):
 class Publisher:
     """Publishes to one bus. ``state`` is the file that remembers the digests of files."""
 
-    def __init__(self, bus: Bus, state: str) -> None:
+    def __init__(self, bus: Bus, state: str, conceal: Conceal | None = None) -> None:
+        """``conceal`` replaces files that no agent may have by their stubs."""
         self.blobs = Blobs(bus)
         self._state = state
+        self._conceal = conceal
         self._cache: StatCache | None = None
 
     async def scan(self, roots: Roots) -> Scan:
@@ -54,6 +57,7 @@ class Publisher:
         for _ in range(TRIES):
             found = await self.scan(roots)
             try:
+                found = await self._conceal(found) if self._conceal else found
                 return await self.store(found, older), found
             except ContentChanged as changed:
                 path = str(changed)
@@ -74,6 +78,8 @@ class Publisher:
             await self.blobs.put_file(digest, found.contents[digest])
 
         await each(found.contents, put)
+        for data in found.stubs.values():
+            await self.blobs.put_data(data)
         manifests = {name: await self._put(manifest, older) for name, manifest in found.manifests.items()}
         digest = await self.name(manifests)
         return Tree(

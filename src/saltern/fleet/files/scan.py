@@ -40,10 +40,14 @@ class Content(Struct, frozen=True):
 
 
 class Scan(Struct):
-    """What was found: manifests by environment, where each content lies, and what was left out."""
+    """What was found: manifests by environment, where each content lies, and what was left out.
+
+    ``stubs`` are contents that lie in no file: those that stand for files that are not published.
+    """
 
     manifests: dict[str, Manifest] = {}
     contents: dict[str, Content] = {}
+    stubs: dict[str, bytes] = {}
     warnings: list[Diagnostic] = []
 
 

@@ -23,6 +23,7 @@ from saltern.fleet.files.pieces import (
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.store import leases, trees
 from saltern.fleet.store.database import Connection
+from saltern.fleet.store.hidden_files import prune_hidden
 
 VERSIONS = 30
 SET_LIFE = 8 * 86_400.0  # longer than any job can wait for a system that is away
@@ -46,7 +47,9 @@ class Sweeper:
             return 0
         try:
             kept = await self._calls.write(trees.prune, versions=versions, set_life=set_life, now=self._now())
-            doomed = sorted(await self._blobs.listed() - await self._named(kept))
+            named = await self._named(kept)
+            await self._calls.write(prune_hidden, named)
+            doomed = sorted(await self._blobs.listed() - named)
             return await self._remove(doomed, fence)
         finally:
             await self._calls.write(leases.give_up, SWEEP, fence)

@@ -100,7 +100,7 @@ class PillarAnswer(Message, frozen=True, kw_only=True):
 
 
 class RenderAnswer(Message, frozen=True, kw_only=True):
-    """What a file or block became on the controller, sealed to the agent's key."""
+    """What a file or block became on the controller, sealed to the agent's key; or why it was refused."""
 
     sealed: bytes = b""
     problem: Text = ""
@@ -242,13 +242,19 @@ class PillarRequest(Message, frozen=True, kw_only=True):
 
 
 class RenderRequest(Message, frozen=True, kw_only=True):
-    """Ask the controller to render a file or a delayed block of a job, with what the caller returned."""
+    """Ask the controller to render a file or a delayed block of a job, with what the caller returned.
+
+    ``source`` and ``block`` name what is asked for, and ``parent`` the calling state, to people. ``question`` is
+    ``render.remote.Question``, packed; it has what the first form of this message had in ``previous`` and
+    ``context``.
+    """
 
     nonce: Nonce
     jid: Jid
-    source: Text
+    source: Text = ""
     parent: Text = ""
     block: Text = ""
+    question: bytes = b""
     previous: dict[str, Any] | None = None
     context: dict[str, Any] = {}
 

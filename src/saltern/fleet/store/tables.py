@@ -21,7 +21,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from saltern.fleet.store import access_tables, calendar_tables, chain_tables
+from saltern.fleet.store import access_tables, calendar_tables, chain_tables, render_tables
 from saltern.fleet.store.columns import DIGEST, ID, JID, METADATA, NUMBER, WORD
 from saltern.fleet.store.columns import required as _required
 
@@ -29,6 +29,7 @@ __all__ = ["METADATA"]
 ACCESS = access_tables.TABLES  # operators, their credentials, the policy: part of METADATA
 CHAINS = chain_tables.TABLES  # chains, their runs, legs, steps: part of METADATA
 CALENDARS = calendar_tables.TABLES  # windows, schedules, notifications: part of METADATA
+RENDERING = render_tables.TABLES  # files that agents do not get, blocks of open jobs: part of METADATA
 
 SYSTEMS = Table(
     "systems",

@@ -45,8 +45,10 @@ PURE: frozenset[str] = frozenset(
 class PureSalt:
     """``salt`` in the templates of an untrusted tree."""
 
-    def __init__(self, salt: Salt) -> None:
+    def __init__(self, salt: Salt, why: str = REFUSED) -> None:
+        """``why`` others than the pure ones are refused."""
         self.__salt = salt  # a name that the sandbox hides
+        self.__why = why
 
     def __getitem__(self, name: str) -> Callable[..., object]:
         if not isinstance(name, str):
@@ -54,7 +56,7 @@ class PureSalt:
         if name in PURE:
             return _alone(self.__salt[name])
         if name in self.__salt or REFUSED in self.unknown(name):
-            return _refusing(name)
+            return _refusing(name, self.__why)
         raise KeyError(name)
 
     def get(self, name: str, default: object = None) -> object:
@@ -109,8 +111,8 @@ def _alone(function: Callable[..., object]) -> Callable[..., object]:
     return call
 
 
-def _refusing(name: str) -> Callable[..., object]:
+def _refusing(name: str, why: str) -> Callable[..., object]:
     def call(*_: object, **__: object) -> object:
-        raise Refused(1, f"{REFUSED}: the function {name!r}")
+        raise Refused(1, f"{why}: the function {name!r}")
 
     return call

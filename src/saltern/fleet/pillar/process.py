@@ -1,0 +1,61 @@
+"""A process that works for a controller: a message in, a message out, over its standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from saltern.fleet.pillar.worker import SIZE
+from saltern.system import own_program
+
+MOST = 256 << 20
+FAILED = (OSError, EOFError, asyncio.IncompleteReadError)  # what ``exchange`` raises for one that has ended
+
+
+class WorkerProcess:
+    """One process. Who exchanges messages with it does so one after the other."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self.tasks = 0
+
+    @classmethod
+    async def start(cls, module: str) -> WorkerProcess:
+        pipe = asyncio.subprocess.PIPE
+        return cls(
+            await asyncio.create_subprocess_exec(
+                *own_program.command(module),
+                stdin=pipe,
+                stdout=pipe,
+                env=own_program.environment(),
+                cwd="/",
+                start_new_session=True,
+            )
+        )
+
+    async def exchange(self, data: bytes) -> bytes:
+        """Its answer to a message. Raises one of ``FAILED`` if it has ended."""
+        self.tasks += 1
+        out, into = self._process.stdin, self._process.stdout
+        assert out is not None and into is not None
+        out.write(len(data).to_bytes(SIZE) + data)
+        await out.drain()
+        size = int.from_bytes(await into.readexactly(SIZE))
+        if size > MOST:
+            raise EOFError
+        return await into.readexactly(size)
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            self._process.kill()
+
+    async def end(self) -> None:
+        """It ends by itself when its input does; one that does not is killed."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            async with asyncio.timeout(2):
+                await self._process.wait()
+        except TimeoutError:
+            self.kill()
+            await self._process.wait()

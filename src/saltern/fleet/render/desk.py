@@ -1,0 +1,239 @@
+"""The service ``render``: a system gets what files and blocks of its own open jobs become, as data.
+
+Who may ask: a system, for a job of its own that has not ended, for files of that job's tree that are rendered
+here, and for blocks of what it was answered before. Anything else is refused and counted. An answer is kept,
+sealed, until the job ends: the same question gets the same answer, also after a broken connection. The text of
+blocks is kept as long, in the database, so that another controller can answer; then it is removed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from saltern.fleet.protocol.messages import Job, RenderAnswer, RenderRequest
+from saltern.fleet.protocol.sealed import SealedFor, seal
+from saltern.fleet.render.pool import RenderPool
+from saltern.fleet.render.sealed import BadPack, packed, purpose_of, unpacked
+from saltern.fleet.render.sessions import RunSessions
+from saltern.fleet.render.task import SESSION, RenderResult, RenderTask
+from saltern.fleet.store.database import Connection
+from saltern.fleet.store.facts import facts_of
+from saltern.fleet.store.render_scopes import (
+    Asker,
+    asker_of,
+    keep_scopes,
+    open_runs,
+    remove_ended,
+    scopes_of,
+)
+from saltern.fleet.store.statuses import OPEN
+from saltern.fleet.store.systems import System, system
+from saltern.language.diagnostics import OperationError
+from saltern.render.remote import Question
+
+log = logging.getLogger(__name__)
+
+LARGEST = 600 * 1024  # bytes of a sealed answer, so that it is one message
+MOST_FRAMES = 1000  # questions of one run that are answered
+TRIES = 3  # a process may lack the session, then a scope
+Run = tuple[str, str]  # a job and a system
+
+
+class Calls(Protocol):
+    """Transactions, off the event loop."""
+
+    async def read(self, query: Callable[..., Any], /, *args: Any, **options: Any) -> Any: ...
+
+    async def write(self, change: Callable[..., Any], /, *args: Any, **options: Any) -> Any: ...
+
+
+class Report(Protocol):
+    """Writes down, for operators, why something was not rendered."""
+
+    def __call__(self, id: str, jid: str, what: str, detail: str) -> Awaitable[None]: ...
+
+
+class RefusedQuestion(Exception):
+    """A question that the system may not ask; the text is for it."""
+
+
+class _Known(Struct, frozen=True):
+    """Who asks, for which job."""
+
+    system: System
+    job: Job
+    grains: tuple[str, bytes]
+
+
+class RenderDesk:
+    """Answers for one controller. ``refused`` is called with the system, one word and the reason."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        sessions: RunSessions,
+        *,
+        fleet: str,
+        now: Callable[[], float],
+        refused: Callable[[str, str, str], None],
+        report: Report,
+        pool: RenderPool | None = None,
+        most: int = MOST_FRAMES,
+    ) -> None:
+        self.pool = pool or RenderPool()
+        self._calls = calls
+        self._sessions = sessions
+        self._fleet = fleet
+        self._now = now
+        self._refused = refused
+        self._report = report
+        self._most = most
+        self._secret = secrets.token_bytes(32)
+        self._answers: dict[Run, dict[str, asyncio.Task[RenderAnswer]]] = {}
+        self._ended = asyncio.Event()
+
+    async def answer(self, id_: str, request: RenderRequest) -> RenderAnswer:
+        """What a system gets; the broker vouches for its id."""
+        try:
+            known = await self._known(id_, request.jid)
+            question = _question(request)
+            return await self._answer(known, request, question)
+        except RefusedQuestion as problem:
+            self._refused(id_, "render", f"job {request.jid}: {problem}")
+            return RenderAnswer(problem=f"refused: {problem}")
+        except OperationError as problem:
+            return RenderAnswer(problem=str(problem.diagnostics[0].what))
+
+    async def _known(self, id_: str, jid: str) -> _Known:
+        found, asker, grains = await self._calls.read(_look, id_, jid)
+        if found is None or found.state != "accepted":
+            raise RefusedQuestion("the key of this system is not accepted")
+        if not asker.status:
+            raise RefusedQuestion("it is not a job of this system")
+        if asker.status not in OPEN - {"held"}:
+            raise RefusedQuestion(f"the job is {asker.status} on this system")
+        return _Known(found, msgspec.json.decode(asker.work, type=Job), grains)
+
+    async def _answer(self, known: _Known, request: RenderRequest, question: Question) -> RenderAnswer:
+        """The answer that the same question of this job got before, or a new one."""
+        run = (request.jid, known.system.id)
+        answers = self._answers.setdefault(run, {})
+        name = self._name(run, known, request)
+        task = answers.get(name)
+        if task is None:
+            if len(answers) >= self._most:
+                raise RefusedQuestion(f"it has asked {self._most} questions of this job already")
+            task = answers[name] = asyncio.create_task(self._rendered(known, run, question, name))
+            task.add_done_callback(lambda done: self._on_done(run, name, done))
+        return await asyncio.shield(task)
+
+    def _on_done(self, run: Run, name: str, task: asyncio.Task[RenderAnswer]) -> None:
+        """Only what was rendered is kept."""
+        failed = task.cancelled() or task.exception() is not None or not task.result().sealed
+        if failed and self._answers.get(run, {}).get(name) is task:
+            del self._answers[run][name]
+
+    def _name(self, run: Run, known: _Known, request: RenderRequest) -> str:
+        """A name for all that an answer is made of; with a secret, so that it says nothing of it."""
+        parts = [run, known.system.sealing_key, known.job.tree, known.grains[0], request.question]
+        return hmac.digest(self._secret, msgspec.msgpack.encode(parts), "sha256").hex()[:32]
+
+    # -- rendering ---------------------------------------------------------------------------------
+
+    async def _rendered(self, known: _Known, run: Run, question: Question, name: str) -> RenderAnswer:
+        if question.name and not await self._sessions.is_hidden(known.job, question):
+            raise RefusedQuestion(f"{question.name!r} is no file that is rendered on the controller")
+        scopes: dict[str, bytes] = {}
+        if question.scope:
+            scopes = await self._calls.read(scopes_of, run, [question.scope])
+            if question.scope not in scopes:
+                raise RefusedQuestion("it names a block of another job, or of another system")
+        result = await self._asked_process(known, question, name, scopes)
+        if result.refused:
+            raise RefusedQuestion(result.refused)
+        if result.detail:
+            await self._report(run[1], run[0], _what(question), result.detail)
+        if result.scope:
+            await self._calls.write(keep_scopes, run, {name: result.scope}, self._now())
+        bound = SealedFor(fleet=self._fleet, system=run[1], purpose=purpose_of(run[0]))
+        box = seal(packed(result.sent), known.system.sealing_key, bound)
+        if len(box) > LARGEST:
+            return RenderAnswer(problem=f"the answer has {len(box):,} bytes, and {LARGEST:,} can be sent")
+        return RenderAnswer(sealed=box)
+
+    async def _asked_process(
+        self, known: _Known, question: Question, name: str, scopes: dict[str, bytes]
+    ) -> RenderResult:
+        key = self._sessions.key(known.job, known.system.id, known.grains[0], question)
+        task = RenderTask(key=key, question=msgspec.msgpack.encode(question), name=name)
+        result = await self.pool.render(task)
+        for _ in range(TRIES):
+            if not result.lacks:
+                break
+            if result.lacks == SESSION:
+                options = await self._sessions.options(known.job, known.system.id, known.grains[1], key)
+                task = msgspec.structs.replace(task, run=options, scopes=scopes)
+            else:
+                task = msgspec.structs.replace(task, scopes=scopes)
+            result = await self.pool.render(task)
+        return result
+
+    # -- the end of jobs ---------------------------------------------------------------------------
+
+    def wake(self) -> None:
+        """A job may have ended."""
+        self._ended.set()
+
+    async def run(self, every: float = 5.0) -> None:
+        """Discard what belongs to jobs that have ended, for ever."""
+        while True:
+            try:
+                async with asyncio.timeout(every):
+                    await self._ended.wait()
+            except TimeoutError:
+                pass
+            self._ended.clear()
+            try:
+                await self.discard_ended()
+            except OperationError as problem:
+                log.warning("blocks of jobs that have ended are not removed yet: %s", problem)
+
+    async def discard_ended(self) -> None:
+        """Discard the answers and the blocks of jobs that have ended."""
+        if self._answers:
+            still = await self._calls.read(open_runs, list(self._answers))
+            self._answers = {run: found for run, found in self._answers.items() if run in still}
+        await self._calls.write(remove_ended)
+
+    async def close(self) -> None:
+        for answers in self._answers.values():
+            for task in answers.values():
+                task.cancel()
+        await self.pool.close()
+
+
+def _look(connection: Connection, id_: str, jid: str) -> tuple[System | None, Asker, tuple[str, bytes]]:
+    return (
+        system(connection, id_),
+        asker_of(connection, jid, id_),
+        facts_of(connection, [id_]).get(id_, ("", b"")),
+    )
+
+
+def _question(request: RenderRequest) -> Question:
+    try:
+        return msgspec.msgpack.decode(unpacked(request.question), type=Question)
+    except (BadPack, msgspec.DecodeError, RecursionError):
+        raise RefusedQuestion("the question is malformed") from None
+
+
+def _what(question: Question) -> str:
+    return f"block {question.block!r}" if question.block else f"salt://{question.name}"

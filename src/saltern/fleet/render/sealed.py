@@ -1,0 +1,32 @@
+"""What questions and answers of rendering look like on their way, on both sides."""
+
+from __future__ import annotations
+
+import zlib
+
+MOST = 16 << 20  # bytes, unpacked
+
+
+class BadPack(Exception):
+    """It cannot be unpacked, or is too large."""
+
+
+def purpose_of(jid: str) -> str:
+    """An answer of one job is not taken for that of another."""
+    return f"render {jid}"
+
+
+def packed(data: bytes) -> bytes:
+    return zlib.compress(data, 1)
+
+
+def unpacked(data: bytes) -> bytes:
+    """What was packed. Raises ``BadPack``."""
+    stream = zlib.decompressobj()
+    try:
+        found = stream.decompress(data, MOST)
+    except zlib.error as problem:
+        raise BadPack(str(problem)) from None
+    if stream.unconsumed_tail or not stream.eof:
+        raise BadPack(f"it is cut off, or larger than {MOST:,} bytes")
+    return found

@@ -1,0 +1,32 @@
+"""The stub of a file that is rendered on a controller: what machines get in place of its text.
+
+``#!controller|jinja|yaml`` in the first line of a file says that. A template that such files import says it in
+a comment: ``{#!controller#}``. A stub has a token that means nothing elsewhere, and the ``#!delayed_sls`` line
+of the file, whose words the run has to know before it asks for the file.
+"""
+
+from __future__ import annotations
+
+import re
+
+CONTROLLER = "controller"  # the word before the renderers of a file
+STUB = "#!controller stub "  # how every stub begins
+_STUB = re.compile(r"#!controller stub ([0-9a-f]{32})\n")
+_MARKED = re.compile(r"(?:#|\{#-?\s*|##\s*#?)!controller(?=[\s|#-]|$)")
+
+
+def stub_text(token: str, words: str = "") -> str:
+    """The stub of a file; ``words`` are those of its ``#!delayed_sls`` line."""
+    tag = f"#!delayed_sls {words}\n" if words else ""
+    return f"{STUB}{token}\n{tag}# rendered on the controller, which alone has the text\n"
+
+
+def stub_token(text: str) -> str:
+    """The token of a stub; empty for any other text."""
+    found = _STUB.match(text)
+    return found[1] if found else ""
+
+
+def is_marked(text: str) -> bool:
+    """True if the first line says that the file is rendered on a controller."""
+    return _MARKED.match(text) is not None
