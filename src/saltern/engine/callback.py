@@ -19,11 +19,10 @@ from saltern.language.late import OPEN
 from saltern.language.source import Mark, SlsRef
 from saltern.render.blocks import sls_words
 from saltern.render.document import Document
-from saltern.render.remote import Question, Sent, SentProblem, places, sent_blocks, with_limit
+from saltern.render.remote import OWN, Question, Sent, SentProblem, places, sent_blocks, with_limit
 from saltern.runtime.slots import PREFIX
 from saltern.sources.tree import SlsSource
 
-OWN = "@/"  # in place of the directory of the tree, which is another one on each machine
 # Problems whose text names files, IDs and shapes, and nothing of what a file says.
 PLAIN = frozenset(("sls-not-found", "file-too-large", "file-unreadable", "not-utf8", "renderer-refused"))
 WITHHELD = "it cannot be rendered; the controller has the whole message"
@@ -66,7 +65,9 @@ class CallbackRenderer:
         if scope is NO_BLOCKS:
             return found
         self.scopes[name] = scope
-        blocks = [with_limit(replace(one, file=self._own(one.file)), self._limit) for one in sent_blocks(scope)]
+        blocks = [
+            with_limit(replace(one, file=self._own(one.file)), self._limit) for one in sent_blocks(scope)
+        ]
         imported = {known: (self._own(mark.file), mark.line) for known, mark in scope.imported.items()}
         return replace(found, scope=name, blocks=blocks, imported=imported)
 

@@ -1,7 +1,7 @@
 """Files that the controller renders, for a run that an agent has started: asked for through the agent.
 
-A controller that is away is waited for; what the run waits for is reported. After ``delayed_callback_timeout``
-the file is one that cannot be rendered, for that reason.
+A controller that is away is waited for; what the run waits for is reported. After
+``delayed_callback_timeout`` the file is one that cannot be rendered, for that reason.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from typing import Any
 import msgspec
 
 from saltern.config.settings import Settings
-from saltern.engine.callback import OWN
 from saltern.language import secrets
 from saltern.language.delayed import PREV_RET, BlockScope, Target
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
 from saltern.language.source import Mark
 from saltern.render.document import Document
-from saltern.render.remote import Question, RemoteHome, Sent, SentProblem, made_document
+from saltern.render.remote import OWN, Question, RemoteHome, Sent, SentProblem, made_document
 from saltern.sources.agent_socket import ask
 from saltern.sources.stub import stub_token
 from saltern.sources.tree import SlsSource
@@ -96,9 +95,7 @@ class ControllerFiles:
         secrets.add([one.decode("utf-8", "surrogateescape") for one in sent.secrets])
         blocks = [msgspec.structs.replace(one, file=self._here(one.file)) for one in sent.blocks]
         imported = {name: (self._here(file), line) for name, (file, line) in sent.imported.items()}
-        return msgspec.structs.replace(
-            sent, file=self._here(sent.file), blocks=blocks, imported=imported
-        )
+        return msgspec.structs.replace(sent, file=self._here(sent.file), blocks=blocks, imported=imported)
 
     def _answered(self, asked: dict[str, object], question: Question, stub: SlsSource) -> dict[str, Any]:
         """The answer; a controller that is away is waited for."""
@@ -115,7 +112,10 @@ class ControllerFiles:
                 raise _away(str(why), stub, question, self._wait)
             if not reported:
                 reported = True
-                print(f"saltern: waiting for a controller to render {_named(stub, question)}: {why}", file=sys.stderr)
+                print(
+                    f"saltern: waiting for a controller to render {_named(stub, question)}: {why}",
+                    file=sys.stderr,
+                )
             time.sleep(STEP)
 
     def _here(self, path: str) -> str:

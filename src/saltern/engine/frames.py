@@ -122,9 +122,7 @@ def _settle(chunks: Iterable[Chunk]) -> None:
         document.settle(paths)
 
 
-def rendered(
-    session: Session, target: Target, returned: Mapping[str, object], parent: str = ""
-) -> Document:
+def rendered(session: Session, target: Target, returned: Mapping[str, object], parent: str = "") -> Document:
     """What a target becomes after such a return of ``parent``."""
     elsewhere = session.renderers.frame(target, returned, parent)
     if elsewhere is not None:

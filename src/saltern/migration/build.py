@@ -20,7 +20,9 @@ TITLES = {
     NEEDLESS: "Is not needed any more",
 }
 # Options of a minion that belong to the machine it runs on, and not to saltern's agent.
-NOT_FOR_AGENTS = frozenset({"id", "file_roots", "pillar_roots", "file_tree", "agent_socket", "agent_job", "controller"})
+NOT_FOR_AGENTS = frozenset(
+    {"id", "file_roots", "pillar_roots", "file_tree", "agent_socket", "agent_job", "controller"}
+)
 
 
 class Finding(Struct, frozen=True, kw_only=True):

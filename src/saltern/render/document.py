@@ -158,7 +158,9 @@ def place(
 def _mapped(
     file: str, source: list[str], text: list[str], rows: list[int], line: int, column: int, above: int
 ) -> Mark:
-    """The place in the file of a place in what a template has made of it; ``rows`` has the line of each line."""
+    """The place in the file of a place in what a template has made of it; ``rows`` has the line of each
+    line.
+    """
     origin = rows[line - 1] if line <= len(rows) else (rows[-1] if rows else 0)
     # The column holds only where the template did not change the text before it.
     written = source[origin - above - 1 : origin - above] if origin > above else []

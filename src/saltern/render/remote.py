@@ -1,7 +1,8 @@
 """Files that are rendered elsewhere: what a run asks for, what it is sent, and the document made of that.
 
-A run on an agent has no text of a file that is rendered on the controller. It asks for the data; delayed blocks
-of the file stay where the text is, and are known here by their names, their places and the scope that has them.
+A run on an agent has no text of a file that is rendered on the controller. It asks for the data; delayed
+blocks of the file stay where the text is, and are known here by their names, their places and the scope
+that has them.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 else:
     Protocol = object
 
+OWN = "@/"  # in place of the directory of the tree, which is another one on each machine
 DEEPEST = 4  # steps of a path whose place is sent
 MOST_PLACES = 20_000
 
 
 class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A file (``env``, ``sls``, its ``name`` below the root), or a block of a scope that was sent before; with
-    what its template sees.
+    """A file (``env``, ``sls``, its ``name`` below the root), or a block of a scope that was sent before;
+    with what its template sees.
 
     ``values``: names from outside of the file. ``previous``: the return of the calling state, which is
     ``parent`` in the run. ``rendered``: the files that the run has rendered so far. Without ``block`` and
@@ -72,9 +74,9 @@ class SentProblem(Struct, frozen=True, array_like=True):
 class Sent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a file or a block has become.
 
-    ``places``: of values, by their paths. ``written``: texts that call functions or refer to returns, and that
-    the file has word for word. ``scope`` is the name by which its blocks can be asked for. With ``problems`` there is
-    nothing else.
+    ``places``: of values, by their paths. ``written``: texts that call functions or refer to returns, and
+    that the file has word for word. ``scope`` is the name by which its blocks can be asked for. With
+    ``problems`` there is nothing else.
     """
 
     data: Any = None
@@ -102,17 +104,14 @@ class Remote(Protocol):
 
     def sls(self, source: SlsSource, values: Mapping[str, object], rendered: Sequence[str]) -> Document:
         """The file that a stub stands for. Raises ``CompileError``."""
-        ...
 
     def frame(
         self, target: Target, previous: Mapping[str, object], parent: str, rendered: Sequence[str]
     ) -> Document:
         """A delayed target that is rendered elsewhere. Raises ``CompileError``."""
-        ...
 
     def variables(self, scope: BlockScope) -> dict[str, object]:
         """The variables of a scope that are plain data. Raises ``CompileError``."""
-        ...
 
 
 # -- what is sent --------------------------------------------------------------------------------------
@@ -137,7 +136,9 @@ def places(document: Document) -> list[tuple[list[Any], int, int]]:
     """Where the values of a document are, for those who will not have its text."""
     paths = [path for path, _ in zip(_paths(document.data, ()), range(MOST_PLACES), strict=False)]
     marks = document.marks(paths)
-    return [(list(path), mark.line, mark.column) for path, mark in zip(paths, marks, strict=True) if mark.line]
+    return [
+        (list(path), mark.line, mark.column) for path, mark in zip(paths, marks, strict=True) if mark.line
+    ]
 
 
 def _paths(value: object, path: Path) -> Iterator[Path]:
@@ -215,9 +216,7 @@ def _block(one: SentBlock, token: str) -> Block:
     """The token stands for the text, so that a changed file has other blocks."""
     limit = UNLIMITED if one.limit == -1 else one.limit
     words = Words(scoped=one.scoped, limit=limit, refresh=frozenset(one.refresh))
-    return Block(
-        name=one.name, file=one.file, line=one.line, text=token, words=words, outer=tuple(one.outer)
-    )
+    return Block(name=one.name, file=one.file, line=one.line, text=token, words=words, outer=tuple(one.outer))
 
 
 def with_limit(block: SentBlock, limit: int | None) -> SentBlock:

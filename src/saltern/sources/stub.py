@@ -1,8 +1,8 @@
 """The stub of a file that is rendered on a controller: what machines get in place of its text.
 
-``#!controller|jinja|yaml`` in the first line of a file says that. A template that such files import says it in
-a comment: ``{#!controller#}``. A stub has a token that means nothing elsewhere, and the ``#!delayed_sls`` line
-of the file, whose words the run has to know before it asks for the file.
+``#!controller|jinja|yaml`` in the first line of a file says that. A template that such files import says it
+in a comment: ``{#!controller#}``. A stub has a token that means nothing elsewhere, and the
+``#!delayed_sls`` line of the file, whose words the run has to know before it asks for the file.
 """
 
 from __future__ import annotations

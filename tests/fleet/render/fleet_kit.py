@@ -72,7 +72,8 @@ def holds(path: Path, text: str) -> bool:
 
 def _starts(data: bytes) -> list[int]:
     """Where something that is compressed may begin."""
-    found, at = [], -1
+    found: list[int] = []
+    at = -1
     while (at := data.find(b"\x78", at + 1)) >= 0 and len(found) < 2000:
         found.append(at)
     return found

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.fleet.render.fleet_kit import SECRET, Place
 
 pytestmark = [pytest.mark.slow]
@@ -48,7 +47,7 @@ first:
 # {SECRET}block
 second:
   test.show_notification:
-    - text: {{{{ prev_ret.comment }}}} {{{{ colour }}}} {{{{ zone }}}} {{{{ grains.id }}}} {{{{ pillar.word }}}}
+    - text: {{{{ [prev_ret.comment, colour, zone, grains.id, pillar.word] | join(' ') }}}}
     - delayed_render:
       - block: last
 #!delayed_block last

@@ -42,7 +42,6 @@ from saltern.fleet.files.manifest import tree_digest
 from saltern.fleet.identity.jwt import BadJwt
 from saltern.fleet.identity.membership import Membership
 from saltern.fleet.pillar.agent import AgentPillar
-from saltern.fleet.render.agent import AgentRender
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.keys import SealingKey
 from saltern.fleet.protocol.messages import (
@@ -52,6 +51,7 @@ from saltern.fleet.protocol.messages import (
     SyncRequest,
 )
 from saltern.fleet.protocol.subjects import SUBJECTS
+from saltern.fleet.render.agent import AgentRender
 from saltern.system.own_files import are_elsewhere, were_replaced
 
 log = logging.getLogger(__name__)

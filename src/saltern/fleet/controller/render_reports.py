@@ -1,4 +1,4 @@
-"""Why a file or a block could not be rendered here: as an event, for operators. The system gets place and code."""
+"""Why a file or block could not be rendered here: an event for operators; systems get place and code."""
 
 from __future__ import annotations
 

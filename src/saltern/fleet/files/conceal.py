@@ -32,7 +32,8 @@ MARKABLE = (STATES, *TEMPLATES, ".yaml", ".yml", ".json", ".map", ".lib", ".tmpl
 class Concealment(Struct, frozen=True, kw_only=True):
     """Which files are hidden: all of these environments, and those that are marked.
 
-    ``patterns`` are globs of paths; with none, the usual rule counts. ``limit``: of delayed files without one.
+    ``patterns`` are globs of paths; with none, the usual rule counts. ``limit``: of delayed files without
+    one.
     """
 
     environments: frozenset[str] = frozenset()
@@ -153,4 +154,3 @@ def _words(data: bytes, limit: Limit | None) -> str:
     if words.refresh:
         parts.append(f"refresh={','.join(sorted(words.refresh))}")
     return " ".join(parts)
-

@@ -244,9 +244,9 @@ class PillarRequest(Message, frozen=True, kw_only=True):
 class RenderRequest(Message, frozen=True, kw_only=True):
     """Ask the controller to render a file or a delayed block of a job, with what the caller returned.
 
-    ``source`` and ``block`` name what is asked for, and ``parent`` the calling state, to people. ``question`` is
-    ``render.remote.Question``, packed; it has what the first form of this message had in ``previous`` and
-    ``context``.
+    ``source`` and ``block`` name what is asked for, and ``parent`` the calling state, to people.
+    ``question`` is ``render.remote.Question``, packed; it has what the first form of this message had in
+    ``previous`` and ``context``.
     """
 
     nonce: Nonce

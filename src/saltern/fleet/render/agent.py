@@ -36,7 +36,9 @@ class AgentRender:
         except binascii.Error:
             return {"problem": "the question is malformed"}
         if len(data) > LARGEST:
-            return {"problem": f"the return of its caller has {len(data):,} bytes, and {LARGEST:,} can be sent"}
+            return {
+                "problem": f"the return of its caller has {len(data):,} bytes, and {LARGEST:,} can be sent"
+            }
         request = RenderRequest(
             nonce=new_nonce(),
             jid=str(question.get("jid", "")),

@@ -1,9 +1,10 @@
 """The service ``render``: a system gets what files and blocks of its own open jobs become, as data.
 
-Who may ask: a system, for a job of its own that has not ended, for files of that job's tree that are rendered
-here, and for blocks of what it was answered before. Anything else is refused and counted. An answer is kept,
-sealed, until the job ends: the same question gets the same answer, also after a broken connection. The text of
-blocks is kept as long, in the database, so that another controller can answer; then it is removed.
+Who may ask: a system, for a job of its own that has not ended, for files of that job's tree that are
+rendered here, and for blocks of what it was answered before. Anything else is refused and counted. An
+answer is kept, sealed, until the job ends: the same question gets the same answer, also after a broken
+connection. The text of blocks is kept as long, in the database, so that another controller can answer; then
+it is removed.
 """
 
 from __future__ import annotations

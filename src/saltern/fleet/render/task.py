@@ -1,4 +1,4 @@
-"""What a process that renders is asked for, what it answers, and what it keeps between: one session for a run.
+"""What a process that renders is asked for, what it answers, and what it keeps between: a session per run.
 
 Nothing here knows the network or the database.
 """
@@ -49,8 +49,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
 class RenderTask(Struct, frozen=True, kw_only=True):
     """One question of a run. ``run`` is only there if the process does not have the session yet.
 
-    ``name``: what the scope of the answer is called. ``scopes``: those that were kept, by name, if the process
-    does not have them.
+    ``name``: what the scope of the answer is called. ``scopes``: those that were kept, by name, if the
+    process does not have them.
     """
 
     key: str
@@ -63,8 +63,8 @@ class RenderTask(Struct, frozen=True, kw_only=True):
 class RenderResult(Struct, frozen=True, kw_only=True):
     """``sent`` is what the system gets, as msgpack. ``lacks``: ask again with these, or with the session.
 
-    ``refused``: why the question is none that this run may ask. ``detail``: a problem as people read it, which
-    is not for the system. ``scope``: to be kept under the name of the task.
+    ``refused``: why the question is none that this run may ask. ``detail``: a problem as people read it,
+    which is not for the system. ``scope``: to be kept under the name of the task.
     """
 
     sent: bytes = b""

@@ -64,10 +64,14 @@ class RenderTrees:
         manifests = await self._calls.read(_manifests, digest)
         if manifests is None:
             raise _lost(digest)
-        stubs = {one.digest for manifest in manifests.values() for one in manifest.entries() if _may_be_stub(one)}
+        stubs = {
+            one.digest for manifest in manifests.values() for one in manifest.entries() if _may_be_stub(one)
+        }
         texts = await self._calls.read(hidden_texts, stubs)
         try:
-            files = self._files = self._files or AgentFiles(Cache(self._directory, keep_trees=KEPT), self._bus)
+            files = self._files = self._files or AgentFiles(
+                Cache(self._directory, keep_trees=KEPT), self._bus
+            )
             every = chain.from_iterable(one.entries() for one in manifests.values())
             await files.fetch_entries(filter(_is_wanted, every))
             path = await asyncio.to_thread(_make, files.cache, digest, manifests, texts)
@@ -80,9 +84,7 @@ class RenderTrees:
         return RenderTree(tree_options(path, ""), hidden)
 
 
-def _make(
-    cache: Cache, digest: str, manifests: Mapping[str, Manifest], texts: Mapping[str, bytes]
-) -> str:
+def _make(cache: Cache, digest: str, manifests: Mapping[str, Manifest], texts: Mapping[str, bytes]) -> str:
     """Write the tree, then the texts in place of their stubs."""
     path = make_tree(cache, digest, manifests)
     for environment, manifest in manifests.items():
@@ -114,7 +116,9 @@ def _manifests(connection: Connection, digest: str) -> dict[str, Manifest] | Non
     if members is None:
         return None
     found = {name: trees.manifest(connection, one) for name, one in members.items()}
-    return {name: decode_manifest(data) for name, data in found.items() if data} if all(found.values()) else None
+    return (
+        {name: decode_manifest(data) for name, data in found.items() if data} if all(found.values()) else None
+    )
 
 
 def _lost(digest: str, why: str = "it is no longer kept") -> OperationError:

@@ -1,11 +1,11 @@
-"""The delayed blocks of jobs that are open: kept while a job is open on a system, and removed when it ends."""
+"""The delayed blocks of jobs that are open: kept while a job is open on a system, then removed."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct
-from sqlalchemy import Connection, and_, delete, exists, insert, select
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, insert, select
 
 from saltern.fleet.store.render_tables import RENDER_SCOPES
 from saltern.fleet.store.statuses import OPEN
@@ -68,5 +68,5 @@ def remove_ended(connection: Connection) -> int:
     return connection.execute(delete(RENDER_SCOPES).where(~is_open)).rowcount
 
 
-def _of(run: Run) -> object:
+def _of(run: Run) -> ColumnElement[bool]:
     return and_(RENDER_SCOPES.c.jid == run[0], RENDER_SCOPES.c.system == run[1])

@@ -16,7 +16,7 @@ HIDDEN_FILES = Table(
     _required("words", WORD),
     _required("data", LargeBinary),
     UniqueConstraint("digest", "words"),
-    comment="texts of files that are rendered on the controller, by the digest of the stub that agents get",
+    comment="texts of files that are rendered on the controller, by the digest of the stub of each",
 )
 RENDER_SCOPES = Table(
     "render_scopes",

@@ -21,7 +21,7 @@ def upgrade() -> None:
         sa.Column("data", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("stub", name=op.f("pk_hidden_files")),
         sa.UniqueConstraint("digest", "words", name=op.f("uq_hidden_files_digest_words")),
-        comment="texts of files that are rendered on the controller, by the digest of the stub that agents get",
+        comment="texts of files that are rendered on the controller, by the digest of the stub of each",
     )
     op.create_table(
         "render_scopes",
