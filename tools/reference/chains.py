@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from msgspec import UNSET
 from msgspec.structs import FieldInfo, fields
 
 from saltern.chains.actions import KINDS, Body, Safety
 from saltern.chains.document import Again, Head, Policy
+from saltern.chains.inputs import Input
 from saltern.chains.statuses import OVERLAYS, ROWS, Leg, Run, Status, Step, Wave
 from tools.reference.markdown import code, page, prose, shown, table
 
@@ -17,6 +19,9 @@ SAFETY = {
     Safety.PROVEN: "the machine itself proves whether it happened",
 }
 WORDS = (
+    (r"Annotated\[list\[Any\], Meta\(.*\)\]", "list"),
+    (r"Any \| UnsetType", "any value"),
+    (r"dict\[Label, Input\]", "mapping of names to inputs"),
     (r"Annotated\[(.*), Meta\(.*\)\]", r"\1"),
     (r"Literal\[['\"](\w+)['\"], ['\"](\w+)['\"]\]", r"\1 or \2"),
     (r"dict\[Text, str \| None\]", "mapping of names to versions"),
@@ -32,6 +37,7 @@ WORDS = (
     (r"Again", "mapping: `attempts`, `wait`, `backoff`"),
     (r" \| None", ""),
     (r" \| ", " or "),
+    (r"^Type$", "string, integer, number, boolean, list or mapping"),
 )
 LEVELS: dict[type[Step] | type[Leg] | type[Wave] | type[Run], str] = {
     Step: "an action on one system",
@@ -47,6 +53,10 @@ def chain_file() -> str:
         " What chains are for: [the guide](../guides/action-chains.md).",
         prose(" ".join((Head.__doc__ or "").split()).partition(". ")[2]),
         _fields(Head),
+        "## Inputs\n\n`inputs` is a mapping of names; each has any of these keys. [The guide]"
+        "(../guides/action-chains.md#inputs) has an example.",
+        prose(" ".join((Input.__doc__ or "").split()).partition(". ")[2]),
+        _fields(Input),
         "## Every action\n\nAn action is a mapping with one key that says what it is, and any of these:",
         prose(" ".join((Policy.__doc__ or "").split()).partition(". ")[2]),
         _fields(Policy),
@@ -71,7 +81,7 @@ def chain_file() -> str:
     return page("Chain file", *parts)
 
 
-def _fields(shape: type[Body] | type[Head] | type[Policy]) -> str:
+def _fields(shape: type[Body] | type[Head] | type[Policy] | type[Input]) -> str:
     annotations = {
         name: text for one in shape.__mro__ for name, text in vars(one).get("__annotations__", {}).items()
     }
@@ -89,7 +99,7 @@ def _default(field: FieldInfo) -> str:
     if field.required:
         return "**needed**"
     value = field.default if field.default_factory.__class__.__name__ == "NoDefaultType" else []
-    return "" if value in (None, "", []) else shown(value)
+    return "" if value in (None, "", [], {}) or value is UNSET else shown(value)
 
 
 def chain_statuses() -> str:

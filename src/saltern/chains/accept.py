@@ -10,9 +10,8 @@ from msgspec import Struct, to_builtins
 
 from saltern import __version__
 from saltern.chains.compile import LegPlan, not_meant, plan_for
-from saltern.chains.document import read_chain
 from saltern.chains.drive import begin
-from saltern.chains.legs import Journal, KnownLeg, Legs
+from saltern.chains.legs import Journal, KnownLeg, Legs, read_secretly
 from saltern.chains.owner import owner
 from saltern.chains.turns import queue_leg, refuse_if_stuck
 from saltern.config.settings import Settings
@@ -47,7 +46,7 @@ def start(
     ``again`` are options for the command line of a build that takes over in the middle.
     """
 
-    plan = plan_for(read_chain(order.text, order.file), order.system)
+    plan = plan_for(read_secretly(order.text, order.file, order.pillar), order.system)
     if not plan.segments:
         raise not_meant(plan)
     legs = Legs(settings)
@@ -78,7 +77,7 @@ def _accept(settings: Settings, legs: Legs, order: Order, plan: LegPlan) -> str:
         "file": order.file,
         "system": order.system,
         "settings": to_builtins(settings, enc_hook=str),
-        "pillar": order.pillar,
+        "pillar": plan.chain.values,
         "version": __version__,
         "started": clock.now(),
         "token": order.token,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct, ValidationError, convert, field
 
+from saltern.chains import inputs as chain_inputs
 from saltern.chains.actions import KINDS, Body, Kind, Names, Safety, Seconds, Text
+from saltern.chains.inputs import Input
 from saltern.language.diagnostics import ChainError, CompileError, Diagnostics, did_you_mean
 from saltern.language.source import Mark, Path
 from saltern.render.yaml_limits import YamlProblem
@@ -51,6 +54,7 @@ class Head(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The keys of a chain file. ``systems`` are those that the chain is for, names or patterns; the
     ``targets`` of an action select among them.
 
+    ``inputs`` are what a run may be given, by name; ``${input:NAME}`` in an action stands for one.
     ``finally`` are actions for the end, whether the others succeeded, failed or were cancelled. ``deadline``:
     seconds of a running machine after which no action begins any more.
     """
@@ -59,6 +63,7 @@ class Head(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     id: Label | int | None = None
     description: Text = ""
     systems: Names | None = None
+    inputs: dict[Label, Input] = {}
     deadline: Annotated[float, Meta(gt=0)] | None = None
     actions: Annotated[list[dict[str, object]], Meta(min_length=1)]
     finally_: list[dict[str, object]] = field(default_factory=list, name="finally")
@@ -98,6 +103,8 @@ class Chain(Struct, frozen=True, kw_only=True):
     deadline: float | None = None
     description: str = ""
     text: str = ""
+    inputs: dict[str, Input] = {}
+    values: dict[str, Any] = {}  # what the inputs are, in a chain that is to be run
 
     def systems(self) -> list[str]:
         """Every system that is named in full and has something to do, in the order of the file."""
@@ -115,10 +122,11 @@ def is_pattern(target: str) -> bool:
     return bool(set(target) & set("*?["))
 
 
-def read_chain(text: str, file: str) -> Chain:
-    """Raises ``ChainError`` with every problem of the file."""
+def read_chain(text: str, file: str, inputs: Mapping[str, object] | None = None) -> Chain:
+    """Raises ``ChainError`` with every problem of the file, and of the inputs. Without ``inputs`` the file is
+    only looked at: defaults and samples are in their place."""
     found = Diagnostics()
-    reader = _Reader(text, file, found)
+    reader = _Reader(text, file, found, inputs)
     chain = reader.chain()
     try:
         found.check()
@@ -129,8 +137,14 @@ def read_chain(text: str, file: str) -> Chain:
 
 
 class _Reader:
-    def __init__(self, text: str, file: str, found: Diagnostics) -> None:
-        self.text, self.file, self.found = text, file, found
+    def __init__(
+        self, text: str, file: str, found: Diagnostics, given: Mapping[str, object] | None = None
+    ) -> None:
+        self.text, self.file, self.found, self.given = text, file, found, given
+        self.declared: Mapping[str, Input] = {}
+        self.candidates: Sequence[dict[str, Any]] = (
+            {},
+        )  # values of the inputs; the first that fits is taken
 
     def mark(self, path: Path) -> Mark:
         from saltern.render.yaml_places import locate
@@ -155,6 +169,7 @@ class _Reader:
         head = self.converted(data, Head, ())
         if head is None:
             return None
+        self.read_inputs(head)
         actions = self.listed("actions", head.actions, head)
         last = self.listed("finally", head.finally_, head, prefix="finally-")
         self.check_ids({"actions": actions, "finally": last})
@@ -167,7 +182,37 @@ class _Reader:
             deadline=head.deadline,
             description=head.description,
             text=self.text,
+            inputs=head.inputs,
+            values=self.candidates[0] if self.given is not None else {},
         )
+
+    def read_inputs(self, head: Head) -> None:
+        """Check the declarations, and what was given for them."""
+        self.declared = head.inputs
+        wrong = [(name, *one) for name, spec in head.inputs.items() for one in chain_inputs.mistakes(spec)]
+        for name, key, why in wrong:
+            self.wrong(f"input {name!r}: {key}: {why}", ("inputs", name, key))
+        if self.given is None:
+            self.candidates = chain_inputs.samples(head.inputs) if not wrong else ({},)
+            return
+        values, problems = chain_inputs.resolve(head.inputs, self.given) if not wrong else ({}, [])
+        for name, what, fix in problems:
+            where = self.mark(("inputs", name) if name in head.inputs else ("inputs",))
+            self.found.error("chain-input", what, where=where, fix=fix)
+        self.candidates = (values,) if not problems else chain_inputs.samples(head.inputs)
+
+    def filled(self, value: object, path: Path) -> list[object]:
+        """The body of an action with the inputs that it refers to, as each of the candidates has it."""
+        if not self.declared:
+            return [value]
+        for name in sorted(chain_inputs.references(value) - set(self.declared)):
+            fix = did_you_mean(name, self.declared) or f"there are {', '.join(self.declared)}"
+            self.wrong(f"no input is called {name!r}", path, fix)
+        return [
+            chain_inputs.filled(value, values, written=written)
+            for values in self.candidates
+            for written in (False, True)
+        ]
 
     def listed(
         self, key: str, given: list[dict[str, object]], head: Head, prefix: str = ""
@@ -184,7 +229,7 @@ class _Reader:
         kind = kinds[0]
         rest = {key: value for key, value in given.items() if key != kind}
         policy = self.converted(rest, Policy, path)
-        body = self.converted(_spelled_out(given[kind], KINDS[kind]), KINDS[kind].body, (*path, kind))
+        body = self.body(given[kind], KINDS[kind], (*path, kind))
         if body is None or policy is None:
             return None
         if mistake := body.mistake():
@@ -192,6 +237,14 @@ class _Reader:
         name = str(policy.id if policy.id is not None else f"{prefix}{path[1] + 1}")
         targets, among = tuple(policy.targets or ()), tuple(head.systems or ())
         return Action(id=name, kind=kind, body=body, policy=policy, targets=targets, among=among)
+
+    def body(self, given: object, kind: Kind, path: Path) -> Body | None:
+        """A place may take texts only, or ask for more than a sample is: the first that fits is taken."""
+        first, *others = (_spelled_out(one, kind) for one in self.filled(given, path))
+        for one in (first, *others) if others else ():
+            with suppress(ValidationError):
+                return convert(one, kind.body)
+        return self.converted(first, kind.body, path)
 
     def no_kind(self, given: Mapping[str, object], kinds: list[str], path: Path) -> None:
         if kinds:

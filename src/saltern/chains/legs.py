@@ -10,22 +10,25 @@ from typing import Any
 from msgspec import Struct
 
 from saltern.chains.compile import plan_for
-from saltern.chains.document import read_chain
+from saltern.chains.document import Chain, read_chain
+from saltern.chains.inputs import secret_names
 from saltern.chains.leg import LegState, fold
 from saltern.chains.order_files import OrderFiles
 from saltern.chains.reserve import Reserve
 from saltern.chains.statuses import OVER
 from saltern.config.settings import Settings, state_directory
 from saltern.journal.folder import check_owner
-from saltern.journal.form import Record, age
+from saltern.journal.form import KEY, SEALED, Record, Unreadable, age
 from saltern.journal.journals import Journals, Wording
 from saltern.journal.lock_file import LockFile, sign, take, text_of
 from saltern.journal.reader import remove
 from saltern.journal.store import Writer
+from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import reboot
 from saltern.system.faults import point
 
+REVISED = "revised"  # a record: other inputs for what has not been done yet
 ACCEPT = 120.0  # seconds at most until other processes have accepted their legs
 UNKNOWN = frozenset({"journal-damaged", "journal-unreadable"})
 
@@ -59,7 +62,7 @@ class Legs:
     def __init__(self, settings: Settings) -> None:
         self.folder = os.path.join(state_directory(settings), "chains")
         check_owner(state_directory(settings), self.folder)
-        self.journals = Journals(self.folder, WORDING, _known, keep=settings.keep_runs)
+        self.journals = Journals(self.folder, WORDING, self._read, keep=settings.keep_runs)
         self.orders = OrderFiles(self.folder)
         self.reserve = Reserve(self.folder)
         self._lock = LockFile(os.path.join(self.folder, "lock"))
@@ -78,6 +81,17 @@ class Legs:
     def known(self, leg: str) -> KnownLeg:
         """What the journal says. That it is damaged is an error; nothing is moved."""
         return self.journals.known(leg)
+
+    def _read(self, leg: str, records: list[Record]) -> KnownLeg:
+        """What the records say; secret inputs are opened, since the leg needs them to its end."""
+        if any(record.kind == SEALED for record in records):
+            from saltern.journal import seal
+
+            try:
+                records = seal.opened(records, self.path(leg))
+            except seal.KeyLost:
+                raise Unreadable(f"it has secrets, and their key {self.path(leg)}{KEY} is lost") from None
+        return _known(leg, [record for record in records if record.kind != SEALED])
 
     def put_aside(self, leg: str) -> None:
         """If it is damaged: it stays listed, and is not resumed. The caller must hold the lock."""
@@ -191,7 +205,6 @@ class Journal:
             if not (self._reserve.is_disk_full() and self._reserve.give_up()):
                 raise  # any other failure is not tried again: what of it is on the disk is not known
             self._write(kind, whole)
-        self._next += 1
         point(f"chain.{kind}.synced")
 
     def _write(self, kind: str, body: Mapping[str, object]) -> None:
@@ -201,6 +214,7 @@ class Journal:
             writer.sync()
         finally:
             writer.close()
+        self._next = writer.next_number
 
 
 def _take(file: int, wait: float) -> None:
@@ -213,12 +227,26 @@ def _take(file: int, wait: float) -> None:
         raise OperationError(Diagnostic(code="chain-busy", what=what, fix=fix)) from None
 
 
+def read_secretly(text: str, file: str, inputs: Mapping[str, Any]) -> Chain:
+    """The chain with its inputs; the secret ones are shown by nothing that this process writes."""
+    chain = read_chain(text, file, inputs)
+    secrets.add([chain.values[name] for name in secret_names(chain.inputs) if name in chain.values])
+    return chain
+
+
+def _revised(record: Record) -> Mapping[str, Any]:
+    """What a controller or an operator has changed of what was asked for."""
+    body: Any = record.body
+    return {name: body[name] for name in ("pillar", "plan_sha256", "revision")}
+
+
 def _known(leg: str, records: list[Record]) -> KnownLeg:
     """A journal without its first record is of a leg that never began: nothing was done."""
     if not records:
         what = f"{leg} was never accepted: nothing was done"
         raise OperationError(Diagnostic(code="chain-unknown", what=what, fix="run the chain again"))
-    head: Any = records[0].body
-    chain = read_chain(head["text"], head["file"])
+    first: Any = records[0].body
+    head = {**first, **next((_revised(one) for one in reversed(records) if one.kind == REVISED), {})}
+    chain = read_secretly(head["text"], head["file"], head.get("pillar") or {})
     plan = plan_for(chain, head["system"], wary=bool(head.get("owner")))
     return KnownLeg(leg, head, fold(plan, records))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 from saltern.chains import leg as steps
+from saltern.chains.compile import plan_for
 from saltern.chains.drive import drive, over
-from saltern.chains.legs import Journal, KnownLeg, Legs
+from saltern.chains.legs import REVISED, Journal, KnownLeg, Legs, read_secretly
 from saltern.chains.show import running
 from saltern.chains.statuses import ENDED_WELL, OVER, Leg, WrongMove
 from saltern.chains.turns import has_waiter
@@ -33,6 +36,23 @@ def change(settings: Settings, name: str, kind: str, /, **body: object) -> Known
         _allowed(known, kind, body)
         journal = Journal(legs, name, known.state.records)
         journal.add(kind, **body)
+        return legs.known(name)
+
+
+def revise(settings: Settings, name: str, pillar: Mapping[str, Any], revision: int = 0) -> KnownLeg:
+    """Give a leg that is not at work other inputs; what it has done stays as it is."""
+    legs = Legs(settings)
+    legs.known(name)
+    with legs.locked(name):
+        known = legs.known(name)
+        if known.state.status in ENDED_WELL or known.state.quarantined:
+            _allowed(known, "retry", {})
+        head, plan = known.head, known.state.plan
+        chain = read_secretly(head["text"], head["file"], pillar)
+        new = plan_for(chain, plan.system, wary=bool(head.get("owner")))
+        number = revision or int(head.get("revision") or 0) + 1
+        body = {"pillar": dict(pillar), "plan_sha256": new.sha256(), "revision": number}
+        Journal(legs, name, known.state.records).add(REVISED, **body)
         return legs.known(name)
 
 

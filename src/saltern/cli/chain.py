@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.chain_file import read_text
+from saltern.cli.chain_inputs import INPUT_ROWS, given_inputs
 from saltern.cli.chain_output import drive_and_show, options_of, show, write_legs
 from saltern.cli.chain_rows import ACROSS_ROWS
-from saltern.cli.options import ON_ROWS, TREE_ROWS, mapping_value, output_rows, session
+from saltern.cli.options import ON_ROWS, TREE_ROWS, output_rows, session
 from saltern.cli.run_names import LAST
 from saltern.language.diagnostics import Diagnostic, OperationError
 
@@ -38,7 +39,7 @@ Run an action chain: ordered actions of a file, cut at reboots and updates, each
   resume [RUN]          resume one that broke
   pause [RUN]           pause it before its next action; resume continues
   cancel [RUN]          end it before its next action; --now: and stop what runs
-  retry [RUN]           run again what failed, and what has not run
+  retry [RUN]           run again what failed, and what has not run; with --input, with other inputs
   skip [RUN] ACTION     count an action as skipped; resume continues after it
   done [RUN] ACTION     count an action as done, since you have looked; needs --reason
   release [RUN]         let one be retried that broke again and again
@@ -133,17 +134,21 @@ class Verb:
 # -- files --------------------------------------------------------------------------------------------
 
 
-def _chain(args: SimpleNamespace) -> Chain:
+def _chain(args: SimpleNamespace, *, look: bool = False) -> Chain:
+    """The chain of a file with its inputs; ``look``: those that are missing do not matter."""
     from saltern.chains.document import read_chain
 
-    return read_chain(read_text(args.words[0]), args.words[0])
+    text = read_text(args.words[0])
+    found = read_chain(text, args.words[0])
+    given = given_inputs(args, found.inputs)
+    return found if (look and not given) or not found.inputs else read_chain(text, args.words[0], given)
 
 
-def _plans(args: SimpleNamespace, engine: Session) -> list[LegPlan]:
+def _plans(args: SimpleNamespace, engine: Session, *, look: bool = False) -> list[LegPlan]:
     """Of the systems that were asked for, that the file names, or of this machine."""
     from saltern.chains.compile import plan_for
 
-    chain = _chain(args)
+    chain = _chain(args, look=look)
     report_unmatched(chain)
     systems = args.system or chain.systems() or [engine.settings.id]
     return [plan for plan in (plan_for(chain, system) for system in systems) if plan.segments]
@@ -159,7 +164,7 @@ def report_unmatched(chain: Chain) -> None:
 
 
 def _check(args: SimpleNamespace, engine: Session) -> int:
-    for plan in _plans(args, engine):
+    for plan in _plans(args, engine, look=True):
         for segment in plan.segments:
             print(f"{segment.name}: {_kinds(segment.steps)}")
         if plan.finalizers:
@@ -235,14 +240,15 @@ def _run(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.compile import plan_for
     from saltern.chains.document import read_chain
 
+    text, file = read_text(args.words[0]), os.path.abspath(args.words[0])
+    chain = read_chain(text, file, given_inputs(args, read_chain(text, file).inputs))
     order = Order(
-        text=read_text(args.words[0]),
-        file=os.path.abspath(args.words[0]),
+        text=text,
+        file=file,
         system=args.system[0] if args.system else engine.settings.id,
-        pillar=mapping_value("--pillar", args.pillar),
+        pillar=chain.values,
         token=args.token or "",
     )
-    chain = read_chain(order.text, order.file)
     report_unmatched(chain)
     plan = plan_for(chain, order.system)
     if args.test:
@@ -291,9 +297,13 @@ def _resume_leg(args: SimpleNamespace, engine: Session, name: str) -> int:
 
 
 def _retry(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.orders import change
+    from saltern.chains.legs import Legs
+    from saltern.chains.orders import change, revise
 
     name = _named(args, engine)
+    known = Legs(engine.settings).known(name)
+    if new := given_inputs(args, known.state.plan.chain.inputs):
+        revise(engine.settings, name, {**(known.head.get("pillar") or {}), **new})
     change(engine.settings, name, "retry")
     return _resume_leg(args, engine, name)
 
@@ -459,6 +469,7 @@ LINE = CommandLine(
             default=False,
             help="plan: the systems are those of now, also if the target means others later",
         ),
+        *INPUT_ROWS,
         *ACROSS_ROWS,
         Row(
             flag="--test",

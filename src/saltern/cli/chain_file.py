@@ -6,7 +6,6 @@ import os
 from types import SimpleNamespace
 
 from saltern.cli.job_call import Call
-from saltern.cli.options import mapping_value
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.regular import open_regular
 
@@ -29,7 +28,12 @@ def read_text(path: str) -> str:
 
 def chain_call(args: SimpleNamespace) -> Call:
     """What each system is asked for: the text of the file, which it reads itself."""
+    from saltern.chains.document import read_chain
+    from saltern.cli.chain_inputs import given_inputs
+
     path = args.words[0]
-    given = {"pillar": mapping_value("--pillar", args.pillar), "saltenv": args.saltenv}
-    kwargs = {"text": read_text(path), "file": path, **{key: one for key, one in given.items() if one}}
+    text = read_text(path)
+    inputs = read_chain(text, path, given_inputs(args, read_chain(text, path).inputs)).values
+    given = {"pillar": inputs, "saltenv": args.saltenv}
+    kwargs = {"text": text, "file": path, **{key: one for key, one in given.items() if one}}
     return Call(function="chain.run", kwargs=kwargs)

@@ -9,10 +9,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from saltern.cli import exits
-from saltern.cli.chain_file import read_text
 from saltern.cli.chain_rows import rollout_of
+from saltern.cli.chain_source import what_to_run
 from saltern.cli.connect import connect
-from saltern.cli.options import mapping_value
 from saltern.fleet.view import chain_matrix
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import options_for, write_data
@@ -50,15 +49,11 @@ class Verb:
 
 def start_run(args: SimpleNamespace) -> int:
     """The exit code of ``chain run FILE --on TARGET``."""
-    text = read_text(args.words[0])
-    check_text(text, args.words[0])
     with connect(args) as client:
         made = client.chain_runs.start(
             args.on,
-            text=text,
-            inputs=mapping_value("--pillar", args.pillar),
+            **what_to_run(args, client),
             rollout=rollout_of(args),
-            environment=args.saltenv or "base",
             client_token=args.token or "",
         )
         left_out = [one for one in client.systems.resolve(args.on) if one not in made["systems"]]
@@ -67,13 +62,6 @@ def start_run(args: SimpleNamespace) -> int:
             return exits.OK
         print(f"saltern: run {made['run']} on {len(made['systems'])} systems", file=sys.stderr)
         return follow_run(args, client, made["run"], left_out)
-
-
-def check_text(text: str, file: str) -> None:
-    """Report what is wrong with the file before a controller is asked, with its lines."""
-    from saltern.chains.document import read_chain
-
-    read_chain(text, file)
 
 
 def _watch(args: SimpleNamespace, client: Client) -> int:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 
 from saltern.cli.arguments import CommandLine
-from saltern.cli.chain_file import read_text
 from saltern.cli.connect import connect
 from saltern.cli.on import run_on
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -43,9 +42,10 @@ def _check_targets(args: SimpleNamespace) -> None:
     """Refuse a chain that means none of the systems; report targets of actions that match none of them."""
     from saltern.chains.document import read_chain
     from saltern.chains.targets import unmatched
+    from saltern.cli.chain_source import chain_text
 
-    chain = read_chain(read_text(args.words[0]), args.words[0])
     with connect(args) as client:
+        chain = read_chain(chain_text(args.words[0], client), args.words[0])
         systems = client.systems.resolve(args.on)
     if systems and not any(action.meant_for(one) for action in chain.actions for one in systems):
         what = f"no action of the chain {chain.name!r} is meant for a system of {args.on!r}"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from saltern.chains.inputs import MASK, Input
 from saltern.cli import exits
-from saltern.cli.chain_file import read_text
-from saltern.cli.chain_fleet import check_text, follow_run
+from saltern.cli.chain_fleet import follow_run
+from saltern.cli.chain_inputs import given_inputs
 from saltern.cli.chain_rows import ACROSS_DESTS, rollout_of
+from saltern.cli.chain_source import what_to_run
 from saltern.cli.connect import connect
-from saltern.cli.options import mapping_value
 from saltern.fleet.view import chain_plan
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import options_for, write_data
@@ -45,20 +45,9 @@ def _make(args: SimpleNamespace) -> int:
         raise _shape("saltern chain plan needs --on TARGET: the systems that are asked")
     with connect(args) as client:
         number = client.chain_plans.make(
-            args.on, **what_to_run(args), rollout=rollout_of(args), pinned=args.pin
+            args.on, **what_to_run(args, client), rollout=rollout_of(args), pinned=args.pin
         )
         return _print(args, _ready(client, number))
-
-
-def what_to_run(args: SimpleNamespace) -> dict[str, Any]:
-    """The text of a file, or the name of a chain that the controller keeps; and its inputs."""
-    named = args.words[0]
-    found: dict[str, Any] = {"chain": named}
-    if os.path.lexists(named) or "/" in named or named.endswith((".yaml", ".yml")):
-        found = {"text": read_text(named)}
-        check_text(found["text"], named)
-    inputs = mapping_value("--pillar", args.pillar)
-    return {**found, "inputs": inputs, "environment": args.saltenv or "base"}
 
 
 def _ready(client: Client, name: str) -> Plan:
@@ -121,7 +110,8 @@ def _run_planned(args: SimpleNamespace) -> int:
     with connect(args) as client:
         if args.replan:
             return _replan(args, client)
-        made = client.chain_runs.start_planned(args.plan, client_token=args.token or "")
+        secrets = given_inputs(args, {"": Input()})  # the controller reads them
+        made = client.chain_runs.start_planned(args.plan, client_token=args.token or "", inputs=secrets)
         left_out = client.chain_plans.get(args.plan)["unplanned"]
         for system, why in left_out.items():
             print(f"saltern: {system} is left out: it could not be planned: {why}", file=sys.stderr)
@@ -135,10 +125,11 @@ def _run_planned(args: SimpleNamespace) -> int:
 def _replan(args: SimpleNamespace, client: Client) -> int:
     """Plan the same again; what was planned before stays as it is."""
     before = client.chain_plans.get(args.plan)
+    inputs = {name: value for name, value in before["inputs"].items() if value != MASK}
     number = client.chain_plans.make(
         before["target"],
         chain=before["chain"],
-        inputs=before["inputs"],
+        inputs={**inputs, **given_inputs(args, {"": Input()})},
         rollout=before["rollout"],
         environment=before["environment"],
         pinned=before["pinned"],

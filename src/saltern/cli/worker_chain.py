@@ -10,9 +10,8 @@ from types import SimpleNamespace
 
 from saltern.chains.accept import Order, start
 from saltern.chains.compile import LegPlan, plan_for
-from saltern.chains.document import read_chain
 from saltern.chains.drive import resume_leg
-from saltern.chains.legs import KnownLeg, Legs
+from saltern.chains.legs import KnownLeg, Legs, read_secretly
 from saltern.chains.orders import cancel
 from saltern.chains.show import as_data
 from saltern.chains.statuses import BAD, OVER, Leg
@@ -37,7 +36,7 @@ def run_leg(task: Task, follower: JobFollower, args: SimpleNamespace) -> int:
     """Drive the leg of this job as far as it comes, print it, and give its exit code."""
     engine = session(args)
     text, file = str(task.kwargs.get("text", "")), str(task.kwargs.get("file", "chain"))
-    plan = plan_for(read_chain(text, file), engine.settings.id)
+    plan = plan_for(read_secretly(text, file, _pillar(task.kwargs.get("pillar"))), engine.settings.id)
     data: dict[str, object] = {"chain": plan.chain.name, "system": plan.system, "status": "", "steps": []}
     code = exits.OK
     if task.test and plan.segments:
@@ -67,7 +66,7 @@ def _rehearsed(task: Task, plan: LegPlan, settings: Settings) -> dict[str, objec
     from saltern.chains.rehearse import rehearse
 
     with redirect_stdout(sys.stderr):
-        return rehearse(plan, settings, _pillar(task.kwargs.get("pillar")), task.denied)
+        return rehearse(plan, settings, plan.chain.values, task.denied)
 
 
 def _pillar(given: object) -> dict[str, object]:

@@ -15,10 +15,9 @@ from msgspec import Struct, ValidationError, convert
 
 from saltern.chains.accept import Order
 from saltern.chains.compile import LegPlan, plan_for
-from saltern.chains.document import read_chain
-from saltern.chains.legs import Journal, KnownLeg, Legs
+from saltern.chains.legs import Journal, KnownLeg, Legs, read_secretly
 from saltern.chains.order_numbers import OrderNumbers
-from saltern.chains.orders import cancel, change, pause
+from saltern.chains.orders import cancel, change, pause, revise
 from saltern.chains.show import as_data
 from saltern.chains.statuses import BAD, OVER, Leg, Step
 from saltern.cli import exits
@@ -45,6 +44,7 @@ class Asked(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reason: str = ""
     hard: bool = False
     pillar: dict[str, Any] = {}
+    revision: int = 0  # of the inputs: a higher one replaces those that the leg has
     saltenv: str | None = None
 
 
@@ -85,7 +85,8 @@ class _Orders:
     ) -> None:
         self.settings, self.asked, self.follower, self.denied = settings, asked, follower, denied
         self.legs = Legs(settings)
-        self.plan: LegPlan = plan_for(read_chain(asked.text, asked.file), settings.id)
+        chain = read_secretly(asked.text, asked.file, asked.pillar)
+        self.plan: LegPlan = plan_for(chain, settings.id)
         self.token = f"{asked.run}.{settings.id}"
         self.numbers = OrderNumbers(self.legs.folder, self.token)
 
@@ -161,8 +162,15 @@ class _Orders:
             Journal(self.legs, name, known.state.records).add("order", **body, denied=list(self.denied))
 
     def retry(self) -> None:
+        self._revise()
         more = {"action": self.asked.step} if self.asked.step else {}
         self._change("retry", **more)
+
+    def _revise(self) -> None:
+        """Take other inputs for what is not done yet, before that is retried."""
+        known = self.known()
+        if known is not None and self.asked.revision > int(known.head.get("revision") or 0):
+            revise(self.settings, known.id, self.asked.pillar, self.asked.revision)
 
     def skip(self) -> None:
         self._change("skip", action=self.asked.step, reason=self.asked.reason or "skipped by an operator")

@@ -78,6 +78,11 @@ class Writer:
             self._next += 1
         return sealed
 
+    @property
+    def next_number(self) -> int:
+        """Of the record that is added next."""
+        return self._next
+
     def seal(self) -> Seal:
         """What secrets of this run are sealed with, also outside of its journal; durable."""
         from saltern.journal.seal import Seal

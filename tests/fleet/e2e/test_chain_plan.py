@@ -58,3 +58,44 @@ def test_52_a_plan_is_kept_shown_and_refused_after_what_it_rests_on_has_moved(pl
     assert (place.base / "ran").exists()
     run = place.data("chain", "runs", "planned")[0]["run"]
     assert place.data("chain", "show", run)["plan_sha256"] == plan["sha256"]
+
+
+RELEASE = """\
+chain: release
+inputs:
+  word: {required: true, enum: [one, two]}
+  number: {type: integer, default: 4}
+  key: {secret: true}
+actions:
+  - {id: a, command: 'echo ${input:word} ${input:number} ${input:key} >> BASE/released'}
+  - {id: b, command: 'test ${input:number} = 5'}
+"""
+
+
+def test_inputs_are_checked_with_their_lines_used_and_shown_without_secrets(place: Place) -> None:
+    name = write(place, RELEASE, "release.yaml")
+    wrong = place.run("chain", "run", name, "--on", "web1", "--input", "number=x")
+    assert wrong.returncode == exits.COMPILE, wrong
+    assert "release.yaml:3:3: input 'word' is missing" in wrong.stderr, wrong
+    assert "release.yaml:4:3: input 'number': it must be an integer, not 'x'" in wrong.stderr, wrong
+    given = ("--input", "word=two", "--input", "key=hunter22", "--input", "number=5")
+    done = place.run("chain", "run", name, "--on", "web1", *given)
+    assert done.returncode == 0, done
+    assert (place.base / "released").read_text() == "two 5 hunter22\n"
+    run = place.data("chain", "runs", "release")[0]["run"]
+    shown = place.data("chain", "show", run)
+    assert shown["inputs"] == {"word": "two", "number": 5, "key": "(concealed)"}
+    everything = [
+        place.run("chain", "show", run, *more).stdout for more in ((), ("web1",), ("--out", "json"))
+    ]
+    planned = place.run("chain", "plan", "release", "--on", "web1", *given)
+    assert planned.returncode == 0, planned
+    everything.append(planned.stdout)
+    plan = place.data("chain", "plan", "list", "release")[0]["sha256"]
+    everything.append(place.run("chain", "plan", "show", plan, "--out", "json").stdout)
+    assert "hunter22" not in "".join(everything)
+    refused = place.run("chain", "run", "--plan", plan)
+    assert "the secret input 'key' is not kept in a plan" in refused.stderr, refused
+    again = place.run("chain", "run", "--plan", plan, "--input", "key=hunter22")
+    assert again.returncode == 0, again
+    assert (place.base / "released").read_text() == "two 5 hunter22\n" * 2

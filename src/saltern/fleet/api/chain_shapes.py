@@ -99,7 +99,8 @@ class LegShown(ApiAnswer, frozen=True, kw_only=True):
 
 
 class ChainRunShown(ApiAnswer, frozen=True, kw_only=True):
-    """A run with its waves, gates and legs. ``why``: what it waits for, or why it halted."""
+    """A run with its waves, gates and legs. ``why``: what it waits for, or why it halted. ``inputs``: what it
+    was given; secret ones are concealed."""
 
     run: str
     chain: str
@@ -112,6 +113,7 @@ class ChainRunShown(ApiAnswer, frozen=True, kw_only=True):
     deadline: float
     why: str
     plan_sha256: str
+    inputs: dict[str, Any]
     strategy: dict[str, Any]
     waves: list[WaveShown]
     gates: list[GateShown]

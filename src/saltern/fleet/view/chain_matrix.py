@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import json
+
 from saltern.fleet.view.details import heading
 from saltern.fleet.view.groups import without_name
 from saltern.fleet.view.words import count, moment
@@ -115,6 +117,8 @@ def run_lines(run: Row, now: float, *, colour: bool = False) -> Iterator[str]:
     )
     yield f"  by {safe_line(run['author'])}, begun {moment(run['created'], now)}{ended}"
     yield f"  plan {run['plan_sha256']}"
+    if run["inputs"]:
+        yield f"  inputs {shown_inputs(run['inputs'])}"
     for wave in run["waves"]:
         stage = f" ({safe_line(wave['stage'])})" if wave["stage"] else ""
         soak = f" until {moment(wave['soak_until'], now)}" if wave["status"] == "soaking" else ""
@@ -124,6 +128,14 @@ def run_lines(run: Row, now: float, *, colour: bool = False) -> Iterator[str]:
         yield paint(_leg(leg), COLOURS.get(leg["status"], ""))
     yield counted(run["legs"])
     yield from advice(run)
+
+
+def shown_inputs(inputs: Row) -> str:
+    """``count=3, mode=safe``."""
+    pairs = (
+        (name, one if isinstance(one, str) else json.encode(one).decode()) for name, one in inputs.items()
+    )
+    return safe_line(", ".join(f"{name}={value}" for name, value in sorted(pairs)))
 
 
 def _gate(gate: Row, now: float) -> str:

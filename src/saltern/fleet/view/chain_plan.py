@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import ValidationError, convert, json
 
+from saltern.fleet.view.chain_matrix import shown_inputs
 from saltern.fleet.view.details import COMPARED, heading
 from saltern.fleet.view.groups import grouped, without_name
 from saltern.fleet.view.words import count, moment, names, span
@@ -33,8 +34,7 @@ def plan_lines(plan: Row, options: OutputOptions, now: float) -> Iterator[str]:
     if plan["sha256"]:
         yield f"  digest {plan['sha256']}, signed by {safe_line(plan['signer'])}"
     if plan["inputs"]:
-        shown = ", ".join(f"{name}={_value(value)}" for name, value in sorted(plan["inputs"].items()))
-        yield f"  inputs {safe_line(shown)}"
+        yield f"  inputs {shown_inputs(plan['inputs'])}"
     if plan["waiting"]:
         yield f"  waits for the dry run of {names(plan['waiting'])}"
     for row, systems in grouped([(one, one["system"]) for one in plan["systems"]], _compared):
@@ -58,10 +58,6 @@ def _title(plan: Row) -> str:
 def _target(plan: Row) -> str:
     pinned = f", pinned to {count(len(plan['systems']), 'system')}" if plan["pinned"] else ""
     return f"{safe_line(plan['target'])}{pinned}"
-
-
-def _value(value: object) -> str:
-    return value if isinstance(value, str) else json.encode(value).decode()
 
 
 def _compared(row: Row, system: str) -> object:

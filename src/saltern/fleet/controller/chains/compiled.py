@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from saltern.chains.document import read_chain
+from saltern.chains.document import Chain, read_chain
+from saltern.chains.inputs import masked
 from saltern.fleet.chains.model import RunState
 from saltern.fleet.chains.plans import SystemPlan, plan_systems
 from saltern.fleet.chains.rollout import Rollout, make_run, make_stages
@@ -46,23 +47,29 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class Compiled(Struct, frozen=True, kw_only=True):
-    """The text that was found, and what it means for each system."""
+    """The text that was found, the chain with its inputs, and what it means for each system."""
 
     source: Source
+    chain: Chain
     plans: dict[str, SystemPlan]
+
+    @property
+    def shown_inputs(self) -> dict[str, Any]:
+        """The inputs without secrets."""
+        return masked(self.chain.inputs, self.chain.values)
 
 
 async def compile_for(calls: Calls, seams: Seams, ask: Asked) -> Compiled:
     """Raises ``OperationError`` for what cannot be run on a system of the target."""
     source = await calls.read(source_of, ask.chain, ask.version, ask.text)
-    chain = read_chain(source.text, source.file)
+    chain = read_chain(source.text, source.file, ask.inputs)
     if written_size([source.text, ask.inputs]) > LARGEST:
         what = f"the chain and its inputs are too long: {LARGEST} bytes are allowed"
         raise OperationError(Diagnostic(code="chain-size", what=what, fix="put states into SLS files"))
     systems = await seams.resolve(ask.target)
     if not systems:
         raise refuse_empty(ask.target, seams.ids())
-    return Compiled(source=source, plans=plan_systems(chain, systems))
+    return Compiled(source=source, chain=chain, plans=plan_systems(chain, systems))
 
 
 async def lay_out(

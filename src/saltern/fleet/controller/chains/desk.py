@@ -24,7 +24,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 class NewRun(Asked, frozen=True, kw_only=True):
-    """What is to be run. ``plan``: a plan that is kept; then nothing else but a token is given."""
+    """What is to be run. ``plan``: a plan that is kept; then only a token and secret inputs are given."""
 
     target: str = ""
     plan: str = ""
@@ -71,12 +71,11 @@ class ChainDesk:
     async def _planned(self, ask: NewRun) -> Made:
         """A run of a plan that is kept, on the systems that were planned; refused if it has moved."""
         kept = await self.plans.find(ask.plan)
-        compiled = await self.plans.check(kept)
+        compiled = await self.plans.check(kept, ask.inputs)
         as_planned = NewRun(
             target=kept.plan.target,
             chain=compiled.source.chain,
             version=kept.plan.version,
-            inputs=kept.plan.inputs,
             rollout=convert(kept.plan.rollout, Rollout),
             environment=kept.plan.environment,
             client_token=ask.client_token,
@@ -87,7 +86,8 @@ class ChainDesk:
     async def _laid_out(self, ask: NewRun, found: Compiled, plans: dict[str, SystemPlan]) -> Made:
         source = found.source
         run = await lay_out(self._seams, ask.rollout, source.sha256, plans, self._now())
-        digest = plan_digest(source.sha256, plans, to_builtins(ask.rollout), ask.inputs)
+        digest = plan_digest(source.sha256, plans, to_builtins(ask.rollout), found.shown_inputs)
+        ask = replace(ask, inputs=found.chain.values)
         return Made(ask=ask, source=source, plans=plans, run=run, digest=digest)
 
     # -- orders --------------------------------------------------------------------------------------

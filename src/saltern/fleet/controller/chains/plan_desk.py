@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct, json, to_builtins
 
+from saltern.chains.document import read_chain
+from saltern.chains.inputs import MASK
 from saltern.fleet.chains.saved_plan import Present, SavedPlan, moved, refuse_moved
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains.compiled import Asked, Compiled, Permit, Seams, compile_for, lay_out
@@ -56,7 +58,7 @@ class PlanDesk:
             "chain": found.source.name,
             "follows": ask.version is None,
             "pinned": ask.pinned,
-            "inputs": ask.inputs,
+            "inputs": found.shown_inputs,
             "rollout": to_builtins(ask.rollout),
             "environment": ask.environment,
             "tree": tree,
@@ -77,7 +79,7 @@ class PlanDesk:
         submission = Submission(
             function=FUNCTION,
             target=listed if len(listed) <= LONGEST_EXPRESSION else ask.target,
-            kwargs={"text": found.source.text, "file": found.source.file, "pillar": ask.inputs},
+            kwargs={"text": found.source.text, "file": found.source.file, "pillar": found.chain.values},
             test=True,
             environment=ask.environment,
             tree=tree,
@@ -105,12 +107,15 @@ class PlanDesk:
         plan = self._seal.opened(row)
         return Kept(id=row["id"], sha256=row["sha256"], plan=plan)
 
-    async def check(self, kept: Kept) -> Compiled:
-        """What the plan means now; raises with all that has moved since it was made."""
+    async def check(self, kept: Kept, secrets: Mapping[str, Any]) -> Compiled:
+        """What the plan means now; raises with all that has moved since it was made. A plan does not have the
+        ``secrets`` among its inputs."""
         plan = kept.plan
         named = await self._calls.read(_chain_of, kept.id)
         version = None if plan.follows else plan.version
-        ask = Asked(target=plan.target, chain=named, version=version, inputs=plan.inputs)
+        inputs = {name: value for name, value in plan.inputs.items() if value != MASK}
+        _check_secrets(kept, set(plan.inputs) - set(inputs), secrets)
+        ask = Asked(target=plan.target, chain=named, version=version, inputs={**inputs, **secrets})
         found = await self._compiled(ask)
         present = Present(
             version=found.source.number,
@@ -131,7 +136,16 @@ class PlanDesk:
             if problem.diagnostics[0].code not in ("fleet-target-empty", "chain-empty"):
                 raise
             source = await self._calls.read(source_of, ask.chain, ask.version, "")
-            return Compiled(source=source, plans={})
+            return Compiled(source=source, chain=read_chain(source.text, source.file), plans={})
+
+
+def _check_secrets(kept: Kept, needed: set[str], given: Mapping[str, Any]) -> None:
+    """Refuse a run of a plan that is given other inputs than the secret ones, or not all of those."""
+    problems = [f"the plan has its own {name!r}" for name in given if name not in needed]
+    problems += [f"the secret input {name!r} is not kept in a plan" for name in needed if name not in given]
+    if problems:
+        fix = f"give the secret inputs, and no others, with `chain run --plan {kept.sha256[:12]} --input …`"
+        raise OperationError(*(Diagnostic(code="chain-input", what=one, fix=fix) for one in problems))
 
 
 def find_row(connection: Connection, name: str) -> chain_plans.Row:

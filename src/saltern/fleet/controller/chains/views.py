@@ -9,6 +9,7 @@ from msgspec import json
 
 from saltern.chains.compile import plan_for
 from saltern.chains.document import Chain, read_chain
+from saltern.chains.inputs import masked
 from saltern.chains.statuses import ENDS, GOOD, OVER, Leg, Run
 from saltern.fleet.store import chain_gates, chain_outbox, chain_runs
 from saltern.fleet.store.chains import chain_named, version_of
@@ -59,6 +60,7 @@ def shown(connection: Connection, run: str) -> dict[str, Any] | None:
         **_head(row, _name(connection, row["chain"])),
         "why": why(row, waves, gates, legs),
         "plan_sha256": row["plan_sha256"],
+        "inputs": masked(_chain(connection, run).inputs, json.decode(row["inputs"])),
         "strategy": json.decode(row["strategy"]),
         "waves": waves,
         "gates": gates,
