@@ -22,6 +22,7 @@ from saltern.config.settings import Settings
 from saltern.fleet.agent.output import pack_output
 from saltern.fleet.agent.task import JobFolder, Outcome, Task
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+from saltern.modules.api.uplink import JOB, SOCKET
 from saltern.system import own_program
 
 TAKEN = 75  # another worker has the job: this one does nothing
@@ -45,6 +46,7 @@ def main(argv: list[str]) -> int:
             return TAKEN
     elif not folder.take(task.attempt):
         return TAKEN
+    os.environ |= {SOCKET: task.socket, JOB: task.jid}
     own_program.continue_as("saltern.cli.worker", (folder.path, AGAIN))
     _redirect(folder, anew=argv[1:] != [AGAIN])
     follower = JobFollower(folder, task)

@@ -23,6 +23,7 @@ from saltern.modules.api.caller import ModuleCaller
 from saltern.modules.api.context import Run
 from saltern.modules.api.registry import Provider, Registry
 from saltern.modules.api.salt import Salt
+from saltern.modules.api.uplink import Uplink
 from saltern.sources.tree import Tree
 from saltern.system import output
 from saltern.system.clock import SystemClock
@@ -138,6 +139,7 @@ class Session:
             host=host,
             clock=self.clock,
         )
+        self.run.agent = Uplink(settings.agent_socket, trust=trust)
         self.run.refresh = self.refresh
         self.salt.bind(self.run)
         self.caller = ModuleCaller(self.registry, self.run)

@@ -18,6 +18,7 @@ from msgspec import Struct
 import saltern
 from saltern.fleet.agent.ask import Asker
 from saltern.fleet.agent.clock import FleetClock
+from saltern.fleet.agent.events import EventBox
 from saltern.fleet.agent.facts import FactsSender
 from saltern.fleet.agent.inbox import Inbox
 from saltern.fleet.agent.intake import denied_by
@@ -142,6 +143,7 @@ class Agent:
         )
         self.syncer = Syncer(bus, self, self.clock, id=member.id, trust=lambda: self.inbox.trust)
         self.ask = Asker(bus, self.clock, id=member.id, trust=lambda: self.inbox.trust)
+        self.events = EventBox(bus, spool.events, member.id, now, ask=self.syncer.wake)
         self.pillar = _pillar(self.ask, member, options)
         self.render = _render(self.ask, member, options)
         self.facts = FactsSender(self.ask, runner, spool, settings, options.facts_path, self.files)
@@ -178,7 +180,7 @@ class Agent:
             self.files.release_others([entry.jid for entry in self.spool.open_jobs()])
         self.jobs.recover()
         parts = (self.syncer, self.outbox, self.jobs, self.facts, self.watch, self.scheduler, self.pruner)
-        loops = [part.run for part in parts]
+        loops = [*(part.run for part in parts), self.events.run]
         if self.renewal is not None:
             loops.append(self.renewal.run)
         for loop in loops:
@@ -207,6 +209,7 @@ class Agent:
         if change.state is State.CONNECTED:
             self.syncer.wake()
             self.outbox.wake()
+            self.events.wake()
             self.facts.wake()
         why = explained(change.why)
         if why and why != self.disconnected:
@@ -268,6 +271,7 @@ class Agent:
             unconfirmed=self.spool.unconfirmed(),
             facts=self.spool.get("facts"),
             now=self.clock.now(),
+            events=self.spool.events.sent(),
         )
 
     async def on_sync(self, answer: SyncAnswer) -> None:
@@ -277,6 +281,7 @@ class Agent:
             return
         for one in answer.confirmed:
             self.spool.confirm(one.jid, returned=one.returned, records=one.records)
+        self.spool.events.confirm(answer.events)
         taken = [self.inbox.take(text.encode(), live=False) for text in answer.jobs]
         for jid in answer.cancelled:
             await self.jobs.cancel(jid, hard=False)

@@ -44,6 +44,8 @@ class Pruner:
         lost = self._spool.prune(expired_before=now - 2 * SKEW, returned_before=now - KEEP)
         if lost:
             log.error("returns of %d jobs were taken by no controller for a week, and are dropped", len(lost))
+        if dropped := self._spool.events.prune(now - KEEP):
+            log.error("%d events were taken by no controller for a week, and are dropped", dropped)
         if self._jobs and os.path.isdir(self._jobs):
             for name in os.listdir(self._jobs):
                 if name not in OWN:

@@ -136,6 +136,19 @@ async def _render(agent: Agent, question: Message) -> Message:
     return await agent.render.answer(question)
 
 
+async def _event(agent: Agent, question: Message) -> Message:
+    """A worker, or a person on this machine, sends an event to the controllers."""
+    data, preload = question.get("data"), question.get("preload")
+    jid = str(question.get("jid", ""))
+    problem = agent.events.add(
+        str(question.get("tag", "")),
+        data if isinstance(data, dict) else {"data": data},
+        preload=preload if isinstance(preload, dict) else {},
+        jid=jid if jid in agent.jobs.running else None,
+    )
+    return {"problem": problem}
+
+
 async def _leave(agent: Agent, _question: Message) -> Message:
     """The machine leaves the fleet: report it to the controllers, and end."""
     await agent.announce_away(Away(why="leave"))
@@ -151,6 +164,7 @@ ANSWERS: dict[str, Callable[[Agent, Message], Awaitable[Message]]] = {
     "file": _file,
     "pillar": _pillar,
     "render": _render,
+    "event": _event,
 }
 
 

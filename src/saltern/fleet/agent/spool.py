@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from saltern.fleet.agent.event_spool import EventSpool
 from saltern.fleet.agent.spool_file import SpoolFile, Statement
 from saltern.fleet.agent.unsent import RETURNED, TRIES, Unsent
 from saltern.fleet.protocol.messages import Job, Records, Return
@@ -78,6 +79,7 @@ class Spool:
         self.path = path
         self._file = SpoolFile(path, SCHEMA)
         self.unsent = Unsent(self._file)
+        self.events = EventSpool(self._file)
 
     # -- jobs ------------------------------------------------------------------------------------
 

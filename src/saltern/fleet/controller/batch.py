@@ -17,11 +17,9 @@ from saltern.fleet.bus.ports import Delivery
 from saltern.fleet.protocol.codec import MAX_BODY, PART, BadMessage, decode
 from saltern.fleet.protocol.ids import BadId, decode_token
 from saltern.fleet.protocol.messages import Away, Event, Records, Return
+from saltern.fleet.protocol.tags import is_allowed_tag
 
 MOST_PARTS = math.ceil(MAX_BODY / PART)
-OWN_TAGS = ("salt/beacon/{id}/", "salt/minion/{id}/")  # what of Salt's tags an agent may use
-
-
 NUL = "\x00"  # a text of PostgreSQL cannot have it
 MOST_EXIT = 2**31 - 1
 
@@ -110,13 +108,6 @@ _READERS: dict[str, Callable[[Batch, str, list[str], bytes], None]] = {
     "away": _read_away,
     "evt": _read_event,
 }
-
-
-def is_allowed_tag(tag: str, system: str) -> bool:
-    """True for a tag that an agent may use: none of the controller's own, and none of another system."""
-    if not tag.startswith(("salt/", "saltern/")):
-        return True
-    return tag.startswith(tuple(own.format(id=system) for own in OWN_TAGS))
 
 
 def _check_jid(jid: str, rest: list[str]) -> None:

@@ -21,6 +21,7 @@ from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.job_events import agent_event, end_events, status_event
 from saltern.fleet.controller.limits import RateLimit
 from saltern.fleet.protocol.messages import Away, Event, Return
+from saltern.fleet.protocol.tags import EVENT_BURST, EVENT_RATE
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import NewEvent, store_events
 from saltern.fleet.store.jobs import Change, set_status, store_returns
@@ -36,7 +37,6 @@ WAIT = 5.0  # seconds for which one request waits for the first message
 PAUSE = 1.0  # after a failure
 GATHER = 0.03  # seconds after a batch in which the next one gathers: a transaction costs more than its rows
 LONGEST_AWAY = 86_400.0  # seconds that a system may announce to be away
-EVENT_RATE, EVENT_BURST = 50.0, 1000.0
 
 
 class OutOfOrder(Exception):

@@ -8,6 +8,7 @@ from typing import Any
 
 from saltern.fleet.protocol.messages import Event, Job, Return
 from saltern.fleet.protocol.notices import Happened, JobEnded, Notice, PresenceChanged, StatusChanged
+from saltern.fleet.protocol.tags import is_flat
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import NewEvent, StoredEvent
 from saltern.fleet.store.job_queries import counts
@@ -49,8 +50,18 @@ def job_ended(jid: str, numbers: dict[str, int], now: float) -> NewEvent:
 
 
 def agent_event(system: str, event: Event, now: float) -> NewEvent:
-    """As Salt has it: the id of who sent it is in the data, and no other's."""
-    return NewEvent(tag=event.tag, data={**event.data, "id": system}, at=now, system=system)
+    """As Salt has it: what was sent is below ``data``, but for beacons; the id is that of who sent it."""
+    around = {"tag": event.tag, "data": event.data, "cmd": "_minion_event", "pretag": None}
+    data = event.data if is_flat(event.tag) else {**around, **event.preload}
+    uid = f"{system}/{event.uid}" if event.uid else None
+    return NewEvent(
+        tag=event.tag,
+        data={**data, "id": system},
+        at=now,
+        system=system,
+        uid=uid,
+        cause=event.jid or "",
+    )
 
 
 def agent_started(system: str, version: str, boot: str, now: float) -> NewEvent:

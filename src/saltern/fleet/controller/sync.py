@@ -33,7 +33,7 @@ from saltern.fleet.protocol.messages import (
 )
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.deliveries import mark_taken
-from saltern.fleet.store.events import NewEvent, store_events
+from saltern.fleet.store.events import NewEvent, store_events, stored_uids
 from saltern.fleet.store.facts import facts_of
 from saltern.fleet.store.job_queries import Work, work_of
 from saltern.fleet.store.jobs import Change, set_status
@@ -65,6 +65,7 @@ class Findings(Struct, frozen=True, kw_only=True):
     cancelled: Sequence[str] = ()
     confirmed: Sequence[Confirmed] = ()
     want_facts: bool = False
+    events: list[str] = []
 
 
 class SyncDesk:
@@ -116,6 +117,7 @@ class SyncDesk:
             now=now,
             next_sync=self._options.next_sync,
             want_facts=found.want_facts,
+            events=found.events,
         )
 
     async def _twin(self, known: System, request: SyncRequest) -> str:
@@ -171,7 +173,14 @@ def settle(connection: Connection, id_: str, request: SyncRequest, now: float) -
         cancelled=[jid for jid in request.running if jid in known and known[jid].cancelled],
         confirmed=[confirm(jid, known.get(jid), now) for jid in request.unconfirmed],
         want_facts=bool(request.facts) and facts != request.facts,
+        events=_stored_events(connection, id_, request.events),
     )
+
+
+def _stored_events(connection: Connection, id_: str, uids: Sequence[str]) -> list[str]:
+    """Those of the events that a system has sent which it need not send again."""
+    head = f"{id_}/"
+    return [one.removeprefix(head) for one in stored_uids(connection, [head + uid for uid in uids[:1000]])]
 
 
 def _end_lost(connection: Connection, id_: str, held: set[str], now: float) -> list[NewEvent]:

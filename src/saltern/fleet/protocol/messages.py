@@ -73,7 +73,8 @@ class Confirmed(Struct, frozen=True, kw_only=True):
 
 class SyncAnswer(Message, frozen=True, kw_only=True):
     """All that an agent missed, in one answer. ``refused`` says why the agent may not take part;
-    ``want_facts``: the controller has other facts than the agent believes, and it should send them again.
+    ``want_facts``: the controller has other facts than the agent believes, and it should send them again;
+    ``events``: those of the request that are stored.
     """
 
     cursor: Count = 0
@@ -89,6 +90,7 @@ class SyncAnswer(Message, frozen=True, kw_only=True):
     next_sync: Seconds = 600
     refused: Text = ""
     want_facts: bool = False
+    events: list[Word] = []
 
 
 class PillarAnswer(Message, frozen=True, kw_only=True):
@@ -150,7 +152,7 @@ class SyncRequest(Message, frozen=True, kw_only=True):
     """What an agent has, so that the controller can say what it lacks.
 
     ``instance`` is drawn at each start, ``starts`` counts them on disk: two machines with one identity
-    differ in both.
+    differ in both. ``events``: the ids of events that were sent, and not confirmed.
     """
 
     nonce: Nonce
@@ -164,6 +166,7 @@ class SyncRequest(Message, frozen=True, kw_only=True):
     trees: dict[str, Digest] = {}
     facts: Digest = ""
     now: Seconds = 0
+    events: list[Word] = []
 
 
 class Return(Message, frozen=True, kw_only=True):
@@ -216,11 +219,18 @@ class Away(Message, frozen=True, kw_only=True):
 
 
 class Event(Message, frozen=True, kw_only=True):
-    """Something happened: a tag, as Salt's events have, and data."""
+    """Something happened: a tag, as Salt's events have, and data.
+
+    ``uid`` is the agent's own name for it, the same however often it is sent; ``jid`` the job that sent it;
+    ``preload`` are keys beside the data.
+    """
 
     tag: Annotated[str, Meta(min_length=1, max_length=512)]
     data: dict[str, Any] = {}
     at: Seconds = 0
+    uid: Word = ""
+    jid: Jid | None = None
+    preload: dict[str, Any] = {}
 
 
 class Alive(Message, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, func, insert, select
 from saltern.fleet.store.database import serialize
 from saltern.fleet.store.tables import EVENTS
 
+AT_ONCE = 500  # values in one question
 SCANNED = 5000  # rows that one call looks at for a pattern that few match
 
 
@@ -24,15 +25,20 @@ class StoredEvent(Struct, frozen=True, kw_only=True):
     tag: str
     system: str
     data: dict[str, Any]
+    cause: str = ""
 
 
 class NewEvent(Struct, frozen=True, kw_only=True):
-    """An event to be stored; ``system`` is empty for one of the controller's own."""
+    """An event to be stored; ``system`` is empty for one of the controller's own. One with a ``uid`` is
+    stored once. ``cause``: the job, or the reaction, that it comes from.
+    """
 
     tag: str
     data: dict[str, Any]
     at: float
     system: str = ""
+    uid: str | None = None
+    cause: str = ""
 
 
 class Page(Struct, frozen=True):
@@ -47,11 +53,25 @@ def store_events(connection: Connection, new: Sequence[NewEvent]) -> None:
     if not new:
         return
     serialize(connection, "events")
-    rows = [
-        {"at": one.at, "tag": one.tag, "system": one.system, "data": msgspec.json.encode(one.data)}
-        for one in new
-    ]
-    connection.execute(insert(EVENTS), rows)
+    known = stored_uids(connection, [one.uid for one in new if one.uid])
+    rows = []
+    for one in new:
+        if one.uid is None or one.uid not in known:
+            data = msgspec.json.encode(one.data)
+            row = {"at": one.at, "tag": one.tag, "system": one.system, "data": data}
+            rows.append({**row, "uid": one.uid, "cause": one.cause})
+            known.add(one.uid or "")
+    if rows:
+        connection.execute(insert(EVENTS), rows)
+
+
+def stored_uids(connection: Connection, uids: Sequence[str]) -> set[str]:
+    """Those of these that are stored."""
+    found: set[str] = set()
+    for first in range(0, len(uids), AT_ONCE):
+        some = uids[first : first + AT_ONCE]
+        found |= {str(uid) for uid in connection.scalars(select(EVENTS.c.uid).where(EVENTS.c.uid.in_(some)))}
+    return found
 
 
 def read_events(connection: Connection, after: int, pattern: str = "*", limit: int = 500) -> Page:
@@ -63,7 +83,10 @@ def read_events(connection: Connection, after: int, pattern: str = "*", limit: i
         cursor = int(row.number)
         if fnmatch.fnmatchcase(row.tag, pattern):
             data = msgspec.json.decode(row.data, type=dict[str, Any])
-            found.append(StoredEvent(number=cursor, at=row.at, tag=row.tag, system=row.system, data=data))
+            one = StoredEvent(
+                number=cursor, at=row.at, tag=row.tag, system=row.system, data=data, cause=row.cause
+            )
+            found.append(one)
             if len(found) >= limit:
                 break
     return Page(found, cursor)

@@ -21,13 +21,14 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from saltern.fleet.store import access_tables, calendar_tables, chain_tables, render_tables
+from saltern.fleet.store import access_tables, calendar_tables, chain_tables, reactor_tables, render_tables
 from saltern.fleet.store.columns import DIGEST, ID, JID, METADATA, NUMBER, WORD
 from saltern.fleet.store.columns import required as _required
 
 __all__ = ["METADATA"]
 ACCESS = access_tables.TABLES  # operators, their credentials, the policy: part of METADATA
 CHAINS = chain_tables.TABLES  # chains, their runs, legs, steps: part of METADATA
+REACTOR = reactor_tables.TABLES  # what followed from events, and the mine: part of METADATA
 CALENDARS = calendar_tables.TABLES  # windows, schedules, notifications: part of METADATA
 RENDERING = render_tables.TABLES  # files that agents do not get, blocks of open jobs: part of METADATA
 
@@ -158,7 +159,10 @@ EVENTS = Table(
     _required("tag", String(512)),
     _required("system", ID, default=""),
     _required("data", LargeBinary),
+    Column("uid", String(600)),
+    _required("cause", JID, default="", server_default=""),
     Index(None, "at"),
+    Index(None, "uid", unique=True),
     comment="what happened, in the order in which the controller learned of it",
     sqlite_autoincrement=True,  # a number is a cursor: it is never used again, also if all rows were pruned
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from saltern.language.result import SubResult
 from saltern.modules.api.outbox import Outbox
+from saltern.modules.api.uplink import Uplink
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -107,6 +108,7 @@ class Run:
 
     __slots__ = (
         "_host",
+        "agent",
         "chunks",
         "clock",
         "context",
@@ -148,6 +150,7 @@ class Run:
         self._host = host
         self.clock = clock
         self.outbox = Outbox()  # events that functions send
+        self.agent = Uplink()  # the fleet, if this machine is in one
         self.context: dict[str, object] = {}  # Salt's __context__: what modules remember within a run
         self.states: States | None = None  # of who made the run, if it can compile
         self.chunks: Sequence[Chunk] = ()  # all of the run, sorted; the engine's, once they are compiled

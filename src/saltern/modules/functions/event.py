@@ -1,14 +1,14 @@
-"""``event``: send an event of your own to those who listen to this run.
+"""``event``: send an event of your own.
 
-On a machine of its own an event goes to one place: the run. Outside of a run nothing listens, and the
-functions say so with a false.
+It goes to the run, if there is one, and on a machine of a fleet to the controllers: the agent writes it down
+and sends it until they have stored it. Where nothing listens the functions answer with a false.
 """
 
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.lib.events import event_data, mapping
+from saltern.modules.lib.events import event_data, mapping, send_event
 
 
 @function
@@ -47,13 +47,12 @@ def send(
     full = event_data(
         ctx,
         said,
-        preload=preload,
         with_env=with_env,
         with_grains=with_grains,
         with_pillar=with_pillar,
         with_env_opts=with_env_opts,
     )
-    return ctx.run.outbox.send(str(tag), full)
+    return send_event(ctx, str(tag), full, mapping(preload))
 
 
 @function
@@ -72,7 +71,7 @@ def fire(ctx: Context, data: object, tag: str, timeout: object = None) -> bool: 
             False
         ```
     """
-    return ctx.run.outbox.send(str(tag), mapping(data))
+    return send_event(ctx, str(tag), mapping(data))
 
 
 @function
@@ -83,7 +82,7 @@ def fire_master(
     preload: object = None,
     timeout: object = None,  # noqa: ARG001 - never waits
 ) -> bool:
-    """The same as ``fire``: a machine on its own has no master.
+    """Send an event to the controllers; on a machine that is in no fleet, the same as ``fire``.
 
     Args:
         data: what it says: a mapping.
@@ -98,4 +97,4 @@ def fire_master(
             False
         ```
     """
-    return ctx.run.outbox.send(str(tag), {**mapping(preload), **mapping(data)})
+    return send_event(ctx, str(tag), mapping(data), mapping(preload))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from saltern.language import secrets
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
 
@@ -13,7 +14,6 @@ def event_data(
     ctx: Context,
     data: Mapping[str, object],
     *,
-    preload: object = None,
     with_env: object = False,
     with_grains: object = False,
     with_pillar: object = False,
@@ -31,7 +31,21 @@ def event_data(
             full[key] = _chosen(wanted, values)
     if with_env_opts:
         full |= {"saltenv": ctx.env, "pillarenv": ctx.opts.get("pillarenv")}
-    return {**mapping(preload), **full, **data}
+    return {**full, **data}
+
+
+def send_event(
+    ctx: Context, tag: str, data: Mapping[str, object], preload: Mapping[str, object] | None = None
+) -> bool:
+    """Send an event to those who listen to this run, and to the controllers of the fleet; false if there are
+    none. Raises ``Refused`` if the agent does not take it.
+    """
+    heard = ctx.run.outbox.send(tag, {**(preload or {}), **data})
+    if not ctx.run.agent.is_there:
+        return heard
+    given = {"data": secrets.masked(dict(data)), "preload": secrets.masked(dict(preload or {}))}
+    ctx.run.agent.ask("event", tag=secrets.mask(tag), **given)
+    return True
 
 
 def _chosen(wanted: object, values: Mapping[str, object]) -> dict[str, object]:

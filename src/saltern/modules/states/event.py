@@ -1,6 +1,7 @@
-"""``event``: send an event of your own to those who listen to this run.
+"""``event``: send an event of your own.
 
-Today they are the reporters of the command: ``saltern apply --out jsonl`` prints each event as a line.
+It reaches the reporters of the command (``saltern apply --out jsonl`` prints each event as a line) and, on a
+machine of a fleet, the controllers: ``saltern events`` shows it there, and reactions can follow from it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import call_bound
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.events import event_data
+from saltern.modules.lib.events import event_data, send_event
 
 NATURE = Nature(repeat="once")
 
@@ -57,10 +58,8 @@ def send(
     changes = dict(facts) if show_changed else {}
     if ctx.test:
         return would_change("Event would have been fired", changes, facts)
-    full = event_data(
-        ctx, said, preload=preload, with_env=with_env, with_grains=with_grains, with_pillar=with_pillar
-    )
-    ctx.run.outbox.send(tag, full)
+    full = event_data(ctx, said, with_env=with_env, with_grains=with_grains, with_pillar=with_pillar)
+    send_event(ctx, tag, full, preload)
     return Result(outcome=Outcome.OK, comment="Event fired", changes=changes, data=facts)
 
 
