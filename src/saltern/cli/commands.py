@@ -30,6 +30,7 @@ COMMANDS: dict[str, Command] = {
     "jobs": Command("list the jobs of the fleet", "jobs"),
     "job": Command("show or follow one job of the fleet", "job"),
     "events": Command("print what happens in the fleet, as it happens", "events"),
+    "reactor": Command("what follows from events, and what would", "reactor"),
     "sources": Command("the git repositories among the roots: their commits; fetch them now", "sources"),
     "tree": Command("versions of the files that the systems of a fleet see", "tree"),
     "login": Command("log in at the controller of a fleet, and keep the token", "login"),

@@ -1,4 +1,4 @@
-"""``saltern events``: what happens in the fleet, as it happens."""
+"""``saltern events``: what happens in the fleet, as it happens; and events of one's own."""
 
 from __future__ import annotations
 
@@ -9,18 +9,29 @@ from types import SimpleNamespace
 from typing import Any
 
 from saltern.cli import exits
-from saltern.cli.arguments import CommandLine, Row, parse
+from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.connect import connect
+from saltern.cli.event_data import data_of
 from saltern.cli.options import CONTROLLER_ROW
+from saltern.fleet.client.client import Client
+from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.salt import dumps
 from saltern.report.text import safe_line, tame
 from saltern.system.clock import bounded
 
 LINE = CommandLine(
     command="events",
-    about="Print what happens in the fleet, as it happens, until Ctrl-C.",
-    epilog="Tags are Salt's where Salt has one (salt/job/JID/ret/ID), and others begin with saltern/.",
-    words=(),
+    about="""\
+Print what happens in the fleet, as it happens, until Ctrl-C. With words:
+
+  send TAG [DATA]     send an event; DATA is YAML, or NAME=VALUE words""",
+    epilog="""\
+Tags are Salt's where Salt has one (salt/job/JID/ret/ID), and others begin with saltern/.
+
+examples:
+  saltern events --tag 'salt/job/*/ret/*'
+  saltern events send shop/deploy/done '{version: 7}'""",
+    words=(Word(dest="words", metavar="VERB", many=True, help="send; nothing: print events"),),
     rows=(
         Row(flag="--tag", dest="tag", metavar="GLOB", default="*", help="only events whose tag matches"),
         Row(
@@ -53,6 +64,8 @@ def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
     after = int(args.after) if args.after and args.after.isdecimal() else None
     with connect(args) as client:
+        if args.words:
+            return _send(client, args.words)
         if not args.follow:
             for event in client.events(after=after or 0, tag=args.tag):
                 _print(args, event)
@@ -63,6 +76,17 @@ def main(argv: list[str]) -> int:
                     _print(args, event)
         except KeyboardInterrupt:
             pass
+    return exits.OK
+
+
+def _send(client: Client, words: list[str]) -> int:
+    if words[0] != "send" or len(words) < 2:
+        what = "`saltern events` is followed by nothing, or by send, a tag and data"
+        raise OperationError(
+            Diagnostic(code="option-choice", what=what, fix="saltern events send TAG [DATA]")
+        )
+    number = client.send_event(words[1], data_of(words[2:]))
+    print(f"event {number}")
     return exits.OK
 
 

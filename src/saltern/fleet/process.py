@@ -95,6 +95,7 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
     policy = os.path.join(os.path.dirname(paths.config), "policy.yaml")
     access = Access(controller.database, policy_file=policy, host=controller.identity.file.name)
     await _load_policy(access, say)
+    controller.parts.reactor.actor.access = access
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload_policy, access, say)
     ca = "" if settings.api_certificate else os.path.join(tls, "ca.pem")
     site = _console(controller) if settings.api_console else None

@@ -59,6 +59,7 @@ EXAMPLES: tuple[m.Message, ...] = (
         trees={"base": DIGEST},
         facts=DIGEST,
         now=NOW,
+        events=["5a17e12a.7"],
     ),
     m.SyncAnswer(
         cursor=12,
@@ -73,6 +74,7 @@ EXAMPLES: tuple[m.Message, ...] = (
         retry_after=2,
         next_sync=300,
         refused="",
+        events=["5a17e12a.7"],
     ),
     m.Return(
         jid=JID,
@@ -102,7 +104,14 @@ EXAMPLES: tuple[m.Message, ...] = (
         leg={"status": "running", "seq": 3000001, "steps": [{"action": "a", "status": "running"}]},
     ),
     m.Away(why="reboot", jid=JID, back_by=NOW + 600),
-    m.Event(tag="salt/minion/web1/start", data={"id": "web1"}, at=NOW),
+    m.Event(
+        tag="shop/deploy/done",
+        data={"version": 7},
+        at=NOW,
+        uid="5a17e12a.7",
+        jid=JID,
+        preload={"shop": 1},
+    ),
     m.Alive(instance="i1", starts=3, running=[JID], version="0.2.0"),
     m.PillarRequest(nonce="n2", environment="prod", digest=DIGEST, overrides={"a": 1}),
     m.PillarAnswer(sealed=b"\x01box", digest=DIGEST, problem=""),

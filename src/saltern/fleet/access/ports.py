@@ -72,6 +72,10 @@ ACTIONS: dict[str, Action] = {
         what="list jobs, follow them, read returns and records", roles=_READERS, own_jobs=True
     ),
     "events.read": Action(what="follow events", roles=_READERS),
+    "events.send": Action(what="send events of one's own", roles=("operator", "admin")),
+    "reactor.read": Action(what="read the map of the reactor, and what followed from events", roles=_READERS),
+    "reactor.write": Action(what="add and remove rows of the map of the reactor"),
+    "reactor.test": Action(what="see what would follow from an event"),
     "trees.read": Action(what="list versions of trees and compare them", roles=_READERS),
     "trees.write": Action(what="publish a tree, or return to an earlier version"),
     "chains.read": Action(what="list chains, read their versions, compare them with systems", roles=_READERS),

@@ -27,7 +27,7 @@ class Waiting(Struct, frozen=True):
 
 
 class EventSpool:
-    """The table of events. ``prefix`` tells this spool from one that was lost."""
+    """The table of events. ``prefix`` is another one than that of a spool that was lost."""
 
     def __init__(self, file: SpoolFile) -> None:
         self._file = file

@@ -32,6 +32,7 @@ from saltern.fleet.api.job_shapes import (
 )
 from saltern.fleet.api.library_table import LIBRARY_ROUTES
 from saltern.fleet.api.pages import Page, PageQuery
+from saltern.fleet.api.reactor_table import REACTOR_ROUTES
 from saltern.fleet.api.route import Route, delete, get, post
 from saltern.fleet.api.shapes import (
     AcceptBody,
@@ -103,6 +104,7 @@ ROUTES: tuple[Route, ...] = (
     post("/v1/trees/{environment}/rollback", "trees.write", trees.rollback_tree, TreeNow, body=RollbackBody),
     post("/v1/trees/{environment}/follow", "trees.write", trees.follow_tree, TreeNow, body=NoBody),
     *LIBRARY_ROUTES,
+    *REACTOR_ROUTES,
     *ACCESS_ROUTES,
     *CHAIN_ROUTES,
     *CONSOLE_ROUTES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from saltern.fleet.client.access import Approvals, Operators, Own, Policy
@@ -10,6 +10,7 @@ from saltern.fleet.client.address import parse_address
 from saltern.fleet.client.chains import ChainPlans, ChainRuns
 from saltern.fleet.client.follow import PATIENCE, Follower, OnBreak, ignore
 from saltern.fleet.client.library import Chains, Schedules, Windows
+from saltern.fleet.client.reactor import Reactor
 from saltern.fleet.client.resources import Audit, Groups, Jobs, Systems, Tokens, Trees
 from saltern.fleet.client.session import Session, part
 from saltern.fleet.client.transport import Trust
@@ -39,6 +40,7 @@ class Client:
         self.audit = Audit(self.session)
         self.chain_runs = ChainRuns(self.session)
         self.chain_plans = ChainPlans(self.session)
+        self.reactor = Reactor(self.session)
 
     def __enter__(self) -> Client:
         return self
@@ -91,6 +93,11 @@ class Client:
     def newest_event(self) -> int:
         """The number of the newest event."""
         return int(self.session.get("/v1/events/newest")["number"])
+
+    def send_event(self, tag: str, data: Mapping[str, Any] | None = None, *, client_token: str = "") -> int:
+        """Send an event; its number."""
+        body = {"tag": tag, "data": dict(data or {})}
+        return int(self.session.post("/v1/events", body, client_token=client_token)["number"])
 
     def follow(
         self,

@@ -17,6 +17,7 @@ from saltern.fleet.controller.members import Member
 from saltern.fleet.controller.members import servers as member_servers
 from saltern.fleet.controller.parts import PartOptions
 from saltern.fleet.controller.paths import ControllerPaths
+from saltern.fleet.controller.reactor.options import ReactorOptions
 from saltern.fleet.controller.recover import generation, reader_name
 from saltern.fleet.controller.settings import ALL, ControllerSettings
 from saltern.fleet.controller.ssh.desk import DeskOptions
@@ -111,6 +112,23 @@ class Builder:
             roster=self._rosters,
             replicas=replicas_of(broker),
             reader=reader,
+            reactor=self._reactor(identity),
+        )
+
+    def _reactor(self, identity: ControllerIdentity) -> ReactorOptions:
+        settings, pillar = self._settings, self._pillar()
+        given = settings.reactor
+        return ReactorOptions(
+            id=f"{identity.file.name}_master",
+            rules=() if isinstance(given, str) else given,
+            file=given if isinstance(given, str) else "",
+            engine=engine_options(pillar.config),
+            extra=extra_options(pillar.config, []),
+            rate=settings.reactor_rate,
+            depth=settings.reactor_depth,
+            family=settings.reactor_family,
+            patience=settings.reactor_patience,
+            socket=settings.socket or self._paths.socket,
         )
 
     def _files(self) -> Roots:

@@ -35,6 +35,8 @@ def status_event(
     data: dict[str, Any] = {"jid": change.jid, "id": change.system, "status": change.status}
     counts = {name: getattr(one, name, None) for name in _COUNTS} | {"why": why or getattr(one, "why", "")}
     data |= {name: value for name, value in {**counts, "back_by": back_by}.items() if value}
+    if one is not None:
+        data |= {"retcode": one.exit_code, "success": change.status == "returned"}
     return NewEvent(tag=kind + change.system, data=data, at=now, system=change.system)
 
 

@@ -36,6 +36,11 @@ from saltern.fleet.controller.indexer import Indexer
 from saltern.fleet.controller.inventory import Inventory
 from saltern.fleet.controller.presence import PresenceBoard
 from saltern.fleet.controller.progress import ProgressDesk
+from saltern.fleet.controller.reactor.act import Actor
+from saltern.fleet.controller.reactor.keeper import Reactor
+from saltern.fleet.controller.reactor.options import ReactorOptions
+from saltern.fleet.controller.reactor.plan import Planner
+from saltern.fleet.controller.reactor.rules import Rules
 from saltern.fleet.controller.registry import Gate, Registry
 from saltern.fleet.controller.render_reports import RenderReports
 from saltern.fleet.controller.schedules import Schedules
@@ -79,6 +84,7 @@ class PartOptions(Struct, frozen=True, kw_only=True):
     ssh: DeskOptions | None = None
     roster: Callable[[], Sequence[str]] = tuple
     replicas: int = 1
+    reactor: ReactorOptions = ReactorOptions()
 
 
 class Asker(Struct, frozen=True):
@@ -152,6 +158,7 @@ class Parts:
         ]
         self.ssh = self._ssh(now)
         self.seal = Seal(issuer, options.roots)
+        self.fleet.reactor = self.reactor = self._reactor(now)
         self.singletons = self._singletons(now)
         self.hub.listeners.append(self.singletons["batches"].wake)
         self.hub.listeners.append(self.singletons["chains"].wake)
@@ -159,10 +166,25 @@ class Parts:
         seams = self._seams()
         plans = PlanDesk(self.calls, seams, self.seal, now=now)
         self.fleet.chains = ChainDesk(self.calls, seams, plans, now=now)
+        self.hub.listeners.append(self.singletons["reactor"].wake)
         if self.render is not None:
             self.hub.listeners.append(self.render.wake)
         if self.ssh is not None:
             self.ssh_board.wake = self.singletons["ssh"].wake
+
+    def _reactor(self, now: Callable[[], float]) -> Reactor:
+        options = self.options.reactor
+        planner = Planner(options.id, self._engine_options, options.extra)
+        actor = Actor(self.fleet, planner, now=now)
+        rules = Rules(self.calls, options, now=now)
+        return Reactor(options, rules, planner, actor, self.hub, now=now)
+
+    def _engine_options(self) -> dict[str, object]:
+        """Options of the engine where it works for the controller: the roots of the fleet as directories."""
+        options = {**self.options.reactor.engine}
+        if self.trees is not None and self.options.files is not None:
+            options["file_roots"] = self.trees.directories(self.options.files.roots)
+        return options
 
     def _ssh(self, now: Callable[[], float]) -> SshDesk | None:
         options = self.options.ssh
@@ -223,6 +245,7 @@ class Parts:
             ("presence", PresenceKeeper(self.board, self.hub, now=now), 0.5),
             ("chains", self.chain_keeper, 0.5),
             ("chain-plans", PlanKeeper(self.calls, self.seal, self.hub, now=now), 1.0),
+            ("reactor", self.reactor, 1.0),
             ("schedules", Schedules(self._chain_desk, now=now), 1.0),
             ("retention", Retention(self.options.limits, now=now), 60.0),
         ]
@@ -298,6 +321,7 @@ class Parts:
         for desk in (self.pillar, self.render):
             if desk is not None:
                 await desk.close()
+        await self.reactor.planner.close()
         await self.alarms.settle()
         await self.bus.close()
         self.calls.close()

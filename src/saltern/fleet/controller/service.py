@@ -30,6 +30,7 @@ from saltern.fleet.controller.target import expand, refuse, refuse_empty, select
 from saltern.fleet.protocol.ids import new_jid
 from saltern.fleet.protocol.messages import Progress
 from saltern.fleet.protocol.notices import Notice
+from saltern.fleet.reactor.ports import Reacts
 from saltern.fleet.store import audit, job_queries
 from saltern.fleet.store.database import Connection, Database
 from saltern.fleet.store.events import newest_event, store_events
@@ -83,6 +84,7 @@ class Fleet:
         self.health: Health | None = None
         self.progress: Callable[[str, str], Progress | None] = lambda _jid, _system: None
         self.chains: ChainDesk  # set by who makes the parts
+        self.reactor: Reacts  # the same
         self._calls = calls
         self._inventory = inventory
         self._dispatcher = dispatcher

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from saltern.config.files import Read, read
 from saltern.fleet.controller.paths import ControllerPaths
+from saltern.fleet.reactor.mapping import Rule, read_map
 from saltern.fleet.store.retention import LIMITS, Limit
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 
@@ -72,6 +73,11 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     retention_trees: int = 30
     git_seconds: float = 60.0
     sync_seconds: float = 600.0
+    reactor: tuple[Rule, ...] | str = ()
+    reactor_rate: float = 50.0
+    reactor_depth: int = 8
+    reactor_family: int = 100
+    reactor_patience: float = 3600.0
 
     @property
     def limits(self) -> dict[str, Limit]:
@@ -191,6 +197,10 @@ def _sources(value: object) -> list[Any]:
     if isinstance(value, list) and all(isinstance(one, dict) and len(one) == 1 for one in value):
         return value
     raise ValueError
+
+
+def _reactor(value: object) -> tuple[Rule, ...] | str:
+    return _text(value) if isinstance(value, str) else read_map(value)
 
 
 def _strategy(value: object) -> str:
@@ -371,6 +381,31 @@ KEYS: dict[str, Key] = {
     ),
     "git.seconds": Key(
         reader=_amount(0, 86_400), needs="0 to 86400 seconds", about="how often git remotes are asked"
+    ),
+    "reactor": Key(
+        reader=_reactor,
+        needs="a list of 'TAG: [FILES]', or the path of a file with one",
+        about="as in Salt: what follows from events, by globs of their tags; files are paths or `salt://`",
+    ),
+    "reactor_rate": Key(
+        reader=_amount(0.1, 10_000),
+        needs="a number from 0.1 on",
+        about="how many reactions are done a second",
+    ),
+    "reactor_depth": Key(
+        reader=_number(1, 100),
+        needs="a number from 1 to 100",
+        about="how many reactions may follow from each other before they are stopped",
+    ),
+    "reactor_family": Key(
+        reader=_number(1, 100_000),
+        needs="a number from 1 on",
+        about="how many reactions one event may lead to in all, by way of the jobs that they start",
+    ),
+    "reactor_patience": Key(
+        reader=_amount(1, 604_800),
+        needs="1 to 604800 seconds",
+        about="the age at which an event is too old to react to, after the controller was down",
     ),
     "sync.seconds": Key(
         reader=_amount(5, 86_400), needs="5 to 86400 seconds", about="how often agents ask what they missed"

@@ -1,4 +1,4 @@
-"""Tables of what systems tell each other and what follows from events: reactions, the mine."""
+"""Tables of what follows from events, and of what systems publish for each other: reactions, the mine."""
 
 from __future__ import annotations
 

@@ -1,0 +1,40 @@
+"""Events of one's own, and what follows from events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from saltern.fleet.client.session import Session
+
+Row = dict[str, Any]
+
+
+class Reactor:
+    """The reactor of a controller."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def list(self) -> Sequence[Row]:
+        """The map: patterns of tags, and the files that say what follows."""
+        rows: Sequence[Row] = self._session.get("/v1/reactor")["items"]
+        return rows
+
+    def add(self, tag: str, sources: Sequence[str]) -> Row:
+        found: Row = self._session.post("/v1/reactor", {"tag": tag, "sources": [*sources]})
+        return found
+
+    def remove(self, tag: str) -> None:
+        self._session.delete(f"/v1/reactor?tag={quote(tag, safe='')}")
+
+    def test(self, tag: str, data: Mapping[str, Any]) -> Row:
+        """What would follow from an event; nothing is done."""
+        found: Row = self._session.post("/v1/reactor/test", {"tag": tag, "data": dict(data)})
+        return found
+
+    def reactions(self, *, limit: int = 50, before: int = 0) -> Sequence[Row]:
+        """What followed from events, the newest first."""
+        rows: Sequence[Row] = self._session.get("/v1/reactions", limit=limit, before=before or None)["items"]
+        return rows

@@ -1,0 +1,116 @@
+"""Do what a reaction asks for, as the principal ``reactor``: on systems, or on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from saltern.fleet.access.ports import Decision, Matcher, Principal, Request, Verdict
+from saltern.fleet.controller.reactor.options import REACTOR
+from saltern.fleet.controller.reactor.plan import Planned, Planner
+from saltern.fleet.controller.service import Fleet
+from saltern.fleet.controller.submission import Submission
+from saltern.fleet.reactor.forms import Reaction
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+
+class Decider(Protocol):
+    """Who may do what."""
+
+    def decide(self, who: Principal, request: Request, matcher: Matcher, now: float) -> Decision: ...
+
+
+class Acted(Struct, frozen=True, kw_only=True):
+    """What came of a reaction: the job that it started, or why there is none."""
+
+    jid: str = ""
+    why: str = ""
+    value: Any = None
+
+    @property
+    def is_done(self) -> bool:
+        return not self.why
+
+
+class Actor:
+    """Does reactions; one row for each kind."""
+
+    def __init__(self, fleet: Fleet, planner: Planner, *, now: Callable[[], float]) -> None:
+        self.access: Decider | None = None  # set when the policy is in force
+        self._fleet = fleet
+        self._planner = planner
+        self._now = now
+        self._kinds: Mapping[str, Callable[[Planned, Reaction], Awaitable[Acted]]] = {
+            "local": self._local,
+            "caller": self._caller,
+        }
+
+    async def act(self, planned: Planned, one: Reaction) -> Acted:
+        """Do one; what is wrong with it is the answer, and never raised."""
+        do = self._kinds.get(one.kind)
+        if do is None:
+            return Acted(why=f"{one.kind!r} reactions cannot be done by this controller")
+        try:
+            return await do(planned, one)
+        except OperationError as problem:
+            return Acted(why="; ".join(found.what for found in problem.diagnostics))
+
+    async def look(self, one: Reaction) -> tuple[list[str], str]:
+        """The systems that a reaction means now, and why it would be refused; nothing is done."""
+        try:
+            if one.kind != "local":
+                known = "" if one.kind in self._kinds else f"no {one.kind} reactions here"
+                await self._permit(one, f"{one.kind}.{one.function}")(())
+                return [], known
+            systems = await self._fleet.resolve(one.target)
+            if not systems:
+                return [], f"no accepted system matches {one.target!r}"
+            await self._permit(one)(tuple(systems))
+            return systems, ""
+        except OperationError as problem:
+            return [], "; ".join(found.what for found in problem.diagnostics)
+
+    async def _local(self, planned: Planned, one: Reaction) -> Acted:
+        made = await self._fleet.submit(REACTOR, submission_of(planned, one), permit=self._permit(one))
+        return Acted(jid=made.jid)
+
+    async def _caller(self, _planned: Planned, one: Reaction) -> Acted:
+        await self._permit(one, f"caller.{one.function}")(())
+        result = await self._planner.call(one)
+        return Acted(why=result.problem, value=result.value)
+
+    def _permit(self, one: Reaction, function: str = "") -> Callable[[tuple[str, ...]], Awaitable[str]]:
+        """The policy decides about reactions as about people; one that would need an approval is refused."""
+
+        async def permit(systems: tuple[str, ...]) -> str:
+            if self.access is None:
+                return ""
+            test = bool(one.kwargs.get("test"))
+            request = Request(
+                action="jobs.submit", function=function or one.function, systems=systems, test=test
+            )
+            match, now = self._fleet.match, self._now()
+            decision = await asyncio.to_thread(self.access.decide, REACTOR, request, match, now)
+            if decision.verdict is not Verdict.ALLOWED:
+                raise OperationError(Diagnostic(code="not-allowed", what=decision.why, fix=decision.fix))
+            return decision.rule
+
+        return permit
+
+
+def submission_of(planned: Planned, one: Reaction) -> Submission:
+    """The job of a ``local`` reaction. Its token makes it one job, however often the event is read."""
+    return Submission(
+        function=one.function,
+        target=one.target,
+        args=one.args,
+        kwargs=one.kwargs,
+        test=bool(one.kwargs.get("test")),
+        environment=str(one.kwargs.get("saltenv") or "base"),
+        parent=planned.parent,
+        client_token=f"reaction-{planned.token(one)}",
+        batch=str(one.options.get("batch") or one.options.get("batch_size") or ""),
+    )

@@ -1,0 +1,30 @@
+"""What a reactor needs to know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.fleet.access.ports import Principal
+from saltern.fleet.reactor.mapping import Rule
+
+# Reactions act as this principal. Rules of the policy with `who: reactor` narrow what it may do.
+REACTOR = Principal(name="reactor", roles=("admin",), via="internal")
+
+
+class ReactorOptions(Struct, frozen=True, kw_only=True):
+    """``rate``: reactions a second; ``depth``: reactions that may follow from each other; ``family``: how
+    many may follow from one event in all; ``patience``: seconds after which an event is too old to react to.
+    """
+
+    id: str = "controller"
+    rules: tuple[Rule, ...] = ()
+    file: str = ""
+    engine: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    rate: float = 50.0
+    depth: int = 8
+    family: int = 100
+    patience: float = 3600.0
+    socket: str = ""

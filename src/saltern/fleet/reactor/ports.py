@@ -1,0 +1,35 @@
+"""What people may ask of a reactor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from saltern.fleet.reactor.forms import Reaction, Wrong
+from saltern.fleet.reactor.mapping import Rule
+
+
+class Foreseen(Struct, frozen=True, kw_only=True):
+    """What would follow from an event: the files that its tag matches, the reactions with the systems that
+    each means now, and what is wrong.
+    """
+
+    sources: list[str] = []
+    reactions: list[Reaction] = []
+    systems: list[list[str]] = []
+    refusals: list[str] = []
+    wrong: list[Wrong] = []
+
+
+class Reacts(Protocol):
+    """The reactor, as the API asks it."""
+
+    async def rows(self) -> Sequence[Rule]: ...
+
+    async def add(self, who: str, pattern: str, sources: object) -> Rule: ...
+
+    async def remove(self, who: str, pattern: str) -> None: ...
+
+    async def foresee(self, tag: str, data: Mapping[str, Any]) -> Foreseen: ...

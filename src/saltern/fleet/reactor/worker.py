@@ -1,0 +1,37 @@
+"""The process that renders reaction files for a controller: tasks come on standard input, results leave on
+output.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import msgspec
+
+from saltern.fleet.pillar.worker import read, write
+from saltern.fleet.reactor.forms import Wrong
+from saltern.fleet.reactor.render import Renderer, RenderResult, RenderTask
+
+
+def main() -> int:
+    """Answer until the other side is gone."""
+    tasks, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a template prints must not be taken for a result
+    renderer = Renderer()
+    while (data := read(tasks)) is not None:
+        write(results, msgspec.msgpack.encode(_result(renderer, data)))
+    return 0
+
+
+def _result(renderer: Renderer, data: bytes) -> RenderResult:
+    task = msgspec.msgpack.decode(data, type=RenderTask)
+    try:
+        return renderer.call(task) if task.call is not None else renderer.render(task)
+    except Exception as problem:
+        why = f"rendering failed with {type(problem).__name__}: {problem}"
+        return RenderResult(wrong=[Wrong(line=0, why=why, source=", ".join(task.sources))], problem=why)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

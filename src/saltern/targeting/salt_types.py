@@ -1,0 +1,52 @@
+"""A target and its type, as Salt's functions and files give them, as one compound expression. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from saltern.language.diagnostics import did_you_mean
+from saltern.targeting.problem import BadTarget
+
+_SPACE = re.compile(r"\s")
+_SPECIAL = re.compile(r"[\s@()]")
+
+
+def _glob(target: str) -> str:
+    """A glob that means nothing else: no operator, no letter and no group can be smuggled into it."""
+    plain = _SPECIAL.sub("?", target)
+    return f"[{plain[0]}]{plain[1:]}" if plain in ("and", "or", "not") else plain
+
+
+def _prefixed(letter: str, space: str = "?") -> Callable[[str], str]:
+    return lambda target: f"{letter}@{_SPACE.sub(space, target)}"
+
+
+TYPES: dict[str, Callable[[str], str]] = {
+    "glob": _glob,
+    "compound": str,
+    "list": lambda target: f"L@{_SPACE.sub('', target)}",
+    "pcre": _prefixed("E", r"\s"),
+    "grain": _prefixed("G"),
+    "grain_pcre": _prefixed("P", r"\s"),
+    "pillar": _prefixed("I"),
+    "pillar_exact": _prefixed("I"),
+    "pillar_pcre": _prefixed("J", r"\s"),
+    "ipcidr": _prefixed("S", ""),
+    "nodegroup": _prefixed("N"),
+    "range": _prefixed("R", ""),
+}
+
+
+def compound_of(target: str | Sequence[object], kind: str = "glob") -> str:
+    """The expression that means the same systems. Raises ``BadTarget``."""
+    row = TYPES.get(kind or "glob")
+    if row is None:
+        raise BadTarget(f"no target type is called {kind!r}", did_you_mean(kind, TYPES))
+    if not isinstance(target, str):
+        if kind not in ("list", "glob"):
+            raise BadTarget(f"a target of the type {kind!r} is a text, not a list")
+        row, target = TYPES["list"], ",".join(map(str, target))
+    if not target.strip():
+        raise BadTarget("the target is empty", "'*' means every system")
+    return row(target.strip())
