@@ -34,10 +34,10 @@ class EditBody(Body, frozen=True, kw_only=True):
 
 
 class DraftBody(Body, frozen=True, kw_only=True):
-    """A text of a chain, and what is to be changed in it, if anything."""
+    """A text of a chain, and what is to be changed in it, one after the other."""
 
     text: ChainText = ""
-    edit: EditBody | None = None
+    edits: Annotated[list[EditBody], Meta(max_length=20)] = []
 
 
 class FlawAnswer(ApiAnswer, frozen=True, kw_only=True):
@@ -82,6 +82,13 @@ class DraftAnswer(ApiAnswer, frozen=True, kw_only=True):
     segments: int
     actions: list[DraftAction]
     problems: list[FlawAnswer]
+
+
+class UsualAnswer(ApiAnswer, frozen=True, kw_only=True):
+    """Seconds that half of the last runs of a chain took at most, and 19 of 20; null if none has ended."""
+
+    p50: float | None
+    p95: float | None
 
 
 class FieldAnswer(ApiAnswer, frozen=True, kw_only=True):

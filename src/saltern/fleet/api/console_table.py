@@ -14,6 +14,7 @@ from saltern.fleet.api.console_shapes import (
     HistoryQuery,
     InboxAnswer,
     KindsAnswer,
+    UsualAnswer,
     WhyAnswer,
     WhyQuery,
 )
@@ -24,6 +25,7 @@ CONSOLE_ROUTES: tuple[Route, ...] = (
     get("/v1/inbox", "approvals.read", inbox.list_inbox, InboxAnswer),
     get("/v1/action-kinds", "chains.read", drafts.list_kinds, KindsAnswer),
     post("/v1/draft-chain", "chains.read", drafts.draft_chain, DraftAnswer, body=DraftBody),
+    get("/v1/chains/{chain}/usual", "chains.read", drafts.usual_time, UsualAnswer),
     get("/v1/calendar", "windows.read", calendar.show_calendar, CalendarSheet, query=CalendarQuery),
     get("/v1/windows-why", "windows.read", calendar.explain_windows, WhyAnswer, query=WhyQuery),
     get("/v1/jobs/{jid}/answers", "jobs.read", answers.group_answers, AnswersAnswer),

@@ -49,7 +49,12 @@ class Chains:
     def draft(self, text: str = "", **edit: Any) -> Row:
         """A text of a chain, with one change if ``verb`` and its place are given: what it does, and what is
         wrong with it. Nothing is kept."""
-        found: Row = self._session.post("/v1/draft-chain", {"text": text, "edit": edit or None})
+        found: Row = self._session.post("/v1/draft-chain", {"text": text, "edits": [edit] if edit else []})
+        return found
+
+    def usual(self, chain: str) -> Row:
+        """Seconds that runs of a chain usually take."""
+        found: Row = self._session.get(f"/v1/chains/{part(chain)}/usual")
         return found
 
     def kinds(self) -> Row:

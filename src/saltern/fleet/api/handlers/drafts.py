@@ -12,8 +12,10 @@ from saltern.chains.edit import Place
 from saltern.chains.outline import outline
 from saltern.chains.schema import kind_schemas, policy_fields
 from saltern.fleet.api.call import Call
-from saltern.fleet.api.console_shapes import DraftAnswer, DraftBody, EditBody, KindsAnswer
+from saltern.fleet.api.console_shapes import DraftAnswer, DraftBody, EditBody, KindsAnswer, UsualAnswer
 from saltern.fleet.api.route import NoQuery
+from saltern.fleet.controller import chain_library
+from saltern.fleet.store import waiting
 
 VERBS: dict[str, Callable[[str, EditBody], str]] = {
     "add": lambda text, ask: edit.add_action(text, _at(ask), ask.action),
@@ -35,9 +37,18 @@ async def draft_chain(call: Call[NoQuery, DraftBody]) -> DraftAnswer:
 
 
 def _drafted(ask: DraftBody) -> DraftAnswer:
-    text = ask.text if ask.edit is None else VERBS[ask.edit.verb](ask.text, ask.edit)
+    text = ask.text
+    for one in ask.edits:
+        text = VERBS[one.verb](text, one)
     found: dict[str, Any] = to_builtins(outline(text))
     return convert({"text": text, **found}, DraftAnswer)
+
+
+async def usual_time(call: Call[NoQuery, None]) -> UsualAnswer:
+    """How long runs of a chain usually take."""
+    stored, _ = await call.read(chain_library.find, call.path["chain"])
+    p50, p95 = await call.read(waiting.usual_times, stored.id) or (None, None)
+    return UsualAnswer(p50=p50, p95=p95)
 
 
 async def list_kinds(call: Call[NoQuery, None]) -> KindsAnswer:  # noqa: ARG001
