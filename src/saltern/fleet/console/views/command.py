@@ -1,0 +1,220 @@
+"""One function on a target, jobs, and a job with its answers: equal ones as one, and who has not answered."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from saltern.fleet.console.ask import Ask
+from saltern.fleet.console.row import Act, Data, Form, Page, Topic, Visit
+from saltern.fleet.console.views.chains import count_target, number_of
+
+USED = 12  # commands of before that are offered
+LIVES = (("", "as usual"), ("300", "5 minutes"), ("3600", "1 hour"), ("86400", "1 day"), ("0", "leave them out"))
+SHELL = "cmd.run"
+
+
+# -- a line of text and its parts -------------------------------------------------------------------------
+
+
+def parsed(line: str) -> tuple[str, list[Any], Data]:
+    """``cmd.run 'openssl version' timeout=5`` → the function, its arguments and its named ones.
+
+    Values are read as YAML, as the command line does.
+    """
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = line.split()
+    if not words:
+        return "", [], {}
+    args: list[Any] = []
+    kwargs: Data = {}
+    for word in words[1:]:
+        name, sign, value = word.partition("=")
+        if sign and name.isidentifier():
+            kwargs[name] = value_of(value)
+        else:
+            args.append(value_of(word))
+    return words[0], args, kwargs
+
+
+def value_of(text: str) -> Any:
+    from saltern.render.yaml import read
+    from saltern.render.yaml_limits import YamlProblem
+
+    try:
+        found = read(text)
+    except YamlProblem:
+        return text
+    plain = found is None or isinstance(found, (bool, int, float, str))
+    return found if plain or text[:1] in "[{" else text
+
+
+def spelled(function: str, args: list[Any], kwargs: Mapping[str, Any]) -> str:
+    """The same as a line."""
+    words = [_word(one) for one in args]
+    words += [f"{name}={_word(value)}" for name, value in kwargs.items()]
+    return " ".join([function, *(shlex.quote(one) for one in words)])
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def as_action(function: str, args: list[Any], kwargs: Mapping[str, Any]) -> Data | None:
+    """The action of a chain that does the same; None for a function that is no action."""
+    if function in (SHELL, "cmd.shell", "cmd.run_all") and args:
+        return {"command": str(args[0])}
+    if function in ("state.apply", "state.sls") and args:
+        return {"state": str(args[0]) if len(args) == 1 else [str(one) for one in args]}
+    return {"highstate": {}} if function in ("state.apply", "state.highstate") else None
+
+
+# -- pages ------------------------------------------------------------------------------------------------
+
+
+async def gather_command(visit: Visit) -> Data:
+    """The form; with a target and a function, who would be asked and what the policy says."""
+    target, line = (visit.query.get(key, "").strip() for key in ("target", "run"))
+    function, args, kwargs = parsed(line)
+    jobs = (await visit.ask.get("/v1/jobs", user=visit.me["name"], limit=50))["items"]
+    found: Data = {
+        "target": target,
+        "run": line,
+        "function": function,
+        "test": visit.query.get("test") == "on",
+        "lives": LIVES,
+        "life": visit.query.get("life", ""),
+        "used": _used(jobs),
+        "groups": await visit.ask.every("/v1/groups", most=500),
+        "systems": None,
+        "away": 0,
+        "verdict": None,
+        "action": as_action(function, args, kwargs),
+    }
+    if target and function:
+        found |= await _aim(visit, target, function)
+    return found
+
+
+def _used(jobs: list[Data]) -> list[Data]:
+    """What this person ran before, each once."""
+    found: dict[tuple[str, str], Data] = {}
+    for job in jobs:
+        found.setdefault((job["function"], job["target"]), job)
+    return list(found.values())[:USED]
+
+
+async def _aim(visit: Visit, target: str, function: str) -> Data:
+    systems = (await visit.ask.send("POST", "/v1/resolve", {"target": target}))["systems"]
+    why = await visit.ask.get("/v1/windows-why", target=target)
+    away = sum(one["systems"] for one in why["groups"] if one["state"] == "away")
+    held = [one for one in why["groups"] if one["state"] == "held"]
+    return {"systems": systems, "away": away, "held": held, "verdict": await _verdict(visit, target, function)}
+
+
+async def _verdict(visit: Visit, target: str, function: str) -> Data | None:
+    """What the policy would say; None if the visitor may not read it: then sending tells."""
+    if not visit.may("policy.read"):
+        return None
+    body = {"who": visit.me["name"], "function": function, "target": target, "roles": visit.me["roles"]}
+    found: Data = await visit.ask.send("POST", "/v1/policy/explain", body)
+    return found
+
+
+async def gather_jobs(visit: Visit) -> Data:
+    names = ("user", "function", "system")
+    asked = {name: visit.query.get(name, "").strip() for name in names}
+    is_open = visit.query.get("open") == "1"
+    page = await visit.ask.get("/v1/jobs", **asked, open=is_open, limit=100, cursor=visit.query.get("after", ""))
+    return {"jobs": page["items"], "next": page["next"], "asked": asked, "open": is_open}
+
+
+async def gather_job(visit: Visit) -> Data:
+    jid = visit.path["jid"]
+    return await job_data(visit.ask, {"jid": jid}, visit.now)
+
+
+async def job_data(ask: Ask, names: Mapping[str, str], now: float) -> Data:  # noqa: ARG001
+    """A job, its answers in groups, and who has not answered: the same for all readers."""
+    jid = names["jid"]
+    job = await ask.get("/v1/jobs/{jid}", jid=jid)
+    answers = await ask.get("/v1/jobs/{jid}/answers", jid=jid)
+    return {
+        "job": job,
+        "answers": answers,
+        "line": spelled(job["function"], job["args"], job["kwargs"]),
+        "action": as_action(job["function"], job["args"], job["kwargs"]),
+        "has_topic_data": True,
+    }
+
+
+# -- acts -------------------------------------------------------------------------------------------------
+
+
+def _submit(form: Form) -> Data:
+    function, args, kwargs = parsed(form.text("run"))
+    body: Data = {"function": function, "target": form.text("target"), "args": args, "kwargs": kwargs}
+    if form.is_on("test"):
+        body["test"] = True
+    if form.text("life"):
+        life = number_of(form.text("life"))
+        body["wait" if life == 0 else "life"] = life
+    if form.text("batch"):
+        body["batch"] = form.text("batch")
+    if form.text("time_limit"):
+        body["time_limit"] = number_of(form.text("time_limit"))
+    return body
+
+
+async def _open_count(ask: Ask, form: Form) -> int:
+    return int((await ask.get("/v1/jobs/{jid}", jid=form.path["jid"]))["open"])
+
+
+COMMAND_PAGES = (
+    Page(path="/command", name="Command", action="jobs.read", gather=gather_command, template="command.html"),
+    Page(path="/jobs", name="Jobs", here="Command", action="jobs.read", gather=gather_jobs, template="jobs.html"),
+    Page(
+        path="/jobs/{jid}",
+        name="Job",
+        here="Command",
+        action="jobs.read",
+        gather=gather_job,
+        template="job.html",
+        topic="job/{jid}",
+    ),
+)
+COMMAND_ACTS = (
+    Act(
+        path="/command/run",
+        method="POST",
+        route="/v1/jobs",
+        body=_submit,
+        count=count_target,
+        then="/jobs/{jid}",
+        did="It is sent",
+    ),
+    Act(
+        path="/jobs/{jid}/stop",
+        method="POST",
+        route="/v1/jobs/{jid}/cancel",
+        body=lambda form: {"hard": form.is_on("hard")},
+        count=_open_count,
+        danger=lambda form: form.is_on("hard"),
+        then="/jobs/{jid}",
+        did="The rest is stopped",
+    ),
+)
+COMMAND_TOPICS = (
+    Topic(
+        name="job/{jid}",
+        action="jobs.read",
+        gather=job_data,
+        parts=("job-head", "job-answers"),
+        tags=("salt/job/{jid}", "saltern/job/{jid}"),
+        progress=True,
+    ),
+)
