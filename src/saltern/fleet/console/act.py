@@ -26,8 +26,9 @@ async def perform(act: Act, ask: Ask, form: Form) -> Any:
         check_number(form, await act.count(ask, form), danger=act.danger(form))
     elif act.danger(form):
         check_number(form, 1, danger=True)
+    names = {name: value for name, value in form.path.items() if f"{{{name}}}" in act.route}
     return await ask.send(
-        act.method, act.route, act.body(form), client_token=form.text("client_token"), **form.path
+        act.method, act.route, act.body(form), client_token=form.text("client_token"), **names
     )
 
 

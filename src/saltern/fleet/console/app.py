@@ -87,7 +87,8 @@ class Site:
             check_may(visit, page.action)
             data = await page.gather(visit)
             data |= await page_parts(page, visit, data)
-            return HTMLResponse(render(page.template, self.frame(request, visit, page) | data))
+            text = render(page.template, self.frame(request, visit, page) | data)
+            return HTMLResponse(text, media_type=page.media)
 
         return answer
 
@@ -98,12 +99,18 @@ class Site:
             check_form(request, secret, given)
             done = await acts.perform(one, self.ask(request, secret), form)
             if one.shows:
-                visit = await self.visit(request)
-                assert visit is not None
-                return HTMLResponse(render(one.shows, self.frame(request, visit, None) | {"answer": done}))
+                return await self.show_answer(request, one, form, done)
             return redirect(request, filled(one.then, form, done), did=one.did)
 
         return answer
+
+    async def show_answer(self, request: Request, one: Act, form: Form, done: Any) -> Response:
+        """The answer of an action as a page: it is shown only once."""
+        visit = await self.visit(request)
+        assert visit is not None
+        data = await one.more(visit.ask, form, done) if one.more else {"answer": done}
+        page = NAMES.get(one.here)
+        return HTMLResponse(render(one.shows, self.frame(request, visit, page) | data))
 
     def ask(self, request: Request, secret: str) -> Ask:
         client = (request.client.host, request.client.port) if request.client else None

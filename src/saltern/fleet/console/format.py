@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from saltern.report.text import safe
 
 DAY = 86_400.0
+MOST_CHANGED = 200  # lines of one change
 # A status of the engine → the mark of the pages: its shape and its colour. The word stays that of the engine.
 MARKS: dict[str, str] = {
     "": "none",
@@ -144,6 +145,25 @@ def short(digest: str) -> str:
 def lines(text: str) -> list[str]:
     """Output of a program as lines of text: what a terminal would obey is shown instead."""
     return safe(text).split("\n")
+
+
+def changed_lines(changes: object) -> list[str]:
+    """What would change, line by line: a difference as it is, before and after, or the value as YAML."""
+    if isinstance(changes, Mapping) and isinstance(changes.get("diff"), str):
+        return lines(str(changes["diff"]).rstrip("\n"))
+    if isinstance(changes, Mapping) and changes and all(_is_pair(one) for one in changes.values()):
+        return [safe(f"~ {name}  {_side(one, 'old')} → {_side(one, 'new')}") for name, one in changes.items()]
+    from saltern.report.yaml import dump
+
+    return lines(changes if isinstance(changes, str) else dump(changes).rstrip("\n"))[:MOST_CHANGED]
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, Mapping) and set(value) == {"old", "new"}
+
+
+def _side(value: Mapping[str, object], side: str) -> str:
+    return str(value[side]) or "nothing"
 
 
 def joined(items: Iterable[str], most: int = 5) -> str:

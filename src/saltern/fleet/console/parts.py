@@ -12,6 +12,8 @@ from saltern.fleet.console.render import render
 from saltern.fleet.console.row import Data, Page, Topic, Visit
 from saltern.fleet.console.topics import find_topic
 
+INBOX = "inbox"  # what every page follows: how much waits for a person
+
 
 class Part(Struct, frozen=True):
     """One part: its HTML, and the digest by which a page knows whether it has it already."""
@@ -37,20 +39,27 @@ def element(name: str, part: Part) -> Markup:
 
 
 async def page_parts(page: Page, visit: Visit, data: Data) -> Data:
-    """What a page adds to be live: the topics it follows, since when, and the parts of its own topic."""
-    topics = ["inbox"] if find_topic("inbox") else []
-    if not page.topic:
-        return {"topics": topics, "after": await newest(visit)}
-    name = fill(page.topic, visit.path)
+    """What a page adds to be live: the topics it follows, since when, and their parts."""
+    after = await newest(visit)
+    names = [INBOX] if find_topic(INBOX) and visit.may("approvals.read") else []
+    names += [fill(page.topic, visit.path)] if page.topic and page.topic != INBOX else []
+    parts: Data = {}
+    for name in names:
+        parts |= await topic_parts(name, visit, data)
+    return {"topics": names, "after": after, "parts": parts}
+
+
+async def topic_parts(name: str, visit: Visit, data: Data) -> Data:
+    """The parts of one topic; what the page itself has gathered for it is not asked for again."""
     found = find_topic(name)
     assert found is not None, f"no topic is called {name!r}"
-    after = await newest(visit)
     topic, names = found
-    shared: Data = {"root": visit.root, "now": visit.now, **data}
-    if not data.get("has_topic_data"):
+    shared: Data = {"root": visit.root, "now": visit.now}
+    if data.get("has_topic_data") and name != INBOX:
+        shared |= data
+    else:
         shared |= await topic.gather(visit.ask, names, visit.now)
-    parts = {one: element(one, part) for one, part in render_parts(topic, shared).items()}
-    return {"topics": [*topics, name], "after": after, "parts": parts}
+    return {one: element(one, part) for one, part in render_parts(topic, shared).items()}
 
 
 async def newest(visit: Visit) -> int:

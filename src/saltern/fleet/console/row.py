@@ -43,6 +43,7 @@ class Page(Struct, frozen=True, kw_only=True):
     template: str
     here: str = ""
     topic: str = ""
+    media: str = "text/html"
 
 
 class Topic(Struct, frozen=True, kw_only=True):
@@ -82,6 +83,7 @@ class Form(Struct, frozen=True, kw_only=True):
 
 
 Count = Callable[[Ask, Form], Awaitable[int]]
+More = Callable[[Ask, Form, Any], Awaitable[Data]]
 
 
 class Act(Struct, frozen=True, kw_only=True):
@@ -90,7 +92,8 @@ class Act(Struct, frozen=True, kw_only=True):
     ``body`` makes the body of the request from the form. ``count``: how many systems it acts on, asked again
     when it is sent; with it the form has the number that was shown (``count``). ``danger``: whatever the
     number, it has to be typed, with a reason. ``then``: where the browser goes; names in braces come from the
-    path or the answer. ``shows``: a template for the answer instead, if that is shown only once.
+    path or the answer. ``shows``: a template for the answer instead, if that is shown only once; ``more``
+    gathers what that template needs, and ``here`` is the page that it looks like.
     """
 
     path: str
@@ -102,3 +105,5 @@ class Act(Struct, frozen=True, kw_only=True):
     then: str = "/"
     did: str = "done"
     shows: str = ""
+    more: More | None = None
+    here: str = ""

@@ -3,5 +3,20 @@
 from __future__ import annotations
 
 from saltern.fleet.console.row import Page
+from saltern.fleet.console.views.admin import ADMIN_PAGES
+from saltern.fleet.console.views.builder import BUILDER_PAGES
+from saltern.fleet.console.views.calendar import CALENDAR_PAGES
+from saltern.fleet.console.views.chains import CHAIN_PAGES
+from saltern.fleet.console.views.command import COMMAND_PAGES
+from saltern.fleet.console.views.events import EVENT_PAGES
+from saltern.fleet.console.views.plan import PLAN_PAGES
 
-WORK_PAGES: tuple[Page, ...] = ()
+WORK_PAGES: tuple[Page, ...] = (
+    *CHAIN_PAGES,
+    *BUILDER_PAGES,
+    *PLAN_PAGES,
+    *CALENDAR_PAGES,
+    *COMMAND_PAGES,
+    *EVENT_PAGES,
+    *ADMIN_PAGES,
+)

@@ -130,6 +130,8 @@
     held = null;
   });
   function ready() {
+    if (window.htmx && form.dataset.swapped) htmx.process(at("#b-head"));
+    form.dataset.swapped = "1";
     all("li[data-place]").forEach((li) => { li.draggable = true; });
     const box = at(".yaml-text"), lines = at(".editor .yaml");
     if (box && lines) box.addEventListener("scroll", () => { lines.scrollTop = box.scrollTop; lines.scrollLeft = box.scrollLeft; });
@@ -138,5 +140,7 @@
   }
   addEventListener("beforeunload", (e) => { if (form.elements.was.value !== form.elements.saved.value && !form.dataset.kept) e.preventDefault(); });
   form.addEventListener("submit", (e) => { if (e.submitter?.name !== "do") form.dataset.kept = "1"; });
+  form.addEventListener("htmx:configRequest", () => { form.dataset.kept = "1"; });
+  form.addEventListener("htmx:responseError", () => { delete form.dataset.kept; });
   ready();
 })();

@@ -57,7 +57,9 @@ async def gather_audit(visit: Visit) -> Data:
     who = visit.query.get("who", "").strip()
     return {
         "verified": verified,
-        "rows": [{**one, "text": _text(one["detail"])} for one in reversed(found) if not who or one["who"] == who],
+        "rows": [
+            {**one, "text": _text(one["detail"])} for one in reversed(found) if not who or one["who"] == who
+        ],
         "who": who,
         "older": last - PAGE if last > PAGE else 0,
         "last": last,

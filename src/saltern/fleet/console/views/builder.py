@@ -1,4 +1,4 @@
-"""The builder: a chain as a list of actions, a form for one of them, and its text; all three are the same chain.
+"""The builder: a chain as a list of actions, a form for one of them, and its text: all three are one.
 
 Each change is sent with the text as the page has it. What was typed into the form is written into the text,
 unless the text itself was edited meanwhile; then the button's own change follows.
@@ -7,13 +7,18 @@ unless the text itself was edited meanwhile; then the button's own change follow
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
+
+from markupsafe import Markup, escape
 
 from saltern.chains.outline import Listed, outline
 from saltern.chains.schema import Field, kind_schemas, policy_fields
 from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.row import Act, Data, Form, Page, Visit
+from saltern.report.text import safe
 
+KEY = re.compile(r"^(\s*(?:- )*)([\w-]+:)(.*)$")
 START = "chain: {name}\nactions: []\n"
 KIND_ICONS = {"packages": "patch", "upgrade": "patch", "script": "command", "highstate": "state"}
 FIRST: dict[str, Data] = {  # what a new action says until it is edited
@@ -36,7 +41,7 @@ FIRST: dict[str, Data] = {  # what a new action says until it is edited
 
 
 async def gather(visit: Visit) -> Data:
-    """A chain that is kept, or one that is begun; with an action from elsewhere at its end, if one is given."""
+    """A chain that is kept, or one that is begun; an action of another page is added at its end."""
     name = visit.path["chain"]
     text, base = await _text(visit, name)
     edits = _from_elsewhere(visit.query.get("add", ""), text)
@@ -81,8 +86,9 @@ async def shown(
     return {
         "draft": draft,
         "chosen": chosen,
-        "fields": _fields(chosen) if chosen else [],
-        "policy": _policy(chosen) if chosen else [],
+        "fields": _fields(chosen, draft["problems"]) if chosen else [],
+        "policy": _policy(chosen, draft["problems"]) if chosen else [],
+        "rows": [_row(one, draft["problems"]) for one in actions],
         "kinds": [(one.kind, one.about) for one in kind_schemas().values()],
         "icons": KIND_ICONS,
         "lines": _lines(draft, chosen),
@@ -110,28 +116,62 @@ def _lines(draft: Data, chosen: Data | None) -> list[Data]:
     wrong = {one["line"] for one in draft["problems"]}
     first, last = (chosen["first"], chosen["last"]) if chosen else (0, 0)
     return [
-        {"text": line, "cls": "bad" if n in wrong else "here" if first <= n <= last else ""}
+        {"html": coloured(line), "cls": "bad" if n in wrong else "here" if first <= n <= last else ""}
         for n, line in enumerate(draft["text"].splitlines(), 1)
     ]
+
+
+def coloured(line: str) -> Markup:
+    """A line of YAML with its key marked; everything in it is text."""
+    text = safe(line)
+    found = KEY.match(text)
+    if found is None:
+        return escape(text) or Markup("&#8203;")
+    return Markup("{}<i>{}</i><em>{}</em>").format(*found.groups())
 
 
 # -- fields ---------------------------------------------------------------------------------------------
 
 
-def _fields(chosen: Data) -> list[Data]:
+def _row(one: Data, problems: list[Data]) -> Data:
+    """An action of the list: what is said beside it, and the first line that is wrong in it."""
+    wrong = [
+        flaw["line"] for flaw in problems if (flaw["list"], flaw["index"]) == (one["list"], one["index"])
+    ]
+    return {**one, "aside": _aside(one), "wrong": wrong[0] if wrong else 0}
+
+
+def _aside(one: Data) -> str:
+    body, retry = one["given"].get(one["kind"]), one["given"].get("retry")
+    if isinstance(retry, dict):
+        return f"{retry.get('attempts', '?')} attempts"
+    guards = [key for key in ("unless", "onlyif", "creates") if isinstance(body, dict) and body.get(key)]
+    return f"{guards[0]} …" if guards else "proven" if one["barrier"] else ""
+
+
+def _fields(chosen: Data, problems: list[Data]) -> list[Data]:
     """The keys of the action's kind, with what it says."""
     schema = kind_schemas().get(chosen["kind"])
     if schema is None:
         return []
     body = _body(chosen["given"], chosen["kind"])
-    return [_shown(one, body.get(one.name), "f-") for one in schema.fields]
+    flaws = _flaws(chosen, problems)
+    return [_shown(one, body.get(one.name), "f-", flaws) for one in schema.fields]
 
 
-def _policy(chosen: Data) -> list[Data]:
-    return [_shown(one, chosen["given"].get(one.name), "p-") for one in policy_fields() if one.name != "id"]
+def _policy(chosen: Data, problems: list[Data]) -> list[Data]:
+    flaws, given = _flaws(chosen, problems), chosen["given"]
+    return [_shown(one, given.get(one.name), "p-", flaws) for one in policy_fields() if one.name != "id"]
 
 
-def _shown(one: Field, value: Any, prefix: str) -> Data:
+def _flaws(chosen: Data, problems: list[Data]) -> dict[str, Data]:
+    """What is wrong with the chosen action, by key; each with its number among all problems."""
+    place = (chosen["list"], chosen["index"])
+    own = [(n, one) for n, one in enumerate(problems) if (one["list"], one["index"]) == place]
+    return {one["field"]: {**one, "number": n} for n, one in own if one["field"]}
+
+
+def _shown(one: Field, value: Any, prefix: str, flaws: dict[str, Data]) -> Data:
     return {
         "name": one.name,
         "input": f"{prefix}{one.name}",
@@ -140,6 +180,7 @@ def _shown(one: Field, value: Any, prefix: str) -> Data:
         "choices": one.choices,
         "default": "" if one.default in (None, [], {}) else as_text(one.default),
         "value": "" if value is None else as_text(value),
+        "flaw": flaws.get(one.name),
     }
 
 
@@ -293,7 +334,9 @@ def _repair(text: str, which: str) -> list[Data]:
     action = next(one for one in found.actions if (one.list, one.index) == (flaw.list, flaw.index))
     value = int(flaw.repair) if flaw.repair.is_integer() else flaw.repair
     body = {**_body(action.given, action.kind), flaw.field: value}
-    return [{"verb": "set", "list": flaw.list, "index": flaw.index, "action": {**action.given, action.kind: body}}]
+    return [
+        {"verb": "set", "list": flaw.list, "index": flaw.index, "action": {**action.given, action.kind: body}}
+    ]
 
 
 async def draft_shown(ask: Ask, form: Form, draft: Data) -> Data:
@@ -349,6 +392,7 @@ BUILDER_ACTS = (
         body=draft_body,
         shows="builder.html",
         more=draft_shown,
+        here="Builder",
     ),
     Act(
         path="/chains/{chain}/save",

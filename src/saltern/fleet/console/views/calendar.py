@@ -48,7 +48,10 @@ def _monday(visit: Visit) -> float:
 
 def _day(at: float, now: float) -> Data:
     is_today = at <= now < at + DAY
-    return {"name": time.strftime("%a %-d %b", time.gmtime(at)) + (", today" if is_today else ""), "today": is_today}
+    return {
+        "name": time.strftime("%a %-d %b", time.gmtime(at)) + (", today" if is_today else ""),
+        "today": is_today,
+    }
 
 
 def _percent(at: float, begin: float) -> float:
@@ -57,7 +60,13 @@ def _percent(at: float, begin: float) -> float:
 
 def _bar(kind: str, first: float, last: float, begin: float, title: str) -> Data:
     x = _percent(first, begin)
-    return {"kind": kind, "x": x, "w": max(0.3, round(_percent(last, begin) - x, 2)), "title": title, "text": ""}
+    return {
+        "kind": kind,
+        "x": x,
+        "w": max(0.3, round(_percent(last, begin) - x, 2)),
+        "title": title,
+        "text": "",
+    }
 
 
 def _row(one: Data, begin: float) -> Data:
@@ -66,7 +75,8 @@ def _row(one: Data, begin: float) -> Data:
 
 
 def _times(first: float, last: float) -> str:
-    return f"{time.strftime('%a %H:%M', time.gmtime(first))} to {time.strftime('%a %H:%M', time.gmtime(last))} UTC"
+    begin, end = (time.strftime("%a %H:%M", time.gmtime(at)) for at in (first, last))
+    return f"{begin} to {end} UTC"
 
 
 def _words(one: Data) -> str:
@@ -83,7 +93,11 @@ def _planned(fires: Sequence[Data], begin: float) -> list[Data]:
     for one in fires:
         row = rows.setdefault(one["schedule"], {**one, "bars": [], "times": []})
         usual = one["p50"] or 600
-        row["bars"].append(_bar("p50", one["at"], one["at"] + usual, begin, time.strftime("%a %H:%M", time.gmtime(one["at"]))))
+        row["bars"].append(
+            _bar(
+                "p50", one["at"], one["at"] + usual, begin, time.strftime("%a %H:%M", time.gmtime(one["at"]))
+            )
+        )
         if one["p95"] and one["p95"] > usual:
             row["bars"].append(_bar("p95", one["at"] + usual, one["at"] + one["p95"], begin, ""))
         row["times"].append(time.strftime("%a %H:%M", time.gmtime(one["at"])))
@@ -148,15 +162,18 @@ def _schedule(form: Form) -> Data:
     return {**given, "version": int(number_of(form.text("version")))} if form.text("version") else given
 
 
-
-
 CALENDAR_PAGES = (
-    Page(
-        path="/calendar", name="Calendar", action="windows.read", gather=gather, template="calendar.html"
-    ),
+    Page(path="/calendar", name="Calendar", action="windows.read", gather=gather, template="calendar.html"),
 )
 CALENDAR_ACTS = (
-    Act(path="/calendar/windows", method="POST", route="/v1/windows", body=_window, then="/calendar", did="The window is kept"),
+    Act(
+        path="/calendar/windows",
+        method="POST",
+        route="/v1/windows",
+        body=_window,
+        then="/calendar",
+        did="The window is kept",
+    ),
     Act(
         path="/calendar/windows/{window}/remove",
         method="DELETE",

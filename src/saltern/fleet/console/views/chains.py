@@ -15,7 +15,9 @@ FAILED = ("failed", "indeterminate", "expired")
 async def gather_list(visit: Visit) -> Data:
     """Every chain with its last runs."""
     archived = visit.query.get("archived") == "1"
-    page = await visit.ask.get("/v1/chains", archived=archived, limit=100, cursor=visit.query.get("after", ""))
+    page = await visit.ask.get(
+        "/v1/chains", archived=archived, limit=100, cursor=visit.query.get("after", "")
+    )
     runs = (await visit.ask.get("/v1/chain-runs", limit=LATEST))["items"] if visit.may("jobs.read") else []
     by_chain: dict[str, list[Data]] = {}
     for run in runs:
@@ -28,10 +30,14 @@ async def gather_one(visit: Visit) -> Data:
     name, ask = visit.path["chain"], visit.ask
     chain = await ask.get("/v1/chains/{chain}", chain=name)
     number = visit.query.get("version", "")
-    version = await ask.get("/v1/chains/{chain}/text", chain=name, version=number if number.isdigit() else None)
+    version = await ask.get(
+        "/v1/chains/{chain}/text", chain=name, version=number if number.isdigit() else None
+    )
     draft = await ask.send("POST", "/v1/draft-chain", {"text": version["text"]})
     versions = await ask.every("/v1/chains/{chain}/versions", chain=name)
-    runs = (await ask.get("/v1/chain-runs", chain=name, limit=SHOWN))["items"] if visit.may("jobs.read") else []
+    runs = (
+        (await ask.get("/v1/chain-runs", chain=name, limit=SHOWN))["items"] if visit.may("jobs.read") else []
+    )
     return {
         "chain": chain,
         "version": version,

@@ -12,8 +12,15 @@ from saltern.fleet.console.row import Act, Data, Form, Page, Topic, Visit
 from saltern.fleet.console.views.chains import count_target, number_of
 
 USED = 12  # commands of before that are offered
-LIVES = (("", "as usual"), ("300", "5 minutes"), ("3600", "1 hour"), ("86400", "1 day"), ("0", "leave them out"))
+LIVES = (
+    ("", "as usual"),
+    ("300", "5 minutes"),
+    ("3600", "1 hour"),
+    ("86400", "1 day"),
+    ("0", "leave them out"),
+)
 SHELL = "cmd.run"
+LONGEST = 100_000  # characters of an answer that a page shows
 
 
 # -- a line of text and its parts -------------------------------------------------------------------------
@@ -64,7 +71,7 @@ def _word(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def as_action(function: str, args: list[Any], kwargs: Mapping[str, Any]) -> Data | None:
+def as_action(function: str, args: list[Any]) -> Data | None:
     """The action of a chain that does the same; None for a function that is no action."""
     if function in (SHELL, "cmd.shell", "cmd.run_all") and args:
         return {"command": str(args[0])}
@@ -79,7 +86,7 @@ def as_action(function: str, args: list[Any], kwargs: Mapping[str, Any]) -> Data
 async def gather_command(visit: Visit) -> Data:
     """The form; with a target and a function, who would be asked and what the policy says."""
     target, line = (visit.query.get(key, "").strip() for key in ("target", "run"))
-    function, args, kwargs = parsed(line)
+    function, args, _ = parsed(line)
     jobs = (await visit.ask.get("/v1/jobs", user=visit.me["name"], limit=50))["items"]
     found: Data = {
         "target": target,
@@ -93,7 +100,7 @@ async def gather_command(visit: Visit) -> Data:
         "systems": None,
         "away": 0,
         "verdict": None,
-        "action": as_action(function, args, kwargs),
+        "action": as_action(function, args),
     }
     if target and function:
         found |= await _aim(visit, target, function)
@@ -113,7 +120,12 @@ async def _aim(visit: Visit, target: str, function: str) -> Data:
     why = await visit.ask.get("/v1/windows-why", target=target)
     away = sum(one["systems"] for one in why["groups"] if one["state"] == "away")
     held = [one for one in why["groups"] if one["state"] == "held"]
-    return {"systems": systems, "away": away, "held": held, "verdict": await _verdict(visit, target, function)}
+    return {
+        "systems": systems,
+        "away": away,
+        "held": held,
+        "verdict": await _verdict(visit, target, function),
+    }
 
 
 async def _verdict(visit: Visit, target: str, function: str) -> Data | None:
@@ -129,7 +141,9 @@ async def gather_jobs(visit: Visit) -> Data:
     names = ("user", "function", "system")
     asked = {name: visit.query.get(name, "").strip() for name in names}
     is_open = visit.query.get("open") == "1"
-    page = await visit.ask.get("/v1/jobs", **asked, open=is_open, limit=100, cursor=visit.query.get("after", ""))
+    page = await visit.ask.get(
+        "/v1/jobs", **asked, open=is_open, limit=100, cursor=visit.query.get("after", "")
+    )
     return {"jobs": page["items"], "next": page["next"], "asked": asked, "open": is_open}
 
 
@@ -147,9 +161,23 @@ async def job_data(ask: Ask, names: Mapping[str, str], now: float) -> Data:  # n
         "job": job,
         "answers": answers,
         "line": spelled(job["function"], job["args"], job["kwargs"]),
-        "action": as_action(job["function"], job["args"], job["kwargs"]),
+        "action": as_action(job["function"], job["args"]),
         "has_topic_data": True,
     }
+
+
+async def gather_answer(visit: Visit) -> Data:
+    """What one system answered, as text."""
+    jid, system = visit.path["jid"], visit.path["system"]
+    one = await visit.ask.get("/v1/jobs/{jid}/returns/{system}", jid=jid, system=system)
+    text = one["body"] if isinstance(one["body"], str) else _dump(one["body"])
+    return {"jid": jid, "system": system, "one": one, "text": text[:LONGEST], "cut": len(text) > LONGEST}
+
+
+def _dump(value: Any) -> str:
+    from saltern.report.yaml import dump
+
+    return dump(value).rstrip("\n")
 
 
 # -- acts -------------------------------------------------------------------------------------------------
@@ -176,7 +204,14 @@ async def _open_count(ask: Ask, form: Form) -> int:
 
 COMMAND_PAGES = (
     Page(path="/command", name="Command", action="jobs.read", gather=gather_command, template="command.html"),
-    Page(path="/jobs", name="Jobs", here="Command", action="jobs.read", gather=gather_jobs, template="jobs.html"),
+    Page(
+        path="/jobs",
+        name="Jobs",
+        here="Command",
+        action="jobs.read",
+        gather=gather_jobs,
+        template="jobs.html",
+    ),
     Page(
         path="/jobs/{jid}",
         name="Job",
@@ -185,6 +220,14 @@ COMMAND_PAGES = (
         gather=gather_job,
         template="job.html",
         topic="job/{jid}",
+    ),
+    Page(
+        path="/jobs/{jid}/{system}",
+        name="Answer",
+        here="Command",
+        action="jobs.read",
+        gather=gather_answer,
+        template="answer.html",
     ),
 )
 COMMAND_ACTS = (

@@ -10,6 +10,7 @@ from saltern.fleet.console.row import Data, Page, Visit
 HOUR = 3600.0
 SPANS = (("1", "1 hour"), ("6", "6 hours"), ("24", "1 day"), ("168", "7 days"), ("720", "30 days"))
 PARTS = 96
+EXPORTED = 20_000  # events in a file
 # What the words of a tag mean for the picture: failures, what is silent; the rest is what was done.
 MARKS = (("alarm", "failed"), ("presence", "unknown"), ("auth", "p50"), ("key", "p50"))
 ICONS = (
@@ -125,6 +126,24 @@ def sentence(counts: Data) -> str:
     return f"{counts['total']:,} events: {said}" if rows else "no events"
 
 
+async def gather_export(visit: Visit) -> Data:
+    """The same events as the page, more of them, for a file."""
+    hours = visit.query.get("hours", "24")
+    since = visit.now - float(hours if hours in dict(SPANS) else "24") * HOUR
+    tag, system = (visit.query.get(key, "").strip() for key in ("tag", "system"))
+    wanted = {"tag": tag or "*", "system": system, "since": since}
+    return {"events": await visit.ask.every("/v1/history", most=EXPORTED, **wanted)}
+
+
 EVENT_PAGES = (
+    Page(
+        path="/events/export",
+        name="Export",
+        here="Events",
+        action="events.read",
+        gather=gather_export,
+        template="events.jsonl",
+        media="application/jsonl",
+    ),
     Page(path="/events", name="Events", action="events.read", gather=gather, template="events.html"),
 )

@@ -1,18 +1,24 @@
-"""What a chain would do, grouped by equal results; and the decisions that wait: gates, requests, the inbox."""
+"""What a chain would do, equal results as one; and what waits for a decision: gates, requests, the inbox."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from saltern.fleet.console.ask import Ask
-from saltern.fleet.console.row import Act, Data, Form, Page, Visit
+from saltern.fleet.console.row import Act, Data, Form, Page, Topic, Visit
 from saltern.fleet.console.views.chains import count_target, rollout_of
 
 SOME = 12
 MOST = 40  # groups that are shown
 # What a step would do → the mark of a group, the worst first.
-WOULD = (("fail", "failed"), ("unknown", "unknown"), ("reboot", "reboot"), ("update", "update"), ("change", "changed"))
+WOULD = (
+    ("fail", "failed"),
+    ("unknown", "unknown"),
+    ("reboot", "reboot"),
+    ("update", "update"),
+    ("change", "changed"),
+)
 
 
 # -- groups of equal plans -------------------------------------------------------------------------------
@@ -40,7 +46,9 @@ def groups_of(systems: Sequence[Data], unplanned: dict[str, str]) -> list[Data]:
 def _bare(step: Data, system: str) -> Data:
     """A step without what differs between systems: their names, and how long it took."""
     kept = {key: value for key, value in step.items() if key not in ("took", "started", "ended")}
-    return {key: value.replace(system, "\0") if isinstance(value, str) else value for key, value in kept.items()}
+    return {
+        key: value.replace(system, "\0") if isinstance(value, str) else value for key, value in kept.items()
+    }
 
 
 def would_of(step: Data) -> str:
@@ -51,7 +59,9 @@ def would_of(step: Data) -> str:
 
 def mark_of(steps: Sequence[Data]) -> str:
     words = {would_of(step) for step in steps}
-    return next((mark for word, mark in WOULD if word in words), "changed" if words - {"", "look", "wait"} else "ok")
+    return next(
+        (mark for word, mark in WOULD if word in words), "changed" if words - {"", "look", "wait"} else "ok"
+    )
 
 
 def headline(steps: Sequence[Data]) -> tuple[str, str]:
@@ -61,7 +71,9 @@ def headline(steps: Sequence[Data]) -> tuple[str, str]:
         if word := would_of(step):
             counted[word] = counted.get(word, 0) + 1
     acts = [f"{number} would {word}" for word, number in counted.items() if word not in ("look", "wait")]
-    said = [f"{step['action']}: {_line(step)}" for step in steps if would_of(step) not in ("", "look", "wait")]
+    said = [
+        f"{step['action']}: {_line(step)}" for step in steps if would_of(step) not in ("", "look", "wait")
+    ]
     return ", ".join(acts) or "nothing to do", "; ".join(said[:2])
 
 
@@ -105,7 +117,11 @@ async def gather_plans(visit: Visit) -> Data:
 async def gather_inbox(visit: Visit) -> Data:
     found = await visit.ask.get("/v1/inbox")
     mine = [one for one in found["items"] if one["yours"]]
-    return {"mine": mine, "others": [one for one in found["items"] if not one["yours"]], "keys": found["keys"]}
+    return {
+        "mine": mine,
+        "others": [one for one in found["items"] if not one["yours"]],
+        "keys": found["keys"],
+    }
 
 
 async def gather_gate(visit: Visit) -> Data:
@@ -211,9 +227,31 @@ async def _planned_count(ask: Ask, form: Form) -> int:
     return len(plan["systems"])
 
 
+async def inbox_data(ask: Ask, names: Mapping[str, str], now: float) -> Data:  # noqa: ARG001
+    """How many decisions wait: the same for all readers."""
+    found = await ask.get("/v1/inbox")
+    return {"waiting": len(found["items"])}
+
+
+PLAN_TOPICS = (
+    Topic(
+        name="inbox",
+        action="approvals.read",
+        gather=inbox_data,
+        parts=("inbox-count",),
+        tags=("salt/key", "salt/auth", "saltern/chain", "saltern/approval"),
+    ),
+)
 _GATE = "/v1/chain-runs/{run}/gates/{gate}/votes"
 PLAN_PAGES = (
-    Page(path="/inbox", name="Inbox", action="approvals.read", gather=gather_inbox, template="inbox.html", topic="inbox"),
+    Page(
+        path="/inbox",
+        name="Inbox",
+        action="approvals.read",
+        gather=gather_inbox,
+        template="inbox.html",
+        topic="inbox",
+    ),
     Page(
         path="/inbox/gate/{run}/{gate}",
         name="Gate",
@@ -230,7 +268,14 @@ PLAN_PAGES = (
         gather=gather_request,
         template="request.html",
     ),
-    Page(path="/plans", name="Plans", here="Chains", action="jobs.read", gather=gather_plans, template="plans.html"),
+    Page(
+        path="/plans",
+        name="Plans",
+        here="Chains",
+        action="jobs.read",
+        gather=gather_plans,
+        template="plans.html",
+    ),
     Page(
         path="/plans/{plan}",
         name="Plan",
