@@ -129,7 +129,7 @@ async def _aim(visit: Visit, target: str, function: str) -> Data:
 
 
 async def _verdict(visit: Visit, target: str, function: str) -> Data | None:
-    """What the policy would say; None if the visitor may not read it: then sending tells."""
+    """What the policy would say; None if the visitor may not read it: then the answer says it."""
     if not visit.may("policy.read"):
         return None
     body = {"who": visit.me["name"], "function": function, "target": target, "roles": visit.me["roles"]}
