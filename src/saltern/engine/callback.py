@@ -19,7 +19,7 @@ from saltern.language.late import OPEN
 from saltern.language.source import Mark, SlsRef
 from saltern.render.blocks import sls_words
 from saltern.render.document import Document
-from saltern.render.remote import OWN, Question, Sent, SentProblem, places, sent_blocks, with_limit
+from saltern.render.remote import Question, RootNames, Sent, SentProblem, places, sent_blocks, with_limit
 from saltern.runtime.slots import PREFIX
 from saltern.sources.tree import SlsSource
 
@@ -41,7 +41,8 @@ class CallbackRenderer:
     def __init__(self, session: Session, limit: Limit | None = None) -> None:
         self._session = session
         self._limit = -1 if isinstance(limit, Unlimited) else limit
-        self._roots = f"{session.settings.file_tree}/roots/"
+        self._names = RootNames(session.settings.file_roots)
+        self._env = ""
         self.scopes: dict[str, BlockScope] = {}
 
     def answer(self, question: Question, name: str) -> Sent:
@@ -52,6 +53,7 @@ class CallbackRenderer:
         if not question.name and not question.block:
             return Sent(variables=_plain(public(self._scope(question.scope).variables)))
         self._session.renderers.rendered = set(question.rendered)
+        self._env = question.env
         document = self._document(question)
         found = Sent(
             data=document.data,
@@ -118,7 +120,7 @@ class CallbackRenderer:
         return SlsSource(SlsRef(question.env, question.sls), found[0], question.name, found[1])
 
     def _own(self, path: str) -> str:
-        return f"{OWN}{path.removeprefix(self._roots)}" if path.startswith(self._roots) else path
+        return self._names.shared(path, self._env)
 
     def problems(self, problem: CompileError) -> Sent:
         """What is sent in place of data: places and codes."""

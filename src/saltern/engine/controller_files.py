@@ -10,7 +10,7 @@ import base64
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -20,22 +20,29 @@ from saltern.language.delayed import PREV_RET, BlockScope, Target
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
 from saltern.language.source import Mark
 from saltern.render.document import Document
-from saltern.render.remote import OWN, Question, RemoteHome, Sent, SentProblem, made_document
+from saltern.render.remote import Question, RemoteHome, RootNames, Sent, SentProblem, made_document
 from saltern.sources.agent_socket import ask
 from saltern.sources.stub import stub_token
 from saltern.sources.tree import SlsSource
 
 STEP = 0.5  # seconds between two questions to a controller that is away
-DETAILS = "the controller has the whole message: saltern events --tag 'saltern/render/*'"
+DETAILS = "the controller has the whole message: saltern events --no-follow --tag 'saltern/render/*'"
+
+
+class Ask(Protocol):
+    """Asks the agent at a socket; raises ``OperationError`` if it is away for longer than ``wait``."""
+
+    def __call__(self, path: str, question: dict[str, object], *, wait: float) -> dict[str, Any]: ...
 
 
 class ControllerFiles:
     """Implements ``render.remote.Remote`` for one run."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, ask: Ask = ask) -> None:
+        self._ask_agent = ask
         self._socket = settings.agent_socket
         self._job = settings.agent_job
-        self._roots = f"{settings.file_tree}/roots/"
+        self._names = RootNames(settings.file_roots)
         self._wait = settings.delayed_callback_timeout
 
     def sls(self, source: SlsSource, values: Mapping[str, object], rendered: Sequence[str]) -> Document:
@@ -103,7 +110,7 @@ class ControllerFiles:
         reported = False
         while True:
             try:
-                answer = ask(self._socket, asked, wait=max(STEP, end - time.monotonic()))
+                answer = self._ask_agent(self._socket, asked, wait=max(STEP, end - time.monotonic()))
             except OperationError as problem:
                 answer = {"away": problem.diagnostics[0].what}
             if not (why := answer.get("away")):
@@ -119,7 +126,7 @@ class ControllerFiles:
             time.sleep(STEP)
 
     def _here(self, path: str) -> str:
-        return f"{self._roots}{path.removeprefix(OWN)}" if path.startswith(OWN) else path
+        return self._names.here(path)
 
     def _diagnostic(self, one: SentProblem, stub: SlsSource) -> Diagnostic:
         where = Mark(self._here(one.file), one.line, one.column) if one.file else Mark(stub.path)

@@ -29,6 +29,7 @@ def show_blocks(
         if source is None:
             found.error("sls-not-found", f"no SLS is called {ref.name!r} in saltenv {ref.env!r}")
             continue
+        session.renderers.require_text(source)
         scope = session.renderers.sls(source).blocks
         for block in _with_inner(scope.blocks.values()):
             known.add(block.name)

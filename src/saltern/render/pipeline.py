@@ -175,6 +175,7 @@ class Renderers:
 
     def shown(self, source: SlsSource) -> str:
         """The text that the last text renderer made: what ``show rendered`` prints."""
+        self.require_text(source)
         values = self._values(source)
         job = self._job(source, values, source.path)
         text = source.text
@@ -186,6 +187,11 @@ class Renderers:
             if stage.name in RENDERERS and RENDERERS[stage.name].makes == "text":
                 made = self._run.text(stage, made, job)
         return made.text
+
+    def require_text(self, source: SlsSource) -> None:
+        """Raise ``CompileError`` if only the controller has the text of a file."""
+        if source.text.startswith(STUB):
+            raise _hidden(source)
 
     def _values(self, source: SlsSource) -> dict[str, object]:
         values = sls_names(source.ref.name, source.name)
@@ -324,6 +330,17 @@ class Renderers:
 
             keep_secret(data, secret)
         return made, data, last
+
+
+def _hidden(source: SlsSource) -> CompileError:
+    return CompileError(
+        Diagnostic(
+            code="file-hidden",
+            what="this file is rendered on the controller, and its text stays there",
+            where=Mark(source.path, 1),
+            fix="saltern show low or show high shows what it becomes",
+        )
+    )
 
 
 def _check_numbers(document: Document) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 else:
     Protocol = object
 
-OWN = "@/"  # in place of the directory of the tree, which is another one on each machine
+OWN = "@/"  # how a path below a root begins that means the same on every machine
 DEEPEST = 4  # steps of a path whose place is sent
 MOST_PLACES = 20_000
 
@@ -97,6 +97,28 @@ class RemoteHome(Struct, frozen=True):
 
     source: SlsSource
     scope: str
+
+
+class RootNames:
+    """Paths below roots, as every machine with the same tree reads them: ``@/ENVIRONMENT/NUMBER/PATH``."""
+
+    def __init__(self, roots: Mapping[str, Sequence[str]]) -> None:
+        self._roots = {
+            f"{OWN}{env}/{at}/": f"{root}/" for env, some in roots.items() for at, root in enumerate(some)
+        }
+
+    def shared(self, path: str, env: str) -> str:
+        """The path for all machines; as it is if it is below no root. The roots of ``env`` come first."""
+        below = [(name, root) for name, root in self._roots.items() if path.startswith(root)]
+        below.sort(key=lambda one: (not one[0].startswith(f"{OWN}{env}/"), -len(one[1])))
+        return f"{below[0][0]}{path.removeprefix(below[0][1])}" if below else path
+
+    def here(self, path: str) -> str:
+        """The path on this machine."""
+        if not path.startswith(OWN):
+            return path
+        head = next((name for name in self._roots if path.startswith(name)), "")
+        return f"{self._roots[head]}{path.removeprefix(head)}" if head else path
 
 
 class Remote(Protocol):

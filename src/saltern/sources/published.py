@@ -14,8 +14,10 @@ import msgspec
 from msgspec import Struct
 
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.source import SlsRef
 from saltern.sources.agent_socket import WAIT, ask
-from saltern.sources.tree import Tree
+from saltern.sources.stub import STUB
+from saltern.sources.tree import Tree, inside
 
 MOST_LINKS = 40  # as the kernel follows
 
@@ -63,6 +65,20 @@ class PublishedTree(Tree):
     def text(self, path: str) -> str | None:
         self._is_file(path)
         return super().text(path)
+
+    def find(self, path: str, env: str) -> str | None:
+        """The file on disk. Raises for one of which only the controller has the text."""
+        found = super().find(path, env)
+        if found is not None and _is_stub(found):
+            raise _hidden(path)
+        return found
+
+    def place(self, ref: SlsRef) -> str | None:
+        base = inside(ref.name.replace(".", "/"))
+        names = (f"{base}.sls", f"{base}/init.sls") if base else ()
+        return next(
+            (found for name in names if (found := super(PublishedTree, self).find(name, ref.env))), None
+        )
 
     def _is_file(self, path: str) -> bool:
         """True if it is a file, which is then there."""
@@ -119,6 +135,22 @@ class PublishedTree(Tree):
                     or "look at the connection of the agent (saltern agent status), then run it again",
                 )
             )
+
+
+def _is_stub(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(STUB)) == STUB.encode()
+
+
+def _hidden(path: str) -> OperationError:
+    return OperationError(
+        Diagnostic(
+            code="file-hidden",
+            what=f"salt://{path.lstrip('/')} is rendered on the controller, and its text stays there",
+            fix="to bring it to systems, take its #!controller line away, or leave it out of render_files in"
+            " controller.yaml",
+        )
+    )
 
 
 def _too_large(place: str) -> OperationError:

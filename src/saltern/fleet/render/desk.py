@@ -161,6 +161,7 @@ class RenderDesk:
         if result.refused:
             raise RefusedQuestion(result.refused)
         if result.detail:
+            self._answers.get(run, {}).pop(name, None)  # the same question may be answered better later
             await self._report(run[1], run[0], _what(question), result.detail)
         if result.scope:
             await self._calls.write(keep_scopes, run, {name: result.scope}, self._now())

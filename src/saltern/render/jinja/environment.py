@@ -23,6 +23,7 @@ from saltern.render.filters.serialize import salt_repr
 from saltern.render.jinja.linemap import LineCodeGenerator
 from saltern.render.tags import GLOBALS, Serializer
 from saltern.render.watchdog import unbounded
+from saltern.sources.stub import STUB
 from saltern.sources.tree import Tree, check_text
 
 if TYPE_CHECKING:
@@ -76,6 +77,9 @@ class TreeLoader(BaseLoader):
         if found is None:
             raise TemplateNotFound(template, f"no file {template!r} in the roots of saltenv {self._env!r}")
         path, text = found
+        if text.startswith(STUB):
+            why = f"{template!r} is on the controller alone: only files that it renders can import it"
+            raise TemplateNotFound(template, why)
         if MARKER in text:
             from saltern.render.blocks import cut
 
