@@ -46,7 +46,9 @@ class Server:
                     ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(directory / name)], check=True
                 )
         (directory / "authorized").write_text((directory / "id.pub").read_text())
-        (directory / "sshd_config").write_text("\n".join([*lines, *self._lines()]) + "\n")
+        named = {line.split()[0] for line in lines}  # of some options sshd takes the last line
+        usual = [line for line in self._lines() if line.split()[0] not in named]
+        (directory / "sshd_config").write_text("\n".join([*lines, *usual]) + "\n")
         self.trust()
         self._process: subprocess.Popen[bytes] | None = None
 

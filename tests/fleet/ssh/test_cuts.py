@@ -103,7 +103,7 @@ class Field:
     def __init__(self, directory: Path, bundles: Bundles) -> None:
         self.directory = directory
         self.mark = directory / "mark"
-        self._bundles = bundles
+        self.bundles = bundles
         tree = directory / "tree"
         tree.mkdir()
         (tree / "web.sls").write_text(
@@ -113,13 +113,13 @@ class Field:
         )
         (tree / "page").write_text("text\n" * 100)
         settings, _ = load(None, {"pillar_roots": {"base": [f"{directory}/none"]}}, {})
-        self._pillar = HostPillar(sources_of(settings))
+        self.pillar = HostPillar(sources_of(settings))
         self._tree = local_tree({"base": [str(tree)]}, str(directory / "digests"))
 
     def forget_bundle(self) -> None:
         shutil.rmtree(self.directory / "base" / "bundles")
 
-    def run(self, transport: Transport, number: int, host: Host | None = None) -> Done:
+    def work(self, number: int) -> Work:
         task = {
             "jid": f"20260101T000000.{number:06d}-aaaaaa",
             "function": "state.apply",
@@ -128,18 +128,20 @@ class Field:
             "durable": True,
             "overrides": {"id": "h"},
         }
+        return Work(task=task, tree=self._tree, pillar=self.pillar, patience=60.0)
+
+    def run(self, transport: Transport, number: int, host: Host | None = None) -> Done:
         base = str(self.directory / "base")
         host = host or Host(id="h", address="", local=True, directory=base, python=sys.executable)
-        reach = Reach(transport, no_secrets, Limits(1), self._bundles)
+        reach = Reach(transport, no_secrets, Limits(1), self.bundles)
 
         async def main() -> Done:
-            work = Work(task=task, tree=self._tree, pillar=self._pillar, patience=60.0)
-            drive = Drive(host, work, reach, lambda _kind, _head: None)
+            drive = Drive(host, self.work(number), reach, lambda _kind, _head: None)
             try:
                 return await asyncio.wait_for(drive.run(), 100)
             finally:
                 await transport.close()
-                await self._pillar.close()
+                await self.pillar.close()
 
         return asyncio.run(main())
 

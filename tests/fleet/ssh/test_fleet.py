@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -77,16 +77,19 @@ class Place:
             self.write_roster(**usual)
             self.until(lambda: not self.system(id_)["kind"])
 
-    def start(self) -> None:
+    def start(self, agents: Sequence[str] = ("a1",), **entries: dict[str, object]) -> None:
+        """Start the controller with these agents and hosts; without hosts, with those of most tests."""
         for name, text in STATES.items():
             self.fleet.write(f"controller/salt/{name}", text)
         self.fleet.write("controller/pillar/top.sls", "base:\n  '*':\n    - place\n")
         self.fleet.write("controller/pillar/place.sls", f"place: {self.base / 'systems'}\n")
         config = f"{CONFIG}ssh: {{known_hosts: {self.server.known_hosts}}}\n"
         self.fleet.write("controller/controller.yaml", config)
-        self.write_roster(s1=self.entry("s1"), s2=self.entry("s2", minion_opts={"grains": {"role": "web"}}))
-        self.fleet.start(["a1"])
-        self.until(lambda: all(self.system(id_)["online"] for id_ in ("s1", "s2")))
+        usual = {"s1": self.entry("s1"), "s2": self.entry("s2", minion_opts={"grains": {"role": "web"}})}
+        hosts = entries or usual
+        self.write_roster(**hosts)
+        self.fleet.start(list(agents))
+        self.until(lambda: all(self.system(id_)["online"] for id_ in hosts))
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         return self.run_alone(words[0], "--controller", self.fleet.socket, *words[1:])

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,9 @@ from pathlib import Path
 import pytest
 from tests.fleet.ssh.server import SSHD, Server
 from tests.fleet.ssh.test_apply import Laptop
+from tests.fleet.ssh.test_fleet import Place
+
+from saltern.cli.local_fleet import CONTROLLER
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root: namespaces"),
@@ -87,3 +91,46 @@ def test_a_run_continues_after_its_machine_has_rebooted(tmp_path: Path) -> None:
     results = [state["result"] for state in ended["return"].values()]
     assert (ended["status"], results) == ("returned", [True, True, True])
     assert process.returncode == 0
+
+
+CHAIN = """
+chain: patch
+actions:
+  - {{id: before, command: "echo before $(cut -d' ' -f22 /proc/1/stat) >> {place}/seen"}}
+  - {{id: restart, reboot: {{}}}}
+  - {{id: after, command: "echo after $(cut -d' ' -f22 /proc/1/stat) >> {place}/seen"}}
+"""
+
+
+def test_a_chain_from_a_controller_continues_after_the_reboot_of_its_host(server: Server) -> None:
+    """The controller is away while the host goes down, and another one finds the leg where it is."""
+    directory = Path(tempfile.mkdtemp(prefix="sr", dir="/tmp"))  # short: it holds sockets
+    place = Place(directory, server)
+    with machine(directory / "machine") as host:
+        try:
+            place.start(agents=(), s1=entry_of(host, place))
+            check_chain(place, host.directory)
+        finally:
+            place.fleet.stop()
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def entry_of(host: Server, place: Place) -> dict[str, object]:
+    known = f"UserKnownHostsFile={host.known_hosts}"
+    options = ["IdentitiesOnly=yes", "IdentityAgent=none", known]
+    return place.entry(
+        "s1", port=host.port, priv=str(host.key), thin_dir=f"{host.directory}/base", ssh_options=options
+    )
+
+
+def check_chain(place: Place, host: Path) -> None:
+    (place.base / "patch.yaml").write_text(CHAIN.format(place=host))
+    run = place.run("chain", "run", "patch.yaml", "--on", "s1", "--detach").stdout.strip()
+    boots, seen = host / "boots", host / "seen"
+    place.until(lambda: seen.exists() and boots.read_text().count("\n") == 2)
+    place.fleet.end(CONTROLLER, how=9)
+    place.fleet.start_controller()
+    place.until(lambda: "succeeded" in place.run("chain", "show", run).stdout.splitlines()[0])
+    one, two = boots.read_text().split()
+    assert one != two
+    assert seen.read_text().splitlines() == [f"before {one}", f"after {two}"]

@@ -90,6 +90,17 @@ PROBLEMS: dict[str, Problem] = {
         ),
         again=True,
     ),
+    "busy": Problem(
+        code="ssh-busy",
+        what="it takes no more logins at the moment",
+        fix="use fewer --connections, or allow more with MaxStartups in its sshd_config",
+        signs=(
+            r"(kex|ssh)_exchange_identification: (read: )?Connection (closed|reset)",
+            r"Exceeded MaxStartups",
+            r"Not allowed at this time",
+        ),
+        again=True,
+    ),
     "no-login": Problem(
         code="ssh-no-login",
         what="the account there allows no commands",

@@ -9,6 +9,7 @@ import shlex
 from msgspec import Struct
 
 from saltern.fleet.ssh.drive import Reach
+from saltern.fleet.ssh.patience import when_free
 from saltern.fleet.ssh.pool import on_each
 from saltern.fleet.ssh.problems import Unreached, classify
 from saltern.fleet.ssh.remote.command import BECOME
@@ -36,7 +37,7 @@ def run_raw(hosts: list[Host], command: str, reach: Reach, *, limit: float = 0.0
     async def one(host: Host) -> Said:
         try:
             async with asyncio.timeout(limit or None):
-                return await _run(host, command, reach)
+                return await when_free(lambda: _run(host, command, reach))
         except TimeoutError:
             return Said(problem=Unreached("timeout", f"more than {limit:g} seconds"))
         except Unreached as problem:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from saltern.fleet.ssh.frames import Frame, Frames
+from saltern.fleet.ssh.patience import when_free
 from saltern.fleet.ssh.problems import Unreached, classify
 from saltern.fleet.ssh.remote.command import MARK, PROMPT, command, program
 from saltern.fleet.ssh.roster.host import Host
@@ -67,6 +68,10 @@ async def open_session(host: Host, transport: Transport, secrets: Secrets) -> Se
 
     Raises ``Unreached`` with the class of the problem.
     """
+    return await when_free(lambda: _open_session(host, transport, secrets))
+
+
+async def _open_session(host: Host, transport: Transport, secrets: Secrets) -> Session:
     channel = await transport.open(host, command(host))
     try:
         already = await _begin(host, channel, secrets)

@@ -5,39 +5,80 @@ from __future__ import annotations
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 
+from saltern.fleet.ssh.remote.folders import SOCKET
 from saltern.system import long_sockets
 
 MOST = 1024 * 1024
+EVERY = 1.0  # seconds between two looks at who listens
 Answerer = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class QuestionSocket:
-    """Answers one line of JSON with another, each connection in a thread."""
+    """Answers one line of JSON with another, each connection in a thread.
+
+    Several sessions may follow one job. The worker asks whichever listens; when that one ends, another one
+    takes its place.
+    """
 
     def __init__(self, path: str, answer: Answerer) -> None:
         self._path = path
         self._answer = answer
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._looked = time.monotonic()
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        self._socket, self._inode = self._listen()
+
+    def _listen(self) -> tuple[socket.socket, int]:
+        """Listen, and then give the socket its path: what is there can be connected to."""
+        fresh = f"{self._path.removesuffix(SOCKET)}.{os.getpid()}{SOCKET}"
+        line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         with suppress(FileNotFoundError):
-            os.remove(path)
-        long_sockets.bind(self._socket, path)
-        self._socket.listen(16)
-        self._inode = os.stat(path).st_ino
+            os.remove(fresh)
+        long_sockets.bind(line, fresh)
+        line.listen(16)
+        inode = os.stat(fresh).st_ino
+        os.rename(fresh, self._path)
+        return line, inode
 
     def start(self) -> None:
-        threading.Thread(target=self._accept, daemon=True).start()
+        """Answer what is asked; until then it waits."""
+        threading.Thread(target=self._accept, args=(self._socket,), daemon=True).start()
 
-    def _accept(self) -> None:
+    def keep(self) -> None:
+        """Listen again if another session has taken the path and listens no longer."""
+        now = time.monotonic()
+        if now - self._looked < EVERY:
+            return
+        self._looked = now
+        if not self._is_ours() and not self._is_answered():
+            end_line(self._socket)
+            self._socket, self._inode = self._listen()
+            self.start()
+
+    def _is_ours(self) -> bool:
+        try:
+            return os.stat(self._path).st_ino == self._inode
+        except FileNotFoundError:
+            return False
+
+    def _is_answered(self) -> bool:
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+                long_sockets.connect(line, self._path)
+        except OSError:
+            return False
+        return True
+
+    def _accept(self, listener: socket.socket) -> None:
         while True:
             try:
-                line, _ = self._socket.accept()
+                line, _ = listener.accept()
             except OSError:
                 return
             threading.Thread(target=self._serve, args=(line,), daemon=True).start()
@@ -52,7 +93,14 @@ class QuestionSocket:
 
     def close(self) -> None:
         """Listen no longer. A later session of the same job may have put its own socket there: that stays."""
-        self._socket.close()
+        end_line(self._socket)
         with suppress(FileNotFoundError):
-            if os.stat(self._path).st_ino == self._inode:
+            if self._is_ours():
                 os.remove(self._path)
+
+
+def end_line(line: socket.socket) -> None:
+    """Close a socket at which a thread may wait."""
+    with suppress(OSError):
+        line.shutdown(socket.SHUT_RDWR)
+    line.close()

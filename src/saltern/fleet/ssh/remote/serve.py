@@ -11,6 +11,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import cached_property
 from typing import Any
 
@@ -68,21 +69,19 @@ class Server:
         self._own = own_directory(self._base, str(task.overrides.get("id", "")))
         folder = JobFolder(os.path.join(self._own, "jobs", task.jid))
         socket = os.path.join(self._own, "jobs", f"{task.jid}.sock")
-        listener = QuestionSocket(socket, self.ask)
-        if not os.path.exists(folder.file("task")):
-            if head.get("begun"):
-                listener.close()
-                return self._caller.send({"is": "lost", "why": FORGOTTEN})
+        begun = os.path.exists(folder.file("task"))
+        if not begun and head.get("begun"):
+            return self._caller.send({"is": "lost", "why": FORGOTTEN})
+        if not begun:
             remove_old_jobs(os.path.join(self._own, "jobs"), self._trees.release)
             task = self._prepared(task, head.get("tree", ""), head.get("roots", {}), socket)
-            begin(folder, task, self._umask)
-        listener.start()
-        try:
+        with closing(QuestionSocket(socket, self.ask)) as listener:
+            if not begun:
+                begin(folder, task, self._umask)  # a fork: before there is another thread
+            listener.start()
             self._caller.send({"is": "begun"})
-            self._follow(folder, RecordFeed(folder, self._caller, wanted=bool(head.get("records"))))
-        finally:
-            listener.close()
-        return None
+            records = RecordFeed(folder, self._caller, wanted=bool(head.get("records")))
+            return self._follow(folder, records, listener)
 
     def _prepared(self, task: Task, tree: str, roots: Roots, socket: str) -> Task:
         options: dict[str, Any] = {
@@ -97,13 +96,14 @@ class Server:
             names=_names(options.get("file_roots", {}), roots),
         )
 
-    def _follow(self, folder: JobFolder, records: RecordFeed) -> None:
+    def _follow(self, folder: JobFolder, records: RecordFeed, listener: QuestionSocket) -> None:
         """Report where the job is until it has ended, or until the caller is gone."""
         last: tuple[Step, bytes] = Step(), b""
         looks = 0
         while True:
             self._hear(folder, records, LOOK if looks < OFTEN else SLOW_LOOK)
             looks += 1
+            listener.keep()
             ended = not folder.holder()
             now = folder.step() or Step(), folder.bytes("leg")
             if now != last:

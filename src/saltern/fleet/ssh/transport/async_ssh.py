@@ -148,7 +148,8 @@ class AsyncSsh:
         try:
             connection, _ = await asyncssh.create_connection(lambda: keys, host.address, **given)
         except (asyncssh.Error, OSError, TimeoutError, ValueError) as problem:
-            raise _unreached(problem, keys.verdict) from None
+            lost = isinstance(problem, asyncssh.ConnectionLost | ConnectionResetError)
+            raise _unreached(problem, keys.verdict or ("busy" if lost else "")) from None
         return connection
 
     async def _given(self, host: Host, known: str) -> dict[str, Any]:

@@ -109,8 +109,8 @@ class ProcessChannel:
 async def start(argv: Sequence[str], environ: Mapping[str, str], secret: int | None = None) -> ProcessChannel:
     """Start a program with three pipes, in a session of its own: Ctrl-C is ours to answer."""
     errors = Errors()
-    try:
-        process = await asyncio.create_subprocess_exec(
+    made = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
             *argv,
             stdin=PIPE,
             stdout=PIPE,
@@ -119,9 +119,23 @@ async def start(argv: Sequence[str], environ: Mapping[str, str], secret: int | N
             start_new_session=True,
             limit=BUFFER,
         )
-    except BaseException:
+    )
+    try:
+        process = await asyncio.shield(made)  # asyncio may wait for ever if it is cancelled in there
+    except BaseException as problem:
+        if isinstance(problem, asyncio.CancelledError):
+            await _end(made)
         os.close(errors.write_end)
         errors.close()
         raise
     errors.listen()
     return ProcessChannel(process, errors, secret)
+
+
+async def _end(made: asyncio.Future[Process]) -> None:
+    """End a child that is being started and that no caller wants any more."""
+    with suppress(OSError):
+        process = await made
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
