@@ -15,10 +15,12 @@ from saltern.cli.options import CONTROLLER_ROW, REPORT_ROWS, STATE_ROWS, output_
 from saltern.cli.run_names import LAST
 from saltern.fleet.client.client import Client
 from saltern.fleet.view.board import new_board
+from saltern.fleet.view.job_tree import job_tree, tree_lines
 from saltern.fleet.view.tables import job_status, listed
 from saltern.fleet.view.words import moment
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.colours import terminal_width
+from saltern.report.outputs import options_for, write_data
 from saltern.report.text import safe_line
 
 LINE = CommandLine(
@@ -29,6 +31,7 @@ examples:
   saltern job 20261115T083000.123456-0a1b2c
   saltern job last --follow                   also after the terminal was closed
   saltern job last --out highstate            what each system did
+  saltern job JID --tree                      an orchestration, with the jobs that it has started
 
 `saltern jobs` lists them.""",
     words=(Word(dest="jids", metavar="JID", many=True, help="the number of a job, or `last`"),),
@@ -47,6 +50,13 @@ examples:
             kind="on",
             default=False,
             help="end it at once, in the middle of a state",
+        ),
+        Row(
+            flag="--tree",
+            dest="tree",
+            kind="on",
+            default=False,
+            help="show the jobs that it has started, and those that they have started",
         ),
         Row(flag="--system", dest="system", metavar="SYSTEM", help="only this system"),
         CONTROLLER_ROW,
@@ -69,7 +79,7 @@ def main(argv: list[str]) -> int:
             print(f"saltern: job {jid}: asked to end", file=sys.stderr)
             if not args.follow:
                 return exits.OK
-        return _show(args, argv, client, jid)
+        return _show_tree(args, client, jid) if args.tree else _show(args, argv, client, jid)
 
 
 def _chosen(client: Client, word: str) -> str:
@@ -105,6 +115,18 @@ def _show(args: SimpleNamespace, argv: list[str], client: Client, jid: str) -> i
     if shown.out == "grouped":
         _head(client, job)
     return print_job(client.jobs, followed, shown)
+
+
+def _show_tree(args: SimpleNamespace, client: Client, jid: str) -> int:
+    """Print a job and all below it; the exit code is that of the job."""
+    tree = job_tree(client.jobs, jid)
+    if chosen_format(args, ["--out"] if args.out != "nested" else []) == "grouped":
+        width = terminal_width(sys.stdout)
+        for line in tree_lines(tree, time.time(), width):
+            print(line)
+        return exits.OK
+    write_data(tree, sys.stdout, options_for(sys.stdout, colour=args.color, label=""), args.out)
+    return exits.OK
 
 
 def _head(client: Client, job: dict[str, object]) -> None:

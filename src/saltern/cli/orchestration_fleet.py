@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from saltern.config.settings import Settings
     from saltern.engine.session import Session
     from saltern.fleet.orchestration.folder import Note
-    from saltern.modules.api.orchestration import Orchestration
+    from saltern.fleet.orchestration.ports import Fleet
 
 # Options that an orchestration within an orchestration gets as well.
 INHERITED = {
@@ -63,7 +63,7 @@ def controller_address(args: SimpleNamespace) -> str:
     return address(args)
 
 
-def make_fleet(args: SimpleNamespace, note: Note, session: Session) -> Orchestration:
+def make_fleet(args: SimpleNamespace, note: Note, session: Session) -> Fleet:
     """How the systems of an orchestration are reached."""
     from saltern.cli.connect import connect
     from saltern.fleet.client.client import Client

@@ -12,6 +12,7 @@ from saltern.cli import exits
 from saltern.cli.apply import excluded
 from saltern.cli.options import SSH_ROWS, mapping_value
 from saltern.cli.orchestration_fleet import controller_address, make_fleet, orchestration_settings
+from saltern.cli.orchestration_report import Reported, both
 from saltern.cli.output import exit_code, watched, write_report
 from saltern.engine.nested_engine import make_session
 from saltern.engine.request import Request
@@ -24,7 +25,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 if TYPE_CHECKING:
     from saltern.config.settings import Settings
     from saltern.engine.session import Session
-    from saltern.language.events import Report
+    from saltern.language.events import Event, Report
     from saltern.runtime.ports import EventSink
 
 RUNNING = "running"
@@ -49,11 +50,14 @@ def begin(args: SimpleNamespace) -> int:
     )
     kept.add(note)
     engine = make_session(kept.settings(note.jid, settings), mapping_value("--pillar", args.pillar))
-    engine.run.orchestration = make_fleet(args, note, engine)
+    fleet = make_fleet(args, note, engine)
+    engine.run.orchestration = fleet
     print(f"saltern: orchestration {note.jid}", file=sys.stderr)
-    report = watched(args, lambda on_event: _run(args, engine, note, on_event))
+    with Reported(fleet, note, engine.settings) as reported:
+        report = watched(args, lambda on_event: _run(args, engine, note, reported.follow(on_event)))
+        resumable = reported.end(report)
     kept.prune(settings)
-    return _finish(args, engine, report, note.jid)
+    return _finish(args, engine, report, note.jid if resumable else "")
 
 
 def _run(args: SimpleNamespace, engine: Session, note: Note, on_event: EventSink | None) -> Report:
@@ -68,10 +72,11 @@ def _run(args: SimpleNamespace, engine: Session, note: Note, on_event: EventSink
         return claimed.execute(prepare(engine, request), on_event)
 
 
-def _finish(args: SimpleNamespace, engine: Session, report: Report, jid: str) -> int:
+def _finish(args: SimpleNamespace, engine: Session, report: Report, resumable: str = "") -> int:
+    """Print the report; ``resumable`` is the number of one that has not ended."""
     write_report(args, engine, report)
-    if report.stopped:
-        print(f"saltern: `saltern orchestrate --resume {jid}` continues it", file=sys.stderr)
+    if resumable:
+        print(f"saltern: `saltern orchestrate --resume {resumable}` continues it", file=sys.stderr)
     return exit_code(report, detailed=args.detailed_exitcode)
 
 
@@ -97,14 +102,25 @@ def _resume(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: Set
     for name, value in note.ssh.items():
         setattr(args, name, value)
     found: list[Session] = []
+    reports: list[Reported] = []
 
     def attach(engine: Session) -> None:
-        engine.run.orchestration = make_fleet(args, note, engine)
+        fleet = make_fleet(args, note, engine)
+        engine.run.orchestration = fleet
         found.append(engine)
+        reports.append(Reported(fleet, note, engine.settings))
+        reports[0].begin()
+
+    def hear(event: Event) -> None:
+        reports[0].hear(event)
 
     def work(on_event: EventSink | None) -> Report:
         report = resume(
-            kept.settings(jid, settings), None, on_event, question=ask_at_terminal, prepare=attach
+            kept.settings(jid, settings),
+            None,
+            both(hear, on_event),
+            question=ask_at_terminal,
+            prepare=attach,
         )
         if report is None:
             what = f"orchestration {jid} is not broken, or broke before it had done anything"
@@ -113,8 +129,9 @@ def _resume(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: Set
         return report
 
     report = watched(args, work)
+    resumable = reports[0].end(report)
     args.seen = False  # what an earlier process did was not seen here
-    return _finish(args, found[0], report, jid)
+    return _finish(args, found[0], report, jid if resumable else "")
 
 
 def _continue(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: Settings) -> int:
@@ -129,4 +146,4 @@ def _continue(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: S
     if known is None or known.status in RESUMABLE:
         return _resume(args, jid, kept, settings)
     own = kept.settings(jid, settings)
-    return _finish(args, make_session(own), report_of(Runs(own).state(known.jid)), jid)
+    return _finish(args, make_session(own), report_of(Runs(own).state(known.jid)))

@@ -51,6 +51,12 @@ class Site:
             check=False,
         )
 
+    def data(self, verb: str, *words: str) -> Any:
+        """What a command prints as JSON, whatever its exit code."""
+        done = self.run(verb, *words, "--out", "json")
+        assert done.stdout, done
+        return json.loads(done.stdout)
+
     def orchestrate(self, *words: str) -> tuple[int, dict[str, Any]]:
         """The exit code, and the results by the IDs of the states, in their order; sub states apart."""
         done = self.run("orchestrate", *words, "--out", "json")

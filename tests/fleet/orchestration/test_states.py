@@ -86,3 +86,21 @@ def test_in_test_mode_the_systems_run_in_test_mode(here: Site) -> None:
     assert code == 0
     assert found["ping"]["comment"] == "Function test.ping would be executed on target *"
     assert (found["ping"]["result"], found["site"]["result"]) == (None, None)
+
+
+def test_jobs_of_an_orchestration_are_below_it_in_the_tree(here: Site) -> None:
+    assert here.orchestrate("orch.both")[0] == 0
+    newest = next(row for row in here.data("jobs") if row["function"] == "state.orchestrate")
+    tree = here.data("job", newest["jid"], "--tree")
+    assert tree["args"] == ["orch.both"]
+    assert [one["function"] for one in tree["children"]] == ["test.ping", "state.apply"]
+    lines = here.run("job", newest["jid"], "--tree").stdout.splitlines()
+    assert [line.startswith("  ") for line in lines] == [False, True, True]
+
+
+def test_the_report_of_an_orchestration_is_kept_by_the_controller(here: Site) -> None:
+    assert here.orchestrate("orch.wrong")[0] == 2
+    newest = next(row for row in here.data("jobs") if row["function"] == "state.orchestrate")
+    report = here.data("job", newest["jid"])
+    states = next(iter(report.values()))
+    assert any(one["__id__"] == "bad" and one["result"] is False for one in states.values())

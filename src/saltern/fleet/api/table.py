@@ -9,7 +9,17 @@ from __future__ import annotations
 from saltern.fleet.api.access_table import ACCESS_ROUTES
 from saltern.fleet.api.chain_table import CHAIN_ROUTES
 from saltern.fleet.api.console_table import CONSOLE_ROUTES
-from saltern.fleet.api.handlers import audit, events, jobs, keys, status, submit, systems, trees
+from saltern.fleet.api.handlers import (
+    audit,
+    events,
+    jobs,
+    keys,
+    orchestrations,
+    status,
+    submit,
+    systems,
+    trees,
+)
 from saltern.fleet.api.job_shapes import (
     AuditAnswer,
     AuditNoted,
@@ -31,6 +41,7 @@ from saltern.fleet.api.job_shapes import (
     TargetsQuery,
 )
 from saltern.fleet.api.library_table import LIBRARY_ROUTES
+from saltern.fleet.api.orchestration_shapes import OrchestrationBegan, OrchestrationBody, OrchestrationEnd
 from saltern.fleet.api.pages import Page, PageQuery
 from saltern.fleet.api.reactor_table import REACTOR_ROUTES
 from saltern.fleet.api.route import Route, delete, get, post
@@ -84,6 +95,22 @@ ROUTES: tuple[Route, ...] = (
     delete("/v1/groups/{group}", "groups.write", keys.remove_group, None, status=204),
     post("/v1/jobs", "jobs.submit", submit.submit_job, SubmitAnswer, body=SubmitBody, status=201),
     post("/v1/jobs/{jid}/cancel", "jobs.cancel", submit.cancel_job, CancelAnswer, body=CancelBody),
+    post(
+        "/v1/orchestrations",
+        "jobs.submit",
+        orchestrations.begin_orchestration,
+        OrchestrationBegan,
+        body=OrchestrationBody,
+        status=201,
+    ),
+    post(
+        "/v1/orchestrations/{jid}/end",
+        "jobs.submit",
+        orchestrations.end_orchestration,
+        None,
+        body=OrchestrationEnd,
+        status=204,
+    ),
     get("/v1/jobs", "jobs.read", jobs.list_jobs, Page[JobListed], query=JobsQuery),
     get("/v1/jobs/{jid}", "jobs.read", jobs.get_job, JobAnswer),
     get("/v1/jobs/{jid}/targets", "jobs.read", jobs.list_targets, Page[TargetAnswer], query=TargetsQuery),

@@ -10,6 +10,7 @@ from saltern.fleet.client.address import parse_address
 from saltern.fleet.client.chains import ChainPlans, ChainRuns
 from saltern.fleet.client.follow import PATIENCE, Follower, OnBreak, ignore
 from saltern.fleet.client.library import Chains, Schedules, Windows
+from saltern.fleet.client.orchestrations import OrchestrationJobs
 from saltern.fleet.client.reactor import Reactor
 from saltern.fleet.client.resources import Audit, Groups, Jobs, Systems, Tokens, Trees
 from saltern.fleet.client.session import Session, part
@@ -27,6 +28,7 @@ class Client:
         self.session = Session(parse_address(address), token, Trust(ca=ca))
         self.systems = Systems(self.session)
         self.jobs = Jobs(self.session)
+        self.orchestrations = OrchestrationJobs(self.session)
         self.tokens = Tokens(self.session)
         self.groups = Groups(self.session)
         self.trees = Trees(self.session)

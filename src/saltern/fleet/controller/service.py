@@ -202,8 +202,9 @@ class Fleet:
         return await self._calls.read(_find_job, who.name, ask.client_token)
 
     async def cancel(self, who: Principal, jid: str, *, hard: bool = False) -> dict[str, str]:
-        """Call a job off. For each system where it has not ended: ``cancelled`` (it never began),
-        ``asked`` (the agent was asked to stop), or ``away`` (the agent gets it when it is back).
+        """Call a job off, with those that it has started. For each system where it has not ended:
+        ``cancelled`` (it never began), ``asked`` (the agent was asked to stop), or ``away`` (the agent gets
+        it when it is back).
         """
         now = self._now()
         before = await self._calls.write(_cancel, jid, who.name, now, hard)
@@ -212,6 +213,8 @@ class Fleet:
             raise OperationError(Diagnostic(code="fleet-job-unknown", what=what, fix=fix))
         self.hub.wake()
         reached = await self._dispatcher.cancel(jid, list(before), hard=hard)
+        for child in await self._calls.read(job_queries.open_children, jid):
+            await self.cancel(who, child, hard=hard)
         return {
             system: "cancelled" if status in WAITING else "asked" if system in reached else "away"
             for system, status in before.items()

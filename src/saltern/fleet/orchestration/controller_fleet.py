@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
 
@@ -14,9 +16,10 @@ from saltern.fleet.runners.ports import Local
 from saltern.fleet.runners.table import run_runner, run_wheel
 from saltern.language.diagnostics import OperationError
 from saltern.language.result import SubResult
-from saltern.modules.api.orchestration import Heard, RemoteCall, RunnerReturn, SeenEvent
+from saltern.modules.api.orchestration import CallRefused, Heard, RemoteCall, RunnerReturn, SeenEvent
 from saltern.report.from_salt import is_states
 
+LONGEST = 800_000  # characters of a report that a controller takes
 LOOK = 0.5  # seconds between two looks at what has happened
 
 
@@ -44,6 +47,31 @@ class ControllerFleet:
         """Run a function on systems, to its end; the number of the job."""
         return self._calls.call(call, f"{self.jid}/{token}", heard)
 
+    def begin(
+        self, sls: Sequence[str], system: str, *, test: bool, environment: str, parent: str | None
+    ) -> bool:
+        """Write the orchestration down as a job. False if it was called off before."""
+        options = {"test": test, "environment": environment, "parent": parent}
+        began = self._calls.ask(
+            lambda client: client.orchestrations.begin(self.jid, list(sls), system, **options)
+        )
+        if not began["known"]:
+            self._cursor.write(int(began["cursor"]))
+        return not began["cancelled"]
+
+    def end(self, status: str, **fields: Any) -> None:
+        """Report how it ended; a report that is too long is left out."""
+        report = fields.get("report")
+        if report is not None and len(json.dumps(report)) > LONGEST:
+            fields["report"] = without_steps(report)
+        self._calls.ask(lambda client: client.orchestrations.end(self.jid, status, **fields))
+
+    def is_cancelled(self) -> bool:
+        """Whether a person has called it off."""
+        with suppress(CallRefused):
+            return bool(self._calls.ask(lambda client: client.jobs.get(self.jid)["cancelled_at"]))
+        return False
+
     def runner(
         self, name: str, args: Sequence[object], kwargs: Mapping[str, object], token: str
     ) -> RunnerReturn:
@@ -66,7 +94,7 @@ class ControllerFleet:
     def events(self, tag: str) -> Iterator[SeenEvent | None]:
         """Events whose tags fit, from the last job on; None when there are no more yet."""
         after = self._cursor.read()
-        while True:
+        while not self.is_cancelled():
             page = self._calls.ask(partial(_page, tag=tag, after=after))
             for row in page["items"]:
                 yield SeenEvent(tag=row["tag"], data={"id": row["system"], **row["data"]})
@@ -79,6 +107,16 @@ class ControllerFleet:
 def _page(client: Client, *, tag: str, after: int) -> Mapping[str, Any]:
     found: Mapping[str, Any] = client.session.get("/v1/events", after=str(after), tag=tag, limit=500)
     return found
+
+
+def without_steps(report: Any) -> Any:
+    """A report without its sub states and what the systems returned."""
+    rows = report.get("local") if isinstance(report, Mapping) else None
+    if not isinstance(rows, Mapping):
+        return None
+    kept = {tag: one for tag, one in rows.items() if isinstance(one, Mapping) and not one.get("__parent__")}
+    short = {tag: {key: one[key] for key in one if key != "data"} for tag, one in kept.items()}
+    return {"local": short} if len(json.dumps(short)) <= LONGEST else None
 
 
 def runner_return(value: Any) -> RunnerReturn:

@@ -54,9 +54,8 @@ class RemoteCalls:
         jid = str(submitted["jid"])
         if submitted["cursor"]:
             self._sent(int(submitted["cursor"]))
-        for system in submitted["away"]:
-            if system not in submitted["expected"]:
-                heard(away(system))
+        for system in _left_out(submitted):
+            heard(away(system))
         left = set(submitted["expected"])
         while left:
             self.ask(lambda client: self._hear(client, jid, call, left, heard))
@@ -95,10 +94,10 @@ class RemoteCalls:
 def _submit(client: Client, call: RemoteCall, token: str, parent: str) -> Row:
     target = call.target
     if call.subset:
-        found = client.systems.resolve(target)
-        if not found:
+        systems = client.systems.resolve(target)
+        if not systems:
             raise NoSystems
-        target = "L@" + ",".join(sorted(random.sample(found, min(call.subset, len(found)))))
+        target = "L@" + ",".join(sorted(random.sample(systems, min(call.subset, len(systems)))))
     life = max(call.timeout, call.wait)
     options: dict[str, Any] = {
         "args": list(call.args),
@@ -113,11 +112,19 @@ def _submit(client: Client, call: RemoteCall, token: str, parent: str) -> Row:
         **({"batch_failures": call.batch_failures} if call.batch_failures else {}),
     }
     try:
-        return client.jobs.submit(call.function, target, client_token=token, **options)
+        found = client.jobs.submit(call.function, target, client_token=token, **options)
+        if found["known"] and not call.subset:  # who was left out is not written down with the job
+            found["away"] = dict.fromkeys(client.systems.resolve(target))
+        return found
     except ControllerError as problem:
         if problem.code != ALL_AWAY:
             raise
         return {"jid": "", "expected": [], "away": dict.fromkeys(client.systems.resolve(target)), "cursor": 0}
+
+
+def _left_out(submitted: Row) -> list[str]:
+    """The systems of the target that do not get the job, because they are away."""
+    return sorted(set(submitted["away"]) - set(submitted["expected"]))
 
 
 def _return(client: Client, call: RemoteCall, row: Row) -> SystemReturn:

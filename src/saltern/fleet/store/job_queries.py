@@ -72,6 +72,14 @@ def jobs(connection: Connection, *, before: tuple[float, str] | None = None, lim
     return [JobRow(**row._mapping) for row in connection.execute(query)]
 
 
+def open_children(connection: Connection, jid: str) -> list[str]:
+    """The jobs that a job has started for its own user, which have not ended and are not called off."""
+    owner = select(JOBS.c.user).where(JOBS.c.jid == jid).scalar_subquery()
+    query = select(JOBS.c.jid).where(JOBS.c.parent == jid, JOBS.c.user == owner)
+    query = query.where(JOBS.c.ended.is_(None), JOBS.c.cancelled_at.is_(None)).order_by(JOBS.c.jid)
+    return [str(one) for one in connection.scalars(query)]
+
+
 def targets(connection: Connection, jid: str) -> list[TargetRow]:
     """The expected set of a job, by id."""
     query = select(*TARGET_COLUMNS).where(TARGETS.c.jid == jid).order_by(TARGETS.c.system)

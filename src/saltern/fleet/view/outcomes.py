@@ -25,6 +25,7 @@ SHAPES: dict[str, str] = {
     "state.highstate": STATES,
     "state.sls": STATES,
     "state.single": STATES,
+    "state.orchestrate": STATES,
     "saltern.resume": STATES,
     "saltern.report": STATES,
     "saltern.plan": PLAN,
