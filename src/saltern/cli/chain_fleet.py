@@ -8,7 +8,9 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from saltern.chains.inputs import Input
 from saltern.cli import exits
+from saltern.cli.chain_inputs import given_inputs
 from saltern.cli.chain_rows import rollout_of
 from saltern.cli.chain_source import what_to_run
 from saltern.cli.connect import connect
@@ -239,6 +241,7 @@ def _order(args: SimpleNamespace, client: Client) -> int:
         reason=args.reason or "",
         hard=bool(args.now),
         despite_failures=args.despite_failures,
+        inputs=given_inputs(args, {"": Input()} if args.input else {}),  # the controller reads them
     )
     if args.out != "nested":
         return _data(args, changed)
@@ -260,8 +263,8 @@ def _vote(args: SimpleNamespace, client: Client) -> int:
     """The vote is bound to the plan that the controller shows now."""
     run, *named = args.words
     shown = client.chain_runs.get(run)
-    opened = [gate["gate"] for gate in shown["gates"] if gate["status"] == "open"]
-    gate = named[0] if named else (opened[0] if opened else "")
+    opened = {gate["gate"]: gate for gate in shown["gates"] if gate["status"] == "open"}
+    gate = named[0] if named else next(iter(opened), "")
     if not gate:
         what = f"no gate of {run} is open"
         raise OperationError(Diagnostic(code="chain-gate", what=what, fix=f"saltern chain show {run}"))
@@ -269,7 +272,7 @@ def _vote(args: SimpleNamespace, client: Client) -> int:
         run,
         gate,
         approves=args.verb == "approve",
-        plan_sha256=args.plan or shown["plan_sha256"],
+        plan_sha256=args.plan or opened.get(gate, shown)["plan_sha256"],
         reason=args.reason or "",
     )
     print(f"gate {voted['gate']}: {voted['status']}")

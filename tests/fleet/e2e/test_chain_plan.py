@@ -99,3 +99,31 @@ def test_inputs_are_checked_with_their_lines_used_and_shown_without_secrets(plac
     again = place.run("chain", "run", "--plan", plan, "--input", "key=hunter22")
     assert again.returncode == 0, again
     assert (place.base / "released").read_text() == "two 5 hunter22\n" * 2
+
+
+def test_46_a_retry_with_other_inputs_does_what_is_left_with_them(place: Place) -> None:
+    text = RELEASE.replace("chain: release", "chain: again").replace("BASE/released", "BASE/again")
+    failed = place.run(
+        "chain", "run", write(place, text, "again.yaml"), "--on", "web1", "--input", "word=one"
+    )
+    assert failed.returncode == exits.FAILED, failed
+    run = place.data("chain", "runs", "again")[0]["run"]
+    said = place.run("chain", "retry", run, "--input", "number=5")
+    assert "inputs: revision 1" in said.stdout, said
+    watched = place.run("chain", "watch", run)
+    assert watched.stdout.splitlines()[-1] == "1 system: 1 succeeded", watched
+    assert (place.base / "again").read_text() == "one 4\n", "what was done is not done again"
+    assert "revision 1: in force" in place.run("chain", "show", run).stdout
+    steps = place.data("chain", "show", run, "web1")["steps"]
+    assert [step["attempts"] for step in steps] == [1, 2]
+
+
+def test_46_a_retry_with_other_inputs_on_one_machine(place: Place) -> None:
+    text = RELEASE.replace("chain: release", "chain: alone").replace("BASE/released", "BASE/alone")
+    name = write(place, text, "alone.yaml")
+    failed = place.run("chain", "run", name, "--input", "word=one", "--input", "key=hunter22")
+    assert failed.returncode == exits.FAILED, failed
+    again = place.run("chain", "retry", "--input", "number=5")
+    assert again.returncode == 0, again
+    assert (place.base / "alone").read_text() == "one 4 hunter22\n"
+    assert "hunter22" not in failed.stdout + again.stdout + place.run("chain", "status", "last").stdout

@@ -82,7 +82,20 @@ class GateShown(ApiAnswer, frozen=True, kw_only=True):
     of: str
     status: str
     expires: float | None
+    plan_sha256: str
     votes: list[dict[str, Any]]
+
+
+class RevisionShown(ApiAnswer, frozen=True, kw_only=True):
+    """Other inputs for what some systems had not done yet; it counts when it is ``in force``."""
+
+    number: int
+    status: str
+    author: str
+    at: float
+    plan_sha256: str
+    inputs: dict[str, Any]
+    systems: list[str]
 
 
 class LegShown(ApiAnswer, frozen=True, kw_only=True):
@@ -114,6 +127,7 @@ class ChainRunShown(ApiAnswer, frozen=True, kw_only=True):
     why: str
     plan_sha256: str
     inputs: dict[str, Any]
+    revisions: list[RevisionShown]
     strategy: dict[str, Any]
     waves: list[WaveShown]
     gates: list[GateShown]
@@ -196,7 +210,8 @@ class MatrixAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class ChainOrderBody(Body, frozen=True, kw_only=True):
-    """An order about a run, or about some of its systems or waves (from 1 on)."""
+    """An order about a run, or about some of its systems or waves (from 1 on). ``inputs``: of a retry: other
+    inputs for what was not done yet."""
 
     verb: Literal["pause", "resume", "cancel", "retry", "skip", "done", "release"]
     systems: list[Word] = []
@@ -205,6 +220,7 @@ class ChainOrderBody(Body, frozen=True, kw_only=True):
     reason: Reason = ""
     hard: bool = False
     despite_failures: bool = False
+    inputs: dict[str, Any] = {}
     client_token: str | None = None
 
 

@@ -19,6 +19,7 @@ class Order(Struct, frozen=True, kw_only=True):
     """One order. Without systems and waves it is about the whole run.
 
     ``hard``: of a cancel: stop also what runs. ``despite_failures``: of a resume of a run that has halted.
+    ``inputs``: of a retry: other inputs for what was not done yet.
     ``more_time``: seconds that a run that is over its time gets for what is taken up again.
     """
 
@@ -30,6 +31,7 @@ class Order(Struct, frozen=True, kw_only=True):
     hard: bool = False
     despite_failures: bool = False
     more_time: float = 86_400.0
+    inputs: dict[str, Any] = {}
 
     @property
     def is_about_run(self) -> bool:

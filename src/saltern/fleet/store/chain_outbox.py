@@ -26,6 +26,7 @@ class Unsent(Struct, frozen=True, kw_only=True):
     verb: str
     step: str
     body: bytes
+    revision: int = 0  # of the inputs of the leg
 
 
 class Returned(Struct, frozen=True, kw_only=True):
@@ -51,7 +52,7 @@ def put_orders(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Non
 def unsent_orders(connection: Connection, limit: int = MOST) -> list[Unsent]:
     """Orders that are no jobs yet, oldest first."""
     query = (
-        select(CHAIN_OUTBOX, CHAIN_LEGS.c.system)
+        select(CHAIN_OUTBOX, CHAIN_LEGS.c.system, CHAIN_LEGS.c.plan_revision.label("revision"))
         .join(CHAIN_LEGS, CHAIN_LEGS.c.id == CHAIN_OUTBOX.c.leg)
         .where(CHAIN_OUTBOX.c.acked.is_(None), CHAIN_OUTBOX.c.jid.is_(None))
         .order_by(CHAIN_OUTBOX.c.number)

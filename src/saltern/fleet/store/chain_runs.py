@@ -196,6 +196,22 @@ def change_legs(connection: Connection, rows: Sequence[Row]) -> None:
     _update(connection, CHAIN_LEGS, ("id",), rows)
 
 
+def revise_legs(connection: Connection, legs: Mapping[str, str], revision: int) -> None:
+    """Give legs another plan, by its digest: a revision, and an epoch in which older orders do not count."""
+    for leg, sha256 in legs.items():
+        values = {
+            "plan_sha256": sha256,
+            "plan_revision": revision,
+            "epoch": CHAIN_LEGS.c.epoch + 1,
+        }
+        connection.execute(update(CHAIN_LEGS).where(CHAIN_LEGS.c.id == leg).values(values))
+
+
+def set_plan(connection: Connection, run: str, sha256: str) -> None:
+    """What the run is to do now, by its digest."""
+    connection.execute(update(CHAIN_RUNS).where(CHAIN_RUNS.c.id == run).values(plan_sha256=sha256))
+
+
 def change_steps(connection: Connection, rows: Sequence[Row]) -> None:
     _update(connection, CHAIN_STEPS, ("leg", "number"), rows)
 

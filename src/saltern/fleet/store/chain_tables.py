@@ -272,6 +272,20 @@ CHAIN_VOTES = Table(
     ForeignKeyConstraint(["run", "gate"], ["chain_gates.run", "chain_gates.name"], ondelete="CASCADE"),
     comment="who approved or rejected a gate, and the plan that was looked at",
 )
+CHAIN_REVISIONS = Table(
+    "chain_revisions",
+    METADATA,
+    _run(primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    required("inputs", LargeBinary),
+    required("plan_sha256", DIGEST),
+    required("legs", LargeBinary),
+    required("order", LargeBinary),
+    required("status", WORD),
+    required("author", WORD),
+    required("at", Double),
+    comment="other inputs for what a run has not done yet; those of before stay as they are",
+)
 TABLES = (
     CHAINS,
     CHAIN_VERSIONS,
@@ -286,4 +300,5 @@ TABLES = (
     CHAIN_OUTBOX,
     CHAIN_GATES,
     CHAIN_VOTES,
+    CHAIN_REVISIONS,
 )

@@ -119,6 +119,9 @@ def run_lines(run: Row, now: float, *, colour: bool = False) -> Iterator[str]:
     yield f"  plan {run['plan_sha256']}"
     if run["inputs"]:
         yield f"  inputs {shown_inputs(run['inputs'])}"
+    for one in run["revisions"]:
+        by = f"by {safe_line(one['author'])}, {moment(one['at'], now)}"
+        yield f"  revision {one['number']}: {one['status']}, {by}: {shown_inputs(one['inputs'])}"
     for wave in run["waves"]:
         stage = f" ({safe_line(wave['stage'])})" if wave["stage"] else ""
         soak = f" until {moment(wave['soak_until'], now)}" if wave["status"] == "soaking" else ""
@@ -157,7 +160,8 @@ def advice(run: Row) -> list[str]:
     name, found = run["run"], Counter(leg["status"] for leg in run["legs"])
     lines: list[str] = []
     opened = [gate for gate in run["gates"] if gate["status"] == "open"]
-    if opened and not is_over(run):
+    opened = [gate for gate in opened if not is_over(run) or gate["gate"].startswith("revision ")]
+    if opened:
         lines.append(f"saltern chain approve {name} '{opened[0]['gate']}' approves it, reject ends it")
     if run["status"] == "halted":
         lines.append(f"saltern chain resume {name} --despite-failures continues, cancel ends it")

@@ -126,6 +126,7 @@ async def order_chain_run(call: Call[NoQuery, ChainOrderBody]) -> ChainOrdered:
         reason=body.reason,
         hard=body.hard,
         despite_failures=body.despite_failures,
+        inputs=body.inputs,
     )
     return ChainOrdered(changed=await call.desk.fleet.chains.order(call.who.name, run, order))
 

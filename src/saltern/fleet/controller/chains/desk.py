@@ -13,7 +13,7 @@ from saltern.fleet.chains.model import RunState
 from saltern.fleet.chains.plans import SystemPlan, plan_digest
 from saltern.fleet.chains.rollout import Rollout, gates_of
 from saltern.fleet.controller.calls import Calls
-from saltern.fleet.controller.chains import gates, records
+from saltern.fleet.controller.chains import gates, records, revisions
 from saltern.fleet.controller.chains.compiled import Asked, Compiled, Permit, Seams, compile_for, lay_out
 from saltern.fleet.controller.chains.decisions import Decisions, UnknownRun
 from saltern.fleet.controller.chains.plan_desk import PlanDesk
@@ -184,13 +184,9 @@ def _add(connection: Connection, made: Made, row: dict[str, Any]) -> None:
 
 
 def _apply_order(connection: Connection, who: str, run: str, order: Order, now: float) -> dict[str, str]:
-    decisions = Decisions()
-    _, state = decisions.load(connection, run)
+    _, state = Decisions().load(connection, run)
     _check(run, order, unknown_parts(state, order))
-    decided = decisions.decide(
-        connection, run, lambda one: events_of(one, order, now), hard=order.hard, reason=order.reason
-    )
-    found = outcome(decided.before, decided.after, order)
+    found = _carried_out(connection, who, run, order, now)
     names = [leg.id for leg in state.legs.values() if leg.system in found]
     row = {
         "run": run,
@@ -209,12 +205,26 @@ def _apply_order(connection: Connection, who: str, run: str, order: Order, now: 
     return found
 
 
+def _carried_out(connection: Connection, who: str, run: str, order: Order, now: float) -> dict[str, str]:
+    if order.inputs:
+        chain_runs.lock_run(connection, run)
+        row = chain_runs.run_row(connection, run)
+        assert row is not None
+        return revisions.propose(connection, who, row, order, now)
+    decided = Decisions().decide(
+        connection, run, lambda one: events_of(one, order, now), hard=order.hard, reason=order.reason
+    )
+    return outcome(decided.before, decided.after, order)
+
+
 def _check(run: str, order: Order, unknown: Sequence[str]) -> None:
     problems = [f"run {run} has no {one}" for one in unknown]
     if order.verb in ("skip", "done") and not order.step:
         problems.append(f"{order.verb} needs the action that it is about")
     if order.verb == "done" and not order.reason:
         problems.append("done needs a reason: how it is known that the action is done")
+    if order.inputs and order.verb != "retry":
+        problems.append(f"only retry takes other inputs, and this is {order.verb}")
     if problems:
         fix = "`saltern chain show` lists its systems, waves and actions"
         raise OperationError(*(Diagnostic(code="chain-order", what=what, fix=fix) for what in problems))

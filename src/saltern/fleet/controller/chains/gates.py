@@ -10,8 +10,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from saltern.fleet.chains.events import Closed, Event, Opened
+from saltern.fleet.chains.events import Closed, Event, Opened, Tick
 from saltern.fleet.chains.rollout import GateAsk
+from saltern.fleet.controller.chains import revisions
 from saltern.fleet.controller.chains.decisions import Decisions, UnknownRun
 from saltern.fleet.store import audit, chain_gates, chain_runs
 from saltern.fleet.store.database import Connection
@@ -96,6 +97,9 @@ def _settle(
     name = gate["name"]
     status = chain_gates.APPROVED if vote.approves else chain_gates.REJECTED
     chain_gates.close_gate(connection, run, name, status, now)
+    if name.startswith(revisions.GATE):
+        revisions.close(connection, run, name, approved=vote.approves, expired=False, now=now)
+        return status
     why = f"gate {name!r} was rejected{f': {vote.why}' if vote.why else ''}"
     event: Event = Opened(now=now, gate=name) if vote.approves else Closed(now=now, gate=name, why=why)
     Decisions().decide(connection, run, lambda _run: [event])
@@ -105,4 +109,7 @@ def _settle(
 def expire(connection: Connection, run: str, gate: str, now: float) -> Event:
     """Close a gate whose time is over; the event for its run."""
     chain_gates.close_gate(connection, run, gate, chain_gates.EXPIRED, now)
+    if gate.startswith(revisions.GATE):  # nothing else waits for it
+        revisions.close(connection, run, gate, approved=False, expired=True, now=now)
+        return Tick(now=now)
     return Closed(now=now, gate=gate, why=f"gate {gate!r} was not approved in time")

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct, json
 
 from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.chains.revisions import inputs_of
 from saltern.fleet.controller.dispatch import Dispatcher
 from saltern.fleet.controller.job_events import job_new
 from saltern.fleet.controller.singleton import Hold
@@ -38,6 +39,7 @@ class Group(Struct, frozen=True):
     verb: str
     step: str
     body: bytes
+    revision: int
     orders: tuple[Unsent, ...]
 
 
@@ -90,12 +92,13 @@ class Publisher:
 
 def grouped(orders: Iterable[Unsent]) -> Iterator[Group]:
     """Orders that say the same, together; those of one leg stay in their order."""
-    groups: dict[tuple[str, int, str, str, bytes], list[Unsent]] = {}
+    groups: dict[tuple[str, int, str, str, bytes, int], list[Unsent]] = {}
     for one in orders:
-        groups.setdefault((one.run, one.order, one.verb, one.step, one.body), []).append(one)
-    for (run, order, verb, step, body), some in sorted(groups.items(), key=lambda pair: pair[1][0].number):
+        key = (one.run, one.order, one.verb, one.step, one.body, one.revision)
+        groups.setdefault(key, []).append(one)
+    for key, some in sorted(groups.items(), key=lambda pair: pair[1][0].number):
         for first in range(0, len(some), TOGETHER):
-            yield Group(run, order, verb, step, body, tuple(some[first : first + TOGETHER]))
+            yield Group(*key, tuple(some[first : first + TOGETHER]))
 
 
 def _job(connection: Connection, group: Group, row: Any, jid: str) -> Job:
@@ -109,7 +112,8 @@ def _job(connection: Connection, group: Group, row: Any, jid: str) -> Job:
         "step": group.step,
         "text": version.text,
         "file": f"{row['chain']}.yaml",
-        "pillar": json.decode(row["inputs"]),
+        "pillar": inputs_of(connection, row, group.revision),
+        **({"revision": group.revision} if group.revision else {}),
         **body,
     }
     return Job(

@@ -11,6 +11,7 @@ from saltern.chains.compile import plan_for
 from saltern.chains.document import Chain, read_chain
 from saltern.chains.inputs import masked
 from saltern.chains.statuses import ENDS, GOOD, OVER, Leg, Run
+from saltern.fleet.controller.chains import revisions
 from saltern.fleet.store import chain_gates, chain_outbox, chain_runs
 from saltern.fleet.store.chains import chain_named, version_of
 from saltern.fleet.store.database import Connection
@@ -55,12 +56,13 @@ def shown(connection: Connection, run: str) -> dict[str, Any] | None:
     legs = chain_runs.leg_rows(connection, run)
     gates = _gates(connection, run)
     waves = [_wave(one, legs) for one in chain_runs.wave_rows(connection, run)]
-    current = _current(connection, run)
+    current, chain = _current(connection, run), _chain(connection, run)
     return {
         **_head(row, _name(connection, row["chain"])),
         "why": why(row, waves, gates, legs),
         "plan_sha256": row["plan_sha256"],
-        "inputs": masked(_chain(connection, run).inputs, json.decode(row["inputs"])),
+        "inputs": masked(chain.inputs, revisions.inputs_of(connection, row)),
+        "revisions": revisions.shown(connection, row, chain),
         "strategy": json.decode(row["strategy"]),
         "waves": waves,
         "gates": gates,
@@ -81,7 +83,7 @@ def _wave(row: Row, legs: Sequence[Row]) -> dict[str, Any]:
 
 def _gates(connection: Connection, run: str) -> list[dict[str, Any]]:
     votes = chain_gates.vote_rows(connection, run)
-    same = ("needed", "of", "status", "expires")
+    same = ("needed", "of", "status", "expires", "plan_sha256")
     return [
         {
             "gate": row["name"],
