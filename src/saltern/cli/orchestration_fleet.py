@@ -38,10 +38,7 @@ def _controller_options(args: SimpleNamespace) -> dict[str, object]:
     from saltern.fleet.controller.paths import controller_paths
     from saltern.fleet.controller.settings import load_settings
 
-    directory = args.directory
-    if directory is None and args.controller and os.path.basename(args.controller) == "controller.sock":
-        directory = os.path.dirname(os.path.abspath(args.controller))
-    paths = controller_paths(directory)
+    paths = controller_paths(args.directory or _directory_of(controller_address(args)))
     if not os.path.isfile(paths.config):
         return {}
     own = load_settings(paths)
@@ -51,6 +48,13 @@ def _controller_options(args: SimpleNamespace) -> dict[str, object]:
         "nodegroups": own.nodegroups,
         **({"ext_pillar": own.ext_pillar} if own.ext_pillar else {}),
     }
+
+
+def _directory_of(where: str) -> str | None:
+    """The directory of a controller by its socket: one that has a configuration beside it."""
+    directory, name = os.path.split(os.path.abspath(where.removeprefix("unix://")))
+    is_own = name == "controller.sock" and os.path.isfile(os.path.join(directory, "controller.yaml"))
+    return directory if is_own else None
 
 
 def controller_address(args: SimpleNamespace) -> str:
