@@ -13,7 +13,7 @@ from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.chain_file import read_text
 from saltern.cli.chain_inputs import INPUT_ROWS, given_inputs
 from saltern.cli.chain_output import drive_and_show, options_of, show, write_legs
-from saltern.cli.chain_rows import ACROSS_ROWS
+from saltern.cli.chain_rows import ACROSS_ROWS, SUBSCRIBE_ROWS
 from saltern.cli.options import ON_ROWS, TREE_ROWS, output_rows, session
 from saltern.cli.run_names import LAST
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -59,6 +59,12 @@ On many systems, at the controller (the run is that of `run FILE --on TARGET`):
   approve RUN [GATE]    approve what waits for it; reject RUN [GATE] ends it
   pause, resume, cancel, retry [ACTION], skip ACTION, done ACTION, release: as above;
                         --system and --wave choose some of the systems
+
+Who is notified of what happens to runs:
+
+  subscribe NAME            by --webhook URL or --mail ADDRESS; --event and --chain choose what
+  subscriptions [NAME]      who is; with a name, what was sent, what waits and what is dead
+  unsubscribe NAME          no longer; redeliver NAME sends again what is dead
 
 Chains that a controller keeps, in versions:
 
@@ -118,7 +124,8 @@ def is_about_fleet(args: SimpleNamespace) -> bool:
     return args.verb in FLEET_VERBS or (named and args.verb in SHARED_VERBS)
 
 
-FLEET_VERBS = ("watch", "show", "matrix", "log", "runs", "approve", "reject")
+CALLBACK_VERBS = ("subscribe", "subscriptions", "unsubscribe", "redeliver")
+FLEET_VERBS = ("watch", "show", "matrix", "log", "runs", "approve", "reject", *CALLBACK_VERBS)
 SHARED_VERBS = ("status", "pause", "resume", "cancel", "retry", "skip", "done", "release")
 
 
@@ -471,6 +478,7 @@ LINE = CommandLine(
         ),
         *INPUT_ROWS,
         *ACROSS_ROWS,
+        *SUBSCRIBE_ROWS,
         Row(
             flag="--test",
             dest="test",

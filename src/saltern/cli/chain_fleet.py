@@ -279,6 +279,18 @@ def _vote(args: SimpleNamespace, client: Client) -> int:
     return exits.OK
 
 
+def _callbacks(name: str) -> Callable[[SimpleNamespace, Client], int]:
+    """A verb about subscriptions, imported when it is used."""
+
+    def work(args: SimpleNamespace, client: Client) -> int:
+        from saltern.cli import chain_subscriptions
+
+        found: int = getattr(chain_subscriptions, name)(args, client)
+        return found
+
+    return work
+
+
 VERBS: dict[str, Verb] = {
     "watch": Verb(_watch, "one run"),
     "show": Verb(_show, "one run, and a system for its actions", 1, 2),
@@ -295,6 +307,10 @@ VERBS: dict[str, Verb] = {
     "release": Verb(_order, "one run"),
     "approve": Verb(_vote, "one run, and a gate of it", 1, 2),
     "reject": Verb(_vote, "one run, and a gate of it", 1, 2),
+    "subscribe": Verb(_callbacks("subscribe"), "a name for it"),
+    "subscriptions": Verb(_callbacks("show_subscriptions"), "nothing, or the name of one", 0, 1),
+    "unsubscribe": Verb(_callbacks("unsubscribe"), "its name"),
+    "redeliver": Verb(_callbacks("redeliver"), "its name"),
 }
 ONLY_HERE = frozenset(
     {"watch", "matrix", "log", "runs", "approve", "reject"}

@@ -51,6 +51,40 @@ ACROSS_ROWS: tuple[Row, ...] = (
     _on("--despite-failures", "resume a run that halted because too many systems failed"),
 )
 ACROSS_DESTS = tuple(row.dest for row in ACROSS_ROWS)
+CALLBACKS = "who is notified (subscribe)"
+SUBSCRIBE_ROWS: tuple[Row, ...] = (
+    Row(
+        flag="--webhook",
+        dest="webhook",
+        metavar="URL",
+        group=CALLBACKS,
+        help="send signed requests to this address",
+    ),
+    Row(flag="--mail", dest="mail", metavar="ADDRESS", group=CALLBACKS, help="send mails to this mailbox"),
+    Row(
+        flag="--event",
+        dest="event",
+        kind="list",
+        metavar="NAME",
+        group=CALLBACKS,
+        help="what it is notified of, such as run.failed, leg.*; repeatable (default: run.* and gate.open)",
+    ),
+    Row(
+        flag="--chain",
+        dest="of_chain",
+        kind="list",
+        metavar="CHAIN",
+        group=CALLBACKS,
+        help="only of this chain; repeatable",
+    ),
+    Row(
+        flag="--key-file",
+        dest="key_file",
+        metavar="FILE",
+        group=CALLBACKS,
+        help="the key of the signatures; without it one is made, and printed once",
+    ),
+)
 AMOUNTS = ("canary", "max_in_flight", "max_failures", "max_unavailable", "quorum")
 SECONDS = ("soak", "leg_time", "deadline", "grace")
 FLAGS = ("count_away", "lockstep")

@@ -26,6 +26,7 @@ HEAD = ("status", "seq", "applied", "waits_for", "quarantined")
 COMMENT = 500  # characters of a comment while it is at work
 OUTPUT = 8_000  # characters of one stream, and of all of them, while it is at work
 ALL_OUTPUT = 24_000
+Printed = dict[str, tuple[int, bytes]]  # of each stream: how much is left out, and the rest
 
 
 def report_of_leg(known: KnownLeg, data: dict[str, Any], settings: Settings) -> dict[str, Any]:
@@ -46,7 +47,7 @@ class LegReport:
         self._settings = settings
         self._token = token
         self._at = float("-inf")
-        self._printed: dict[str, tuple[int, bytes]] = {}
+        self._printed: Printed = {}
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -59,10 +60,10 @@ class LegReport:
         found = {name: live.read(f"{self._follower.live_prefix}.{name}") for name in live.STREAMS}
         if found != self._printed:
             self._printed = found
-            self.note(now=True)
+            self.note(now=True, printed=found)
 
-    def note(self, *, now: bool = False) -> None:
-        """Write it down; not too often, unless it must be seen ``now``."""
+    def note(self, *, now: bool = False, printed: Printed | None = None) -> None:
+        """Write it down; not too often, unless it must be seen ``now``. ``printed``: by what runs now."""
         tick = time.monotonic()
         if not now and tick - self._at < OFTEN:
             return
@@ -75,10 +76,10 @@ class LegReport:
             data = report_of_leg(known, as_data(known, self._settings), self._settings)
         except OperationError:
             return  # a journal in the middle of a change; the next report has it
-        atomic.write(self._follower.leg_file, json.encode(short_leg(data, self._printed)), durable=False)
+        atomic.write(self._follower.leg_file, json.encode(short_leg(data, printed or {})), durable=False)
 
 
-def short_leg(data: dict[str, Any], printed: dict[str, tuple[int, bytes]]) -> dict[str, Any]:
+def short_leg(data: dict[str, Any], printed: Printed) -> dict[str, Any]:
     """A leg at work, without what is long: the return has all of it. ``printed``: what the running program
     has printed so far, with how much is left out before it.
     """
@@ -102,7 +103,7 @@ def short_leg(data: dict[str, Any], printed: dict[str, tuple[int, bytes]]) -> di
     return {**{name: data[name] for name in HEAD}, "steps": rows}
 
 
-def _live_output(row: dict[str, Any], printed: dict[str, tuple[int, bytes]]) -> dict[str, Any]:
+def _live_output(row: dict[str, Any], printed: Printed) -> dict[str, Any]:
     if row["status"] != Step.RUNNING.value:
         return {"output": row.get("output") or {}, "output_size": row.get("output_size") or {}}
     texts = {name: (before, _whole_lines(before, data)) for name, (before, data) in printed.items()}

@@ -140,7 +140,7 @@ class ProgramKeeper:
         options["env"] = {TOKEN: token, **(env or {}), PROGRAM: start}
         if not self._hidden:
             options["spill"] = os.path.join(output_folder(self._folder), name)
-            options["live"] = live.Watched.prefix
+            options["live"] = live.new_prefix()
         effects.acting()  # whatever is known is on disk before the keeper is asked
         point("keeper.ask")
         client = self._open()

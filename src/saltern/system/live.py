@@ -35,9 +35,20 @@ def watch(prefix: str, look: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         Watched.prefix, Watched.look = before
-        for stream in STREAMS:
-            with suppress(OSError):
-                os.remove(f"{prefix}.{stream}")
+        _remove(prefix)
+
+
+def new_prefix() -> str:
+    """How the names of the files of the next program begin: nothing of the one before is left there."""
+    if Watched.prefix:
+        _remove(Watched.prefix)
+    return Watched.prefix
+
+
+def _remove(prefix: str) -> None:
+    for stream in STREAMS:
+        with suppress(OSError):
+            os.remove(f"{prefix}.{stream}")
 
 
 def wait_for(pipe: int) -> None:

@@ -29,6 +29,8 @@ from saltern.fleet.api.openapi import openapi
 from saltern.fleet.api.problems import Problem
 from saltern.fleet.api.route import Route
 from saltern.fleet.api.table import ROUTES
+from saltern.fleet.callbacks.occurrences import Occurrence
+from saltern.fleet.controller.callbacks import notify
 
 NAMES = ("web1", "db1", "1", "2", "joe", "front", "base", "nothing")
 words = st.one_of(
@@ -90,6 +92,9 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         client.operators.add("kept", roles=["viewer"])
         client.chains.save("chain: listed\nactions:\n  - {id: a, command: 'true', targets: ['web*']}\n")
         client.schedules.set("nightly", "listed", "30 2 * * *")
+        client.subscriptions.set("kept", "mail", "joe@example.org")
+        with api.database.write() as connection:
+            notify(connection, "kept", [Occurrence(name="run.failed", data={})], 10.0)
         yield api
 
 
@@ -164,6 +169,7 @@ def test_what_is_there_has_the_shape_that_is_promised(busy: Running, route: Rout
     path = route.path.replace("{system}", "kept1").replace("{jid}", "kept").replace("{operator}", "kept")
     path = path.replace("{environment}", "base").replace("{run}", "kept").replace("{plan}", "kept")
     path = path.replace("{chain}", "listed").replace("{schedule}", "nightly")
+    path = path.replace("{subscription}", "kept")
     found = busy.run(call(busy.server.app, "GET", path))
     assert found.status == 200, found.body
     if route.answer is not None and not route.streams:

@@ -189,3 +189,18 @@ def test_what_actions_print_is_seen_while_they_run_and_kept(place: Place) -> Non
     ]
     wrong = place.run("chain", "log", run, "web1", "x")
     assert "[chain-action]" in wrong.stderr, wrong
+
+
+def test_subscriptions_as_a_user_types_them(place: Place) -> None:
+    refused = place.run("chain", "subscribe", "ops", "--webhook", "http://127.0.0.1:9/hook")
+    assert "[subscription-address]" in refused.stderr and "callbacks.allow" in refused.stderr, refused
+    made = place.run("chain", "subscribe", "ops", "--webhook", "https://x.invalid/s3cret", "--event", "leg.*")
+    assert made.stdout.startswith("ops: https://x.invalid/… is notified of leg.*\nkey: whsec_"), made
+    place.run(
+        "chain", "run", write(place, "chain: c\nactions:\n  - {id: a, command: 'true'}\n"), "--on", "web1"
+    )
+    sent = place.data("chain", "subscriptions", "ops")
+    assert [row["event"] for row in sent] == ["leg.succeeded"]
+    assert "s3cret" not in place.run("chain", "subscriptions").stdout
+    assert place.run("chain", "unsubscribe", "ops").stdout == "ops is removed\n"
+    assert place.run("chain", "subscriptions").stdout == "there are no subscriptions\n"

@@ -84,6 +84,8 @@ ACTIONS: dict[str, Action] = {
     "windows.write": Action(what="set and remove maintenance windows"),
     "schedules.read": Action(what="read schedules of chains", roles=_READERS),
     "schedules.write": Action(what="set, switch and remove schedules of chains"),
+    "subscriptions.read": Action(what="list who is notified of what, and what was sent", roles=_READERS),
+    "subscriptions.write": Action(what="set and remove subscriptions, and send again what is dead"),
     "approvals.read": Action(what="list requests for approval", roles=_READERS),
     "approvals.decide": Action(
         what="approve or reject a request of another person", roles=("approver", "admin")

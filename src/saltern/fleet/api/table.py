@@ -70,6 +70,7 @@ from saltern.fleet.api.shapes import (
     TreeNow,
     WhyBody,
 )
+from saltern.fleet.api.subscription_table import SUBSCRIPTION_ROUTES
 
 ROUTES: tuple[Route, ...] = (
     get("/v1/health", None, status.health, Health),
@@ -132,6 +133,7 @@ ROUTES: tuple[Route, ...] = (
     post("/v1/trees/{environment}/follow", "trees.write", trees.follow_tree, TreeNow, body=NoBody),
     *LIBRARY_ROUTES,
     *REACTOR_ROUTES,
+    *SUBSCRIPTION_ROUTES,
     *ACCESS_ROUTES,
     *CHAIN_ROUTES,
     *CONSOLE_ROUTES,

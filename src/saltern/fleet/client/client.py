@@ -9,7 +9,7 @@ from saltern.fleet.client.access import Approvals, Operators, Own, Policy
 from saltern.fleet.client.address import parse_address
 from saltern.fleet.client.chains import ChainPlans, ChainRuns
 from saltern.fleet.client.follow import PATIENCE, Follower, OnBreak, ignore
-from saltern.fleet.client.library import Chains, Schedules, Windows
+from saltern.fleet.client.library import Chains, Schedules, Subscriptions, Windows
 from saltern.fleet.client.orchestrations import OrchestrationJobs
 from saltern.fleet.client.reactor import Reactor
 from saltern.fleet.client.resources import Audit, Groups, Jobs, Systems, Tokens, Trees
@@ -34,6 +34,7 @@ class Client:
         self.trees = Trees(self.session)
         self.chains = Chains(self.session)
         self.windows = Windows(self.session)
+        self.subscriptions = Subscriptions(self.session)
         self.schedules = Schedules(self.session)
         self.own = Own(self.session)
         self.operators = Operators(self.session)

@@ -130,5 +130,32 @@ class Schedules:
         return found
 
 
+class Subscriptions:
+    """Who is notified of what happens to chains."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def list(self) -> Iterator[Row]:
+        return self._session.pages("/v1/subscriptions")
+
+    def set(self, name: str, kind: str, address: str, **options: Any) -> Row:
+        """Keep a subscription; the key of its signatures is in the answer if it was made now."""
+        body = {"name": name, "kind": kind, "address": address, **options}
+        found: Row = self._session.post("/v1/subscriptions", body)
+        return found
+
+    def remove(self, name: str) -> None:
+        self._session.delete(f"/v1/subscriptions/{part(name)}")
+
+    def deliveries(self, name: str) -> Iterator[Row]:
+        """What was sent, what waits and what is dead, the newest first."""
+        return self._session.pages(f"/v1/subscriptions/{part(name)}/deliveries")
+
+    def retry(self, name: str) -> int:
+        """Send what is dead once more; how many that are."""
+        return int(self._session.post(f"/v1/subscriptions/{part(name)}/retry", {})["again"])
+
+
 def _given(**values: Any) -> Row:
     return {name: value for name, value in values.items() if value is not None}

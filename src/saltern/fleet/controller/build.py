@@ -7,10 +7,14 @@ import os
 import shutil
 import socket
 from collections.abc import Callable
+from typing import Any
 
 from saltern.fleet.broker.config import BrokerSettings
 from saltern.fleet.broker.embedded import EmbeddedBroker
+from saltern.fleet.callbacks.mail import MailServer
+from saltern.fleet.callbacks.reach import Destinations
 from saltern.fleet.controller.addresses import Addresses
+from saltern.fleet.controller.callbacks import CallbackOptions
 from saltern.fleet.controller.foreign_broker import ForeignBroker
 from saltern.fleet.controller.identity import ControllerIdentity, load_or_make_identity
 from saltern.fleet.controller.members import Member
@@ -113,6 +117,7 @@ class Builder:
             replicas=replicas_of(broker),
             reader=reader,
             reactor=self._reactor(identity),
+            callbacks=self._callbacks(),
         )
 
     def _reactor(self, identity: ControllerIdentity) -> ReactorOptions:
@@ -130,6 +135,22 @@ class Builder:
             patience=settings.reactor_patience,
             socket=settings.socket or self._paths.socket,
         )
+
+    def _callbacks(self) -> CallbackOptions:
+        """Where callbacks may go, and which server takes mails."""
+        settings = self._settings
+        security: Any = settings.mail_security
+        mail = MailServer(
+            host=settings.mail_host,
+            port=settings.mail_port,
+            sender=settings.mail_from or f"saltern@{socket.getfqdn()}",
+            security=security,
+            user=settings.mail_user,
+            password_file=settings.mail_password_file,
+            ca=settings.mail_ca,
+        )
+        reach = Destinations(settings.callbacks_allow, settings.callbacks_deny)
+        return CallbackOptions(reach=reach, ca=settings.callbacks_ca, mail=mail)
 
     def _files(self) -> Roots:
         """Where the files of the fleet are."""

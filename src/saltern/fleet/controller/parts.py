@@ -12,6 +12,7 @@ from saltern.fleet.bus.ports import Bus
 from saltern.fleet.bus.service import Services
 from saltern.fleet.controller.alarms import Alarms
 from saltern.fleet.controller.batches import Batches
+from saltern.fleet.controller.callbacks import CallbackOptions, Callbacks
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains.compiled import Permit, Seams
 from saltern.fleet.controller.chains.desk import ChainDesk
@@ -85,6 +86,7 @@ class PartOptions(Struct, frozen=True, kw_only=True):
     roster: Callable[[], Sequence[str]] = tuple
     replicas: int = 1
     reactor: ReactorOptions = ReactorOptions()
+    callbacks: CallbackOptions = CallbackOptions()
 
 
 class Asker(Struct, frozen=True):
@@ -131,6 +133,7 @@ class Parts:
         self.fleet = Fleet(
             self.calls, self.inventory, self.dispatcher, self.registry, self.hub, now=now, trees=self.trees
         )
+        self.fleet.destinations = options.callbacks.reach
         self.fleet.health = self.health = Health(self, now=now)
         self.sync = SyncDesk(
             self.calls,
@@ -247,6 +250,7 @@ class Parts:
             ("chain-plans", PlanKeeper(self.calls, self.seal, self.hub, now=now), 1.0),
             ("reactor", self.reactor, 1.0),
             ("schedules", Schedules(self._chain_desk, now=now), 1.0),
+            ("callbacks", Callbacks(self.calls, self.options.callbacks, now=now), 1.0),
             ("retention", Retention(self.options.limits, now=now), 60.0),
         ]
         if files := self.options.files:

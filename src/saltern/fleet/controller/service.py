@@ -8,6 +8,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from saltern.fleet.bus.poke import Presence
+from saltern.fleet.callbacks.reach import Destinations
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains.desk import ChainDesk
 from saltern.fleet.controller.dispatch import Dispatcher
@@ -85,6 +86,7 @@ class Fleet:
         self.progress: Callable[[str, str], Progress | None] = lambda _jid, _system: None
         self.chains: ChainDesk  # set by who makes the parts
         self.reactor: Reacts  # the same
+        self.destinations = Destinations()
         self._calls = calls
         self._inventory = inventory
         self._dispatcher = dispatcher

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from ipaddress import ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from saltern.config.files import Read, read
+from saltern.fleet.callbacks.reach import DENIED
 from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.reactor.mapping import Rule, read_map
 from saltern.fleet.store.retention import LIMITS, Limit
@@ -78,6 +80,16 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     reactor_depth: int = 8
     reactor_family: int = 100
     reactor_patience: float = 3600.0
+    callbacks_allow: tuple[str, ...] = ()
+    callbacks_deny: tuple[str, ...] = DENIED
+    callbacks_ca: str = ""
+    mail_host: str = ""
+    mail_port: int = 0
+    mail_from: str = ""
+    mail_security: str = "starttls"
+    mail_user: str = ""
+    mail_password_file: str = ""
+    mail_ca: str = ""
 
     @property
     def limits(self) -> dict[str, Limit]:
@@ -224,6 +236,19 @@ def _flag(value: object) -> bool:
 def _pinned(value: object) -> dict[str, dict[str, Any]]:
     if isinstance(value, dict) and all(isinstance(one, dict) for one in value.values()):
         return {str(name): one for name, one in value.items()}
+    raise ValueError
+
+
+def _networks(value: object) -> tuple[str, ...]:
+    several = value if isinstance(value, list) else [value]
+    if not all(isinstance(one, str) for one in several):
+        raise ValueError
+    return tuple(str(ip_network(str(one), strict=False)) for one in several)
+
+
+def _security(value: object) -> str:
+    if value in ("none", "starttls", "tls"):
+        return str(value)
     raise ValueError
 
 
@@ -410,6 +435,31 @@ KEYS: dict[str, Key] = {
     "sync.seconds": Key(
         reader=_amount(5, 86_400), needs="5 to 86400 seconds", about="how often agents ask what they missed"
     ),
+    "callbacks.allow": Key(
+        reader=_networks,
+        needs="a list of addresses or networks",
+        about="where webhooks may go although `callbacks.deny` has it, such as `10.0.0.5` or `127.0.0.0/8`",
+    ),
+    "callbacks.deny": Key(
+        reader=_networks,
+        needs="a list of addresses or networks",
+        about="where webhooks may not go, whatever a name leads to; by default this machine, link-local"
+        " addresses (where clouds keep credentials), multicast and reserved ones",
+    ),
+    "callbacks.ca": Key(
+        reader=_text, needs="a path", about="the CAs of receivers; those of the machine by default"
+    ),
+    "mail.host": Key(reader=_text, needs="a host", about="the mail server that takes notifications"),
+    "mail.port": Key(reader=_PORT, needs="a port", about="its port; 25 by default, 465 with `tls`"),
+    "mail.from": Key(
+        reader=_text, needs="an address", about="who notifications are from; `saltern@HOST` by default"
+    ),
+    "mail.security": Key(
+        reader=_security, needs="none, starttls or tls", about="how it is talked to; `starttls` by default"
+    ),
+    "mail.user": Key(reader=_text, needs="a name", about="the name to log in there with"),
+    "mail.password_file": Key(reader=_text, needs="a path", about="the file that has the password"),
+    "mail.ca": Key(reader=_text, needs="a path", about="the CAs of it; those of the machine by default"),
 }
 SECTIONS = {key.rpartition(".")[0] for key in KEYS if "." in key} | {"retention"}
 

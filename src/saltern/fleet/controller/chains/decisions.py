@@ -13,10 +13,12 @@ from typing import Any
 from msgspec import Struct, json
 
 from saltern.chains.statuses import ENDS, OVER
+from saltern.fleet.callbacks.occurrences import occurrences
 from saltern.fleet.chains.advance import advance
 from saltern.fleet.chains.deadlines import next_wakeup
 from saltern.fleet.chains.events import Command, Event, Note, Send
 from saltern.fleet.chains.model import LegState, RunState
+from saltern.fleet.controller.callbacks import notify
 from saltern.fleet.controller.chains import records
 from saltern.fleet.store import chain_runs
 from saltern.fleet.store.chain_outbox import put_orders
@@ -88,6 +90,7 @@ class Decisions:
             connection, [_order(after, one, hard, reason) for one in commands if isinstance(one, Send)]
         )
         store_events(connection, list(_events(before, after, commands)))
+        notify(connection, run, list(occurrences(before, after, commands)), after.now)
         return Decided(before, after, tuple(commands), version + written)
 
     def keep(self, decided: Decided) -> None:

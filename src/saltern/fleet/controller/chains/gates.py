@@ -10,12 +10,15 @@ from typing import Any
 
 from msgspec import Struct
 
+from saltern.fleet.callbacks.occurrences import Occurrence, name_of
 from saltern.fleet.chains.events import Closed, Event, Opened, Tick
 from saltern.fleet.chains.rollout import GateAsk
+from saltern.fleet.controller.callbacks import notify
 from saltern.fleet.controller.chains import revisions
 from saltern.fleet.controller.chains.decisions import Decisions, UnknownRun
 from saltern.fleet.store import audit, chain_gates, chain_runs
 from saltern.fleet.store.database import Connection
+from saltern.fleet.store.events import NewEvent, store_events
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 
@@ -51,6 +54,18 @@ def add(connection: Connection, run: str, asked: Mapping[str, GateAsk], digest: 
         for name, gate in asked.items()
     ]
     chain_gates.add_gates(connection, rows)
+    for name in asked:
+        announce(connection, run, name, chain_gates.OPEN, now, needed=asked[name].needed, of=asked[name].of)
+
+
+def announce(
+    connection: Connection, run: str, gate: str, status: str, now: float, *, why: str = "", **more: object
+) -> None:
+    """Let those who listen, and those who have subscribed, learn what became of a gate."""
+    data = {"gate": gate, "status": status, "why": why, **more}
+    tag = f"saltern/chain/{run}/gate/{gate.replace(' ', '-')}"
+    store_events(connection, [NewEvent(tag=tag, data={"run": run, **data}, at=now)])
+    notify(connection, run, [Occurrence(name=name_of("gate", status), data=data)], now)
 
 
 def cast(connection: Connection, who: Voter, run: str, gate: str, vote: Ballot, now: float) -> str:
@@ -103,12 +118,14 @@ def _settle(
     why = f"gate {name!r} was rejected{f': {vote.why}' if vote.why else ''}"
     event: Event = Opened(now=now, gate=name) if vote.approves else Closed(now=now, gate=name, why=why)
     Decisions().decide(connection, run, lambda _run: [event])
+    announce(connection, run, name, status, now, why=vote.why)
     return status
 
 
 def expire(connection: Connection, run: str, gate: str, now: float) -> Event:
     """Close a gate whose time is over; the event for its run."""
     chain_gates.close_gate(connection, run, gate, chain_gates.EXPIRED, now)
+    announce(connection, run, gate, chain_gates.EXPIRED, now)
     if gate.startswith(revisions.GATE):  # nothing else waits for it
         revisions.close(connection, run, gate, approved=False, expired=True, now=now)
         return Tick(now=now)

@@ -1,0 +1,1 @@
+"""Notifications about chains: what is worth one, who wants it, and how it is sent."""
