@@ -264,7 +264,7 @@ def _vote(args: SimpleNamespace, client: Client) -> int:
     run, *named = args.words
     shown = client.chain_runs.get(run)
     opened = {gate["gate"]: gate for gate in shown["gates"] if gate["status"] == "open"}
-    gate = named[0] if named else next(iter(opened), "")
+    gate = named[0] if named else _waited_gate(shown, list(opened))
     if not gate:
         what = f"no gate of {run} is open"
         raise OperationError(Diagnostic(code="chain-gate", what=what, fix=f"saltern chain show {run}"))
@@ -277,6 +277,13 @@ def _vote(args: SimpleNamespace, client: Client) -> int:
     )
     print(f"gate {voted['gate']}: {voted['status']}")
     return exits.OK
+
+
+def _waited_gate(shown: dict[str, Any], opened: list[str]) -> str:
+    """The gate that something waits for now; if nothing does, the first that is open."""
+    said = [shown["why"], *(leg["waits_for"] for leg in shown["legs"])]
+    waited = [gate for gate in opened if any(repr(gate) in text for text in said)]
+    return next(iter((*waited, *opened)), "")
 
 
 def _callbacks(name: str) -> Callable[[SimpleNamespace, Client], int]:

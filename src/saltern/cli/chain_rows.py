@@ -39,6 +39,14 @@ ACROSS_ROWS: tuple[Row, ...] = (
     _on("--lockstep", "all systems of a wave finish an action before one begins the next"),
     _row("--approvals", "N[:GROUP]", "the run waits until N persons (of GROUP) have approved it"),
     _row("--wave-approvals", "N[:GROUP]", "each wave after the first waits for approvals"),
+    Row(
+        flag="--step-approvals",
+        dest="step_approvals",
+        kind="list",
+        metavar="ACTION=N[:GROUP][@wave|@leg]",
+        group=ACROSS,
+        help="wait for approvals before an action: once for the run, each wave or each system; repeatable",
+    ),
     _row("--rollout", "FILE", "all of this from a YAML file, and stages"),
     Row(
         flag="--wave",
@@ -99,6 +107,8 @@ def rollout_of(args: SimpleNamespace) -> dict[str, Any]:
     found |= {name: True for name in FLAGS if getattr(args, name)}
     found |= {name: value for name in ("group_by", "on_halt") if (value := getattr(args, name)) is not None}
     found |= {GATES[name]: _gate(name, value) for name in GATES if (value := getattr(args, name)) is not None}
+    if args.step_approvals:
+        found["step_gates"] = [_step_gate(value) for value in args.step_approvals]
     if args.waves is not None:
         found["waves"] = [part.strip() for part in args.waves.split(",")]
     return found
@@ -122,6 +132,14 @@ def _gate(name: str, value: str) -> dict[str, Any]:
     if not number.isdigit():
         raise _wrong(name, value, "write it as 2 or as 2:GROUP")
     return {"needed": int(number), "of": group}
+
+
+def _step_gate(value: str) -> dict[str, Any]:
+    action, _, rest = value.rpartition("=")
+    asked, _, per = rest.partition("@")
+    if not action or per not in ("", "run", "wave", "leg"):
+        raise _wrong("step_approvals", value, "write it as ACTION=2:GROUP or ACTION=1@leg")
+    return {"action": action, "per": per or "run", **_gate("step_approvals", asked)}
 
 
 def _wrong(name: str, value: str, fix: str) -> OperationError:

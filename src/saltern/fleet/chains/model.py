@@ -35,6 +35,7 @@ class StepPlan(Struct, frozen=True, kw_only=True):
     on_failure: Failure = "stop"
     final: bool = False  # one of the end: done whatever came before
     place: int = 0
+    gate: str = ""  # what must be approved before it begins
 
 
 class Attempt(Struct, frozen=True):

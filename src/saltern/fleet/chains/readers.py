@@ -15,6 +15,7 @@ from saltern.fleet.chains import events
 from saltern.fleet.chains.continuation import judged, with_blockers
 from saltern.fleet.chains.events import Command, Note, Send
 from saltern.fleet.chains.legs import changed_legs, is_failed
+from saltern.fleet.chains.lockstep import waited_gate
 from saltern.fleet.chains.model import LegState, RunState, StepState
 
 Read = tuple[RunState, tuple[Command, ...]]
@@ -70,6 +71,8 @@ def _reported(run: RunState, event: events.Reported) -> Read:
         order=max(leg.order, event.order),
         again=leg.again if leg.sent else "",
     )
+    if status is Leg.WAITING and (gate := waited_gate(run, after)):
+        after = replace(after, waits_for=f"approval of gate {gate!r}")
     corrects = leg.is_over and status is not leg.status
     found = changed_legs(run, {leg.id: after})
     if run.status in ENDS and not after.is_over:
@@ -235,13 +238,18 @@ def _opened(run: RunState, event: events.Opened) -> Read:
 
 
 def _closed(run: RunState, event: events.Closed) -> Read:
-    """What has not begun is cancelled; what runs comes to its end."""
+    """What has not begun is cancelled; what runs comes to its end. A gate before a step ends the legs that
+    have not passed it, before their next step.
+    """
     if event.gate in run.opened or run.status in ENDS:
         return run, ()
-    waiting = [leg for leg in run.legs.values() if leg.sent is None and not leg.is_over and not leg.ending]
+    behind = [leg for leg in run.legs.values() if any(step.gate == event.gate for step in leg.plan)]
+    waiting = behind or [leg for leg in run.legs.values() if leg.sent is None]
+    waiting = [leg for leg in waiting if not leg.is_over and not leg.ending]
     legs = {leg.id: replace(leg, ending="operator", waits_for=event.why) for leg in waiting}
     note = Note(about=run.id, before=run.status.value, after=run.status.value, why=event.why)
-    return replace(changed_legs(run, legs), halted=event.why), (note,)
+    after = changed_legs(run, legs)
+    return (after if len(behind) == 1 < len(run.legs) else replace(after, halted=event.why)), (note,)
 
 
 READERS: dict[type[events.Event], Callable[[RunState, Any], Read]] = {

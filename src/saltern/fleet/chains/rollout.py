@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from saltern.fleet.chains.amounts import Amount, read_amount, split_waves
 from saltern.fleet.chains.model import LegState, RunState, StepPlan, StepState, Strategy, WaveState
-from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 
 Share = int | str
 TEXT = r"^[^\x00]*$"  # PostgreSQL stores no NUL in a text
@@ -23,6 +24,18 @@ class GateAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     needed: Annotated[int, Meta(ge=1, le=100)] = 1
     of: Annotated[str, Meta(max_length=200, pattern=TEXT)] = ""
     life: Annotated[float, Meta(gt=0, le=366 * 86_400.0)] = DAY
+
+
+class StepGateAsk(GateAsk, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A gate before an action: one for the run, for each wave, or for each leg."""
+
+    action: Annotated[str, Meta(min_length=1, max_length=200, pattern=TEXT)]
+    per: Literal["run", "wave", "leg"] = "run"
+
+    def name(self, system: str, wave: int) -> str:
+        """What the gate is called for a system of a wave (from 0 on)."""
+        where = {"run": "", "wave": f"wave {wave + 1} ", "leg": f"{system} "}[self.per]
+        return f"{where}step {self.action}"
 
 
 class StageAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -59,6 +72,7 @@ class Rollout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stages: list[StageAsk] = []
     gate: GateAsk | None = None
     wave_gate: GateAsk | None = None
+    step_gates: list[StepGateAsk] = []
 
 
 class Stage(Struct, frozen=True, kw_only=True):
@@ -96,13 +110,35 @@ def _amount(value: Share | None) -> Amount | None:
     return None if value is None else read_amount(value)
 
 
-def gates_of(ask: Rollout, waves: Sequence[WaveState]) -> dict[str, GateAsk]:
-    """Every gate of a run by name: ``run``, ``wave 2`` or ``stage NAME``."""
+def gates_of(ask: Rollout, run: RunState) -> dict[str, GateAsk]:
+    """Every gate of a run by name: ``run``, ``wave 2``, ``stage NAME``, ``step ACTION``."""
+    waves = run.waves
     gates = {"run": ask.gate} if ask.gate is not None else {}
     stages = {f"stage {one.name}": one.gate for one in ask.stages if one.gate is not None}
     if ask.wave_gate is not None:
         gates |= {one.gate: ask.wave_gate for one in waves if one.gate and one.gate not in stages}
-    return {**gates, **stages}
+    steps = {
+        gate.name(leg.system, leg.wave): gate
+        for gate in ask.step_gates
+        for leg in run.legs.values()
+        if any(step.id == gate.action for step in leg.plan)
+    }
+    return {**gates, **stages, **steps}
+
+
+def _gated(plan: tuple[StepPlan, ...], ask: Rollout, system: str, wave: int) -> tuple[StepPlan, ...]:
+    """The steps with their gates; those of the end have none: they are done in any case."""
+    named = {gate.action: gate.name(system, wave) for gate in ask.step_gates}
+    return tuple(replace(one, gate="" if one.final else named.get(one.id, "")) for one in plan)
+
+
+def _check_step_gates(ask: Rollout, plans: Mapping[str, tuple[StepPlan, ...]]) -> None:
+    known = {step.id for plan in plans.values() for step in plan if not step.final}
+    asked = [gate.action for gate in ask.step_gates]
+    if wrong := [one for one in asked if one not in known or asked.count(one) > 1]:
+        what = f"a gate before {wrong[0]!r} is asked for " + ("twice" if wrong[0] in known else "in vain")
+        fix = did_you_mean(wrong[0], known) or f"actions are {', '.join(sorted(known))}; each has one gate"
+        raise OperationError(Diagnostic(code="chain-gate", what=what, fix=fix))
 
 
 def make_stages(
@@ -140,6 +176,7 @@ def make_run(
 ) -> RunState:
     """A run over the systems of ``plans``, in their order."""
     strategy = strategy_of(ask)
+    _check_step_gates(ask, plans)
     waves = _waves(name, list(plans), strategy, stages, gated=ask.wave_gate is not None)
     of_wave = {leg: wave.number for wave in waves for leg in wave.legs}
     legs = [
@@ -147,7 +184,7 @@ def make_run(
             id=f"{name}.{system}",
             system=system,
             wave=of_wave[f"{name}.{system}"],
-            plan=plan,
+            plan=_gated(plan, ask, system, of_wave[f"{name}.{system}"]),
             steps=tuple(StepState() for _ in plan),
             group=(groups or {}).get(system, ""),
         )

@@ -72,6 +72,10 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     retention_approvals_rows: int = LIMITS["approvals"].rows
     retention_policies_days: float = LIMITS["policies"].days
     retention_policies_rows: int = LIMITS["policies"].rows
+    retention_chains_days: float = LIMITS["chains"].days
+    retention_chains_rows: int = LIMITS["chains"].rows
+    retention_notifications_days: float = LIMITS["notifications"].days
+    retention_notifications_rows: int = LIMITS["notifications"].rows
     retention_trees: int = 30
     git_seconds: float = 60.0
     sync_seconds: float = 600.0
@@ -398,6 +402,18 @@ KEYS: dict[str, Key] = {
     ),
     "retention.policies.rows": Key(
         reader=_ROWS, needs="a number from 100 on", about="how many versions of the policy are kept"
+    ),
+    "retention.chains.days": Key(
+        reader=_DAYS, needs="a number of days", about="how long ended runs of chains are kept, with outputs"
+    ),
+    "retention.chains.rows": Key(
+        reader=_ROWS, needs="a number from 100 on", about="how many runs of chains are kept"
+    ),
+    "retention.notifications.days": Key(
+        reader=_DAYS, needs="a number of days", about="how long notifications are kept that were sent"
+    ),
+    "retention.notifications.rows": Key(
+        reader=_ROWS, needs="a number from 100 on", about="how many notifications are kept"
     ),
     "retention.trees": Key(
         reader=_number(2, 10_000),

@@ -10,9 +10,12 @@ from sqlalchemy import Column, Connection, Table, delete, func, or_, select
 
 from saltern.fleet.store.access_tables import APPROVALS, POLICIES
 from saltern.fleet.store.approvals import REJECTED, USED
+from saltern.fleet.store.calendar_tables import NOTIFICATIONS
+from saltern.fleet.store.chain_tables import CHAIN_PLANS, CHAIN_RUNS
 from saltern.fleet.store.tables import EVENTS, JOBS, RECORDS, RETURNS
 
 DAY = 86400.0
+FEW = 20  # runs of chains: each has many rows
 STEP = 500  # rows removed in one transaction, so that nothing waits long for it
 
 
@@ -28,6 +31,8 @@ LIMITS: dict[str, Limit] = {
     "events": Limit(days=7, rows=2_000_000),
     "approvals": Limit(days=365, rows=50_000),
     "policies": Limit(days=3650, rows=1000),
+    "chains": Limit(days=365, rows=20_000),
+    "notifications": Limit(days=30, rows=200_000),
 }
 
 
@@ -38,6 +43,8 @@ def prune(connection: Connection, limits: dict[str, Limit], now: float) -> dict[
         "events": _prune_events(connection, limits["events"], now),
         "approvals": _prune_approvals(connection, limits["approvals"], now),
         "policies": _prune_policies(connection, limits["policies"], now),
+        "chains": _prune_chain_runs(connection, limits["chains"], now),
+        "notifications": _prune_notifications(connection, limits["notifications"], now),
     }
 
 
@@ -87,6 +94,34 @@ def _prune_policies(connection: Connection, limit: Limit, now: float) -> int:
     if surplus := _surplus(connection, POLICIES, max(limit.rows, len(kept))):
         gone |= {*connection.scalars(past.limit(min(surplus, STEP)))}
     connection.execute(delete(POLICIES).where(version.in_(gone)))
+    return len(gone)
+
+
+def _prune_chain_runs(connection: Connection, limit: Limit, now: float) -> int:
+    """Ended runs of chains, the oldest first, with their legs, steps, outputs, orders and votes; and plans of
+    that age. The chains themselves and their versions stay.
+    """
+    ended, run = CHAIN_RUNS.c.ended.is_not(None), CHAIN_RUNS.c.id
+    old = select(run).where(ended, CHAIN_RUNS.c.ended < now - limit.days * DAY).limit(FEW)
+    gone = {*connection.scalars(old)}
+    if surplus := _surplus(connection, CHAIN_RUNS, limit.rows):
+        first = select(run).where(ended).order_by(CHAIN_RUNS.c.created).limit(min(surplus, FEW))
+        gone |= {*connection.scalars(first)}
+    connection.execute(delete(CHAIN_RUNS).where(run.in_(gone)))
+    plans = select(CHAIN_PLANS.c.id).where(CHAIN_PLANS.c.created < now - limit.days * DAY).limit(FEW)
+    connection.execute(delete(CHAIN_PLANS).where(CHAIN_PLANS.c.id.in_({*connection.scalars(plans)})))
+    return len(gone)
+
+
+def _prune_notifications(connection: Connection, limit: Limit, now: float) -> int:
+    """What was sent, or is dead; what waits stays."""
+    number: Column[int] = NOTIFICATIONS.c.number
+    over = or_(NOTIFICATIONS.c.done.is_not(None), NOTIFICATIONS.c.next_at.is_(None))
+    past = select(number).where(over).order_by(number)
+    gone = {*connection.scalars(past.where(NOTIFICATIONS.c.created < now - limit.days * DAY).limit(STEP))}
+    if surplus := _surplus(connection, NOTIFICATIONS, limit.rows):
+        gone |= {*connection.scalars(past.limit(min(surplus, STEP)))}
+    connection.execute(delete(NOTIFICATIONS).where(number.in_(gone)))
     return len(gone)
 
 

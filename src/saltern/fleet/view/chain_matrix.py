@@ -162,7 +162,9 @@ def advice(run: Row) -> list[str]:
     opened = [gate for gate in run["gates"] if gate["status"] == "open"]
     opened = [gate for gate in opened if not is_over(run) or gate["gate"].startswith("revision ")]
     if opened:
-        lines.append(f"saltern chain approve {name} '{opened[0]['gate']}' approves it, reject ends it")
+        said = [run["why"], *(leg["waits_for"] for leg in run["legs"])]
+        waited = [gate for gate in opened if any(repr(gate["gate"]) in text for text in said)] or opened
+        lines.append(f"saltern chain approve {name} '{waited[0]['gate']}' approves it, reject ends it")
     if run["status"] == "halted":
         lines.append(f"saltern chain resume {name} --despite-failures continues, cancel ends it")
     if run["status"] == "paused":

@@ -161,7 +161,7 @@ def _write_run(connection: Connection, made: Made, *, who: str, rule: str, tree:
         "next_wakeup": now,
     }
     _add(connection, made, row)
-    gates.add(connection, run.id, gates_of(ask.rollout, run.waves), made.digest, now)
+    gates.add(connection, run.id, gates_of(ask.rollout, run), made.digest, now)
     detail = {"run": run.id, "chain": made.source.name, "version": number, "systems": len(run.legs)}
     audit.append(connection, who, "chain.run", {**detail, "target": ask.target, "rule": rule}, now)
     return Started(

@@ -60,6 +60,7 @@ def leg_values(leg: LegState) -> dict[str, Any]:
         "again_step": leg.again_step,
         "again_from": leg.again_from.value if leg.again_from else "",
         "places": [step.place for step in leg.plan],
+        "gates": [step.gate for step in leg.plan],
         "shut": leg.shut,
         "renewed": leg.renewed,
     }
@@ -161,6 +162,7 @@ def _wave_from(row: Row, legs: Sequence[LegState]) -> WaveState:
 def _leg_from(row: Row, steps: Sequence[Row], tries: Mapping[tuple[str, int], list[Attempt]]) -> LegState:
     state = json.decode(row["state"])
     places = state.get("places") or range(len(steps))
+    gates = state.get("gates") or [""] * len(steps)
     plan = tuple(
         StepPlan(
             id=one["action"],
@@ -168,8 +170,9 @@ def _leg_from(row: Row, steps: Sequence[Row], tries: Mapping[tuple[str, int], li
             on_failure=one["on_failure"],
             final=one["final"],
             place=place,
+            gate=gate,
         )
-        for one, place in zip(steps, places, strict=True)
+        for one, place, gate in zip(steps, places, gates, strict=True)
     )
     return LegState(
         id=row["id"],

@@ -129,13 +129,17 @@ def why(row: Row, waves: Sequence[Row], gates: Sequence[Row], legs: Sequence[Row
     if status in ENDS:
         return ""
     opened = [one for one in gates if one["status"] == "open"]
-    if status is Run.AWAITING_APPROVAL and opened:
-        votes = sum(one["approves"] for one in opened[0]["votes"])
-        return f"waits for approval of gate {opened[0]['gate']!r}: {votes} of {opened[0]['needed']}"
+    first = next((one for one in opened if one["gate"] == "run"), None)
+    if status is Run.AWAITING_APPROVAL and first is not None:
+        votes = sum(one["approves"] for one in first["votes"])
+        return f"waits for approval of gate 'run': {votes} of {first['needed']}"
     next_wave = next((one for one in waves if one["status"] == "pending"), None)
     gate = next((one for one in opened if next_wave and one["gate"] == next_wave["gate"]), None)
     soaking = next((one for one in waves if one["status"] == "soaking"), None)
     busy = [leg for leg in legs if leg["sent"] and Leg(leg["status"]) not in OVER]
+    waiting = [leg["waits_for"] for leg in busy if Leg(leg["status"]) is Leg.WAITING and leg["waits_for"]]
+    if waiting and len(waiting) == len(busy):
+        return f"waits for {waiting[0]}"
     if gate is not None and not busy:
         return f"waits for approval of gate {gate['gate']!r}"
     shut = [leg for leg in legs if waits_for(leg).startswith("a window: ")]
