@@ -24,7 +24,7 @@ NAMES = {"run": ["step b"], "wave": ["wave 1 step b", "wave 2 step b"], "leg": [
 def simulation(per: str, **more: Any) -> tuple[Simulation, list[str]]:
     ask = convert({"waves": [1], "step_gates": [{"action": "b", "per": per}], **more}, Rollout)
     run = make_run("r", "v", {"s1": PLAN, "s2": PLAN}, ask, now=0.0)
-    results = dict.fromkeys(("s1", "s2"), (Step.SUCCEEDED,) * 3)
+    results: dict[str, tuple[Step, ...]] = dict.fromkeys(("s1", "s2"), (Step.SUCCEEDED,) * 3)
     return Simulation(run, results), list(gates_of(ask, run))
 
 
