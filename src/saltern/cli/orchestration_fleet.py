@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from saltern.cli.options import settings_of
 
@@ -69,6 +69,24 @@ def controller_address(args: SimpleNamespace) -> str:
 
 def make_fleet(args: SimpleNamespace, note: Note, session: Session) -> Fleet:
     """How the systems of an orchestration are reached."""
+    return _ssh_fleet(args, note, session) if note.ssh else _controller_fleet(args, note, session)
+
+
+def _ssh_fleet(args: SimpleNamespace, note: Note, session: Session) -> Fleet:
+    from saltern.cli.orchestration_ssh import job_maker
+    from saltern.fleet.client.client import Client
+    from saltern.fleet.orchestration.local import SessionLocal
+    from saltern.fleet.orchestration.ssh_fleet import NoController, SshFleet
+
+    def connected() -> Client:
+        return cast("Client", NoController())
+
+    words = [word for one in args.roster for word in ("--roster", os.path.abspath(one))]
+    local = SessionLocal(session, connected, note.jid, [*words, *inherited_words(args)])
+    return SshFleet(note.jid, job_maker(args, session.settings), local)
+
+
+def _controller_fleet(args: SimpleNamespace, note: Note, session: Session) -> Fleet:
     from saltern.cli.connect import connect
     from saltern.fleet.client.client import Client
     from saltern.fleet.orchestration.controller_fleet import ControllerFleet

@@ -36,7 +36,7 @@ def begin(args: SimpleNamespace) -> int:
     """Run a new one; the exit code. One that has the number ``--jid`` already is continued."""
     settings = orchestration_settings(args)
     kept = Orchestrations(settings)
-    if args.jid and args.jid in kept.jids():
+    if args.jid and _has_begun(args.jid, kept, settings):
         return _continue(args, args.jid, kept, settings)
     if args.jid and not is_jid(args.jid):
         what = f"{args.jid!r} cannot be the number of an orchestration"
@@ -134,15 +134,25 @@ def _resume(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: Set
     return _finish(args, found[0], report, jid if resumable else "")
 
 
-def _continue(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: Settings) -> int:
-    """Resume one that broke; show one that has ended; wait for one that another process runs."""
-    from saltern.journal.report import report_of
+def _has_begun(jid: str, kept: Orchestrations, settings: Settings) -> bool:
+    """Whether something of it was done: it has a plan. One that another process runs is waited for."""
     from saltern.journal.runs import Runs
 
+    if jid not in kept.jids():
+        return False
     known = kept.summary(jid, settings)
     while known is not None and known.status == RUNNING:
         time.sleep(LOOK)
         known = kept.summary(jid, settings)
+    return known is not None and Runs(kept.settings(jid, settings)).state(known.jid).has_plan
+
+
+def _continue(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: Settings) -> int:
+    """Resume one that broke; show one that has ended."""
+    from saltern.journal.report import report_of
+    from saltern.journal.runs import Runs
+
+    known = kept.summary(jid, settings)
     if known is None or known.status in RESUMABLE:
         return _resume(args, jid, kept, settings)
     own = kept.settings(jid, settings)

@@ -109,8 +109,10 @@ class ProgramKeeper:
     def next_token(self) -> str:
         """A name for the next call of other systems that the state makes: it stays the same if the state is
         called again. Whatever is known is on disk before the name is used."""
-        self._calls += 1
         effects.acting()
+        if self._step == NO_STATE:  # a template asks, which is rendered once
+            return os.urandom(16).hex()
+        self._calls += 1
         return f"{self._jid}.{called(self._step, self._call)}.{self._calls}"
 
     # -- programs --------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ class ControllerFleet:
             with self._connect() as client:
                 value = run_runner(name, args, kwargs, client, jid=self.jid, token=token, local=self._local)
         except OperationError as problem:
-            return _failed(problem)
+            return failed_return(problem)
         return runner_return(value)
 
     def wheel(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> RunnerReturn:
@@ -89,7 +89,7 @@ class ControllerFleet:
             with self._connect() as client:
                 return runner_return(run_wheel(name, args, kwargs, client))
         except OperationError as problem:
-            return _failed(problem)
+            return failed_return(problem)
 
     def events(self, tag: str) -> Iterator[SeenEvent | None]:
         """Events whose tags fit, from the last job on; None when there are no more yet."""
@@ -132,6 +132,6 @@ def runner_return(value: Any) -> RunnerReturn:
     return RunnerReturn(value=value, is_ok=is_ok, jid=str(value.get("jid", "")), steps=steps)
 
 
-def _failed(problem: OperationError) -> RunnerReturn:
+def failed_return(problem: OperationError) -> RunnerReturn:
     found = problem.diagnostics[0]
     return RunnerReturn(value=f"{found.what}; {found.fix}" if found.fix else found.what, is_ok=False)

@@ -63,7 +63,7 @@ def call_systems(around: Around, call: RemoteCall, found: dict[str, Any], heard:
     """Make a call; ``heard`` puts what came of it into ``found``. Raises ``OperationError``."""
     calls = RemoteCalls(lambda: nullcontext(around.ask), around.jid)
     try:
-        calls.call(call, around.token or uuid4().hex, heard)
+        calls.call(call, f"{around.jid}/{around.token}" if around.token else uuid4().hex, heard)
     except NoSystems:
         return {}
     except CallRefused as problem:

@@ -6,9 +6,14 @@ it keep working. What a run has read once, the ``refresh_*`` functions let it re
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from saltern.language.nature import Nature
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import Function, documented, function
+
+if TYPE_CHECKING:
+    from saltern.modules.api.orchestration import RunnerReturn
 
 NATURE = Nature(runs_commands=True)
 KINDS = (
@@ -111,3 +116,106 @@ def list_extmods(ctx: Context) -> dict[str, list[str]]:
             if kind.startswith("_") and name.endswith(".py") and "/" not in name:
                 found.setdefault(kind[1:], []).append(name.removesuffix(".py"))
     return found
+
+
+@function
+def runner(
+    ctx: Context,
+    /,
+    name: str,
+    arg: object = None,
+    kwarg: dict[str, object] | None = None,
+    full_return: bool = False,
+    **kwargs: object,
+) -> object:
+    """Run a runner of the controller; only in an orchestration.
+
+    Args:
+        name: the runner, such as ``manage.up``.
+        arg: its arguments, as a list.
+        kwarg: its keywords.
+        full_return: answer with ``return`` and ``success`` instead of the value.
+        **kwargs: further keywords.
+
+    Example:
+        ```jinja
+        {% set there = salt['saltutil.runner']('manage.up') %}
+        ```
+    """
+    from saltern.modules.lib.orchestration.calls import next_token, orchestration_of
+
+    found = orchestration_of(ctx).runner(name, _listed(arg), {**(kwarg or {}), **kwargs}, next_token(ctx))
+    return _returned(found, full=full_return)
+
+
+@function
+def wheel(
+    ctx: Context, /, name: str, arg: object = None, kwarg: dict[str, object] | None = None, **kwargs: object
+) -> object:
+    """Call a wheel function of the controller; only in an orchestration.
+
+    Args:
+        name: the function, such as ``key.list_all``.
+        arg: its arguments, as a list.
+        kwarg: its keywords.
+        **kwargs: further keywords.
+
+    Example:
+        ```jinja
+        {% set keys = salt['saltutil.wheel']('key.list_all') %}
+        ```
+    """
+    from saltern.modules.lib.orchestration.calls import orchestration_of
+
+    found = orchestration_of(ctx).wheel(name, _listed(arg), {**(kwarg or {}), **kwargs})
+    return _returned(found, full=True)
+
+
+@function
+def cmd(
+    ctx: Context,
+    /,
+    tgt: object,
+    fun: str,
+    arg: object = (),
+    timeout: float | None = None,
+    tgt_type: str = "glob",
+    kwarg: dict[str, object] | None = None,
+    full_return: bool = False,
+    **kwargs: object,
+) -> dict[str, object]:
+    """Call a function on systems of the fleet; only in an orchestration.
+
+    Args:
+        tgt: which systems.
+        fun: the function.
+        arg: its arguments, as a list.
+        timeout: seconds within which a system must take the job.
+        tgt_type: how ``tgt`` is read.
+        kwarg: its keywords.
+        full_return: answer with ``ret``, ``retcode`` and ``jid`` of each system instead of the value.
+        **kwargs: further keywords.
+
+    Example:
+        ```jinja
+        {% set uptimes = salt['saltutil.cmd']('web*', 'status.uptime') %}
+        ```
+    """
+    from saltern.modules.lib.orchestration.remote_values import remote_values
+
+    keywords = {**(kwarg or {}), **{name: one for name, one in kwargs.items() if name not in UNUSED}}
+    return remote_values(
+        ctx, tgt, tgt_type, fun, _listed(arg), keywords, timeout=timeout or 0, full=full_return
+    )
+
+
+UNUSED = frozenset({"ret", "ssh", "roster", "expect_minions", "ret_config", "ret_kwargs"})
+
+
+def _listed(arg: object) -> list[object]:
+    return list(arg) if isinstance(arg, list | tuple) else [] if arg is None else [arg]
+
+
+def _returned(found: RunnerReturn, *, full: bool) -> object:
+    """The value, or Salt's mapping around it."""
+    return {"return": found.value, "success": found.is_ok, "jid": found.jid} if full else found.value

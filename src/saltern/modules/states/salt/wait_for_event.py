@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from saltern.language.result import Outcome, Result, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.orchestration import SeenEvent
+from saltern.modules.api.orchestration import CallRefused, Orchestration, SeenEvent
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.orchestration.calls import orchestration_of
 
 
@@ -49,7 +50,7 @@ def wait_for_event(
         return would_change(f"Orchestration would wait for event '{name}'")
     left = list(id_list) if isinstance(id_list, list | tuple) else [id_list]
     began, seen = ctx.clock.tick(), list[object]()
-    for event in orchestration_of(ctx).events(name):
+    for event in _events(orchestration_of(ctx), name):
         for value in _values(event, event_id):
             if value in left:
                 left.remove(value)
@@ -67,6 +68,13 @@ def wait_for_event(
         )
     comment = f"All events seen in {ctx.clock.tick() - began:.3f} seconds."
     return Result(outcome=Outcome.OK, comment=comment, changes=changes)
+
+
+def _events(fleet: Orchestration, tag: str) -> Iterator[SeenEvent | None]:
+    try:
+        yield from fleet.events(tag)
+    except CallRefused as problem:
+        raise Refused(str(problem)) from None
 
 
 def _values(event: SeenEvent | None, key: str) -> Iterable[object]:
