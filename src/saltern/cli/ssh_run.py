@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +22,7 @@ from saltern.fleet.ssh.controller import SshController
 from saltern.fleet.ssh.drive import Work
 from saltern.fleet.ssh.pillar import HostPillar, sources_of
 from saltern.fleet.ssh.records import Record, Records
+from saltern.fleet.ssh.render import HostRender
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.task import task_of
 from saltern.fleet.ssh.tree import local_tree
@@ -39,15 +41,23 @@ def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown, batch: Batch |
 
     job = _job(jid, call, args.saltenv or "base")
 
-    def work_for(host: Host) -> Work:
-        return Work(task=task_of(job, host), tree=tree, pillar=pillar)
+    render = HostRender(sources_of(settings), tree, job)
 
-    controller = SshController(jid, hosts, make_reach(args), work_for, batch=batch, close=pillar.close)
+    def work_for(host: Host) -> Work:
+        return Work(task=task_of(job, host), tree=tree, pillar=pillar, render=render.answer)
+
+    async def close() -> None:
+        await pillar.close()
+        await render.close()
+
+    controller = SshController(jid, hosts, make_reach(args), work_for, batch=batch, close=close)
     ask = {"function": call.function, "test": call.test, "batch": batch.size if batch is not None else ""}
     try:
         return follow_job(controller, new_followed(controller.submit(), ask), shown)
     finally:
         controller.close()
+        for problem in render.problems:
+            print(f"saltern: {problem}", file=sys.stderr)
 
 
 def _jid(args: SimpleNamespace, call: Call, hosts: list[str], records: Records) -> str:

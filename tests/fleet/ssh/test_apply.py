@@ -380,3 +380,20 @@ def test_which_targets_need_grains() -> None:
         True,
         True,
     ]
+
+
+def test_a_file_that_the_caller_renders_does_not_reach_the_host(laptop: Laptop) -> None:
+    laptop.sls("{#!controller#}{% set word = 'Sibylla-map' %}\n", "map.jinja")
+    laptop.sls(
+        "#!controller|jinja|yaml\n{% from 'map.jinja' import word %}\n# Sibylla-file\nfirst:\n  test.nop:\n"
+        "    - delayed_render: [{block: later}]\n#!delayed_block later scoped\n# Sibylla-block\nsecond:\n"
+        "  test.show_notification:\n"
+        "    - text: {{ prev_ret.__id__ }} {{ word | length }} {{ grains.id }} {{ pillar.given }}\n"
+        "#!end_delayed_block\n"
+    )
+    found = laptop.data("apply", "web", "--pillar", "{given: pear}")
+    for name in ("web1", "web2"):
+        said = {one["__id__"]: one["comment"] for one in found[name].values()}
+        assert said["second"] == f"first 11 {name} pear"
+        kept = [path for path in laptop.base(name).rglob("*") if path.is_file()]
+        assert kept and not [path for path in kept if b"Sibylla" in path.read_bytes()]

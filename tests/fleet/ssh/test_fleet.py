@@ -301,3 +301,20 @@ def test_a_chain_on_a_host_is_cancelled_while_it_runs(place: Place) -> None:
     said = place.run("chain", "cancel", run, "--reason=late")
     assert "cancelling" in said.stdout, said
     place.until(lambda: "cancelled" in place.run("chain", "show", run).stdout.splitlines()[0])
+
+
+def test_files_that_the_controller_renders_reach_no_system(place: Place) -> None:
+    place.fleet.write(
+        "controller/salt/hidden.sls",
+        "#!controller|jinja|yaml\n# Sibylla-file\nfirst:\n  test.nop:\n"
+        "    - delayed_render: [{block: later}]\n#!delayed_block later\n# Sibylla-block\nsecond:\n"
+        "  test.show_notification:\n    - text: {{ prev_ret.__id__ }} {{ grains.id }} {{ pillar.place }}\n"
+        "#!end_delayed_block\n",
+    )
+    found = json.loads(place.run("apply", "hidden", "--on", "*", "--out", "json").stdout)
+    for name in ("a1", "s1", "s2"):
+        said = {one["__id__"]: one["comment"] for one in found[name].values()}
+        assert said["second"] == f"first {name} {place.base / 'systems'}", said
+    for directory in (place.base / "a1", Path(place.server.directory)):
+        kept = [path for path in directory.rglob("*") if path.is_file()]
+        assert kept and not [path for path in kept if b"Sibylla" in path.read_bytes()]

@@ -193,7 +193,8 @@ class Parts:
         options = self.options.ssh
         if options is None:
             return None
-        options = replace(options, local=self._local_pillar, new_token=self.registry.new_token)
+        render = self.render.answer_host if self.render is not None else None
+        options = replace(options, local=self._local_pillar, new_token=self.registry.new_token, render=render)
         return SshDesk(self.calls, self.hub, self.bus, self.ssh_board, self.roster, options, now=now)
 
     def _local_pillar(self, sources: PillarSources) -> PillarSources:

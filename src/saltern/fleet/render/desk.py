@@ -10,6 +10,8 @@ it is removed.
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import hmac
 import logging
 import secrets
@@ -67,11 +69,12 @@ class RefusedQuestion(Exception):
 
 
 class _Known(Struct, frozen=True):
-    """Who asks, for which job."""
+    """Who asks, for which job; ``given`` is pillar that is known of the system beside the files."""
 
     system: System
     job: Job
     grains: tuple[str, bytes]
+    given: dict[str, Any] = {}
 
 
 class RenderDesk:
@@ -113,6 +116,20 @@ class RenderDesk:
         except OperationError as problem:
             return RenderAnswer(problem=str(problem.diagnostics[0].what))
 
+    async def answer_host(self, id_: str, question: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+        """Answer a system without an agent, over its connection. ``given`` is its pillar in the roster."""
+        request = RenderRequest(nonce="-", jid=str(question.get("jid", "")), question=_packed(question))
+        try:
+            known = msgspec.structs.replace(await self._known(id_, request.jid), given=given)
+            run = (request.jid, id_)
+            result = await self._result(known, run, _question(request), self._name(run, known, request))
+        except RefusedQuestion as problem:
+            self._refused(id_, "render", f"job {request.jid}: {problem}")
+            return {"problem": f"refused: {problem}"}
+        except OperationError as problem:
+            return {"problem": str(problem.diagnostics[0].what)}
+        return {"sent": base64.b64encode(result.sent).decode()}
+
     async def _known(self, id_: str, jid: str) -> _Known:
         found, asker, grains = await self._calls.read(_look, id_, jid)
         if found is None or found.state != "accepted":
@@ -150,6 +167,15 @@ class RenderDesk:
     # -- rendering ---------------------------------------------------------------------------------
 
     async def _rendered(self, known: _Known, run: Run, question: Question, name: str) -> RenderAnswer:
+        result = await self._result(known, run, question, name)
+        bound = SealedFor(fleet=self._fleet, system=run[1], purpose=purpose_of(run[0]))
+        box = seal(packed(result.sent), known.system.sealing_key, bound)
+        if len(box) > LARGEST:
+            return RenderAnswer(problem=f"the answer has {len(box):,} bytes, and {LARGEST:,} can be sent")
+        return RenderAnswer(sealed=box)
+
+    async def _result(self, known: _Known, run: Run, question: Question, name: str) -> RenderResult:
+        """What a question comes to; its blocks are kept. Raises ``RefusedQuestion``."""
         if question.name and not await self._sessions.is_hidden(known.job, question):
             raise RefusedQuestion(f"{question.name!r} is no file that is rendered on the controller")
         scopes: dict[str, bytes] = {}
@@ -165,11 +191,7 @@ class RenderDesk:
             await self._report(run[1], run[0], _what(question), result.detail)
         if result.scope:
             await self._calls.write(keep_scopes, run, {name: result.scope}, self._now())
-        bound = SealedFor(fleet=self._fleet, system=run[1], purpose=purpose_of(run[0]))
-        box = seal(packed(result.sent), known.system.sealing_key, bound)
-        if len(box) > LARGEST:
-            return RenderAnswer(problem=f"the answer has {len(box):,} bytes, and {LARGEST:,} can be sent")
-        return RenderAnswer(sealed=box)
+        return result
 
     async def _asked_process(
         self, known: _Known, question: Question, name: str, scopes: dict[str, bytes]
@@ -181,7 +203,9 @@ class RenderDesk:
             if not result.lacks:
                 break
             if result.lacks == SESSION:
-                options = await self._sessions.options(known.job, known.system.id, known.grains[1], key)
+                options = await self._sessions.options(
+                    known.job, known.system.id, known.grains[1], key, known.given
+                )
                 task = msgspec.structs.replace(task, run=options, scopes=scopes)
             else:
                 task = msgspec.structs.replace(task, scopes=scopes)
@@ -235,6 +259,14 @@ def _question(request: RenderRequest) -> Question:
         return msgspec.msgpack.decode(unpacked(request.question), type=Question)
     except (BadPack, msgspec.DecodeError, RecursionError):
         raise RefusedQuestion("the question is malformed") from None
+
+
+def _packed(question: dict[str, Any]) -> bytes:
+    """The question of a worker, as an agent sends it."""
+    try:
+        return packed(base64.b64decode(str(question.get("question", "")), validate=True))
+    except binascii.Error:
+        return b""
 
 
 def _what(question: Question) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -12,6 +14,7 @@ from saltern.fleet.pillar.desk import PillarOptions
 from saltern.fleet.protocol.messages import Job
 from saltern.fleet.render.task import RunOptions
 from saltern.fleet.render.trees import RenderTrees
+from saltern.language.merge import merge
 from saltern.render.remote import Question
 
 
@@ -47,28 +50,39 @@ class RunSessions:
             self._refreshed[run] = hashlib.sha256(packed).hexdigest()[:16]
         return f"{run} {facts} {self._refreshed.get(run, '')}"
 
-    async def options(self, job: Job, id_: str, grains: bytes, key: str) -> RunOptions:
+    async def options(self, job: Job, id_: str, grains: bytes, key: str, known: dict[str, Any]) -> RunOptions:
+        """``known`` is pillar of the system that is in no file; what the job gives goes over it."""
         tree, pillar = await self._trees.get(job.tree), self._pillar
-        given = job.kwargs.get("pillar")
-        environment = job.kwargs.get("pillarenv")
+        given = given_pillar(known, job)
         return RunOptions(
             key=key,
             id=id_,
             grains=msgspec.json.decode(grains) if grains else {},
             pinned=pillar.pinned.get(id_, {}),
-            overrides=given if isinstance(given, dict) else {},
+            overrides=given,
             options={
                 **tree.options,
-                "pillar_roots": self._roots(pillar.pillar_roots),
+                "pillar_roots": await asyncio.to_thread(self._roots, pillar.pillar_roots),
                 "nodegroups": pillar.nodegroups,
                 "pillar_source_merging_strategy": pillar.merging,
                 "pillar_merge_lists": pillar.merge_lists,
-                "pillarenv": str(environment) if environment else None,
-                "saltenv": str(job.kwargs["saltenv"]) if job.kwargs.get("saltenv") else None,
                 "cachedir": self._cache,
-                "test": job.test,
+                **job_options(job),
                 **engine_options(pillar.config),
             },
             extra=extra_options(pillar.config, pillar.ext_pillar),
             limit=self._limit,
         )
+
+
+def given_pillar(known: dict[str, Any], job: Job) -> dict[str, Any]:
+    """Pillar that is in no file: what is known of the system, and over it what the job gives."""
+    given = job.kwargs.get("pillar")
+    merged = merge(known, given if isinstance(given, dict) else {}, strategy="smart", merge_lists=False)
+    return merged if isinstance(merged, dict) else {}
+
+
+def job_options(job: Job) -> dict[str, Any]:
+    """What a job says of how its files are read."""
+    named = {name: job.kwargs.get(name) for name in ("pillarenv", "saltenv")}
+    return {"test": job.test, **{name: str(value) if value else None for name, value in named.items()}}

@@ -35,12 +35,14 @@ class Work(Struct, frozen=True, kw_only=True):
     """What is to be done on every host: the task, and the tree that it sees.
 
     ``begun``: it was begun before, so that a host that does not know it must not begin it again. ``keep``
-    stores a message with records of its journal; without it they stay on the host.
+    stores a message with records of its journal; without it they stay on the host. ``render`` answers for
+    files of which the host has only stubs.
     """
 
     task: dict[str, Any]
     tree: JobFiles | None = None
     pillar: HostPillar | None = None
+    render: Callable[[Host, dict[str, Any]], Awaitable[dict[str, Any]]] | None = None
     patience: float = PATIENCE
     steps: tuple[float, ...] = STEPS
     begun: bool = False
@@ -186,6 +188,9 @@ class Drive:
         tree, pillar = self._work.tree, self._work.pillar
         if question.get("ask") == "pillar" and pillar is not None:
             answer = await pillar.answer(self._host, question)
+            return await session.send({"do": "answer", "number": number, "answer": answer})
+        if question.get("ask") == "render" and self._work.render is not None:
+            answer = await self._work.render(self._host, question)
             return await session.send({"do": "answer", "number": number, "answer": answer})
         if question.get("ask") != "content" or tree is None or not await tree.has(question["digest"]):
             problem = "the caller does not have that"

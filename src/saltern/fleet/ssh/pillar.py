@@ -77,7 +77,7 @@ class HostPillar:
 
     def known(self, host: Host) -> str | None:
         """The pillar of a host if nothing has to be compiled for it."""
-        return _packed(_of_roster(host)) if self._sources.is_empty else None
+        return _packed(of_roster(host)) if self._sources.is_empty else None
 
     async def answer(self, host: Host, question: dict[str, Any]) -> dict[str, Any]:
         """What a worker on the host gets to its question: its pillar, or why there is none."""
@@ -97,14 +97,14 @@ class HostPillar:
         if result.problem:
             return {"problem": result.problem}
         compiled = msgspec.msgpack.decode(result.data, strict=False)
-        merged = merge(compiled, _of_roster(host), strategy="smart", merge_lists=False)
+        merged = merge(compiled, of_roster(host), strategy="smart", merge_lists=False)
         return {"pillar": _packed(merged), "warnings": result.warnings}
 
     async def close(self) -> None:
         await self._pool.close()
 
 
-def _of_roster(host: Host) -> dict[str, Any]:
+def of_roster(host: Host) -> dict[str, Any]:
     """What the roster says: pillar data, and variables with the groups below ``roster``."""
     known: dict[str, Any] = {**host.variables, "groups": sorted(host.groups)}
     return {**({"roster": known} if host.variables or host.groups else {}), **host.pillar}

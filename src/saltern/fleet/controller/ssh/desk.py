@@ -21,7 +21,7 @@ from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.singleton import Hold, LeaseLost
 from saltern.fleet.controller.ssh.access import HostAccess
 from saltern.fleet.controller.ssh.board import SshBoard
-from saltern.fleet.controller.ssh.driver import Driver, NotStored, Tools
+from saltern.fleet.controller.ssh.driver import Driver, HostAnswers, NotStored, Tools
 from saltern.fleet.controller.ssh.files import PublishedTree, published_tree
 from saltern.fleet.controller.ssh.records import (
     write_facts,
@@ -62,6 +62,7 @@ class DeskOptions(Struct, frozen=True, kw_only=True):
     pillar: PillarSources | None = None
     local: Callable[[PillarSources], PillarSources] = as_it_is
     roots: dict[str, list[str]] = {}
+    render: HostAnswers | None = None
 
 
 class SshDesk:
@@ -155,6 +156,7 @@ class SshDesk:
             self._tools = Tools(
                 reach=self._options.make_reach(),
                 pillar=HostPillar(sources, self._options.local) if sources is not None else None,
+                render=self._options.render,
                 deploy=self._deploy,
                 files=self._files,
                 bus=self._bus,

@@ -35,7 +35,7 @@ from saltern.fleet.protocol.messages import Away, Records
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.ssh.deploy import DEPLOY
 from saltern.fleet.ssh.drive import Done, Drive, Reach, Work
-from saltern.fleet.ssh.pillar import HostPillar
+from saltern.fleet.ssh.pillar import HostPillar, of_roster
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.task import task_of
 from saltern.fleet.ssh.tree import JobFiles
@@ -51,6 +51,10 @@ OFTEN = 0.5  # seconds between two messages on where a job is, but for a failure
 PAUSES = (0.2, 0.5, 1.0, 2.0, *STEPS)
 
 
+# Answers a host that asks for a file which is rendered here: its id, the question, its pillar in the roster.
+HostAnswers = Callable[[str, dict[str, Any], dict[str, Any]], Awaitable[dict[str, Any]]]
+
+
 class NotStored(Exception):
     """The database is away, and the host keeps what it has."""
 
@@ -60,6 +64,7 @@ class Tools(Struct, frozen=True, kw_only=True):
 
     reach: Reach
     pillar: HostPillar | None
+    render: HostAnswers | None
     deploy: Callable[[OpenWork, Host], Awaitable[Done]]
     files: Callable[[str], Awaitable[JobFiles]]
     bus: Bus
@@ -159,6 +164,7 @@ class Driver:
                 task=task_of(job, self._host),
                 tree=tree,
                 pillar=self._tools.pillar,
+                render=self._render if self._tools.render is not None else None,
                 patience=max(LEAST, self._one.expires - self._tools.now()),
                 steps=PAUSES,
                 begun=self._one.is_begun,
@@ -170,6 +176,10 @@ class Driver:
             return await self._limited(self._drive)
         except (NotFetched, OperationError) as problem:
             return Done(status="failed", why=str(problem), code=1)
+
+    async def _render(self, host: Host, question: dict[str, Any]) -> dict[str, Any]:
+        assert self._tools.render is not None
+        return await self._tools.render(host.id, question, of_roster(host))
 
     async def _limited(self, drive: Drive) -> Done:
         """Wait for its end; what exceeds the time limit of its job is ended by force."""

@@ -15,7 +15,7 @@ import msgspec
 from saltern.fleet.ssh.remote.folders import SOCKET
 from saltern.system import long_sockets
 
-MOST = 1024 * 1024
+MOST = 16 * 1024 * 1024  # bytes of a question: it may hold the return of a state
 EVERY = 1.0  # seconds between two looks at who listens
 Answerer = Callable[[dict[str, Any]], dict[str, Any]]
 

@@ -153,9 +153,9 @@ class Server:
             pause = JobFolder(os.path.join(self._own, "jobs", str(question["jid"]))).paused()
             self._caller.send({"is": "paused", "kind": pause.kind, "seconds": pause.seconds})
             return {}
-        if question.get("ask") == "pillar":
-            if self._pillar is not None:
-                return {"pillar": self._pillar}
+        if question.get("ask") == "pillar" and self._pillar is not None:
+            return {"pillar": self._pillar}
+        if question.get("ask") in ("pillar", "render"):
             question = {**question, "grains": self._grains}
         if question.get("ask") == "file":
             return self._trees.fetch(str(question["tree"]), str(question["path"]), self._contents)

@@ -36,7 +36,7 @@ class Trees:
             make_tree(self._cache, tree, manifests)
             self._cache.trim()
         self._cache.use_tree(tree)
-        return tree_options(self._cache.tree_path(tree), socket)
+        return tree_options(self._cache.tree_path(tree), socket, job)
 
     def release(self, job: str) -> None:
         self._cache.unpin(job)
