@@ -28,7 +28,7 @@ sys.path = [
 ]  # bench is a package, not bench.py
 
 import nats  # noqa: E402
-from bench import fleet_beside, fleet_files  # noqa: E402
+from bench import fleet_beside, fleet_files, fleet_render  # noqa: E402
 from bench.fleet_light import COMMAND  # noqa: E402
 from bench.fleet_local import BenchFleet, running_fleet  # noqa: E402
 from bench.fleet_measure import (  # noqa: E402
@@ -60,6 +60,8 @@ class Sizes:
         self.idle = 20 if quick else 60  # seconds
         self.jobs = 300 if quick else 10_000
         self.files = 20 if quick else 100
+        self.callers = agents or (50 if quick else 200)
+        self.callbacks = 200 if quick else 1000
 
 
 # -- light agents ------------------------------------------------------------------------------------
@@ -237,6 +239,11 @@ def measure_files(place: Path, sizes: Sizes) -> Rows:
     return asyncio.run(fleet_files.measure(place / "files", sizes.files))
 
 
+def measure_render(place: Path, sizes: Sizes) -> Rows:
+    """Call-backs of runs whose files the controller renders."""
+    return fleet_render.measure(place, sizes.callers, sizes.callbacks)
+
+
 def measure_salt(place: Path, sizes: Sizes) -> Rows:
     return fleet_beside.measure(place, sizes.real, sizes.rounds)
 
@@ -246,6 +253,7 @@ PARTS: dict[str, Callable[[Path, Sizes], Rows]] = {
     "postgresql": measure_postgresql,
     "agent": measure_agent,
     "files": measure_files,
+    "render": measure_render,
     "salt": measure_salt,
     "many": measure_many,
 }

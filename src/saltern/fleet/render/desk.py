@@ -15,6 +15,7 @@ import binascii
 import hmac
 import logging
 import secrets
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
@@ -46,6 +47,7 @@ log = logging.getLogger(__name__)
 
 LARGEST = 600 * 1024  # bytes of a sealed answer, so that it is one message
 MOST_FRAMES = 1000  # questions of one run that are answered
+FRESH = 1.0  # seconds for which it is believed that a job is open: another controller may have stored its end
 TRIES = 3  # a process may lack the session, then a scope
 Run = tuple[str, str]  # a job and a system
 
@@ -102,6 +104,7 @@ class RenderDesk:
         self._most = most
         self._secret = secrets.token_bytes(32)
         self._answers: dict[Run, dict[str, asyncio.Task[RenderAnswer]]] = {}
+        self._fresh: dict[Run, tuple[float, _Known]] = {}
         self._ended = asyncio.Event()
 
     async def answer(self, id_: str, request: RenderRequest) -> RenderAnswer:
@@ -131,6 +134,15 @@ class RenderDesk:
         return {"sent": base64.b64encode(result.sent).decode()}
 
     async def _known(self, id_: str, jid: str) -> _Known:
+        """Who asks. What was found is believed for a moment, unless something was stored meanwhile."""
+        before = self._fresh.get((jid, id_))
+        if before is not None and time.monotonic() - before[0] < FRESH:
+            return before[1]
+        known = await self._looked_up(id_, jid)
+        self._fresh[jid, id_] = (time.monotonic(), known)
+        return known
+
+    async def _looked_up(self, id_: str, jid: str) -> _Known:
         found, asker, grains = await self._calls.read(_look, id_, jid)
         if found is None or found.state != "accepted":
             raise RefusedQuestion("the key of this system is not accepted")
@@ -178,12 +190,7 @@ class RenderDesk:
         """What a question comes to; its blocks are kept. Raises ``RefusedQuestion``."""
         if question.name and not await self._sessions.is_hidden(known.job, question):
             raise RefusedQuestion(f"{question.name!r} is no file that is rendered on the controller")
-        scopes: dict[str, bytes] = {}
-        if question.scope:
-            scopes = await self._calls.read(scopes_of, run, [question.scope])
-            if question.scope not in scopes:
-                raise RefusedQuestion("it names a block of another job, or of another system")
-        result = await self._asked_process(known, question, name, scopes)
+        result = await self._asked_process(known, run, question, name)
         if result.refused:
             raise RefusedQuestion(result.refused)
         if result.detail:
@@ -193,15 +200,24 @@ class RenderDesk:
             await self._calls.write(keep_scopes, run, {name: result.scope}, self._now())
         return result
 
-    async def _asked_process(
-        self, known: _Known, question: Question, name: str, scopes: dict[str, bytes]
-    ) -> RenderResult:
+    async def _scopes(self, run: Run, question: Question) -> dict[str, bytes]:
+        """The scope that a question names, as it was kept. Raises ``RefusedQuestion`` for a foreign one."""
+        if not question.scope:
+            return {}
+        scopes: dict[str, bytes] = await self._calls.read(scopes_of, run, [question.scope])
+        if question.scope not in scopes:
+            raise RefusedQuestion("it names a block of another job, or of another system")
+        return scopes
+
+    async def _asked_process(self, known: _Known, run: Run, question: Question, name: str) -> RenderResult:
+        """The process has scopes by the run, so a foreign one is never found there."""
         key = self._sessions.key(known.job, known.system.id, known.grains[0], question)
         task = RenderTask(key=key, question=msgspec.msgpack.encode(question), name=name)
         result = await self.pool.render(task)
         for _ in range(TRIES):
             if not result.lacks:
                 break
+            scopes = await self._scopes(run, question)
             if result.lacks == SESSION:
                 options = await self._sessions.options(
                     known.job, known.system.id, known.grains[1], key, known.given
@@ -216,6 +232,7 @@ class RenderDesk:
 
     def wake(self) -> None:
         """A job may have ended."""
+        self._fresh.clear()
         self._ended.set()
 
     async def run(self, every: float = 5.0) -> None:
@@ -234,6 +251,7 @@ class RenderDesk:
 
     async def discard_ended(self) -> None:
         """Discard the answers and the blocks of jobs that have ended."""
+        self._fresh.clear()
         if self._answers:
             still = await self._calls.read(open_runs, list(self._answers))
             self._answers = {run: found for run, found in self._answers.items() if run in still}
