@@ -88,6 +88,7 @@ bench: $(STAMP) ## measure; BENCH=--short takes a minute, for information
 	$(PY) bench/run.py $(BENCH)
 	$(if $(BENCH),,$(PY) bench/fleet.py --quick)
 	$(if $(BENCH),,$(PY) bench/ssh.py --quick)
+	$(if $(BENCH),,$(PY) bench/console.py --quick)
 
 docs: $(STAMP) ## write the generated pages of docs/reference again
 	$(PY) -m tools.reference

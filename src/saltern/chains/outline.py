@@ -165,16 +165,17 @@ def _flaw(one: Diagnostic, listed: tuple[Listed, ...]) -> Flaw:
     line = one.where.line if one.where else 0
     at = next((action for action in listed if action.first <= line <= action.last), None)
     field = _field(one.what, at)
+    repair = _seconds(at.given, at.kind, field) if at and field else None
     return Flaw(
         code=one.code,
-        what=one.what,
+        what=one.what if repair is None else f"{field}: a number of seconds is needed, without a unit",
         fix=one.fix,
         line=line,
         column=one.where.column if one.where else 0,
         list=at.list if at else "",
         index=at.index if at else -1,
         field=field,
-        repair=_seconds(at.given, at.kind, field) if at and field else None,
+        repair=repair,
     )
 
 
@@ -184,7 +185,8 @@ UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
 def _seconds(given: Mapping[str, Any], kind: str, field: str) -> float | None:
     """What a time with a unit is in seconds."""
     body = given.get(kind)
-    value = body.get(field) if isinstance(body, Mapping) else None
+    is_short = field == KINDS[kind].short and not isinstance(body, Mapping)
+    value = body if is_short else body.get(field) if isinstance(body, Mapping) else None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|d)", value) if isinstance(value, str) else None
     return float(found[1]) * UNITS[found[2]] if found else None
 

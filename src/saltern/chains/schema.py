@@ -76,6 +76,7 @@ def _fields(shape: type[Struct]) -> tuple[Field, ...]:
 def _field(one: inspect.Field) -> Field:
     type_, choices = _type(one.type)
     default = None if one.default is msgspec.NODEFAULT else one.default
+    choices = tuple(sorted(choices, key=lambda choice: choice != default))  # what is usual comes first
     return Field(name=one.encode_name, type=type_, required=one.required, default=default, choices=choices)
 
 

@@ -164,10 +164,11 @@ class InboxAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class CalendarQuery(Query, frozen=True, kw_only=True):
-    """Which days: ``begin`` is a time, now without it."""
+    """Which days: ``begin`` is a time, now without it. ``count``: also for how many systems it is."""
 
     begin: Time | None = None
     days: Annotated[int, Meta(ge=1, le=35)] = 7
+    count: bool = False
 
 
 class CalendarRow(ApiAnswer, frozen=True, kw_only=True):
@@ -178,7 +179,7 @@ class CalendarRow(ApiAnswer, frozen=True, kw_only=True):
     target: str
     note: str
     zone: str
-    systems: int
+    systems: int | None
     windows: list[list[float]]
 
 
@@ -299,7 +300,7 @@ class CountsQuery(Query, frozen=True, kw_only=True):
 
 
 class CountsAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """How many events are in each part of the time, by the first two words of their tags."""
+    """How many events are in each part of the time, by what they are about: job, chain, key, alarm …"""
 
     since: float
     until: float

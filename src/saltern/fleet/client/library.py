@@ -88,9 +88,9 @@ class Windows:
         """Whether work may begin on each system, why not now, and its next windows."""
         return self._session.pages("/v1/windows-check", target=target, **_given(**options))
 
-    def calendar(self, *, begin: float | None = None, days: int = 7) -> Row:
-        """The windows of some days, and what schedules plan in them."""
-        found: Row = self._session.get("/v1/calendar", **_given(begin=begin, days=days))
+    def calendar(self, *, begin: float | None = None, days: int = 7, count: bool = False) -> Row:
+        """The windows of some days, and what schedules plan in them; ``count``: for how many systems."""
+        found: Row = self._session.get("/v1/calendar", **_given(begin=begin, days=days, count=count))
         return found
 
     def why(self, target: str = "*", **options: Any) -> Row:

@@ -13,7 +13,6 @@ from saltern.fleet.store.chain_tables import (
     CHAIN_LEGS,
     CHAIN_RUNS,
     CHAIN_VOTES,
-    CHAIN_WAVES,
     CHAINS,
 )
 from saltern.fleet.store.tables import SYSTEMS
@@ -139,13 +138,3 @@ def usual_times(connection: Connection, chain: str) -> tuple[float, float] | Non
     if not took:
         return None
     return took[(len(took) - 1) // 2], took[min(len(took) - 1, int(len(took) * 0.95))]
-
-
-def next_waves(connection: Connection, runs: Sequence[str]) -> dict[str, int]:
-    """The number (from 0) of the first wave of each run that has not begun."""
-    query = (
-        select(CHAIN_WAVES.c.run, func.min(CHAIN_WAVES.c.number))
-        .where(CHAIN_WAVES.c.run.in_(runs), CHAIN_WAVES.c.status == "pending")
-        .group_by(CHAIN_WAVES.c.run)
-    )
-    return {str(run): int(number) for run, number in connection.execute(query)}

@@ -43,7 +43,7 @@ async def show_calendar(call: Call[CalendarQuery, None]) -> CalendarSheet:
 async def _calendar(
     call: Call[Any, None], one: store.StoredCalendar, begin: float, end: float
 ) -> CalendarRow:
-    systems = await call.desk.fleet.resolve(one.target)
+    systems = await call.desk.fleet.resolve(one.target) if call.query.count else None
     found = await call.ask(lambda: windows.compiled(one).intervals(begin, end))
     return CalendarRow(
         name=one.name,
@@ -51,7 +51,7 @@ async def _calendar(
         target=one.target,
         note=one.note,
         zone=one.zone,
-        systems=len(systems),
+        systems=None if systems is None else len(systems),
         windows=[[max(first, begin), min(last, end)] for first, last in found],
     )
 

@@ -28,7 +28,7 @@ async def list_history(call: Call[HistoryQuery, None]) -> HistoryAnswer:
 
 
 async def count_events(call: Call[CountsQuery, None]) -> CountsAnswer:
-    """How many events there were over time, by the first two words of their tags."""
+    """How many events there were over time, by what they are about."""
     query = call.query
     until = call.desk.now() if query.until is None else query.until
     since = min(until, until - DAY if query.since is None else query.since)

@@ -34,18 +34,18 @@ def _waiting(connection: Connection, who: Principal, now: float) -> tuple[list[W
 
 
 def _gates(connection: Connection, who: Principal, now: float) -> Iterator[WaitingAnswer]:
-    rows = waiting.open_gates(connection, now)
-    systems = waiting.leg_numbers(connection, [row["run"] for row in rows])
-    following = waiting.next_waves(connection, [row["run"] for row in rows])
-    for row in rows:
-        if _is_next(row, following.get(row["run"], -1)):
-            yield _gate(row, systems.get(row["run"], 0), who)
+    """The first open gate of each run: later ones wait for it."""
+    first: dict[str, dict[str, Any]] = {}
+    for row in sorted(waiting.open_gates(connection, now), key=_wave):
+        first.setdefault(row["run"], row)
+    systems = waiting.leg_numbers(connection, [*first])
+    yield from (_gate(row, systems.get(run, 0), who) for run, row in first.items())
 
 
-def _is_next(row: dict[str, Any], wave: int) -> bool:
-    """Whether the run stands before this gate, and not before an earlier one."""
-    name = str(row["name"])
-    return not name.startswith("wave ") or name == f"wave {wave + 1}"
+def _wave(row: dict[str, Any]) -> int:
+    """Where a gate is on the way of its run: that of the run itself comes before all waves."""
+    number = str(row["name"]).removeprefix("wave ")
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 0
 
 
 def _gate(row: dict[str, Any], systems: int, who: Principal) -> WaitingAnswer:

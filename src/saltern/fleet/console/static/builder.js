@@ -64,9 +64,13 @@
   }
   const place = () => form.elements.place.value.split(":");
   const key = (list, index) => `act-${list}-${index}`;
+  function adopt(act) {  // keys act on what has the focus, also if another action is chosen
+    const own = act.closest("li").dataset.place;
+    if (own !== form.elements.place.value) { form.elements.place.value = own; form.elements.kind.value = ""; }
+  }
   function undo() { const last = past.pop(); if (last !== undefined) send("", { over: last, focus: key(...place()) }).then(() => announce("undone")); }
   function step(by) {
-    const steps = all(".act"), n = steps.findIndex((s) => s.getAttribute("aria-current") === "true"), to = steps[n + by];
+    const steps = all(".act"), n = steps.indexOf(document.activeElement), to = steps[n + by];
     if (to) send(to.value, { focus: to.dataset.key });
   }
   function shift(by) {
@@ -103,6 +107,7 @@
     if (item && (e.key === "ArrowDown" || e.key === "ArrowUp")) { e.preventDefault(); const items = all("details.add button"); items[(items.indexOf(item) + (e.key === "ArrowDown" ? 1 : -1) + items.length) % items.length].focus(); return; }
     if (item && e.key === "Escape") { e.preventDefault(); at("details.add").open = false; at("#add").focus(); return; }
     if (!act) return;
+    adopt(act);
     const by = { ArrowUp: -1, ArrowDown: 1 }[e.key];
     if (by) { e.preventDefault(); if (e.altKey) shift(by); else step(by); }
     if (e.key === "Delete") { e.preventDefault(); const [list, index] = place(); send("remove", { focus: key(list, Math.max(0, +index - 1)) }); }

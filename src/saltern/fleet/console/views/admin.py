@@ -11,13 +11,14 @@ from saltern.fleet.console.views.chains import number_of
 STATES = ("pending", "accepted", "rejected", "revoked")
 DAY = 86_400.0
 PAGE = 100
+KEYS = 40  # on one page: each has its own questions
 
 
 async def gather_keys(visit: Visit) -> Data:
     """Keys of one state, and how systems join."""
     state = visit.query.get("state", "")
     state = state if state in STATES else "pending"
-    page = await visit.ask.get("/v1/systems", state=state, limit=PAGE, cursor=visit.query.get("after", ""))
+    page = await visit.ask.get("/v1/systems", state=state, limit=KEYS, cursor=visit.query.get("after", ""))
     tokens = await visit.ask.every("/v1/tokens") if visit.may("tokens.read") else None
     return {
         "state": state,

@@ -49,7 +49,7 @@ def _monday(visit: Visit) -> float:
 def _day(at: float, now: float) -> Data:
     is_today = at <= now < at + DAY
     return {
-        "name": time.strftime("%a %-d %b", time.gmtime(at)) + (", today" if is_today else ""),
+        "name": time.strftime("%a %-d", time.gmtime(at)) + (", today" if is_today else ""),
         "today": is_today,
     }
 

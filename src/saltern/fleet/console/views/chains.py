@@ -7,7 +7,7 @@ from typing import Any
 from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.row import Act, Data, Form, Page, Visit
 
-LATEST = 300  # runs that the list looks at for the last ones of each chain
+LATEST = 60  # runs that the list looks at for the last ones of each chain
 SHOWN = 8
 FAILED = ("failed", "indeterminate", "expired")
 

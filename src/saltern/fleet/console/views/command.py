@@ -98,7 +98,6 @@ async def gather_command(visit: Visit) -> Data:
         "used": _used(jobs),
         "groups": await visit.ask.every("/v1/groups", most=500),
         "systems": None,
-        "away": 0,
         "verdict": None,
         "action": as_action(function, args),
     }
@@ -117,15 +116,7 @@ def _used(jobs: list[Data]) -> list[Data]:
 
 async def _aim(visit: Visit, target: str, function: str) -> Data:
     systems = (await visit.ask.send("POST", "/v1/resolve", {"target": target}))["systems"]
-    why = await visit.ask.get("/v1/windows-why", target=target)
-    away = sum(one["systems"] for one in why["groups"] if one["state"] == "away")
-    held = [one for one in why["groups"] if one["state"] == "held"]
-    return {
-        "systems": systems,
-        "away": away,
-        "held": held,
-        "verdict": await _verdict(visit, target, function),
-    }
+    return {"systems": systems, "verdict": await _verdict(visit, target, function)}
 
 
 async def _verdict(visit: Visit, target: str, function: str) -> Data | None:

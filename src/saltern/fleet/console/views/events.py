@@ -52,7 +52,7 @@ async def gather(visit: Visit) -> Data:
 
 def shown(one: Data) -> Data:
     """An event as a row: an icon, what it is about, where it leads, and its data as text."""
-    icon = next((icon for prefix, icon in ICONS if one["tag"].startswith(prefix)), "i-event")
+    icon = next((icon for prefix, icon in ICONS if one["tag"].startswith(prefix)), "i-clock")
     return {**one, "icon": icon, "link": link(one), "text": text(one["data"])}
 
 
