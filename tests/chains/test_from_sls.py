@@ -91,7 +91,7 @@ def essence(plan: LegPlan) -> list[object]:
 
 
 @given(chains())
-def test_a_chain_that_is_saved_as_a_state_is_read_back(text: str) -> None:
+def test_54_a_chain_that_is_saved_as_a_state_is_read_back_as_the_same_plan(text: str) -> None:
     plan = plan_for(read_chain(text, "c"), "web1")
     saved = state_text(plan)
     again = plan_for(read_chain(chain_text(saved, "c.sls", "c"), "c"), "web1")
