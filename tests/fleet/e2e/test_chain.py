@@ -10,6 +10,7 @@ from collections import Counter
 
 import pytest
 from tests.fleet.e2e.conftest import Place
+from tests.fleet.e2e.terminal import at_terminal
 
 from saltern.cli import exits
 
@@ -204,3 +205,25 @@ def test_subscriptions_as_a_user_types_them(place: Place) -> None:
     assert "s3cret" not in place.run("chain", "subscriptions").stdout
     assert place.run("chain", "unsubscribe", "ops").stdout == "ops is removed\n"
     assert place.run("chain", "subscriptions").stdout == "there are no subscriptions\n"
+
+
+def test_a_run_is_drawn_at_a_terminal_in_place_and_leaves_only_its_end(place: Place) -> None:
+    gate = place.base / "drawn-gate"
+    text = (
+        "chain: drawn\nactions:\n  - {id: first, command: 'true'}\n"
+        f"  - {{id: second, command: 'until test -e {gate}; do sleep 0.05; done'}}\n"
+        "  - {id: third, command: 'false'}\n  - {id: fourth, command: 'true'}\n"
+    )
+    run = place.run(
+        "chain", "run", write(place, text, "drawn.yaml"), "--on", "web*", "--detach"
+    ).stdout.strip()
+    with at_terminal(place.command("chain", "watch", run), place.env, str(place.base), rows=12) as terminal:
+        terminal.until(lambda screen: screen.text.count("✔ ▸ · ·") == 2)
+        assert f"run {run}: running" in terminal.screen.text
+        assert len(terminal.screen.lines) <= 12
+        gate.touch()
+        assert terminal.end() == exits.FAILED
+    shown = terminal.screen.text
+    assert "▸" not in shown and "running" not in shown, "what was drawn is gone"
+    assert shown.count("blocked by third") == 1, "systems that went the same way are shown once"
+    assert "2 systems: 2 failed" in shown and f"saltern chain retry {run}" in shown

@@ -160,11 +160,10 @@ def advice(run: Row) -> list[str]:
     name, found = run["run"], Counter(leg["status"] for leg in run["legs"])
     lines: list[str] = []
     opened = [gate for gate in run["gates"] if gate["status"] == "open"]
-    opened = [gate for gate in opened if not is_over(run) or gate["gate"].startswith("revision ")]
-    if opened:
-        said = [run["why"], *(leg["waits_for"] for leg in run["legs"])]
-        waited = [gate for gate in opened if any(repr(gate["gate"]) in text for text in said)] or opened
-        lines.append(f"saltern chain approve {name} '{waited[0]['gate']}' approves it, reject ends it")
+    said = [run["why"], *(leg["waits_for"] for leg in run["legs"])]
+    waited = [gate["gate"] for gate in opened if _is_waited(gate["gate"], said)]
+    if waited:
+        lines.append(f"saltern chain approve {name} '{waited[0]}' approves it, reject ends it")
     if run["status"] == "halted":
         lines.append(f"saltern chain resume {name} --despite-failures continues, cancel ends it")
     if run["status"] == "paused":
@@ -178,6 +177,11 @@ def advice(run: Row) -> list[str]:
             f"saltern chain retry {name} runs again what has not succeeded; log {name} has the details"
         )
     return lines
+
+
+def _is_waited(gate: str, said: Sequence[str]) -> bool:
+    """Whether something waits for the gate now: a run or a leg says so, or it is that of a changed plan."""
+    return gate.startswith("revision ") or any(repr(gate) in text for text in said)
 
 
 def leg_lines(leg: Row) -> Iterator[str]:
