@@ -149,6 +149,7 @@ class StepShown(ApiAnswer, frozen=True, kw_only=True):
     ended: float | None
     final: bool
     chunk: str
+    tries: list[dict[str, Any]] = []
 
 
 class LegAnswer(ApiAnswer, frozen=True, kw_only=True):
@@ -163,6 +164,9 @@ class LegAnswer(ApiAnswer, frozen=True, kw_only=True):
     quarantined: bool
     steps: list[StepShown]
     orders: list[dict[str, Any]]
+    wave: int = 0
+    begun: float | None = None
+    ended: float | None = None
 
 
 class OutputsQuery(PageQuery, frozen=True, kw_only=True):

@@ -45,6 +45,7 @@ from saltern.fleet.api.orchestration_shapes import OrchestrationBegan, Orchestra
 from saltern.fleet.api.pages import Page, PageQuery
 from saltern.fleet.api.reactor_table import REACTOR_ROUTES
 from saltern.fleet.api.route import Route, delete, get, post
+from saltern.fleet.api.run_table import RUN_ROUTES
 from saltern.fleet.api.shapes import (
     AcceptBody,
     CaAnswer,
@@ -136,5 +137,6 @@ ROUTES: tuple[Route, ...] = (
     *SUBSCRIPTION_ROUTES,
     *ACCESS_ROUTES,
     *CHAIN_ROUTES,
+    *RUN_ROUTES,
     *CONSOLE_ROUTES,
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator
 from typing import Any
 
-from saltern.fleet.client.session import Session, part
+from saltern.fleet.client.session import Session, part, query_text
 
 Row = dict[str, Any]
 
@@ -45,6 +46,26 @@ class ChainRuns:
 
     def leg(self, run: str, system: str) -> Row:
         found: Row = self._session.get(f"/v1/chain-runs/{part(run)}/legs/{part(system)}")
+        return found
+
+    def shapes(self, run: str, *, at: float | None = None, most: int = 40) -> Row:
+        """The run as a matrix in which equal rows are one; ``at``: as it was then."""
+        return self._row(run, f"/shapes{query_text({'at': at, 'most': most})}")
+
+    def rows(self, run: str, *, status: str = "", wave: int | None = None) -> Iterator[Row]:
+        """Each system as a row of the matrix."""
+        path = f"/v1/chain-runs/{part(run)}/rows"
+        return self._session.pages(path, status=status, wave=wave)
+
+    def causes(self, run: str = "") -> builtins.list[Row]:
+        """Why systems have failed: of a run, or of all that are open or have ended lately."""
+        path = f"/v1/chain-runs/{part(run)}/causes" if run else "/v1/causes"
+        found: builtins.list[Row] = self._session.get(path)["items"]
+        return found
+
+    def moments(self, run: str) -> builtins.list[Row]:
+        """When something happened to a run."""
+        found: builtins.list[Row] = self._row(run, "/moments")["items"]
         return found
 
     def log(self, run: str) -> Iterator[Row]:

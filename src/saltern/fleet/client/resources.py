@@ -26,6 +26,19 @@ class Systems:
     def facts(self, system: str) -> Row:
         return self._row(system, "/facts")
 
+    def legs(self, system: str) -> Iterator[Row]:
+        """The runs of chains on a system, with the result there."""
+        return self._session.pages(f"/v1/systems/{part(system)}/legs")
+
+    def glance(self, target: str = "") -> Row:
+        """How many systems there are, how they are, and what facts divide them."""
+        found: Row = self._session.get("/v1/glance", target=target)
+        return found
+
+    def states(self, target: str = "", *, state: str = "") -> Iterator[Row]:
+        """Systems with what is the matter with them, the worst first."""
+        return self._session.pages("/v1/states", target=target, state=state)
+
     def accept(self, system: str, *, fingerprint: str = "") -> Row:
         """Accept its key; with a fingerprint, only if it is that of the key."""
         return self._decide(system, "accept", {"fingerprint": fingerprint})

@@ -9,24 +9,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from saltern.fleet.api.problems import ApiError
-from saltern.fleet.console.ask import Ask
+from saltern.fleet.console.ask import NAME, Ask
 from saltern.fleet.console.row import Act, Form
 from saltern.fleet.console.views.account import ACCOUNT_ACTS
+from saltern.fleet.console.views.runs import RUN_ACTS
 from saltern.fleet.console.work_acts import WORK_ACTS
 from saltern.language.diagnostics import Diagnostic
 
 FEW = 10  # systems for which one button is enough
-ACTS: tuple[Act, ...] = (*ACCOUNT_ACTS, *WORK_ACTS)
+ACTS: tuple[Act, ...] = (*ACCOUNT_ACTS, *RUN_ACTS, *WORK_ACTS)
 
 
 async def perform(act: Act, ask: Ask, form: Form) -> Any:
     """Check the confirmation, and ask the API; its answer."""
-    if act.count is not None:
-        check_number(form, await act.count(ask, form), danger=act.danger(form))
-    elif act.danger(form):
-        check_number(form, 1, danger=True)
-    names = {name: value for name, value in form.path.items() if f"{{{name}}}" in act.route}
+    found = await act.count(ask, form) if act.count is not None else (1 if act.danger(form) else None)
+    if isinstance(found, list):
+        form = replace(form, systems=tuple(found))
+        found = len(found)
+    if found is not None:
+        check_number(form, found, danger=act.danger(form))
+    names = {name: form.path[name] for name in NAME.findall(act.route)}
     return await ask.send(
         act.method, act.route, act.body(form), client_token=form.text("client_token"), **names
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Coroutine
 from secrets import token_urlsafe
 from typing import Any
@@ -31,6 +32,7 @@ from saltern.fleet.console.session import secret_of
 from saltern.fleet.console.stream import Streams
 from saltern.language.diagnostics import Diagnostic, SalternError
 
+LOG = logging.getLogger("saltern.fleet.console")
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 MOST_FIELDS = 2000
 NAMES = {page.name: page for page in reversed(PAGES)}
@@ -63,12 +65,14 @@ class Shell:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        send = SafeSend(send)
+        safe = SafeSend(send)
         try:
-            await self._app(scope, receive, send)
-        except (SalternError, BusError, HTTPException) as problem:
+            await self._app(scope, receive, safe)
+        except Exception as problem:
+            if safe.begun:
+                raise
             answer = await self._site.problem(Request(scope, receive), problem)
-            await answer(scope, receive, send)
+            await answer(scope, receive, safe)
 
 
 class Site:
@@ -193,6 +197,13 @@ def problem_answer(problem: Exception, request: Request) -> tuple[int, Problem]:
         if problem.status_code == 405:
             what = f"{request.method} is not possible here"
         return problem.status_code, Problem(code="console-no-page", what=what, fix="begin at the overview")
+    if not isinstance(problem, BusError):
+        id_ = request.scope["saltern_id"]
+        LOG.error("request %s failed", id_, exc_info=problem)
+        fix = f"look for {id_} in the log of the controller, and report what is found there"
+        return 500, Problem(
+            code="api-failed", what=f"the controller failed to show the page ({id_})", fix=fix
+        )
     what = f"the broker did not do what the controller asked of it: {problem}"
     return 503, Problem(
         code="fleet-broker-refused", what=what, fix="ask again; see `saltern controller doctor`"

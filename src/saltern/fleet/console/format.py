@@ -55,10 +55,12 @@ ORDER = (
     "update", "reboot", "running", "none", "cancelled", "skipped", "changed", "ok",
 )  # fmt: skip
 _RANKS = {mark: number for number, mark in enumerate(ORDER)}
-STRIP = (
-    "ok", "changed", "skipped", "running", "reboot", "update", "away", "unknown", "failed", "timeout",
-    "partial", "halted", "paused", "waiting", "queued", "approval", "cancelled", "none",
-)  # fmt: skip
+STRIP = ("ok", "changed", "running", "reboot", "away", "unknown", "failed", "timeout", "waiting", "none")
+# A strip and a line of time have fewer colours than there are marks.
+PLAIN = {
+    "skipped": "ok", "update": "reboot", "partial": "failed", "halted": "failed", "paused": "waiting",
+    "queued": "waiting", "approval": "waiting", "cancelled": "none",
+}  # fmt: skip
 
 
 def mark(status: str) -> str:
@@ -71,11 +73,17 @@ def rank(status: str) -> int:
     return _RANKS[mark(status)]
 
 
+def plain(status: str) -> str:
+    """The mark of a status, as one of those that a strip has."""
+    return PLAIN.get(mark(status), mark(status))
+
+
 def parts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """Statuses with their numbers, as the parts of a strip."""
     found: dict[str, int] = {}
     for status, number in counts.items():
-        found[mark(status)] = found.get(mark(status), 0) + number
+        kind = plain(status)
+        found[kind] = found.get(kind, 0) + number
     return [(one, found[one]) for one in STRIP if found.get(one)]
 
 

@@ -26,10 +26,12 @@ class SafeSend:
 
     def __init__(self, send: Send, headers: Mapping[str, str] = HEADERS) -> None:
         self._send = send
+        self.begun = False
         self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
+            self.begun = True
             given = message.get("headers", ())
             names = {bytes(name).lower() for name, _ in given}
             message["headers"] = [*given, *(one for one in self._headers if one[0] not in names)]

@@ -42,7 +42,8 @@ async def page_parts(page: Page, visit: Visit, data: Data) -> Data:
     """What a page adds to be live: the topics it follows, since when, and their parts."""
     after = await newest(visit)
     names = [INBOX] if find_topic(INBOX) and visit.may("approvals.read") else []
-    names += [fill(page.topic, visit.path)] if page.topic and page.topic != INBOX else []
+    own = page.topic if data.get("at") is None else ""  # what shows the past follows nothing
+    names += [fill(own, visit.path)] if own and own != INBOX else []
     parts: Data = {}
     for name in names:
         parts |= await topic_parts(name, visit, data)

@@ -67,6 +67,7 @@ class Form(Struct, frozen=True, kw_only=True):
     fields: Mapping[str, str]
     lists: Mapping[str, list[str]]
     path: Mapping[str, str]
+    systems: tuple[str, ...] = ()  # those that the action is about, as they were counted
 
     def text(self, name: str) -> str:
         return self.fields.get(name, "").strip()
@@ -82,7 +83,8 @@ class Form(Struct, frozen=True, kw_only=True):
         return self.fields.get(name, "") in ("on", "true", "1", "yes")
 
 
-Count = Callable[[Ask, Form], Awaitable[int]]
+# How many systems an action is about, or which; None: it can be undone, and asks for no number.
+Count = Callable[[Ask, Form], Awaitable[int | list[str] | None]]
 More = Callable[[Ask, Form, Any], Awaitable[Data]]
 
 

@@ -6,9 +6,34 @@ import re
 from collections.abc import Mapping
 
 from saltern.fleet.console.row import Topic
+from saltern.fleet.console.views import leg, overview, runs
 from saltern.fleet.console.work_topics import WORK_TOPICS
 
-TOPICS: tuple[Topic, ...] = (*WORK_TOPICS,)
+TOPICS: tuple[Topic, ...] = (
+    Topic(
+        name="fleet",
+        action="jobs.read",
+        gather=overview.gather_topic,
+        parts=("fleet-head", "fleet-causes", "fleet-runs", "fleet-inbox", "fleet-changes"),
+    ),
+    Topic(
+        name="run/{run}",
+        action="jobs.read",
+        gather=runs.gather_topic,
+        parts=("run-head", "run-waves", "run-filter", "run-causes", "run-matrix"),
+        tags=("saltern/chain/{run}/",),
+        progress=True,
+    ),
+    Topic(
+        name="leg/{run}/{system}",
+        action="jobs.read",
+        gather=leg.gather_topic,
+        parts=("leg-head", "leg-line"),
+        tags=("saltern/chain/{run}/",),
+        progress=True,
+    ),
+    *WORK_TOPICS,
+)
 _NAME = re.compile(r"\\\{(\w+)\\\}")
 
 

@@ -45,6 +45,25 @@ class LazyGrains(Mapping[str, object]):
         return len(self._all())
 
 
+BRIEF = (
+    "role", "roles", "site", "datacenter", "environment", "rack", "cluster", "os", "osfinger", "osrelease",
+    "kernelrelease", "virtual",
+)  # fmt: skip
+_DECODER = msgspec.json.Decoder(dict[str, Any])
+
+
+def brief_facts(grains: Mapping[str, Any]) -> dict[str, str]:
+    """Of all facts those by which people divide systems, as texts."""
+    found = {}
+    for name in BRIEF:
+        value = grains.get(name)
+        if isinstance(value, list):
+            value = ", ".join(map(str, value))
+        if isinstance(value, (str, int, float)) and str(value):
+            found[name] = str(value)[:100]
+    return found
+
+
 class Inventory:
     """All accepted systems. ``refresh`` reads only the facts that have changed since."""
 
@@ -61,6 +80,7 @@ class Inventory:
         self._ssh = ssh or SshBoard()
         self._roster = roster
         self._facts: dict[str, tuple[str, bytes]] = {}
+        self._brief: dict[str, tuple[str, Mapping[str, str]]] = {}
         self.groups: dict[str, str] = {}
         self.nodegroups = dict(nodegroups or {})
 
@@ -86,6 +106,18 @@ class Inventory:
         """A grain of a system as a text; empty if it has none."""
         found = LazyGrains(self._facts[id_][1]).get(name) if id_ in self._facts else None
         return "" if found is None else str(found)[:200]
+
+    def brief(self, id_: str) -> Mapping[str, str]:
+        """The facts by which people divide systems; kept, as long as its facts are the same."""
+        digest, data = self._facts.get(id_, ("", b"{}"))
+        kept = self._brief.get(id_)
+        if kept is None or kept[0] != digest:
+            kept = self._brief[id_] = (digest, brief_facts(_DECODER.decode(data)))
+        return kept[1]
+
+    def grain_names(self) -> set[str]:
+        """The names of all facts that some system has."""
+        return {name for id_ in self._facts for name in LazyGrains(self._facts[id_][1])}
 
     def subject(self, id_: str) -> Subject:
         grains = LazyGrains(self._facts[id_][1])

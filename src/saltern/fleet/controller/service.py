@@ -93,6 +93,11 @@ class Fleet:
         self._now = now
 
     @property
+    def inventory(self) -> Inventory:
+        """The systems as targets see them."""
+        return self._inventory
+
+    @property
     def database(self) -> Database:
         return self._calls.database
 

@@ -154,6 +154,7 @@ CHAIN_LEGS = Table(
     Column("ended", Double),
     required("waits_for", Text, default=""),
     required("quarantined", Boolean, default=False),
+    required("shape", Text, default=""),
     required("state", LargeBinary, default=b"{}"),
     one_of("status", Leg),
     UniqueConstraint("run", "system"),

@@ -17,6 +17,7 @@ from saltern.fleet.chains.model import (
     Strategy,
     WaveState,
 )
+from saltern.fleet.chains.shape import shape_of
 
 Row = Mapping[str, Any]
 _STRATEGY = json.Decoder(Strategy)
@@ -69,6 +70,7 @@ def leg_values(leg: LegState) -> dict[str, Any]:
         "id": leg.id,
         "status": leg.status.value,
         "sent": leg.sent or "",
+        "shape": shape_of(leg),
         "state": json.encode(more),
         **same,
     }

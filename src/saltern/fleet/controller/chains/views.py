@@ -12,7 +12,7 @@ from saltern.chains.document import Chain, read_chain
 from saltern.chains.inputs import masked
 from saltern.chains.statuses import ENDS, GOOD, OVER, Leg, Run
 from saltern.fleet.controller.chains import revisions
-from saltern.fleet.store import chain_gates, chain_outbox, chain_runs
+from saltern.fleet.store import chain_gates, chain_outbox, chain_runs, chain_shapes
 from saltern.fleet.store.chains import chain_named, version_of
 from saltern.fleet.store.database import Connection
 
@@ -54,8 +54,8 @@ def shown(connection: Connection, run: str) -> dict[str, Any] | None:
     if row is None:
         return None
     legs = chain_runs.leg_rows(connection, run)
-    gates = _gates(connection, run)
-    waves = [_wave(one, legs) for one in chain_runs.wave_rows(connection, run)]
+    gates = gates_of(connection, run)
+    waves = [wave_of(one, legs) for one in chain_runs.wave_rows(connection, run)]
     current, chain = _current(connection, run), _chain(connection, run)
     return {
         **_head(row, _name(connection, row["chain"])),
@@ -70,7 +70,8 @@ def shown(connection: Connection, run: str) -> dict[str, Any] | None:
     }
 
 
-def _wave(row: Row, legs: Sequence[Row]) -> dict[str, Any]:
+def wave_of(row: Row, legs: Sequence[Row]) -> dict[str, Any]:
+    """A wave, and how many of the legs are its own."""
     own = sum(leg["wave"] == row["number"] for leg in legs)
     same = {name: row[name] for name in ("stage", "status", "soak_until")}
     return {
@@ -81,7 +82,8 @@ def _wave(row: Row, legs: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _gates(connection: Connection, run: str) -> list[dict[str, Any]]:
+def gates_of(connection: Connection, run: str) -> list[dict[str, Any]]:
+    """The gates of a run with their votes."""
     votes = chain_gates.vote_rows(connection, run)
     same = ("needed", "of", "status", "expires", "plan_sha256")
     return [
@@ -173,8 +175,8 @@ def matrix(connection: Connection, run: str) -> dict[str, Any] | None:
         }
         for leg in legs
     ]
-    waves = [_wave(one, legs) for one in chain_runs.wave_rows(connection, run)]
-    reason = why(row, waves, _gates(connection, run), legs)
+    waves = [wave_of(one, legs) for one in chain_runs.wave_rows(connection, run)]
+    reason = why(row, waves, gates_of(connection, run), legs)
     return {"run": run, "status": row["status"], "why": reason, "actions": actions, "rows": rows}
 
 
@@ -223,18 +225,24 @@ def _whole_leg(
     connection: Connection, row: Row, chain: Chain, orders: list[dict[str, Any]]
 ) -> dict[str, Any]:
     plan = plan_for(chain, row["system"])
+    tries: dict[int, list[dict[str, Any]]] = {}
+    shown = ("number", "status", "comment", "started", "ended")
+    for one in chain_shapes.attempts_of(connection, row["id"]):
+        tries.setdefault(one["step"], []).append({name: one[name] for name in shown})
     same = ("action", "kind", "status", "blocked_by", "attempts", "changed", "comment", "took")
     steps = [
         {
             **{name: one[name] for name in (*same, "started", "ended", "final")},
             "chunk": plan.segment_of(one["action"]).name,
+            "tries": tries.get(one["number"], []),
         }
         for one in (
             dict(zip(chain_runs.STEP_NAMES, values, strict=True))
             for values in chain_runs.steps_of(connection, row["id"])
         )
     ]
-    head = {name: row[name] for name in ("run", "system", "status", "away", "quarantined")}
+    head = {name: row[name] for name in ("run", "system", "status", "away", "quarantined", "ended")}
+    head |= {"wave": row["wave"] + 1, "begun": row["begun"] or None}
     return {"chain": chain.name, **head, "waits_for": waits_for(row), "steps": steps, "orders": orders}
 
 

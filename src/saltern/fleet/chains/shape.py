@@ -1,0 +1,52 @@
+"""``shape``: the steps of a leg as one letter each. Legs of one shape are one row of a matrix. Pure.
+
+Behind the letters stands a digest of the names of the steps: systems of one run may have different plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+from saltern.chains.statuses import Step
+from saltern.fleet.chains.model import LegState
+
+CHANGED = "c"
+LETTERS: dict[str, str] = {
+    Step.NOT_RUN.value: "n",
+    Step.WAITING.value: "w",
+    Step.RUNNING.value: "r",
+    Step.SUCCEEDED.value: "o",
+    Step.FAILED.value: "f",
+    Step.TIMED_OUT.value: "t",
+    Step.INDETERMINATE.value: "u",
+    Step.SKIPPED.value: "s",
+    Step.CANCELLED.value: "x",
+}
+WORDS: dict[str, str] = {letter: word for word, letter in LETTERS.items()} | {CHANGED: "changed"}
+BAD = frozenset({"failed", "timed out", "indeterminate"})
+
+
+def letter(status: str, *, changed: bool) -> str:
+    """The letter of a step; a success that changed something has its own."""
+    return CHANGED if changed and status == Step.SUCCEEDED.value else LETTERS[status]
+
+
+def plan_mark(actions: Sequence[str]) -> str:
+    """What tells plans with other steps apart."""
+    return sha256("\n".join(actions).encode()).hexdigest()[:8]
+
+
+def make_shape(letters: str, actions: Sequence[str]) -> str:
+    return f"{letters}:{plan_mark(actions)}"
+
+
+def shape_of(leg: LegState) -> str:
+    letters = "".join(letter(step.status.value, changed=step.changed) for step in leg.steps)
+    return make_shape(letters, [step.id for step in leg.plan])
+
+
+def split_shape(shape: str) -> tuple[list[str], str]:
+    """The statuses of the steps, and the mark of the plan."""
+    letters, _, mark = shape.partition(":")
+    return [WORDS.get(one, "indeterminate") for one in letters], mark

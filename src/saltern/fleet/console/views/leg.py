@@ -1,0 +1,121 @@
+"""One system in one run: its steps on a line of time, with boots, attempts and what it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from saltern.fleet.console.ask import Ask
+from saltern.fleet.console.format import clock, mark, plain, span
+from saltern.fleet.console.row import Data, Visit
+from saltern.fleet.console.views.runs import OVER, RUN, output_lines
+
+DARK = ("rebooting", "updating")
+
+
+async def gather(visit: Visit) -> Data:
+    """One leg, and what one of its steps printed."""
+    data = await gather_topic(visit.ask, visit.path, visit.now)
+    steps = data["leg"]["steps"]
+    wanted = visit.query.get("step", "")
+    chosen = next((one for one in steps if one["action"] == wanted), None) or worst(steps)
+    shown = {"step": chosen, "lines": output_lines(chosen["comment"] if chosen else "")}
+    return {**data, **shown, "has_topic_data": True}
+
+
+async def gather_topic(ask: Ask, names: Mapping[str, str], now: float) -> Data:
+    """What changes while a leg is open."""
+    run, system = names["run"], names["system"]
+    leg = await ask.get(f"{RUN}/legs/{{system}}", run=run, system=system)
+    found = await ask.get("/v1/history", tag=f"saltern/chain/{run}/leg/{system}", limit=200)
+    rows = [{"at": one["at"], **one["data"]} for one in found["items"]]
+    events = sorted(rows, key=lambda one: one["at"])
+    over = leg["status"] in OVER
+    return {"leg": leg, "is_over": over, "line": timeline(leg, events, now), "events": events}
+
+
+def worst(steps: list[Data]) -> Data | None:
+    """The step that people look for: the one that failed, else the one at work, else the last that ran."""
+    for statuses in (
+        ("failed", "timed out", "indeterminate"),
+        ("running", "waiting"),
+        ("succeeded", "skipped"),
+    ):
+        found = [one for one in steps if one["status"] in statuses]
+        if found:
+            return found[0] if statuses[0] != "succeeded" else found[-1]
+    return steps[0] if steps else None
+
+
+def timeline(leg: Data, events: list[Data], now: float) -> Data:
+    """Steps, boots and dark time as places in percent. Pure."""
+    begins = [one["started"] for one in leg["steps"] if one["started"]]
+    ends = [one["ended"] for one in leg["steps"] if one["ended"]]
+    first = min([*begins, *([leg["begun"]] if leg["begun"] else [])], default=now)
+    open_ = leg["status"] not in OVER
+    last = now if open_ else max([*ends, *([leg["ended"]] if leg["ended"] else [])], default=first)
+    last = max(last, first + 1)
+
+    def place(at: float) -> float:
+        return round(100 * (min(max(at, first), last) - first) / (last - first), 2)
+
+    def bar(kind: str, begin: float, end: float, title: str) -> Data:
+        return {
+            "kind": kind,
+            "x": place(begin),
+            "w": max(0.3, round(place(end) - place(begin), 2)),
+            "title": title,
+        }
+
+    bands = [bar("dark", begin, end, why) for begin, end, why in dark_times(events, last)]
+    rows = [
+        {**step, "mark": mark(step_word(step)), "bars": [bar(*one) for one in tries(step, last)]}
+        for step in leg["steps"]
+    ]
+    ticks = [(round(100 * n / 6, 1), clock(first + (last - first) * n / 6)) for n in range(6)]
+    dark = sum(end - begin for begin, end, _ in dark_times(events, last))
+    return {
+        "rows": rows,
+        "bands": bands,
+        "cuts": [one["x"] for one in bands],
+        "ticks": ticks,
+        "took": span(last - first),
+        "dark": span(dark) if dark else "",
+        "first": first,
+        "last": last,
+        "is_open": open_,
+    }
+
+
+def step_word(step: Data) -> str:
+    """The status of a step; a success that changed something is said to have."""
+    return "changed" if step["changed"] and step["status"] == "succeeded" else str(step["status"])
+
+
+def dark_times(events: list[Data], last: float) -> list[tuple[float, float, str]]:
+    """When the system was down for a reboot or an update, or away."""
+    found: list[tuple[float, float, str]] = []
+    since: tuple[float, str] | None = None
+    for one in events:
+        dark = one.get("status") in DARK or bool(one.get("away"))
+        if dark and since is None:
+            since = (one["at"], str(one.get("status") if one.get("status") in DARK else "away"))
+        if not dark and since is not None:
+            found.append((since[0], one["at"], since[1]))
+            since = None
+    return [*found, (since[0], last, since[1])] if since else found
+
+
+def tries(step: Data, last: float) -> list[tuple[str, float, float, str]]:
+    """Each attempt of a step: its mark, when it was, and in words."""
+    timed = [one for one in step["tries"] if one["started"]]
+    rows: list[Any] = timed or ([step] if step["started"] else [])
+    return [
+        (
+            plain(one["status"]),
+            one["started"],
+            one["ended"] or last,
+            f"{one['status']}, {clock(one['started'])} to {clock(one['ended']) if one['ended'] else 'now'}",
+        )
+        for one in rows
+    ]

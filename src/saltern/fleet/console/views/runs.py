@@ -1,0 +1,269 @@
+"""Runs: the list, one run as waves, causes and a matrix, and what a step printed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from saltern.fleet.console.ask import Ask
+from saltern.fleet.console.format import mark, moment, span
+from saltern.fleet.console.row import Act, Data, Form, Visit
+
+RUN = "/v1/chain-runs/{run}"
+FEW = 50  # systems that are each a row of the matrix
+PAGE = 50
+SHOWN_CAUSES = 5
+WIDE = 24  # columns from which on they are narrow
+BAD = ("failed", "cancelled", "expired", "indeterminate")
+OVER = (*BAD, "succeeded", "succeeded with skips")
+NEEDS = ("failed", "expired", "indeterminate", "paused")
+ENDS = ("succeeded", "partial", "failed", "cancelled", "expired")
+
+
+async def gather_list(visit: Visit) -> Data:
+    """All runs, a page at a time: those that are open first."""
+    query = visit.query
+    only: Data = {"chain": query.get("chain", ""), "open": query.get("open") == "yes"}
+    page = await visit.ask.get("/v1/chain-runs", limit=PAGE, cursor=query.get("cursor", ""), **only)
+    first = not query.get("cursor")
+    opened = (
+        (await visit.ask.get("/v1/chain-runs", limit=PAGE, open=True, chain=only["chain"]))["items"]
+        if first
+        else []
+    )
+    ids = {one["run"] for one in opened}
+    rows = [*opened, *(one for one in page["items"] if one["run"] not in ids and (first or one["ended"]))]
+    return {"rows": [listed(one, visit.now) for one in rows], "next": page["next"], "only": only}
+
+
+def listed(run: Data, now: float) -> Data:
+    """A run as a row of a list."""
+    legs: dict[str, int] = run["legs"]
+    total = sum(legs.values())
+    done = sum(legs.get(one, 0) for one in ("succeeded", "succeeded with skips"))
+    return {
+        **run,
+        "total": total,
+        "done": done,
+        "need": sum(legs.get(one, 0) for one in NEEDS) if run["status"] not in ENDS else 0,
+        "took": span((run["ended"] or now) - run["created"]),
+    }
+
+
+async def gather_topic(ask: Ask, names: Mapping[str, str], now: float) -> Data:
+    """What changes while a run is open: its head, waves, causes and matrix."""
+    run = names["run"]
+    shapes = await ask.get(f"{RUN}/shapes", run=run)
+    causes = await ask.get(f"{RUN}/causes", run=run, most=SHOWN_CAUSES) if _has_bad(shapes["legs"]) else NONE
+    each = None
+    if shapes["systems"] <= FEW:
+        each = (await ask.get(f"{RUN}/rows", run=run, limit=FEW))["items"]
+    return run_data(shapes, causes, now, each=each)
+
+
+NONE: Data = {"items": [], "more": 0, "more_systems": 0}
+
+
+def _has_bad(legs: Mapping[str, int]) -> bool:
+    return any(legs.get(one) for one in (*BAD, "paused", "running", "waiting"))
+
+
+def run_data(shapes: Data, causes: Data, now: float, *, each: list[Data] | None = None) -> Data:
+    """A run as the templates take it."""
+    legs: dict[str, int] = shapes["legs"]
+    rows = each if each is not None else shapes["rows"]
+    waves = [
+        {
+            **wave,
+            "rows": [row_data(row, now, shapes["actions"]) for row in rows if row["wave"] == wave["wave"]],
+        }
+        for wave in shapes["waves"]
+    ]
+    bad = sum(legs.get(one, 0) for one in ("failed", "expired", "indeterminate"))
+    current = next((one["wave"] for one in waves if one["status"] in ("running", "soaking")), len(waves))
+    return {
+        "run": shapes,
+        "waves": waves,
+        "current": current,
+        "causes": causes,
+        "bad": bad,
+        "begun": sum(number for status, number in legs.items() if status not in ("pending", "queued")),
+        "is_over": shapes["status"] in ENDS,
+        "is_each": each is not None,
+        "shown_rows": len(rows),
+        "narrow": len(shapes["actions"]) > WIDE,
+        "segments": segments(shapes["actions"]),
+    }
+
+
+def segments(actions: list[Data]) -> list[Data]:
+    """Columns that belong together: between two reboots, and what runs at the end."""
+    found: list[Data] = []
+    for action in actions:
+        if not found or found[-1]["segment"] != action["segment"]:
+            found.append({"segment": action["segment"], "final": action["final"], "span": 0})
+        found[-1]["span"] += 1
+    for one in found:
+        whole = "finally" if one["final"] else f"segment {one['segment']}"
+        brief = "end" if one["final"] else str(one["segment"])
+        one["name"] = whole if one["span"] > 1 else brief
+    return found
+
+
+def row_data(row: Data, now: float, actions: list[Data]) -> Data:
+    """A row of the matrix: what its systems do, in words."""
+    at = next(
+        (n for n, cell in enumerate(row["cells"]) if cell in ("failed", "timed out", "indeterminate")), None
+    )
+    running = next((n for n, cell in enumerate(row["cells"]) if cell in ("running", "waiting")), None)
+    status = "unreachable" if row["away"] else row["status"]
+    text = status
+    if status in ("failed", "indeterminate") and at is not None:
+        text = f"{row['cells'][at]} at {actions[at]['id']}"
+    elif status == "running" and running is not None:
+        text = f"running {actions[running]['id']}"
+    when = row["ended"] or row["begun"]
+    cells = [
+        {"status": cell, "mark": mark(cell) if cell else "gap", "cut": cut}
+        for cell, cut in zip(row["cells"], cuts(actions), strict=True)
+    ]
+    return {**row, "shown": status, "text": text, "cells": cells, "when": moment(when, now), "bad_at": at}
+
+
+def cuts(actions: list[Data]) -> list[bool]:
+    """Before which columns a line stands: another segment begins there."""
+    return [n > 0 and actions[n - 1]["segment"] != one["segment"] for n, one in enumerate(actions)]
+
+
+async def gather_run(visit: Visit) -> Data:
+    """One run: live, as it was at a moment, or each system of it."""
+    run, query = visit.path["run"], visit.query
+    moments = (await visit.ask.get(f"{RUN}/moments", run=run))["items"]
+    at = moment_of(query.get("at", ""))
+    wanted = query.get("status", "")
+    page: Data = {
+        "moments": moments,
+        "at": at,
+        "wanted": wanted,
+        "each": query.get("rows") == "each",
+        "next": None,
+    }
+    if at is not None:
+        shapes = await visit.ask.get(f"{RUN}/shapes", run=run, at=at)
+        return {**run_data(shapes, NONE, visit.now), **page, **slider(moments, at, visit.now)}
+    if page["each"] or wanted:
+        shapes = await visit.ask.get(f"{RUN}/shapes", run=run, most=1)
+        rows = await visit.ask.get(
+            f"{RUN}/rows", run=run, limit=100 if len(shapes["actions"]) <= WIDE else PAGE,
+            status=wanted, cursor=query.get("cursor", ""),
+        )  # fmt: skip
+        causes = await visit.ask.get(f"{RUN}/causes", run=run, most=SHOWN_CAUSES)
+        data = run_data(shapes, causes, visit.now, each=rows["items"])
+        return {**data, **page, "next": rows["next"], "filtered": True, **slider(moments, None, visit.now)}
+    data = await gather_topic(visit.ask, visit.path, visit.now)
+    return {**data, **page, "has_topic_data": True, **slider(moments, None, visit.now)}
+
+
+def moment_of(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 < value < 4e9 else None
+
+
+def slider(moments: list[Data], at: float | None, now: float) -> Data:
+    """The slider: from the first moment to now, or to the end."""
+    first = moments[0]["at"] if moments else now
+    last = max(moments[-1]["at"] if moments else now, first + 1)
+    last = last if not moments or _ended(moments) else max(now, first + 1)
+    ticks = [round(100 * (one["at"] - first) / (last - first), 2) for one in moments]
+    past = [one["what"] for one in moments if at is not None and abs(one["at"] - at) < 1.5]
+    return {
+        "slide": {"first": first, "last": last, "ticks": ticks, "note": past[-1] if past else "as it was"}
+    }
+
+
+def _ended(moments: list[Data]) -> bool:
+    return any(one["kind"] == "status" and one["what"].split(":")[0] in ENDS for one in moments)
+
+
+async def gather_output(visit: Visit) -> Data:
+    """What one step printed on one system: for the drawer of a run."""
+    leg = await visit.ask.get(f"{RUN}/legs/{{system}}", run=visit.path["run"], system=visit.path["system"])
+    wanted = visit.query.get("step", "")
+    steps = leg["steps"]
+    step = next((one for one in steps if one["action"] == wanted), steps[0] if steps else None)
+    return {"leg": leg, "step": step, "lines": output_lines(step["comment"] if step else "")}
+
+
+MOST_LINES = 1000
+
+
+def output_lines(text: str, most: int = MOST_LINES) -> Data:
+    """The last lines of an output, numbered as in the whole."""
+    lines = text.rstrip("\n").split("\n") if text else []
+    skipped = max(0, len(lines) - most)
+    return {"skipped": skipped, "rows": list(enumerate(lines[skipped:], skipped + 1)), "total": len(lines)}
+
+
+async def count_order(ask: Ask, form: Form) -> int | list[str] | None:
+    """The systems that an order is about, asked now."""
+    verb, run = form.text("verb"), form.path["run"]
+    if verb in ("pause", "resume"):
+        return None
+    if "system" in form.path:
+        return [form.path["system"]]
+    if form.text("pattern"):
+        causes = await ask.get(f"{RUN}/causes", run=run, most=500, names=True)
+        return [
+            system
+            for one in causes["items"]
+            if all(one[name] == form.text(name) for name in ("step", "status", "pattern"))
+            for system in one["systems"]
+        ]
+    legs = Counter((await ask.get(f"{RUN}/shapes", run=run, most=1))["legs"])
+    return (
+        sum(legs[one] for one in BAD)
+        if verb == "retry"
+        else sum(n for one, n in legs.items() if one not in OVER)
+    )
+
+
+def order_body(form: Form) -> Data:
+    body: Data = {"verb": form.text("verb"), "systems": list(form.systems), "reason": form.text("reason")}
+    if form.text("action"):
+        body["step"] = form.text("action")
+    if body["verb"] == "cancel":
+        body["hard"] = form.is_on("hard")
+    if body["verb"] == "resume":
+        body["despite_failures"] = form.is_on("despite_failures")
+    return body
+
+
+def is_dangerous(form: Form) -> bool:
+    return form.text("verb") == "cancel"
+
+
+RUN_ACTS = (
+    Act(
+        path="/runs/{run}/orders",
+        method="POST",
+        route=f"{RUN}/orders",
+        body=order_body,
+        count=count_order,
+        danger=is_dangerous,
+        then="/runs/{run}",
+        did="The order is given",
+    ),
+    Act(
+        path="/runs/{run}/{system}/orders",
+        method="POST",
+        route=f"{RUN}/orders",
+        body=order_body,
+        count=count_order,
+        danger=is_dangerous,
+        then="/runs/{run}/{system}",
+        did="The order is given to this system",
+    ),
+)

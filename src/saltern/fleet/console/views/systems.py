@@ -1,0 +1,111 @@
+"""Systems: who is meant by a target, how they are, and one of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from saltern.fleet.api.problems import ApiError
+from saltern.fleet.console.row import Data, Visit
+from saltern.language.diagnostics import SalternError
+
+PAGE = 100
+NOTHING: Data = {
+    "items": [], "next": None, "first": 0, "total": 0, "states": {},
+}  # fmt: skip
+HEAD = ("os", "osfinger", "osrelease", "kernelrelease", "role", "roles", "site", "rack")
+
+
+async def gather_list(visit: Visit) -> Data:
+    """The target bar with its count, facts to narrow it, and the systems, the worst first."""
+    target = visit.query.get("t", "").strip()
+    state = visit.query.get("state", "")
+    problem = None
+    page = NOTHING
+    try:
+        glance, page = await asyncio.gather(
+            visit.ask.get("/v1/glance", target=target),
+            visit.ask.get(
+                "/v1/states", target=target, state=state, limit=PAGE, cursor=visit.query.get("cursor", "")
+            ),
+        )
+    except SalternError as refused:
+        if isinstance(refused, ApiError) and refused.status in (401, 403):
+            raise
+        problem = refused.diagnostics[0]
+        glance = await visit.ask.get("/v1/glance")
+    groups = await visit.ask.every("/v1/groups") if visit.may("groups.read") else []
+    return {
+        "target": target,
+        "state": state,
+        "glance": glance,
+        "page": page,
+        "problem": problem,
+        "groups": groups,
+        "is_first_day": glance["total"] == 0,
+    }
+
+
+async def gather_system(visit: Visit) -> Data:
+    """One system: what holds it, its runs with the result here, its facts with their age."""
+    id_ = visit.path["system"]
+    system = await visit.ask.get("/v1/systems/{system}", system=id_)
+    facts = await _facts(visit, id_)
+    legs = await visit.ask.get("/v1/systems/{system}/legs", system=id_, limit=30)
+    jobs = await visit.ask.get("/v1/jobs", system=id_, limit=10) if visit.may("jobs.read") else {"items": []}
+    window = await _window(visit, id_) if system["state"] == "accepted" else None
+    return {
+        "system": system,
+        "facts": facts,
+        "grains": flat(facts["grains"]) if facts else [],
+        "head": {name: facts["grains"][name] for name in HEAD if facts and name in facts["grains"]},
+        "legs": legs["items"],
+        "more_legs": legs["next"],
+        "holding": next((one for one in legs["items"] if needs(one)), None),
+        "jobs": jobs["items"],
+        "window": window,
+    }
+
+
+def needs(leg: Mapping[str, Any]) -> bool:
+    """Whether a leg holds its system, or waits for a person: of a run that is open, and not done here."""
+    fine = ("succeeded", "succeeded with skips", "cancelled")
+    over = ("succeeded", "partial", "failed", "cancelled", "expired")
+    return leg["status"] not in fine and leg["run_status"] not in over
+
+
+async def _facts(visit: Visit, id_: str) -> Data | None:
+    try:
+        found: Data = await visit.ask.get("/v1/systems/{system}/facts", system=id_)
+    except ApiError as problem:
+        if problem.status != 404:
+            raise
+        return None
+    return found
+
+
+async def _window(visit: Visit, id_: str) -> Data | None:
+    if not visit.may("windows.read"):
+        return None
+    page = await visit.ask.get("/v1/windows-check", target=f"L@{id_}", limit=1, count=1)
+    found: Data | None = page["items"][0] if page["items"] else None
+    return found
+
+
+def flat(grains: Mapping[str, Any], most: int = 400) -> list[tuple[str, str]]:
+    """Facts as names with dots and texts, by name."""
+    found: list[tuple[str, str]] = []
+
+    def walk(name: str, value: Any, depth: int) -> None:
+        if len(found) >= most:
+            return
+        if isinstance(value, dict) and depth < 3:
+            for key, one in sorted(value.items(), key=lambda pair: str(pair[0])):
+                walk(f"{name}:{key}" if name else str(key), one, depth + 1)
+        else:
+            text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            found.append((name, text[:500]))
+
+    walk("", grains, 0)
+    return found

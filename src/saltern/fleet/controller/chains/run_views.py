@@ -1,0 +1,275 @@
+"""Runs with many systems as people see them: equal rows as one, causes, moments. Nothing is decided here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import json
+
+from saltern.chains.statuses import ENDS, OVER, Leg, Run
+from saltern.fleet.chains.causes import Cause, Failure, group_causes
+from saltern.fleet.chains.past import Past, fold, step_at
+from saltern.fleet.chains.shape import BAD, letter, split_shape
+from saltern.fleet.controller.chains import views
+from saltern.fleet.store import chain_runs, chain_shapes
+from saltern.fleet.store.chains import chain_named
+from saltern.fleet.store.database import Connection
+
+Row = Mapping[str, Any]
+BARRIERS = ("reboot", "update", "agent")
+NAMED = chain_shapes.NAMED
+
+
+def shapes(connection: Connection, run: str, at: float | None, most: int) -> dict[str, Any] | None:
+    """A run as waves and rows of equal legs; ``at``: as it was then."""
+    row = chain_runs.run_row(connection, run)
+    if row is None:
+        return None
+    past = fold(chain_shapes.run_events(connection, run), at) if at is not None else None
+    groups = _past_groups(connection, run, at, past) if past and at else _groups(connection, run)
+    plans = {split_shape(one["shape"])[1]: one["leg"] for one in groups}
+    heads = {mark: chain_shapes.step_heads(connection, leg) for mark, leg in plans.items()}
+    actions = _actions(heads.values())
+    rows = [_row(one, heads, actions) for one in groups]
+    rows.sort(key=lambda one: (one["wave"], _RANK.get(one["status"], 5), -one["count"]))
+    waves = [_wave(one, rows) for one in chain_runs.wave_rows(connection, run)]
+    shown, rest = rows[:most], rows[most:]
+    return {
+        **_head(connection, row),
+        "run": run,
+        "status": past.run if past else row["status"],
+        "systems": sum(one["count"] for one in rows),
+        "legs": dict(sum((Counter({one["status"]: one["count"]}) for one in rows), Counter())),
+        "actions": actions,
+        "waves": waves,
+        "rows": shown,
+        "more_rows": len(rest),
+        "more_systems": sum(one["count"] for one in rest),
+    }
+
+
+def _head(connection: Connection, row: Row) -> dict[str, Any]:
+    """What is said of a run above its matrix."""
+    same = ("version", "target", "author", "created", "ended", "deadline", "plan_sha256")
+    legs = [] if Run(row["status"]) in ENDS else chain_runs.leg_rows(connection, row["id"])
+    gates = views.gates_of(connection, row["id"])
+    waves = [views.wave_of(one, legs) for one in chain_runs.wave_rows(connection, row["id"])]
+    strategy = json.decode(row["strategy"])
+    return {
+        **{name: row[name] for name in same},
+        "chain": _name(connection, row["chain"]),
+        "why": views.why(row, waves, gates, legs),
+        "max_failures": str(strategy.get("max_failures") or ""),
+        "gates": gates,
+    }
+
+
+_RANK = {
+    "failed": 0, "expired": 0, "indeterminate": 0, "paused": 1, "waiting": 1, "rebooting": 2, "updating": 2,
+    "running": 3, "delivered": 3, "queued": 3, "pending": 4,
+}  # fmt: skip
+
+
+def _groups(connection: Connection, run: str) -> list[dict[str, Any]]:
+    names = chain_shapes.named_systems(connection, run)
+    return [
+        {**one, "systems": names[one["wave"], one["status"], bool(one["away"]), one["shape"]]}
+        for one in chain_shapes.shape_groups(connection, run)
+    ]
+
+
+def _past_groups(connection: Connection, run: str, at: float, past: Past) -> list[dict[str, Any]]:
+    """The same, of what each step was at a moment."""
+    letters: dict[str, str] = {}
+    for leg, status, changed, started, ended in chain_shapes.timed_steps(connection, run):
+        then = step_at(status, started, ended, at)
+        letters[leg] = letters.get(leg, "") + letter(then, changed=bool(changed))
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for leg in chain_runs.leg_rows(connection, run):
+        status, away = past.leg(leg["system"])
+        shape = f"{letters.get(leg['id'], '')}:{leg['shape'].partition(':')[2]}"
+        key = (leg["wave"], status, away, shape)
+        one = found.setdefault(key, {"count": 0, "systems": [], "leg": leg["id"], "waits_for": ""})
+        one |= dict(zip(("wave", "status", "away", "shape"), key, strict=True))
+        one["count"] += 1
+        one |= {"begun": leg["begun"], "ended": None}
+        one["systems"] += [leg["system"]] if len(one["systems"]) < NAMED else []
+    return list(found.values())
+
+
+def _actions(plans: Iterable[Sequence[Row]]) -> list[dict[str, Any]]:
+    """Every action of the plans once, in order. All are of one chain: a new one goes behind its neighbour."""
+    order: list[str] = []
+    heads: dict[str, Row] = {}
+    for plan in plans:
+        before = ""
+        for head in plan:
+            name = head["action"]
+            if name not in heads:
+                order.insert(order.index(before) + 1 if before else 0, name)
+                heads[name] = head
+            before = name
+    made: list[dict[str, Any]] = []
+    segment, was_final = 1, False
+    for name in order:
+        head = heads[name]
+        barrier = head["kind"] in BARRIERS
+        begins = barrier or (bool(made) and made[-1]["barrier"]) or (bool(head["final"]) and not was_final)
+        segment += begins and bool(made)
+        was_final = bool(head["final"])
+        made.append(
+            {"id": name, "kind": head["kind"], "final": was_final, "barrier": barrier, "segment": segment}
+        )
+    return made
+
+
+def _row(one: Row, heads: Mapping[str, Sequence[Row]], actions: Sequence[Row]) -> dict[str, Any]:
+    statuses, mark = split_shape(one["shape"])
+    mine = dict(zip((head["action"] for head in heads[mark]), statuses, strict=False))
+    over = Leg(one["status"]) in OVER
+    return {
+        "wave": one["wave"] + 1,
+        "count": one["count"],
+        "status": one["status"],
+        "away": bool(one["away"]) and not over,
+        "cells": [mine.get(action["id"], "") for action in actions],
+        "systems": one["systems"],
+        "begun": one["begun"] or None,
+        "ended": one["ended"],
+        "waits_for": one["waits_for"],
+    }
+
+
+def _wave(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
+    """A wave: how many of its legs have which status, and the same for each action."""
+    own = [one for one in rows if one["wave"] == row["number"] + 1]
+    legs: Counter[str] = Counter()
+    steps: list[Counter[str]] = [Counter() for _ in (own[0]["cells"] if own else [])]
+    for one in own:
+        legs["unreachable" if one["away"] else one["status"]] += one["count"]
+        for at, cell in enumerate(one["cells"]):
+            steps[at][cell] += one["count"]
+    return {
+        "wave": row["number"] + 1,
+        "stage": row["stage"],
+        "status": row["status"],
+        "soak_until": row["soak_until"],
+        "systems": legs.total(),
+        "legs": dict(legs),
+        "steps": [dict(one) for one in steps],
+    }
+
+
+def rows(connection: Connection, run: str, after: int, limit: int, **only: Any) -> dict[str, Any] | None:
+    """Each system as a row of its own, in the order of the waves."""
+    if chain_runs.run_row(connection, run) is None:
+        return None
+    groups = chain_shapes.shape_groups(connection, run)
+    plans = {split_shape(one["shape"])[1]: one["leg"] for one in groups}
+    heads = {mark: chain_shapes.step_heads(connection, leg) for mark, leg in plans.items()}
+    actions = _actions(heads.values())
+    legs = chain_shapes.leg_page(connection, run, after, limit, **only)
+    made = [
+        {**_row({**leg, "count": 1, "systems": [leg["system"]]}, heads, actions), "place": leg["place"]}
+        for leg in legs
+    ]
+    return {"actions": actions, "rows": made}
+
+
+def causes(connection: Connection, runs: Sequence[str]) -> list[tuple[str, Cause]]:
+    """Why systems of some runs have failed: those of most systems first."""
+    by_run: dict[str, list[Failure]] = {}
+    for row in chain_shapes.failures(connection, runs):
+        failure = Failure(
+            system=row["system"],
+            wave=row["wave"] + 1,
+            step=row["action"],
+            status=row["status"],
+            comment=row["comment"] or "",
+            at=row["ended"],
+        )
+        by_run.setdefault(row["run"], []).append(failure)
+    found = [(run, cause) for run, failed in by_run.items() for cause in group_causes(failed)]
+    return sorted(found, key=lambda one: (-len(one[1].systems), one[1].since or 0.0))
+
+
+def wave_systems(connection: Connection, run: str) -> dict[str, int]:
+    """Each system of a run, and its wave."""
+    return {leg["system"]: leg["wave"] + 1 for leg in chain_runs.leg_rows(connection, run)}
+
+
+def recent(connection: Connection, since: float, limit: int = 200) -> list[dict[str, Any]]:
+    """Runs that are open, or have ended lately."""
+    return [
+        {"run": row["id"], "chain": _name(connection, row["chain"]), "status": row["status"]}
+        for row in chain_shapes.recent_runs(connection, since, limit)
+    ]
+
+
+def _name(connection: Connection, chain: str) -> str:
+    known = chain_named(connection, chain)
+    return known.name if known else chain
+
+
+def chain_names(connection: Connection, chains: Iterable[str]) -> dict[str, str]:
+    """The name of each chain, by its id."""
+    return {chain: _name(connection, chain) for chain in chains}
+
+
+def moments(connection: Connection, run: str) -> list[dict[str, Any]] | None:
+    """When something happened to a run: its begin, each wave, failures, orders, its end."""
+    row = chain_runs.run_row(connection, run)
+    if row is None:
+        return None
+    found = [{"at": row["created"], "what": f"asked for by {row['author']}", "kind": "run"}]
+    waves = {leg["system"]: leg["wave"] + 1 for leg in chain_runs.leg_rows(connection, run)}
+    begun: set[int] = set()
+    bad: set[str] = set()
+    for event in chain_shapes.run_events(connection, run):
+        data, at = event["data"], event["at"]
+        status = str(data.get("status", ""))
+        if "id" in data:
+            wave = waves.get(str(data["id"]), 0)
+            if status not in ("pending", "queued") and wave not in begun:
+                begun.add(wave)
+                found.append({"at": at, "what": f"wave {wave} begins", "kind": "wave"})
+            if status in chain_shapes.BAD_LEGS and status not in bad:
+                bad.add(status)
+                found.append({"at": at, "what": f"the first {status}: {data['id']}", "kind": "failure"})
+        elif status:
+            why = f": {data['why']}" if data.get("why") else ""
+            found.append({"at": at, "what": f"{status}{why}", "kind": "status"})
+    for one in views.log(connection, run):
+        if one.get("who", ""):
+            found.append({"at": one["at"], "what": f"{one['what']} by {one['who']}", "kind": "order"})
+    return sorted(found, key=lambda one: one["at"])
+
+
+def system_legs(connection: Connection, system: str, before: str, limit: int) -> list[dict[str, Any]]:
+    """The legs of a system, the newest first."""
+    found = []
+    for row in chain_shapes.system_legs(connection, system, before, limit):
+        statuses, _ = split_shape(row["shape"])
+        heads = chain_shapes.step_heads(connection, row["id"])
+        at = next((number for number, one in enumerate(statuses) if one in BAD), None)
+        found.append(
+            {
+                "run": row["run"],
+                "chain": _name(connection, row["chain"]),
+                "version": row["version"],
+                "status": row["status"],
+                "run_status": row["run_status"],
+                "away": row["away"],
+                "wave": row["wave"] + 1,
+                "begun": row["begun"] or None,
+                "ended": row["ended"],
+                "waits_for": views.waits_for(row),
+                "quarantined": row["quarantined"],
+                "done": sum(one in ("succeeded", "changed", "skipped") for one in statuses),
+                "steps": len(statuses),
+                "failed_at": heads[at]["action"] if at is not None and at < len(heads) else "",
+            }
+        )
+    return found

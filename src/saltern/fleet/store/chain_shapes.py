@@ -1,0 +1,136 @@
+"""What is shown of runs with many systems: grouped by the database, so that no page reads every step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import json
+from sqlalchemy import Connection, and_, func, or_, select
+
+from saltern.chains.statuses import OVER
+from saltern.fleet.store.chain_runs import OPEN
+from saltern.fleet.store.chain_tables import CHAIN_ATTEMPTS, CHAIN_LEGS, CHAIN_RUNS, CHAIN_STEPS
+from saltern.fleet.store.tables import EVENTS
+
+Row = Mapping[str, Any]
+NAMED = 5  # systems of a group that are named
+BAD_STEPS = ("failed", "timed out", "indeterminate")
+BAD_LEGS = ("failed", "expired", "indeterminate")
+MOST_EVENTS = 200_000
+_L = CHAIN_LEGS.c
+
+
+def shape_groups(connection: Connection, run: str) -> list[Row]:
+    """Legs of one wave, status and shape together, with how many they are and when they began and ended."""
+    keys = (_L.wave, _L.status, _L.away, _L.shape)
+    query = (
+        select(
+            *keys,
+            func.count().label("count"),
+            func.min(_L.begun).label("begun"),
+            func.max(_L.ended).label("ended"),
+            func.min(_L.waits_for).label("waits_for"),
+            func.min(_L.id).label("leg"),
+        )
+        .where(_L.run == run)
+        .group_by(*keys)
+    )
+    return [row._asdict() for row in connection.execute(query)]
+
+
+def named_systems(connection: Connection, run: str) -> dict[tuple[Any, ...], list[str]]:
+    """Some systems of each of those groups."""
+    keys = (_L.wave, _L.status, _L.away, _L.shape)
+    number = func.row_number().over(partition_by=keys, order_by=_L.place).label("number")
+    inner = select(*keys, _L.system, number).where(_L.run == run).subquery()
+    query = select(inner).where(inner.c.number <= NAMED).order_by(inner.c.number)
+    found: dict[tuple[Any, ...], list[str]] = {}
+    for row in connection.execute(query):
+        found.setdefault((row.wave, row.status, bool(row.away), row.shape), []).append(str(row.system))
+    return found
+
+
+def leg_page(
+    connection: Connection, run: str, after: int, limit: int, *, wave: int | None, status: str
+) -> list[Row]:
+    """Legs by place, with their shapes."""
+    query = select(CHAIN_LEGS).where(_L.run == run, _L.place > after).order_by(_L.place).limit(limit)
+    if wave is not None:
+        query = query.where(_L.wave == wave)
+    if status:
+        query = query.where(_L.status == status)
+    return [row._asdict() for row in connection.execute(query)]
+
+
+def step_heads(connection: Connection, leg: str) -> list[Row]:
+    """The steps of a leg: what they are, not what became of them."""
+    columns = (CHAIN_STEPS.c.action, CHAIN_STEPS.c.kind, CHAIN_STEPS.c.final)
+    query = select(*columns).where(CHAIN_STEPS.c.leg == leg).order_by(CHAIN_STEPS.c.number)
+    return [row._asdict() for row in connection.execute(query)]
+
+
+def timed_steps(connection: Connection, run: str) -> Sequence[Any]:
+    """Leg, status, changed, started and ended of every step of a run, by leg and number."""
+    columns = (_L.id, CHAIN_STEPS.c.status, CHAIN_STEPS.c.changed, CHAIN_STEPS.c.started, CHAIN_STEPS.c.ended)
+    query = select(*columns).join(CHAIN_STEPS, CHAIN_STEPS.c.leg == _L.id).where(_L.run == run)
+    return connection.execute(query.order_by(_L.place, CHAIN_STEPS.c.number)).all()
+
+
+def failures(connection: Connection, runs: Sequence[str]) -> list[Row]:
+    """Steps that have failed, and legs that ended badly without one, of some runs."""
+    columns = (_L.run, _L.system, _L.wave, _L.status.label("leg_status"), _L.waits_for)
+    step = (CHAIN_STEPS.c.action, CHAIN_STEPS.c.status, CHAIN_STEPS.c.comment, CHAIN_STEPS.c.ended)
+    found = select(*columns, *step).join(CHAIN_STEPS, CHAIN_STEPS.c.leg == _L.id)
+    found = found.where(_L.run.in_(runs), CHAIN_STEPS.c.status.in_(BAD_STEPS))
+    rows: list[Row] = [
+        row._asdict() for row in connection.execute(found.order_by(_L.place, CHAIN_STEPS.c.number))
+    ]
+    known = {(row["run"], row["system"]) for row in rows}
+    bare = select(*columns, _L.ended).where(_L.run.in_(runs), _L.status.in_(BAD_LEGS))
+    for row in connection.execute(bare):
+        if (row.run, row.system) not in known:
+            rest = {"action": "", "status": row.leg_status, "comment": row.waits_for, "ended": row.ended}
+            rows.append({**row._asdict(), **rest})
+    return rows
+
+
+def recent_runs(connection: Connection, since: float, limit: int) -> list[Row]:
+    """Runs that are open, or have ended lately, the newest first."""
+    lately = or_(CHAIN_RUNS.c.status.in_(OPEN), CHAIN_RUNS.c.ended >= since)
+    query = select(CHAIN_RUNS).where(lately).order_by(CHAIN_RUNS.c.id.desc()).limit(limit)
+    return [row._asdict() for row in connection.execute(query)]
+
+
+def system_legs(connection: Connection, system: str, before: str, limit: int) -> list[Row]:
+    """The legs of a system, the newest first; ids of runs grow with time."""
+    columns = (CHAIN_RUNS.c.chain, CHAIN_RUNS.c.version, CHAIN_RUNS.c.status.label("run_status"))
+    query = select(CHAIN_LEGS, *columns).join(CHAIN_RUNS, CHAIN_RUNS.c.id == _L.run)
+    query = query.where(_L.system == system).order_by(_L.run.desc()).limit(limit)
+    query = query.where(_L.run < before) if before else query
+    return [row._asdict() for row in connection.execute(query)]
+
+
+def holding_legs(connection: Connection, since: float) -> list[Row]:
+    """Legs that hold their system, or have ended badly lately, and what they wait for."""
+    over = [one.value for one in OVER]
+    held = and_(CHAIN_RUNS.c.status.in_(OPEN), _L.status.not_in(over), _L.sent != "")
+    bad = and_(_L.status.in_(BAD_LEGS), _L.ended >= since)
+    columns = (_L.system, _L.run, CHAIN_RUNS.c.chain, _L.status, _L.away, _L.waits_for, _L.ended)
+    query = select(*columns).join(CHAIN_RUNS, CHAIN_RUNS.c.id == _L.run).where(or_(held, bad))
+    return [row._asdict() for row in connection.execute(query.order_by(_L.run))]
+
+
+def run_events(connection: Connection, run: str) -> list[Row]:
+    """What was written down of a run, the oldest first."""
+    tag = f"saltern/chain/{run}/"
+    mine = and_(EVENTS.c.tag >= tag, EVENTS.c.tag < tag[:-1] + "0")  # the character after the slash
+    query = select(EVENTS).where(mine).order_by(EVENTS.c.number).limit(MOST_EVENTS)
+    return [{**row._asdict(), "data": json.decode(row.data)} for row in connection.execute(query)]
+
+
+def attempts_of(connection: Connection, leg: str) -> list[Row]:
+    """Each try of each step of a leg."""
+    order = (CHAIN_ATTEMPTS.c.step, CHAIN_ATTEMPTS.c.number)
+    query = select(CHAIN_ATTEMPTS).where(CHAIN_ATTEMPTS.c.leg == leg).order_by(*order)
+    return [row._asdict() for row in connection.execute(query)]
