@@ -33,7 +33,7 @@ def letter(status: str, *, changed: bool) -> str:
 
 
 def plan_mark(actions: Sequence[str]) -> str:
-    """What tells plans with other steps apart."""
+    """A mark of the plan: that of another one differs."""
     return sha256("\n".join(actions).encode()).hexdigest()[:8]
 
 

@@ -10,7 +10,7 @@ from saltern.fleet.store.tables import SYSTEMS
 
 
 class Light(NamedTuple):
-    """Of a system only what tells how it is."""
+    """Of a system only how it is."""
 
     id: str
     state: str
