@@ -41,6 +41,7 @@ COMMANDS: dict[str, Command] = {
     "audit": Command("who did what at the controller, and whether that record is whole", "audit"),
     "install-service": Command("resume broken and rebooting runs when the machine boots", "install_service"),
     "controller": Command("run the controller of a fleet", "controller"),
+    "site": Command("a place of the fleet with a broker of its own: add, run", "site"),
     "agent": Command("take part in a fleet: join, run, status, sync, log, leave, install-service", "agent"),
     "check": Command("compile everything without running it, and report every problem", "check"),
     "compare": Command("compile state files with Salt and with saltern, and show the differences", "compare"),

@@ -34,7 +34,7 @@ Who is there, who is away and since when, what runs, what failed. With words:
   keys restore SYSTEM …         take that back
   keys remove SYSTEM …          forget systems; the same name may join again with another key
   tokens                        list the tokens that systems can join with
-  tokens new                    make one: --uses, --expires
+  tokens new                    make one: --uses, --expires, --site
   tokens remove TOKEN …         make tokens invalid
   groups                        list the groups
   groups set NAME TARGET        make a group: --on @NAME means what TARGET means
@@ -59,6 +59,7 @@ LINE = CommandLine(
     epilog=EPILOG,
     words=(Word(dest="words", metavar="FLEET", many=True, help="what to show or to do"),),
     rows=(
+        Row(flag="--site", dest="site", metavar="NAME", help="tokens new: for agents that join at this site"),
         Row(
             flag="--uses", dest="uses", metavar="NUMBER", help="tokens new: how many systems may join with it"
         ),
@@ -187,7 +188,7 @@ def _tokens(args: SimpleNamespace, client: Client, words: list[str]) -> int:
         return show_rows(args, "tokens", client.tokens.list())
     if words == ["new"]:
         uses, life = _number("--uses", args.uses, 1), _number("--expires", args.expires, DAY)
-        print(client.tokens.make(uses=uses, life=life))
+        print(client.tokens.make(uses=uses, life=life, site=args.site or ""))
         print("saltern: on the system that is to join: saltern agent join TOKEN", file=sys.stderr)
         return exits.OK
     return _remove("tokens", client.tokens.remove, words)

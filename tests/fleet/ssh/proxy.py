@@ -22,6 +22,7 @@ class Wire:
         self.cuts = 0
         self.opened = 0
         self._direction, self._left = "", 0
+        self.is_cut = False  # for good: no connection is taken either
         self._lock = threading.Lock()
         self._lines: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
@@ -38,6 +39,9 @@ class Wire:
             except OSError:
                 return
             self.opened += 1
+            if self.is_cut:
+                near.close()
+                continue
             far = socket.create_connection(("127.0.0.1", self._to))
             self._lines += [near, far]
             for source, sink, direction in ((near, far, UP), (far, near, DOWN)):
@@ -68,8 +72,21 @@ class Wire:
             self.cuts += 1
             return allowed
 
+    def cut(self) -> None:
+        """End what is open, and take nothing until ``restore``."""
+        self.is_cut = True
+        self._end(self._lines)
+        self._lines = []
+
+    def restore(self) -> None:
+        self.is_cut = False
+
     def close(self) -> None:
-        for line in (self._listener, *self._lines):
+        self._end([self._listener, *self._lines])
+
+    @staticmethod
+    def _end(lines: list[socket.socket]) -> None:
+        for line in lines:
             with suppress(OSError):
                 line.shutdown(socket.SHUT_RDWR)
             line.close()

@@ -44,6 +44,7 @@ class ConfigParts(Struct, frozen=True, kw_only=True):
     operator_jwt: str
     system_account: str
     accounts: dict[str, str]
+    sites_port: int = 0
 
 
 def render_config(settings: BrokerSettings, parts: ConfigParts) -> str:
@@ -95,7 +96,28 @@ resolver {{
 resolver_preload {{
 {preload}
 }}
-{_cluster(settings.cluster, tls) if settings.cluster else ""}"""
+{_cluster(settings.cluster, tls) if settings.cluster else ""}{_sites(settings, parts)}"""
+
+
+def _sites(settings: BrokerSettings, parts: ConfigParts) -> str:
+    """Where the brokers of sites link themselves; nothing if there are no sites."""
+    if not parts.sites_port:
+        return ""
+    quoted, tls = json.dumps, parts.certificates
+    plain = ", ".join(f'{name}: ""' for name in parts.accounts if name != parts.system_account)
+    return f"""
+default_js_domain {{ {plain} }}
+leafnodes {{
+  host: {quoted(settings.host)}
+  port: {parts.sites_port}
+  tls {{
+    cert_file: {quoted(tls.server)}
+    key_file: {quoted(tls.server_key)}
+    min_version: "1.3"
+    timeout: 5
+  }}
+}}
+"""
 
 
 def _cluster(cluster: Cluster, tls: CertificateFiles) -> str:

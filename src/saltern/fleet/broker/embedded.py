@@ -19,6 +19,7 @@ from saltern.fleet.broker.authority import SYSTEM_NAME, load_or_make_authority
 from saltern.fleet.broker.binary import Binary, find_binary
 from saltern.fleet.broker.config import BrokerSettings, ConfigParts, render_config
 from saltern.fleet.broker.process import BrokerProcess
+from saltern.fleet.broker.sites import read_sites, servers_of
 from saltern.fleet.broker.streams import make_streams
 from saltern.fleet.broker.system import BrokerSystem, Vitals
 from saltern.fleet.broker.tls import ca_der, prepare_certificates
@@ -107,7 +108,7 @@ class EmbeddedBroker:
         return BrokerProcess(binary, config, self.folder, (self._local_host(), self.settings.port))
 
     def _config(self) -> str:
-        now, authority = self._now(), self.authority
+        now, authority, sites = self._now(), self.authority, read_sites(self.folder)
         parts = ConfigParts(
             folder=self.folder,
             certificates=self._tls,
@@ -117,6 +118,7 @@ class EmbeddedBroker:
                 authority.system_name: authority.system_jwt(now),
                 authority.account_name: authority.account_jwt(now, self.revoked),
             },
+            sites_port=sites.port if sites is not None else 0,
         )
         return render_config(self.settings, parts)
 
@@ -292,7 +294,8 @@ class EmbeddedBroker:
         self, roots: tuple[bytes, ...], *, life: float = DAY, uses: int = 1, site: str = ""
     ) -> tuple[JoinToken, TokenRecord]:
         """A token for a machine, and what the controller keeps of it."""
-        servers = tuple(dict.fromkeys((*self.servers, *self.peers)))
+        own = tuple(dict.fromkeys((*self.servers, *self.peers)))
+        servers = servers_of(self.folder, site) or own
         place = TokenPlace(servers=servers, ca=self.ca, roots=roots)
         return new_token(self.authority, place, now=self._now(), life=life, uses=uses, site=site)
 

@@ -92,6 +92,22 @@ def _make_ca(files: CertificateFiles, fleet: str, at: datetime) -> None:
 
 
 def _make_server(files: CertificateFiles, names: tuple[str, ...], at: datetime) -> None:
+    key, chain = _signed(files, names, at)
+    _write_key(files.server_key, key)
+    write(files.server, chain)
+
+
+def new_pair(files: CertificateFiles, names: tuple[str, ...], now: float) -> tuple[str, str]:
+    """A certificate for another broker with these names, with its CA, and its key; both as PEM."""
+    key, chain = _signed(files, names, datetime.fromtimestamp(now, UTC))
+    text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return chain.decode(), text.decode()
+
+
+def _signed(
+    files: CertificateFiles, names: tuple[str, ...], at: datetime
+) -> tuple[ec.EllipticCurvePrivateKey, bytes]:
+    """A new key, and its certificate with that of the CA."""
     ca, ca_key = _certificate(files.ca), _key(files.ca_key)
     key = ec.generate_private_key(ec.SECP256R1())
     certificate = (
@@ -114,8 +130,7 @@ def _make_server(files: CertificateFiles, names: tuple[str, ...], at: datetime) 
         )
         .sign(ca_key, hashes.SHA256())
     )
-    _write_key(files.server_key, key)
-    write(files.server, certificate.public_bytes(Encoding.PEM) + ca.public_bytes(Encoding.PEM))
+    return key, certificate.public_bytes(Encoding.PEM) + ca.public_bytes(Encoding.PEM)
 
 
 def _is_stale(files: CertificateFiles, names: tuple[str, ...], at: datetime) -> bool:

@@ -11,7 +11,7 @@ from saltern.fleet.controller.members import ENOUGH, Member, routes
 from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.settings import ControllerSettings
 
-PORTS = {"broker": 4222, "api": 4510, "cluster": 6222}
+PORTS = {"broker": 4222, "api": 4510, "cluster": 6222, "sites": 7422}
 
 
 class Addresses:
@@ -42,6 +42,11 @@ class Addresses:
     @property
     def cluster_port(self) -> int:
         return self._port("cluster", self._settings.cluster_port)
+
+    @property
+    def sites_port(self) -> int:
+        """Where brokers of sites link themselves, chosen at the first one."""
+        return self._port("sites", -1)
 
     @property
     def api_port(self) -> int:

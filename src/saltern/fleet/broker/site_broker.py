@@ -1,0 +1,167 @@
+"""The broker of a site, as a process: made from a kit, and linked to the brokers of the fleet."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Callable
+
+import msgspec
+
+from saltern.fleet.broker.binary import find_binary
+from saltern.fleet.broker.config import LOG_FILE, MAX_PAYLOAD, MIB, PID_FILE
+from saltern.fleet.broker.process import BrokerProcess
+from saltern.fleet.broker.sites import Kit
+from saltern.fleet.identity.keys import OWNER_ONLY
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system.files import read, write
+from saltern.system.private import make_private
+
+CONFIG_FILE = "broker.conf"
+PAUSE = 1.0  # seconds before a broker that ended is started again
+EVERYWHERE = "0.0.0.0"
+LOOPBACK = ("127.", "::1", "localhost")
+
+
+def read_kit(path: str) -> Kit:
+    """The kit in a file. Raises ``OperationError``."""
+    try:
+        return msgspec.json.decode(read(path) or b"", type=Kit)
+    except msgspec.DecodeError:
+        what = f"{path} is not the kit of a site, or it is damaged"
+        fix = "make it again on the controller: saltern site add NAME --address HOST:PORT"
+        raise OperationError(Diagnostic(code="site-kit", what=what, fix=fix)) from None
+
+
+def prepare(kit: Kit, folder: str) -> str:
+    """Write what the broker reads; the path of its configuration."""
+    make_private(folder)
+    for name, text in FILES.items():
+        write(os.path.join(folder, name), text(kit).encode(), OWNER_ONLY)
+    config = os.path.join(folder, CONFIG_FILE)
+    write(config, render(kit, folder).encode(), OWNER_ONLY)
+    return config
+
+
+FILES: dict[str, Callable[[Kit], str]] = {
+    "ca.pem": lambda kit: kit.ca,
+    "server.pem": lambda kit: kit.certificate,
+    "server.key": lambda kit: kit.key,
+    "link.creds": lambda kit: kit.link,
+    "system.creds": lambda kit: kit.system_link,
+}
+
+
+def listens_on(kit: Kit) -> str:
+    """Where it listens: for this machine alone if its address is that, else everywhere."""
+    return kit.host if kit.host.startswith(LOOPBACK) else EVERYWHERE
+
+
+def render(kit: Kit, folder: str) -> str:
+    """The configuration of the broker. It keeps nothing: streams are at the fleet's brokers."""
+    quoted = json.dumps
+    preload = "\n".join(f"  {name}: {quoted(jwt)}" for name, jwt in kit.accounts.items())
+    links = "\n".join(
+        _link(kit, folder, account, file)
+        for account, file in ((kit.account, "link.creds"), (kit.system_account, "system.creds"))
+    )
+    return f"""\
+# Made by saltern at each start; changes are lost.
+server_name: {quoted(f"saltern-site-{kit.site}")}
+host: {quoted(listens_on(kit))}
+port: {kit.port}
+pid_file: {quoted(f"{folder}/{PID_FILE}")}
+log_file: {quoted(f"{folder}/{LOG_FILE}")}
+logfile_size_limit: {32 * MIB}
+logfile_max_num: 3
+max_payload: {MAX_PAYLOAD}
+max_pending: {64 * MIB}
+max_control_line: 4096
+write_deadline: "10s"
+ping_interval: "20s"
+ping_max: 2
+
+tls {{
+  cert_file: {quoted(f"{folder}/server.pem")}
+  key_file: {quoted(f"{folder}/server.key")}
+  min_version: "1.3"
+  timeout: 5
+}}
+
+operator: {quoted(kit.operator)}
+system_account: {kit.system_account}
+resolver {{
+  type: full
+  dir: {quoted(f"{folder}/accounts")}
+  allow_delete: false
+  interval: "1m"
+}}
+resolver_preload {{
+{preload}
+}}
+
+# Without this the broker keeps requests for streams from the link, and agents get no files.
+default_js_domain {{ {kit.account}: "" }}
+leafnodes {{
+  reconnect: "1s"
+  remotes: [
+{links}
+  ]
+}}
+"""
+
+
+def _link(kit: Kit, folder: str, account: str, credentials: str) -> str:
+    urls = ", ".join(json.dumps(url) for url in kit.hub)
+    return f"""    {{
+      urls: [{urls}]
+      account: {account}
+      credentials: {json.dumps(f"{folder}/{credentials}")}
+      tls {{ ca_file: {json.dumps(f"{folder}/ca.pem")}, timeout: 5 }}
+    }}"""
+
+
+def serve(kit: Kit, folder: str, say: Callable[[str], None]) -> None:
+    """Run the broker of a site until a signal ends it."""
+
+    async def until_signal() -> None:
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        await run(kit, folder, stop, say)
+
+    asyncio.run(until_signal())
+
+
+async def run(kit: Kit, folder: str, stop: asyncio.Event, say: Callable[[str], None]) -> None:
+    """Run the broker until it is to stop, and start it again whenever it ends before."""
+    folder = os.path.abspath(folder)
+    config, binary = prepare(kit, folder), find_binary()
+    ended = asyncio.create_task(stop.wait())
+    try:
+        while not stop.is_set():
+            process = BrokerProcess(binary, config, folder, (_reached_at(kit), kit.port))
+            await process.start()
+            say(f"site {kit.site} of fleet {kit.fleet}: agents reach it at {kit.host}:{kit.port}")
+            await _until_over(process, ended)
+            if not stop.is_set():
+                say("the broker ended unexpectedly; it is started again")
+                await asyncio.sleep(PAUSE)
+    finally:
+        ended.cancel()
+
+
+def _reached_at(kit: Kit) -> str:
+    return "127.0.0.1" if listens_on(kit) == EVERYWHERE else kit.host
+
+
+async def _until_over(process: BrokerProcess, ended: asyncio.Task[object]) -> None:
+    waited = asyncio.create_task(process.wait())
+    try:
+        await asyncio.wait({waited, ended}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waited.cancel()
+        if process.alive:
+            await process.stop()
