@@ -75,7 +75,7 @@ def reaction_line(row: dict[str, Any]) -> str:
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(bounded(row["at"])))
     what = f"{row['kind']}.{row['function']}" if row["function"] else "-"
     on = f" on {row['target']}" if row["target"] else ""
-    came = f"job {row['jid']}" if row["jid"] else row["why"]
+    came = ": ".join([*([f"job {row['jid']}"] if row["jid"] else []), *([row["why"]] if row["why"] else [])])
     head = f"{at} {row['status']:<7} {row['tag']} (event {row['event']}) -> {what}{on}"
     return f"{head} by {_place(row)}" + (f": {came}" if came else "")
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from saltern.engine.session import Session
-from saltern.fleet.agent.schedule import UNITS, Scheduled
+from saltern.fleet.agent.schedule import UNITS, Range, Scheduled
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.schedules import times
@@ -29,7 +29,33 @@ WORDS = {
 
 
 def print_schedule(engine: Session) -> int:
-    """Print the jobs that are enabled; what cannot be understood is a line on standard error."""
+    """Print what this machine does by itself: jobs that are enabled, and beacons. What cannot be understood
+    is a line on standard error.
+    """
+    found = {"jobs": [*_jobs(engine), *_mine(engine)], "beacons": _beacons(engine)}
+    sys.stdout.write(msgspec.json.encode(found).decode())
+    return 0
+
+
+def _beacons(engine: Session) -> dict[str, Any]:
+    listed: Any = engine.caller.function("beacons.list", [], {"return_yaml": False})
+    return dict(listed)
+
+
+def _mine(engine: Session) -> list[Scheduled]:
+    """The job that publishes what is in ``mine_functions``, as Salt has it."""
+    if not engine.caller.function("mine.valid", [], {}):
+        return []
+    minutes = engine.pillar.get("mine_interval") or engine.opts.get("mine_interval") or 60
+    try:
+        every = max(1.0, float(str(minutes))) * 60
+    except ValueError:
+        every = 3600.0
+    name = "__mine_interval"
+    return [Scheduled(name=name, function="mine.update", every=every, on_start=True, returns=False)]
+
+
+def _jobs(engine: Session) -> list[Scheduled]:
     call = engine.caller.function
     found: list[Scheduled] = []
     if call("schedule.is_enabled", [], {}):
@@ -39,14 +65,11 @@ def print_schedule(engine: Session) -> int:
                 found += scheduled(name, given) if given.get("enabled", True) else []
             except (Refused, BadArgument, ValueError) as problem:
                 print(f"the scheduled job {name!r} is not run: {problem}", file=sys.stderr)
-    sys.stdout.write(msgspec.json.encode(found).decode())
-    return 0
+    return found
 
 
 def scheduled(name: str, given: Mapping[str, Any]) -> list[Scheduled]:
     """One for each function of a job."""
-    if unused := [key for key in ("range", "skip_during_range") if key in given]:
-        raise ValueError(f"{', '.join(unused)} cannot be followed here yet")
     crons, moments = _moments(_texts(given.get("when")))
     if "cron" in given:
         cron = str(given["cron"]).strip()
@@ -70,6 +93,11 @@ def scheduled(name: str, given: Mapping[str, Any]) -> list[Scheduled]:
             on_start=bool(given.get("run_on_start")),
             after=_limit(given.get("after")),
             until=_limit(given.get("until")),
+            within=_range(given.get("range")),
+            not_within=_range(given.get("skip_during_range")),
+            after_range=bool(given.get("run_after_skip_range")),
+            most=max(1, int(given.get("maxrunning") or 1)),
+            returns=given.get("return_job") is not False,
         )
         for function in _texts(given.get("function"))
     ]
@@ -85,6 +113,24 @@ def _splay(value: Any) -> tuple[float, float]:
     if isinstance(value, Mapping):
         return float(value["start"]), float(value["end"])
     return 0.0, float(value)
+
+
+def _range(value: object) -> Range | None:
+    """``{start: 8:00am, end: 5:00pm}``: of every day, or with dates of one time."""
+    if value is None:
+        return None
+    if not isinstance(value, Mapping) or not {"start", "end"} <= value.keys():
+        raise ValueError("a range has a start and an end")
+    ends = [str(value[key]) for key in ("start", "end")]
+    invert = bool(value.get("invert"))
+    if any(_date(text) is not None for text in ends):
+        start, end = (_limit(text) for text in ends)
+        return Range(start=start, end=end, daily=False, invert=invert)
+    for text in ends:
+        times.moment(text, "range")
+    clocks = [_clock(times.CLOCK.search(text)) for text in ends]
+    start, end = (float(hour * 3600 + minute * 60 + second) for hour, minute, second in clocks)
+    return Range(start=start, end=end, invert=invert)
 
 
 def _limit(value: object) -> float:

@@ -19,6 +19,8 @@ FOLLOWED: dict[str, str] = {
     "git_pillar_includes": "False: the repositories of the pillar source `git` see only their own files.",
     "git_pillar_update_interval": "Seconds after which the pillar source `git` asks its remotes again.",
     "file_client": "`local`: `saltern compare` asks Salt without its master.",
+    "mine_functions": "What an agent publishes for others: [the mine](../guides/mine.md).",
+    "mine_interval": "Minutes after which an agent publishes it again; 60 by default.",
     "jinja_lstrip_blocks": "As `lstrip_blocks` in `jinja_env` and `jinja_sls_env`.",
     "jinja_trim_blocks": "As `trim_blocks` in `jinja_env` and `jinja_sls_env`.",
     "master": "The grain `master`.",

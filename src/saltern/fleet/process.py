@@ -17,6 +17,7 @@ from saltern.fleet.bus.tasks import end
 from saltern.fleet.client.trust import ca_fingerprint
 from saltern.fleet.controller.controller import Controller
 from saltern.fleet.controller.paths import ControllerPaths
+from saltern.fleet.controller.reactor.options import REACTOR
 from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.store.systems import systems
 from saltern.language.diagnostics import OperationError
@@ -95,7 +96,8 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
     policy = os.path.join(os.path.dirname(paths.config), "policy.yaml")
     access = Access(controller.database, policy_file=policy, host=controller.identity.file.name)
     await _load_policy(access, say)
-    controller.parts.reactor.actor.access = access
+    reactor = controller.parts.reactor.actor
+    reactor.access, reactor.runners.secret = access, access.sessions.begin_internal(REACTOR)
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload_policy, access, say)
     ca = "" if settings.api_certificate else os.path.join(tls, "ca.pem")
     site = _console(controller) if settings.api_console else None

@@ -19,7 +19,7 @@ def _glob(target: str) -> str:
 
 
 def _prefixed(letter: str, space: str = "?") -> Callable[[str], str]:
-    return lambda target: f"{letter}@{_SPACE.sub(space, target)}"
+    return lambda target: f"{letter}@{_SPACE.sub(lambda _found: space, target)}"
 
 
 TYPES: dict[str, Callable[[str], str]] = {

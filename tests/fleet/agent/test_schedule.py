@@ -15,7 +15,7 @@ from tests.fleet.harness import run, until
 
 from saltern.cli.worker_schedule import scheduled
 from saltern.fleet.agent.jobs import Jobs, WorkerSettings
-from saltern.fleet.agent.schedule import Scheduled, next_time, spread
+from saltern.fleet.agent.schedule import Range, Scheduled, may_run, next_time, spread
 from saltern.fleet.agent.scheduler import Scheduler
 from saltern.fleet.agent.spool import Spool
 
@@ -126,7 +126,7 @@ def test_due_jobs_run_in_their_turn_and_one_that_still_works_is_not_begun_again(
         assert [entry.changing for entry in spool.open_jobs()] == [1]
         runner.holds["state.apply"].set()
         await until(lambda: not spool.open_jobs())
-        assert spool.unconfirmed() == []  # no controller has asked for it
+        assert len(spool.unconfirmed()) == 2  # the controllers get to know of them
         now[0] += 60
         scheduler.begin_due()
         await until(lambda: sum(runner.worked.values()) == 3)
@@ -150,3 +150,35 @@ def test_fleet_is_not_needed(tmp_path: Path) -> None:
         await fleet.stop(agent)
 
     run(scenario())
+
+
+DAY = 86_400.0
+
+
+@pytest.mark.parametrize(
+    ("one", "inside", "outside"),
+    [
+        (Range(start=8 * 3600, end=17 * 3600), (8, 12, 17), (7, 18, 0)),
+        (Range(start=22 * 3600, end=6 * 3600), (23, 0, 6), (12, 7, 21)),
+        (Range(start=8 * 3600, end=17 * 3600, invert=True), (7, 18), (8, 12)),
+    ],
+)
+def test_a_range_of_every_day_has_its_hours(
+    one: Range, inside: tuple[int, ...], outside: tuple[int, ...]
+) -> None:
+    base = 20_000 * DAY
+    assert all(one.has(base + hour * 3600, 0.0) for hour in inside)
+    assert not any(one.has(base + hour * 3600, 0.0) for hour in outside)
+    assert one.has(base + inside[0] * 3600 - 7200, 7200.0)
+
+
+def test_a_job_runs_in_its_range_and_not_in_the_one_that_it_skips() -> None:
+    noon = 20_000 * DAY + 12 * 3600
+    day = Range(start=8 * 3600, end=17 * 3600)
+    assert may_run(Scheduled(name="a", function="f", within=day), noon, 0.0)
+    assert not may_run(Scheduled(name="a", function="f", within=day), noon + 6 * 3600, 0.0)
+    assert not may_run(Scheduled(name="a", function="f", not_within=day), noon, 0.0)
+    assert may_run(Scheduled(name="a", function="f"), noon, 0.0)
+    dated = Range(start=noon - 10, end=noon + 10, daily=False)
+    assert may_run(Scheduled(name="a", function="f", within=dated), noon, 0.0)
+    assert not may_run(Scheduled(name="a", function="f", within=dated), noon + 11, 0.0)

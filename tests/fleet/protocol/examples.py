@@ -91,6 +91,8 @@ EXAMPLES: tuple[m.Message, ...] = (
         size=9,
         digest=DIGEST,
         body=b"\x00\x01",
+        function="test.echo",
+        by="schedule:often",
     ),
     m.Records(jid=JID, run="r1", first=4, records=[{"kind": "answer", "n": 1}]),
     m.Progress(
@@ -127,7 +129,15 @@ EXAMPLES: tuple[m.Message, ...] = (
     ),
     m.RenderAnswer(sealed=b"\x01box", problem="line 3: no such pillar key"),
     m.MineRequest(
-        nonce="n4", store={"network.ip_addrs": ["10.0.0.1"]}, function="f", target="web*", matcher="glob"
+        nonce="n4",
+        store={"net.ip": ["10.0.0.1"]},
+        function="net.ip",
+        target="G@os:Debian",
+        matcher="compound",
+        functions=["net.ip"],
+        allowed={"net.ip": "web*"},
+        remove=["old"],
+        clear=True,
     ),
     m.MineAnswer(data={"web1": ["10.0.0.1"]}, problem="x"),
     m.Facts(nonce="n5", digest=DIGEST, grains={"os": "Debian"}),

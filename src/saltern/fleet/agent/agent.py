@@ -17,12 +17,14 @@ from msgspec import Struct
 
 import saltern
 from saltern.fleet.agent.ask import Asker
+from saltern.fleet.agent.beacons.loop import Beacons
 from saltern.fleet.agent.clock import FleetClock
 from saltern.fleet.agent.events import EventBox
 from saltern.fleet.agent.facts import FactsSender
 from saltern.fleet.agent.inbox import Inbox
 from saltern.fleet.agent.intake import denied_by
 from saltern.fleet.agent.jobs import Jobs, WorkerSettings
+from saltern.fleet.agent.local_tree import LocalTree
 from saltern.fleet.agent.orders import Orders
 from saltern.fleet.agent.outbox import Outbox
 from saltern.fleet.agent.prune import Pruner
@@ -156,12 +158,15 @@ class Agent:
             now=now,
             collect=self._collect_records,
         )
+        self.beacons = Beacons(member.id, self.events.add, busy=lambda: self.jobs.changing)
         self.scheduler = Scheduler(
             spool,
             runner,
             settings,
             denied=lambda job: denied_by(job, denied()),
             added=self.jobs.wake,
+            tree=LocalTree(self.files, spool, settings.socket),
+            beacons=self.beacons.use,
         )
         self.orders = Orders(self)
         self.pruner = Pruner(spool, runner, options.jobs_folder, now)
@@ -180,7 +185,7 @@ class Agent:
             self.files.release_others([entry.jid for entry in self.spool.open_jobs()])
         self.jobs.recover()
         parts = (self.syncer, self.outbox, self.jobs, self.facts, self.watch, self.scheduler, self.pruner)
-        loops = [*(part.run for part in parts), self.events.run]
+        loops = [*(part.run for part in parts), self.events.run, self.beacons.run]
         if self.renewal is not None:
             loops.append(self.renewal.run)
         for loop in loops:
@@ -230,6 +235,8 @@ class Agent:
         entry = self.spool.entry(jid)
         if entry is not None:
             self.facts.use_tree(entry.job.tree)
+        if entry is not None and entry.job.function == "saltutil.refresh_pillar":
+            self.scheduler.look_again()
         if entry is not None and entry.job.changing:
             self.facts.look_again()
             self.scheduler.look_again()
@@ -285,8 +292,8 @@ class Agent:
         taken = [self.inbox.take(text.encode(), live=False) for text in answer.jobs]
         for jid in answer.cancelled:
             await self.jobs.cancel(jid, hard=False)
-        if answer.trees:
-            self.facts.use_tree(tree_digest(answer.trees))
+        if answer.trees and self.facts.use_tree(tree_digest(answer.trees)):
+            self.scheduler.look_again()
         if answer.want_facts:
             self.facts.send_again()
         if home := self.options.home:

@@ -151,11 +151,13 @@ class FactsSender:
         self._look_again = True
         self._wanted.set()
 
-    def use_tree(self, tree: str) -> None:
-        """The newest tree is this one; its ``_grains`` may be other ones."""
-        if self._custom.use(tree):
-            self._other_tree = True
-            self._wanted.set()
+    def use_tree(self, tree: str) -> bool:
+        """The newest tree is this one; its ``_grains`` may be other ones. True if it is another one."""
+        if not self._custom.use(tree):
+            return False
+        self._other_tree = True
+        self._wanted.set()
+        return True
 
     def send_again(self) -> None:
         """The controller does not have them."""

@@ -10,13 +10,14 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from saltern.fleet.agent import recovery
 from saltern.fleet.agent.queue import plan_queue
 from saltern.fleet.agent.recovery import Todo
 from saltern.fleet.agent.returns import kept_records, short_return, whole_return
 from saltern.fleet.agent.runner import Runner
-from saltern.fleet.agent.spool import RUNNING, WAITING, Entry, Spool
+from saltern.fleet.agent.spool import LOCAL, REPORTED, RUNNING, WAITING, Entry, Spool
 from saltern.fleet.agent.spool_file import SpoolFailed
 from saltern.fleet.agent.task import Outcome, Task
 from saltern.fleet.bus.tasks import end
@@ -84,6 +85,11 @@ class Jobs:
     @property
     def running(self) -> list[str]:
         return list(self._tasks)
+
+    @property
+    def changing(self) -> bool:
+        """True while a job runs that may change something."""
+        return any(one.state == RUNNING and one.changing for one in self._spool.open_jobs())
 
     def wake(self) -> None:
         """Look at the queue again."""
@@ -228,17 +234,26 @@ class Jobs:
         """Keep a return. A disk that is full is waited for: what was done must not be lost."""
         while True:
             try:
-                self._spool.finish(parts(), self._now())
+                self._spool.finish(self._named(entry, parts()), self._now())
                 break
             except SpoolFailed as problem:
                 log.error("the return of job %s waits: %s", entry.jid, problem)
                 await asyncio.sleep(self._retry)
         self._runner.folder(entry.jid).remove()
-        if entry.local:
+        if entry.local == LOCAL:
             self._spool.confirm(entry.jid, records=UNSENT)
         if self._supply:
             self._supply.release(entry.jid)
         self._returned(entry.jid)
+
+    @staticmethod
+    def _named(entry: Entry, parts: Iterable[Return | Records]) -> Iterable[Return | Records]:
+        """The return of a job that no controller knows says what the job was."""
+        for one in parts:
+            if entry.local == REPORTED and isinstance(one, Return):
+                yield replace(one, function=entry.job.function, by=entry.job.user)
+            else:
+                yield one
 
     def collect_records(self, jid: str) -> bool:
         """Keep what a worker has written of its run so far, to be sent; False if there is nothing new."""
@@ -246,7 +261,7 @@ class Jobs:
         if not (files := folder.batches()):
             return False
         entry = self._spool.entry(jid)
-        if entry is None or entry.local:
+        if entry is None or entry.local == LOCAL:
             return False
         self._spool.finish(kept_records(folder), self._now())
         for path in files:

@@ -13,6 +13,23 @@ from msgspec import Struct
 UNITS = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86_400.0}
 
 
+class Range(Struct, frozen=True, kw_only=True):
+    """A time of every day, in seconds from midnight (``daily``), or one in all. ``invert``: all but that."""
+
+    start: float
+    end: float
+    daily: bool = True
+    invert: bool = False
+
+    def has(self, now: float, zone: float) -> bool:
+        """Whether a moment is in it; one that ends before it starts goes over midnight."""
+        at = (now + zone) % 86_400 if self.daily else now
+        inside = self.start <= at <= self.end
+        if self.end < self.start:
+            inside = at >= self.start or at <= self.end
+        return inside is not self.invert
+
+
 class Scheduled(Struct, frozen=True, kw_only=True):
     """One job of the schedule, its times in one form: ``every`` seconds, by ``crons``, or ``at`` moments."""
 
@@ -27,6 +44,11 @@ class Scheduled(Struct, frozen=True, kw_only=True):
     on_start: bool = False
     after: float = 0.0
     until: float = 0.0
+    within: Range | None = None
+    not_within: Range | None = None
+    after_range: bool = False
+    most: int = 1
+    returns: bool = True
 
 
 def next_time(job: Scheduled, *, last: float, now: float, zone: float = 0.0) -> float | None:
@@ -43,6 +65,13 @@ def next_time(job: Scheduled, *, last: float, now: float, zone: float = 0.0) -> 
         return None
     due = max(min(times), job.after)
     return None if job.until and due > job.until else due
+
+
+def may_run(job: Scheduled, now: float, zone: float) -> bool:
+    """False outside of the range of a job, or in the one that it skips."""
+    if job.within is not None and not job.within.has(now, zone):
+        return False
+    return job.not_within is None or not job.not_within.has(now, zone)
 
 
 def _by_cron(cron: str, after: float, zone: float) -> float | None:

@@ -8,14 +8,16 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from random import random
+from typing import Any
 
 import msgspec
 
 from saltern.fleet.agent.jobs import WorkerSettings
+from saltern.fleet.agent.local_tree import LocalTree
 from saltern.fleet.agent.output import read_output
 from saltern.fleet.agent.runner import Runner
-from saltern.fleet.agent.schedule import Scheduled, next_time, spread
-from saltern.fleet.agent.spool import Spool
+from saltern.fleet.agent.schedule import Scheduled, may_run, next_time, spread
+from saltern.fleet.agent.spool import LOCAL, REPORTED, Spool
 from saltern.fleet.agent.spool_file import SpoolFailed
 from saltern.fleet.agent.task import Task
 from saltern.fleet.protocol.ids import new_jid
@@ -42,6 +44,8 @@ class Scheduler:
         denied: Callable[[Job], str] = lambda _job: "",
         added: Callable[[], None] = lambda: None,
         local: Callable[[], float] = time.time,
+        tree: LocalTree | None = None,
+        beacons: Callable[[dict[str, Any]], None] = lambda _beacons: None,
     ) -> None:
         self._spool = spool
         self._runner = runner
@@ -49,10 +53,12 @@ class Scheduler:
         self._denied = denied
         self._added = added
         self._local = local
+        self._tree = tree or LocalTree(None, spool, "")
+        self._beacons = beacons
         self._known: list[Scheduled] = []
         self._fresh = True
         self._wanted = asyncio.Event()
-        self._open: dict[str, str] = {}  # name → the job that was last begun
+        self._open: dict[str, list[str]] = {}  # name → the jobs that were last begun
 
     def look_again(self) -> None:
         """A job that changed something has ended: it may have been the schedule."""
@@ -77,6 +83,15 @@ class Scheduler:
                     await self._wanted.wait()
 
     async def _read(self) -> None:
+        """With the pillar of the controllers, which may have a part of it; without, if there is none."""
+        try:
+            options = await self._tree.options()
+            if not await self._look(options) and options:
+                await self._look({})
+        finally:
+            self._tree.release()
+
+    async def _look(self, options: dict[str, object]) -> bool:
         self._runner.folder(LOOK).remove()
         task = Task(
             jid=LOOK,
@@ -84,17 +99,20 @@ class Scheduler:
             command=LOOK,
             asks=True,
             config=self._settings.config,
-            overrides=self._settings.overrides,
+            overrides={**self._settings.overrides, **options},
+            socket=self._settings.socket,
         )
         outcome = await self._runner.work(task)
         if outcome is None or outcome.code:
             log.warning("the schedule cannot be read: %s", outcome.why if outcome else "killed")
-            return
+            return False
         if outcome.why:
             log.warning("%s", outcome.why)
-        found = read_output(self._runner.folder(LOOK), outcome)
-        self._known = msgspec.convert(found or [], list[Scheduled])
+        found: Any = read_output(self._runner.folder(LOOK), outcome) or {}
+        self._known = msgspec.convert(found.get("jobs", []), list[Scheduled])
+        self._beacons(found.get("beacons", {}))
         self._runner.folder(LOOK).remove()
+        return True
 
     def begin_due(self) -> float | None:
         """Begin what is due; when the next one is."""
@@ -125,8 +143,11 @@ class Scheduler:
 
     def _begin(self, job: Scheduled, now: float) -> None:
         self._note(job, now)
-        before = self._spool.entry(self._open.get(job.name, ""))
-        if before is not None and before.state in ("waiting", "running"):
+        if not may_run(job, now, _zone(now)):
+            log.info("the scheduled job %r is left out: it is outside of its range", job.name)
+            return
+        busy = [jid for jid in self._open.get(job.name, ()) if self._is_busy(jid)]
+        if len(busy) >= job.most:
             log.info("the scheduled job %r is still at work, and is not begun again", job.name)
             return
         verb = verb_of(job.function)
@@ -137,16 +158,22 @@ class Scheduler:
             kwargs=job.kwargs,
             changing=verb.changing,
             on_interrupt=verb.on_interrupt,
-            user=f"schedule:{job.name}",
+            user=f"schedule:{job.name}"[:255],
+            tree=self._tree.digest,
         )
         if why := self._denied(made):
             log.warning("the scheduled job %r is not run: %s is on the deny list", job.name, why)
             return
         due = now + spread(job, random())
-        self._spool.add(made, received=now, due=due, expires=due + verb.life, local=True)
-        self._open[job.name] = made.jid
+        local = REPORTED if job.returns else LOCAL
+        self._spool.add(made, received=now, due=due, expires=due + verb.life, local=local)
+        self._open[job.name] = [*busy, made.jid]
         log.info("the scheduled job %r is job %s", job.name, made.jid)
         self._added()
+
+    def _is_busy(self, jid: str) -> bool:
+        entry = self._spool.entry(jid)
+        return entry is not None and entry.state in ("waiting", "running")
 
 
 def _zone(now: float) -> float:

@@ -16,13 +16,18 @@ import msgspec
 
 import saltern
 from saltern.fleet.agent.agent import Agent
+from saltern.fleet.bus.ports import BusError
 from saltern.fleet.files.worker import answer_file
 from saltern.fleet.pillar.agent import answer_pillar
-from saltern.fleet.protocol.messages import Away
+from saltern.fleet.protocol.codec import BadMessage
+from saltern.fleet.protocol.envelope import Refused
+from saltern.fleet.protocol.ids import new_nonce
+from saltern.fleet.protocol.messages import Away, MineAnswer, MineRequest
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LIMIT = 16 << 20  # bytes of a question: it may hold the return of a state
 Message = dict[str, Any]  # a question or a reply
+MINE_FIELDS = frozenset({"store", "functions", "target", "matcher", "allowed", "remove", "clear"})
 
 
 class ControlSocket:
@@ -149,6 +154,17 @@ async def _event(agent: Agent, question: Message) -> Message:
     return {"problem": problem}
 
 
+async def _mine(agent: Agent, question: Message) -> Message:
+    """A worker publishes values, or asks for those of other systems."""
+    known = {name: value for name, value in question.items() if name in MINE_FIELDS}
+    try:
+        request = msgspec.convert({**known, "nonce": new_nonce()}, MineRequest)
+        answer = await agent.ask("mine", request, MineAnswer)
+    except (BusError, Refused, BadMessage, msgspec.ValidationError) as problem:
+        return {"problem": f"no controller answers about the mine: {problem}"}
+    return {"data": answer.data, "problem": answer.problem}
+
+
 async def _leave(agent: Agent, _question: Message) -> Message:
     """The machine leaves the fleet: report it to the controllers, and end."""
     await agent.announce_away(Away(why="leave"))
@@ -165,6 +181,7 @@ ANSWERS: dict[str, Callable[[Agent, Message], Awaitable[Message]]] = {
     "pillar": _pillar,
     "render": _render,
     "event": _event,
+    "mine": _mine,
 }
 
 

@@ -19,6 +19,7 @@ from saltern.fleet.agent.spool_file import SpoolFile, Statement
 from saltern.fleet.agent.unsent import RETURNED, TRIES, Unsent
 from saltern.fleet.protocol.messages import Job, Records, Return
 
+LOCAL, REPORTED = 1, 2  # a job that a schedule asked for: its return stays here, or is sent
 WAITING, RUNNING, CONFIRMED = "waiting", "running", "confirmed"
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -57,7 +58,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     attempt: int = 0
     started: float = 0.0
     cancel: str = ""
-    local: bool = False
+    local: int = 0
 
 
 class Open(Struct, frozen=True):
@@ -83,7 +84,7 @@ class Spool:
 
     # -- jobs ------------------------------------------------------------------------------------
 
-    def add(self, job: Job, *, received: float, expires: float, due: float, local: bool = False) -> bool:
+    def add(self, job: Job, *, received: float, expires: float, due: float, local: int = 0) -> bool:
         """Write a job down; False if it is known already."""
         query = (
             "INSERT OR IGNORE INTO job (jid, state, job, received, due, expires, local, changing, follows)"
@@ -104,7 +105,7 @@ class Spool:
 
     def unconfirmed(self, limit: int = 1000) -> list[str]:
         """Jids whose returns, or whose records, are not known to be stored."""
-        query = "SELECT jid FROM job WHERE (state = ? AND local = 0) OR jid IN (SELECT jid FROM batch)"
+        query = "SELECT jid FROM job WHERE (state = ? AND local != 1) OR jid IN (SELECT jid FROM batch)"
         return [jid for (jid,) in self._file.rows(f"{query} ORDER BY number LIMIT ?", RETURNED, limit)]
 
     def is_known(self, jid: str) -> bool:
@@ -179,4 +180,4 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     values: dict[str, Any] = dict(zip(FIELDS.split(", "), row, strict=True))
     data = values.pop("job")
     job = msgspec.json.decode(data, type=Job) if data else Job(jid=values["jid"], function="")
-    return Entry(**values | {"job": job, "local": bool(values["local"])})
+    return Entry(**values | {"job": job})

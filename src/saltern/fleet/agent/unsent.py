@@ -16,7 +16,7 @@ class Unsent:
 
     def due_returns(self, sent_before: float) -> list[str]:
         """Jids whose returns were not sent since then, in the order in which they ended."""
-        query = "SELECT jid FROM job WHERE state = ? AND local = 0 AND sent < ? ORDER BY ended, number"
+        query = "SELECT jid FROM job WHERE state = ? AND local != 1 AND sent < ? ORDER BY ended, number"
         return [jid for (jid,) in self._file.rows(query, RETURNED, sent_before)]
 
     def part_numbers(self, jid: str) -> list[int]:

@@ -1,8 +1,8 @@
-"""The routes about events of one's own, and about reactions."""
+"""The routes about events of one's own, about reactions, and about the mine."""
 
 from __future__ import annotations
 
-from saltern.fleet.api.handlers import reactor
+from saltern.fleet.api.handlers import mine, reactor
 from saltern.fleet.api.reactor_shapes import (
     EventBody,
     EventSent,
@@ -22,5 +22,6 @@ REACTOR_ROUTES: tuple[Route, ...] = (
     post("/v1/reactor", "reactor.write", reactor.add_rule, RuleAnswer, body=RuleBody, status=201),
     delete("/v1/reactor", "reactor.write", reactor.remove_rule, None, query=RuleQuery, status=204),
     post("/v1/reactor/test", "reactor.test", reactor.test_rules, ForeseenAnswer, body=EventBody),
+    get("/v1/systems/{system}/mine", "facts.read", mine.get_mine, mine.MineValues),
     get("/v1/reactions", "reactor.read", reactor.list_reactions, ReactionsAnswer, query=ReactionsQuery),
 )

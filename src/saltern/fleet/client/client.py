@@ -11,7 +11,7 @@ from saltern.fleet.client.chains import ChainPlans, ChainRuns
 from saltern.fleet.client.follow import PATIENCE, Follower, OnBreak, ignore
 from saltern.fleet.client.library import Chains, Schedules, Subscriptions, Windows
 from saltern.fleet.client.orchestrations import OrchestrationJobs
-from saltern.fleet.client.reactor import Reactor
+from saltern.fleet.client.reactor import Mine, Reactor
 from saltern.fleet.client.resources import Audit, Groups, Jobs, Systems, Tokens, Trees
 from saltern.fleet.client.session import Session, part
 from saltern.fleet.client.transport import Trust
@@ -44,6 +44,7 @@ class Client:
         self.chain_runs = ChainRuns(self.session)
         self.chain_plans = ChainPlans(self.session)
         self.reactor = Reactor(self.session)
+        self.mine = Mine(self.session)
 
     def __enter__(self) -> Client:
         return self

@@ -6,9 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from saltern.fleet.client.session import Session
+from saltern.fleet.client.session import Session, part
 
 Row = dict[str, Any]
+
+
+class Mine:
+    """What systems have published for others."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def of(self, system: str) -> Sequence[Row]:
+        """All that a system has published: function, value, when."""
+        rows: Sequence[Row] = self._session.get(f"/v1/systems/{part(system)}/mine")["items"]
+        return rows
 
 
 class Reactor:

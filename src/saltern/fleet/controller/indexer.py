@@ -20,6 +20,7 @@ from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.job_events import agent_event, end_events, status_event
 from saltern.fleet.controller.limits import RateLimit
+from saltern.fleet.controller.local_jobs import begin_local_jobs
 from saltern.fleet.protocol.messages import Away, Event, Return
 from saltern.fleet.protocol.tags import EVENT_BURST, EVENT_RATE
 from saltern.fleet.store.database import Connection
@@ -182,6 +183,7 @@ def _index_returns(
     if not batch.returns:
         return []
     returns: dict[tuple[str, str], Return] = {(one.jid, system): one for system, one in batch.returns}
+    begun = begin_local_jobs(connection, batch.returns, now)
     changes = store_returns(connection, batch.returns, now)
     if len(changes) < len(returns):
         strangers = returns.keys() - expected_pairs(connection, returns)
@@ -189,7 +191,7 @@ def _index_returns(
             Refusal(system, "foreign-job") for system, one in batch.returns if (one.jid, system) in strangers
         ]
     events = [status_event(change, now, returns[change.jid, change.system]) for change in changes]
-    return [*events, *end_events(connection, {change.jid for change in changes}, now)]
+    return [*begun, *events, *end_events(connection, {change.jid for change in changes}, now)]
 
 
 def _index_away(connection: Connection, system: str, away: Away, now: float) -> list[NewEvent]:

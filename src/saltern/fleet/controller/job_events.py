@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from saltern.fleet.protocol.messages import Event, Job, Return
@@ -23,6 +24,7 @@ _COUNTS = ("why", "exit_code", "changed", "failed", "back_by")
 def job_new(job: Job, target: str, systems: Sequence[str], now: float) -> NewEvent:
     """As Salt has it, without the arguments: they may hold secrets."""
     data: dict[str, Any] = {"jid": job.jid, "fun": job.function, "tgt": target, "user": job.user}
+    data |= {"tgt_type": "compound", "missing": []}
     data |= {"test": job.test, "count": len(systems), "minions": list(systems[:LISTED])}
     return NewEvent(tag=f"salt/job/{job.jid}/new", data=data, at=now)
 
@@ -66,9 +68,15 @@ def agent_event(system: str, event: Event, now: float) -> NewEvent:
     )
 
 
-def agent_started(system: str, version: str, boot: str, now: float) -> NewEvent:
-    data = {"id": system, "version": version, "boot": boot}
-    return NewEvent(tag=f"salt/minion/{system}/start", data=data, at=now, system=system)
+def agent_started(system: str, version: str, boot: str, now: float) -> list[NewEvent]:
+    """As Salt has it, under its new and its old tag."""
+    at = datetime.fromtimestamp(now, UTC).strftime("%a %b %d %H:%M:%S %Y")
+    data = {"id": system, "data": f"Minion {system} started at {at}", "version": version, "boot": boot}
+    around = {"cmd": "_minion_event", "pretag": None}
+    return [
+        NewEvent(tag=tag, data={**data, **around, "tag": tag}, at=now, system=system)
+        for tag in ("minion_start", f"salt/minion/{system}/start")
+    ]
 
 
 def presence_change(new: Sequence[str], lost: Sequence[str], now: float) -> NewEvent:

@@ -35,6 +35,7 @@ from saltern.fleet.controller.health import Health
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.indexer import Indexer
 from saltern.fleet.controller.inventory import Inventory
+from saltern.fleet.controller.mine import MineDesk
 from saltern.fleet.controller.presence import PresenceBoard
 from saltern.fleet.controller.progress import ProgressDesk
 from saltern.fleet.controller.reactor.act import Actor
@@ -42,6 +43,7 @@ from saltern.fleet.controller.reactor.keeper import Reactor
 from saltern.fleet.controller.reactor.options import ReactorOptions
 from saltern.fleet.controller.reactor.plan import Planner
 from saltern.fleet.controller.reactor.rules import Rules
+from saltern.fleet.controller.reactor.runners import RunnerProcesses
 from saltern.fleet.controller.registry import Gate, Registry
 from saltern.fleet.controller.render_reports import RenderReports
 from saltern.fleet.controller.schedules import Schedules
@@ -111,6 +113,7 @@ class Parts:
     ) -> None:
         self.bus = bus
         self.options = options
+        self._now = now
         self.calls = Calls(database)
         self.hub = Hub(self.calls)
         self.board = PresenceBoard(now)
@@ -178,7 +181,8 @@ class Parts:
     def _reactor(self, now: Callable[[], float]) -> Reactor:
         options = self.options.reactor
         planner = Planner(options.id, self._engine_options, options.extra)
-        actor = Actor(self.fleet, planner, now=now)
+        runners = RunnerProcesses(self.calls, self.hub, options.socket, now=now)
+        actor = Actor(self.fleet, planner, runners, now=now)
         rules = Rules(self.calls, options, now=now)
         return Reactor(options, rules, planner, actor, self.hub, now=now)
 
@@ -306,6 +310,7 @@ class Parts:
             await self.services.serve("pillar", self.pillar.answer, parallel=64)
         if self.render is not None:
             await self.services.serve("render", self.render.answer, parallel=256)
+        await self.services.serve("mine", MineDesk(self.calls, self.fleet, now=self._now).answer, parallel=32)
         await self.progress.start()
         if self.desk is not None:
             await self.desk.start()
@@ -326,7 +331,7 @@ class Parts:
         for desk in (self.pillar, self.render):
             if desk is not None:
                 await desk.close()
-        await self.reactor.planner.close()
+        await self.reactor.close()
         await self.alarms.settle()
         await self.bus.close()
         self.calls.close()

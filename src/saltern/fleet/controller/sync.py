@@ -150,7 +150,7 @@ def settle(connection: Connection, id_: str, request: SyncRequest, now: float) -
     before = system(connection, id_)
     events: list[NewEvent] = []
     if before is not None and before.instance != request.instance:
-        events.append(agent_started(id_, request.version, request.boot, now))
+        events += agent_started(id_, request.version, request.boot, now)
     if before is not None and not before.online:
         events.append(presence_change([id_], [], now))
     note_sync(connection, id_, request, now, checked=True)

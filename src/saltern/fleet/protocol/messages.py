@@ -109,7 +109,7 @@ class RenderAnswer(Message, frozen=True, kw_only=True):
 
 
 class MineAnswer(Message, frozen=True, kw_only=True):
-    """What other systems have put into the mine, by id."""
+    """What other systems have put into the mine: by function, then by id."""
 
     data: dict[str, Any] = {}
     problem: Text = ""
@@ -170,7 +170,10 @@ class SyncRequest(Message, frozen=True, kw_only=True):
 
 
 class Return(Message, frozen=True, kw_only=True):
-    """How a job ended on one system. A long body travels in parts, each a message of its own."""
+    """How a job ended on one system. A long body travels in parts, each a message of its own.
+
+    ``function`` and ``by`` are set for a job that the system itself has begun: what, and which schedule.
+    """
 
     jid: Jid
     status: Status
@@ -186,6 +189,8 @@ class Return(Message, frozen=True, kw_only=True):
     size: Count = 0
     digest: Digest = ""
     body: bytes = b""
+    function: Word = ""
+    by: Word = ""
 
 
 class Records(Message, frozen=True, kw_only=True):
@@ -270,13 +275,21 @@ class RenderRequest(Message, frozen=True, kw_only=True):
 
 
 class MineRequest(Message, frozen=True, kw_only=True):
-    """Put something into the mine (``store``), or ask for what others have put there."""
+    """Put something into the mine (``store``, by function), remove it, or ask for what others have put there.
+
+    ``allowed``: for a function the target of those that may read it. ``clear``: what is not stored now is
+    removed.
+    """
 
     nonce: Nonce
     store: dict[str, Any] = {}
     function: Word = ""
     target: Text = ""
     matcher: Word = "glob"
+    functions: list[Word] = []
+    allowed: dict[str, Any] = {}
+    remove: list[Word] = []
+    clear: bool = False
 
 
 class Facts(Message, frozen=True, kw_only=True):

@@ -62,6 +62,19 @@ def add_reactions(connection: Connection, rows: Sequence[NewReaction]) -> list[N
     return new
 
 
+def end_reaction(connection: Connection, jid: str, status: str, why: str) -> bool:
+    """Write what came of a reaction that was running; False if none was."""
+    mine = (REACTIONS.c.jid == jid) & (REACTIONS.c.status == RUNNING)
+    return connection.execute(update(REACTIONS).where(mine).values(status=status, why=why)).rowcount > 0
+
+
+def end_running(connection: Connection, why: str) -> int:
+    """Reactions that were running when the controller ended: what came of them is not known."""
+    return connection.execute(
+        update(REACTIONS).where(REACTIONS.c.status == RUNNING).values(status=FAILED, why=why)
+    ).rowcount
+
+
 def is_done(connection: Connection, token: str) -> bool:
     """True if a reaction has been begun before."""
     return connection.scalar(select(REACTIONS.c.number).where(REACTIONS.c.token == token)) is not None

@@ -107,6 +107,7 @@ FUNCTIONS: tuple[str, ...] = (
     "archive",
     "at",
     "augeas",
+    "beacons",
     "cmd",
     "config",
     "cp",

@@ -1,18 +1,34 @@
-"""``mine``: data of other machines. A machine without a master has none, so: nothing."""
+"""``mine``: what systems publish for each other.
 
-# ruff: noqa: ARG001 - signatures are Salt's
+On a machine of a fleet the controllers keep it: ``mine_functions`` of the configuration and the pillar say
+what is published, every ``mine_interval`` minutes. A machine that is in no fleet publishes and finds nothing.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
+from saltern.modules.lib.mine import Published as _Published
+from saltern.modules.lib.mine import allowed_of, configured, publish, read_definition
 
 
 @function
 def get(
-    ctx: Context, tgt: str, fun: object, tgt_type: str = "glob", exclude_minion: bool = False
+    ctx: Context,
+    tgt: object,
+    fun: object,
+    tgt_type: str = "glob",
+    exclude_minion: bool = False,
 ) -> dict[str, object]:
-    """What a function gave on other machines. Always empty here, and a note in the log says so.
+    """What systems have published under a function, by their ids; of several functions, by function.
+
+    Args:
+        tgt: the systems that are asked about.
+        fun: a function or an alias; a list, or names with commas, for several.
+        tgt_type: how ``tgt`` is read: ``glob``, ``list``, ``grain``, ``pcre``, ``compound`` and others.
+        exclude_minion: leave this system out.
 
     Example:
         ```console
@@ -21,45 +37,77 @@ def get(
             ----------
         ```
     """
-    import logging
+    several = isinstance(fun, list) or "," in str(fun)
+    names = [str(one).strip() for one in (fun if isinstance(fun, list) else str(fun).split(","))]
+    found: dict[str, object] = {name: {} for name in names}
+    if ctx.run.agent.is_there:
+        target = tgt if isinstance(tgt, str) else ",".join(map(str, tgt if isinstance(tgt, list) else [tgt]))
+        kind = tgt_type if isinstance(tgt, str) else "list"
+        found |= ctx.run.agent.ask("mine", target=target, functions=names, matcher=kind)["data"]
+    if exclude_minion:
+        found = {name: _without(values, str(ctx.opts.get("id"))) for name, values in found.items()}
+    only = found[names[0]]
+    return found if several or not isinstance(only, dict) else only
 
-    logging.getLogger("saltern.modules.functions.mine").info(
-        "mine.get finds nothing: there is no mine on a machine that runs on its own"
-    )
-    return {}
+
+def _without(values: object, id_: str) -> dict[str, object]:
+    return {key: value for key, value in values.items() if key != id_} if isinstance(values, dict) else {}
 
 
 @function
-def update(ctx: Context, clear: bool = False, mine_functions: object = None) -> bool:
-    """Does nothing: there are no other systems to answer.
+def update(ctx: Context, clear: bool = False, mine_functions: object = None) -> bool | None:
+    """Call the functions that are configured, and publish what they give.
+
+    Args:
+        clear: remove what is published under other functions.
+        mine_functions: publish these instead, in the form of the option.
 
     Example:
         ```console
         $ saltern call mine.update
         local:
-            True
+            None
         ```
     """
-    return True
+    given: Mapping[str, object] = configured(ctx)
+    if isinstance(mine_functions, list):
+        given = {str(one): {} for one in mine_functions}
+    elif isinstance(mine_functions, Mapping):
+        given = mine_functions
+    if not given or not ctx.run.agent.is_there:
+        return None
+    return publish(ctx, [read_definition(str(name), one) for name, one in given.items()], clear=clear)
 
 
 @function
 def send(ctx: Context, /, name: str, *args: object, **kwargs: object) -> bool:
-    """Does nothing: there are no other systems to answer.
+    """Call one function, and publish what it gives.
+
+    Args:
+        name: the function, or the name to publish it under.
+        *args: its arguments.
+        **kwargs: its keywords; ``mine_function``: the function, if ``name`` is an alias; ``allow_tgt`` and
+            ``allow_tgt_type``: who may read it.
 
     Example:
         ```console
-        $ saltern call mine.send network.ip_addrs
+        $ saltern call mine.send network.ip_addrs eth0
         local:
-            True
+            False
         ```
     """
-    return True
+    words = {key: value for key, value in kwargs.items() if not key.startswith("__")}
+    function_ = str(words.pop("mine_function", None) or name)
+    allowed = allowed_of(words.pop("allow_tgt", None), words.pop("allow_tgt_type", None))
+    if not ctx.run.agent.is_there:
+        return False
+    row = _Published(name=name, function=function_, args=list(args), kwargs=words, allowed=allowed)
+    return publish(ctx, [row])
 
 
 @function
 def valid(ctx: Context) -> dict[str, object]:
-    """The functions of the mine: none.
+    """The functions that are configured to be published, with their arguments.
 
     Example:
         ```console
@@ -68,12 +116,18 @@ def valid(ctx: Context) -> dict[str, object]:
             ----------
         ```
     """
-    return {}
+    found: dict[str, object] = {}
+    for name, given in configured(ctx).items():
+        row = read_definition(name, given)
+        if row.function in ctx.functions:
+            words: list[object] = [*row.args, *([row.kwargs] if row.kwargs else [])]
+            found[name] = {row.function: words} if row.function != name else words
+    return found
 
 
 @function
 def flush(ctx: Context) -> bool:
-    """Nothing to forget.
+    """Remove all that this system has published.
 
     Example:
         ```console
@@ -82,12 +136,17 @@ def flush(ctx: Context) -> bool:
             True
         ```
     """
+    if ctx.run.agent.is_there:
+        ctx.run.agent.ask("mine", clear=True)
     return True
 
 
 @function
 def delete(ctx: Context, fun: str) -> bool:
-    """Nothing to forget.
+    """Remove what this system has published under a function.
+
+    Args:
+        fun: the function, or its alias.
 
     Example:
         ```console
@@ -96,4 +155,6 @@ def delete(ctx: Context, fun: str) -> bool:
             True
         ```
     """
+    if ctx.run.agent.is_there:
+        ctx.run.agent.ask("mine", remove=[fun])
     return True

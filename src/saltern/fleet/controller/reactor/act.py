@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
 from saltern.fleet.access.ports import Decision, Matcher, Principal, Request, Verdict
 from saltern.fleet.controller.reactor.options import REACTOR
 from saltern.fleet.controller.reactor.plan import Planned, Planner
+from saltern.fleet.controller.reactor.runners import RunnerProcesses
 from saltern.fleet.controller.service import Fleet
 from saltern.fleet.controller.submission import Submission
 from saltern.fleet.reactor.forms import Reaction
+from saltern.fleet.store.reactions import DONE, FAILED, RUNNING
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 
@@ -28,43 +30,40 @@ class Acted(Struct, frozen=True, kw_only=True):
 
     jid: str = ""
     why: str = ""
-    value: Any = None
-
-    @property
-    def is_done(self) -> bool:
-        return not self.why
+    status: str = DONE
 
 
 class Actor:
     """Does reactions; one row for each kind."""
 
-    def __init__(self, fleet: Fleet, planner: Planner, *, now: Callable[[], float]) -> None:
+    def __init__(
+        self, fleet: Fleet, planner: Planner, runners: RunnerProcesses, *, now: Callable[[], float]
+    ) -> None:
         self.access: Decider | None = None  # set when the policy is in force
         self._fleet = fleet
         self._planner = planner
+        self.runners = runners
         self._now = now
         self._kinds: Mapping[str, Callable[[Planned, Reaction], Awaitable[Acted]]] = {
             "local": self._local,
             "caller": self._caller,
+            "runner": self._runner,
+            "wheel": self._runner,
         }
 
     async def act(self, planned: Planned, one: Reaction) -> Acted:
         """Do one; what is wrong with it is the answer, and never raised."""
-        do = self._kinds.get(one.kind)
-        if do is None:
-            return Acted(why=f"{one.kind!r} reactions cannot be done by this controller")
         try:
-            return await do(planned, one)
+            return await self._kinds[one.kind](planned, one)
         except OperationError as problem:
-            return Acted(why="; ".join(found.what for found in problem.diagnostics))
+            return _failed("; ".join(found.what for found in problem.diagnostics))
 
     async def look(self, one: Reaction) -> tuple[list[str], str]:
         """The systems that a reaction means now, and why it would be refused; nothing is done."""
         try:
             if one.kind != "local":
-                known = "" if one.kind in self._kinds else f"no {one.kind} reactions here"
                 await self._permit(one, f"{one.kind}.{one.function}")(())
-                return [], known
+                return [], ""
             systems = await self._fleet.resolve(one.target)
             if not systems:
                 return [], f"no accepted system matches {one.target!r}"
@@ -80,7 +79,16 @@ class Actor:
     async def _caller(self, _planned: Planned, one: Reaction) -> Acted:
         await self._permit(one, f"caller.{one.function}")(())
         result = await self._planner.call(one)
-        return Acted(why=result.problem, value=result.value)
+        return _failed(result.problem) if result.problem else Acted()
+
+    async def _runner(self, planned: Planned, one: Reaction) -> Acted:
+        """It may take long, so its end is not waited for."""
+        await self._permit(one, f"{one.kind}.{one.function}")(())
+        if not self.runners.can_run:
+            return _failed("this controller has no socket for runners to ask it by")
+        jid = planned.jid(one)
+        await self.runners.begin(one, jid)
+        return Acted(jid=jid, status=RUNNING)
 
     def _permit(self, one: Reaction, function: str = "") -> Callable[[tuple[str, ...]], Awaitable[str]]:
         """The policy decides about reactions as about people; one that would need an approval is refused."""
@@ -99,6 +107,10 @@ class Actor:
             return decision.rule
 
         return permit
+
+
+def _failed(why: str) -> Acted:
+    return Acted(why=why, status=FAILED)
 
 
 def submission_of(planned: Planned, one: Reaction) -> Submission:

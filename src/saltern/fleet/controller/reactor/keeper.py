@@ -29,7 +29,6 @@ from saltern.fleet.store import audit
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import NewEvent, Page, StoredEvent, newest_event, read_events, store_events
 from saltern.fleet.store.reactions import (
-    DONE,
     FAILED,
     STOPPED,
     Ancestry,
@@ -37,6 +36,8 @@ from saltern.fleet.store.reactions import (
     add_reactions,
     ancestry,
     count_of_root,
+    end_running,
+    is_done,
 )
 from saltern.fleet.store.settings import read_setting, write_setting
 
@@ -44,6 +45,7 @@ log = logging.getLogger(__name__)
 
 CURSOR = "reactor cursor"
 UNSET = -1
+OWN_MACHINE = ("runner", "wheel", "caller")
 PAGE = 500  # events that are looked at in one round
 
 
@@ -71,6 +73,8 @@ class Reactor:
 
     async def __call__(self, hold: Hold) -> None:
         """React to what is stored, page by page, until nothing is left."""
+        if hold.fresh:
+            await hold.write(end_running, "the controller ended meanwhile; whether it was done is not known")
         rules = await self.rules.current()
         if not rules:
             await hold.write(_forget)
@@ -102,6 +106,10 @@ class Reactor:
             wrong=list(planned.wrong),
         )
 
+    async def close(self) -> None:
+        await self.actor.runners.close()
+        await self.planner.close()
+
     async def _react(self, hold: Hold, page: Page) -> bool:
         """React to one page; True if another one may follow."""
         if not page.events:
@@ -128,14 +136,17 @@ class Reactor:
         planned = await self.planner.plan(whole, sources)
         rows = [_row(planned, one, before, FAILED, self._now(), why=one.why) for one in planned.wrong]
         for one in planned.reactions:
+            if one.kind in OWN_MACHINE and await hold.write(is_done, planned.token(one)):
+                continue
             await self._pace()
             acted = await self.actor.act(planned, one)
             rows.append(self._done(planned, one, before, acted))
+            if one.kind in OWN_MACHINE:  # no token of a job makes a second attempt do nothing
+                await hold.write(_write_rows, rows[-1:], event.number - 1)
         await self._write(hold, rows, cursor=event.number)
 
     def _done(self, planned: Planned, one: Reaction, before: Ancestry, acted: Acted) -> NewReaction:
-        status = DONE if acted.is_done else FAILED
-        return _row(planned, one, before, status, self._now(), why=acted.why, jid=acted.jid)
+        return _row(planned, one, before, acted.status, self._now(), why=acted.why, jid=acted.jid)
 
     def _limit(self, before: Ancestry, family: int) -> str:
         """Why nothing follows from an event that reactions have led to; empty if something may."""
@@ -159,7 +170,7 @@ class Reactor:
     async def _write(self, hold: Hold, rows: Sequence[NewReaction], cursor: int = 0) -> None:
         await hold.write(_write_rows, rows, cursor or (rows[0].event if rows else 0))
         for row in rows:
-            if row.status != DONE:
+            if row.status in (FAILED, STOPPED):
                 log.warning("reaction to %s: %s:%d %s: %s", row.tag, row.source, row.line, row.name, row.why)
         self._hub.wake()
 

@@ -34,6 +34,10 @@ class Planned(Struct, frozen=True, kw_only=True):
         what = (one.source, one.name, getattr(one, "kind", ""), getattr(one, "function", str(one.line)))
         return hashlib.sha256(repr((self.event.number, *what)).encode()).hexdigest()
 
+    def jid(self, one: Reaction) -> str:
+        """The number of a reaction that is no job of systems, but may start some."""
+        return f"reaction-{self.event.number}-{self.token(one)[:12]}"
+
 
 def event_parent(number: int) -> str:
     """An event as the parent of jobs."""

@@ -1,0 +1,67 @@
+"""The process of a ``runner`` or ``wheel`` reaction: what to call comes on standard input, and its answer
+leaves on output, both as JSON. A controller starts it; ``SALTERN_TOKEN`` says as whom it asks.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+
+from saltern.fleet.reactor.calls import RunnerAnswer, RunnerCall
+from saltern.language.diagnostics import SalternError
+
+
+def main() -> int:
+    call = msgspec.json.decode(sys.stdin.buffer.read(), type=RunnerCall)
+    answer = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a runner prints must not be taken for its answer
+    try:
+        made = RunnerAnswer(value=_called(call))
+    except SalternError as problem:
+        made = RunnerAnswer(problem="; ".join(one.what for one in problem.diagnostics))
+    except Exception as problem:
+        made = RunnerAnswer(problem=f"{call.function} failed: {type(problem).__name__}: {problem}")
+    answer.write(msgspec.json.encode(made, enc_hook=str))
+    answer.flush()
+    return 0
+
+
+def _called(call: RunnerCall) -> Any:
+    """Run it in a session with the files of the controller."""
+    from saltern.cli.connect import connect
+    from saltern.cli.orchestration_fleet import orchestration_settings
+    from saltern.engine.nested_engine import make_session
+    from saltern.fleet.client.client import Client
+    from saltern.fleet.orchestration.local import SessionLocal
+    from saltern.fleet.runners.table import run_runner, run_wheel
+
+    def connected() -> Client:
+        return connect(SimpleNamespace(controller=call.controller))
+
+    with connected() as client:
+        if call.kind == "wheel":
+            return run_wheel(call.function, call.args, call.kwargs, client)
+        engine = make_session(orchestration_settings(_options(call)))
+        engine.load_pillar()
+        local = SessionLocal(engine, connected, call.jid, ["--controller", call.controller])
+        return run_runner(
+            call.function, call.args, call.kwargs, client, jid=call.jid, token=call.jid, local=local
+        )
+
+
+def _options(call: RunnerCall) -> SimpleNamespace:
+    """The command line that the configuration is read for: none of its options but the controller."""
+    from saltern.cli.arguments import parse
+    from saltern.cli.runner import LINE
+
+    args = parse(LINE, ["--controller", call.controller, call.function])
+    args.roster = None
+    return args
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Beacons: what an agent looks at on its machine, and reports as events."""

@@ -1,0 +1,47 @@
+"""``BEACONS``: every beacon, by name. One is imported when it is configured.
+
+A beacon is a function ``check(config, state)``: it looks, and gives the payloads to report. ``config`` are
+its options as one mapping; ``state`` is kept between two looks, and is empty at the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+Payload = dict[str, Any]
+Check = Callable[[Mapping[str, Any], dict[str, Any]], list[Payload]]
+
+BEACONS: dict[str, str] = {
+    "diskusage": "how full file systems are",
+    "inotify": "files that change: by inotify of the kernel",
+    "load": "load averages outside of a range",
+    "log": "lines of a file that match a pattern",
+    "memusage": "how full the memory is",
+    "ps": "processes that run, or do not",
+    "service": "services that start and stop",
+    "status": "load, memory and disks, at each interval",
+    "systemd": "the states of systemd units",
+}
+
+
+def find_check(name: str) -> Check | None:
+    """The function of a beacon; None if there is none of that name."""
+    if name not in BEACONS:
+        return None
+    check: Check = import_module(f"saltern.fleet.agent.beacons.{name}").check
+    return check
+
+
+def options_of(given: object) -> dict[str, Any]:
+    """The options of a beacon as one mapping: Salt writes them as a list of single ones."""
+    if isinstance(given, Mapping):
+        return {str(key): value for key, value in given.items()}
+    rows = given if isinstance(given, list) else []
+    return {str(key): value for row in rows if isinstance(row, Mapping) for key, value in row.items()}
+
+
+def percent(value: object) -> float:
+    """``63%``, or a number."""
+    return float(str(value).strip().rstrip("%"))

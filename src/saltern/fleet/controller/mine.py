@@ -1,0 +1,92 @@
+"""The service ``mine``: a system publishes values, and reads those of others that are meant for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, Protocol
+
+import msgspec
+
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.protocol.messages import MESSAGES, MineAnswer, MineRequest
+from saltern.fleet.store.mine import MineRow, put_mine, read_mine, remove_mine
+from saltern.fleet.store.systems import system
+from saltern.language.diagnostics import CompileError, OperationError
+from saltern.targeting.problem import BadTarget
+from saltern.targeting.salt_types import compound_of
+
+MOST = 200  # functions of one system
+LARGEST = MESSAGES["mine-answer"].limit - 16 * 1024  # bytes of an answer
+
+
+class Targets(Protocol):
+    """Which systems a target means."""
+
+    async def resolve(self, target: str) -> list[str]: ...
+
+    def match(self, target: str, systems: Collection[str]) -> list[str]: ...
+
+
+class MineDesk:
+    """Answers for one controller."""
+
+    def __init__(self, calls: Calls, targets: Targets, *, now: Callable[[], float]) -> None:
+        self._calls = calls
+        self._targets = targets
+        self._now = now
+
+    async def answer(self, id_: str, request: MineRequest) -> MineAnswer:
+        """The broker vouches for the id of who asks."""
+        known = await self._calls.read(system, id_)
+        if known is None or known.state != "accepted":
+            return MineAnswer(problem="the key of this system is not accepted")
+        if request.store or request.clear or request.remove:
+            return await self._store(id_, request)
+        return await self._read(id_, request)
+
+    async def _store(self, id_: str, request: MineRequest) -> MineAnswer:
+        if len(request.store) > MOST or any(not 0 < len(name) <= 255 for name in request.store):
+            return MineAnswer(
+                problem=f"at most {MOST} functions can be published, with names of 255 characters"
+            )
+        if request.remove:
+            await self._calls.write(remove_mine, id_, request.remove)
+        if request.store or request.clear:
+            allowed = {name: str(request.allowed.get(name) or "")[:8192] for name in request.store}
+            values = request.store
+            await self._calls.write(put_mine, id_, values, allowed, self._now(), clear=request.clear)
+        return MineAnswer()
+
+    async def _read(self, id_: str, request: MineRequest) -> MineAnswer:
+        functions = request.functions or ([request.function] if request.function else [])
+        if not functions:
+            return MineAnswer(problem="no function is named")
+        try:
+            systems = await self._targets.resolve(compound_of(request.target, request.matcher))
+        except BadTarget as problem:
+            return MineAnswer(problem=problem.what)
+        except OperationError as problem:
+            return MineAnswer(problem=problem.diagnostics[0].what)
+        rows = await self._calls.read(read_mine, systems, functions)
+        data = self._shown(id_, rows, functions)
+        if len(msgspec.json.encode(data)) > LARGEST:
+            what = f"what these {len(systems)} systems have published is larger than {LARGEST:,} bytes"
+            return MineAnswer(problem=f"{what}: ask for fewer systems, or for one function")
+        return MineAnswer(data=data)
+
+    def _shown(self, id_: str, rows: list[MineRow], functions: list[str]) -> dict[str, dict[str, Any]]:
+        """By function and system, what the one that asks may read."""
+        found: dict[str, dict[str, Any]] = {function: {} for function in functions}
+        for row in rows:
+            if self._may_read(id_, row):
+                found[row.function][row.system] = row.value
+        return found
+
+    def _may_read(self, id_: str, row: MineRow) -> bool:
+        """A target that cannot be read allows no one."""
+        if not row.allowed or row.system == id_:
+            return True
+        try:
+            return bool(self._targets.match(row.allowed, [id_]))
+        except (BadTarget, CompileError, OperationError):
+            return False

@@ -1,0 +1,79 @@
+"""Where the beacons of a machine are kept: in ``beacons.conf``, the configuration and the pillar."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.refused import Refused
+from saltern.modules.lib.schedules import store
+
+NAME = "beacons.conf"
+KEY = "beacons"
+KNOWN = ("diskusage", "inotify", "load", "log", "memusage", "ps", "service", "status", "systemd")
+
+Rows = dict[str, object]
+
+
+def path_of(ctx: Context) -> str:
+    return os.path.join(os.path.dirname(store.path_of(ctx)), NAME)
+
+
+def own(ctx: Context) -> Rows:
+    """Those of the file that these functions write."""
+    return _section(path_of(ctx))
+
+
+def configured(ctx: Context) -> Rows:
+    """Those of the other files of the configuration."""
+    mine, found = path_of(ctx), Rows()
+    for file in ctx.settings.files:
+        if os.path.abspath(file) != mine:
+            found |= _section(file)
+    return found
+
+
+def from_pillar(ctx: Context) -> Rows:
+    found = ctx.pillar.get(KEY)
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def merged(ctx: Context) -> Rows:
+    """All of them; the file that these functions write counts most."""
+    return {**configured(ctx), **from_pillar(ctx), **own(ctx)}
+
+
+def _section(path: str) -> Rows:
+    from saltern.config.files import mapping
+
+    found = mapping(path).get(KEY) if os.path.exists(path) else None
+    if found is not None and not isinstance(found, Mapping):
+        raise Refused(f"{path}: {KEY!r} must be a mapping of beacons")
+    return {str(name): value for name, value in (found or {}).items()}
+
+
+def write(ctx: Context, rows: Rows) -> None:
+    from saltern.render.filters.serialize import to_yaml
+
+    path = path_of(ctx)
+    ctx.host.makedirs(os.path.dirname(path))
+    ctx.host.write(path, str(to_yaml({KEY: rows}, False)), mode=0o600)
+
+
+def options(given: object) -> dict[str, object]:
+    """The options of one beacon as a mapping."""
+    if isinstance(given, Mapping):
+        return {str(key): value for key, value in given.items()}
+    rows = given if isinstance(given, list) else []
+    return {str(key): value for row in rows if isinstance(row, Mapping) for key, value in row.items()}
+
+
+def problem_of(name: str, given: object) -> str:
+    """Why a beacon cannot be kept; empty if it can."""
+    if not isinstance(given, list | Mapping):
+        return f"Configuration for {name} beacon must be a list."
+    kind = str(options(given).get("beacon_module") or name)
+    if kind not in KNOWN:
+        return f"Beacon {kind} is not available; there are {', '.join(KNOWN)}."
+    return ""
