@@ -28,7 +28,7 @@ sys.path = [
 ]  # bench is a package, not bench.py
 
 import nats  # noqa: E402
-from bench import fleet_beside, fleet_files, fleet_render  # noqa: E402
+from bench import fleet_beside, fleet_events, fleet_files, fleet_render  # noqa: E402
 from bench.fleet_light import COMMAND  # noqa: E402
 from bench.fleet_local import BenchFleet, running_fleet  # noqa: E402
 from bench.fleet_measure import (  # noqa: E402
@@ -62,6 +62,7 @@ class Sizes:
         self.files = 20 if quick else 100
         self.callers = agents or (50 if quick else 200)
         self.callbacks = 200 if quick else 1000
+        self.events = 1000 if quick else 10_000
 
 
 # -- light agents ------------------------------------------------------------------------------------
@@ -248,12 +249,17 @@ def measure_salt(place: Path, sizes: Sizes) -> Rows:
     return fleet_beside.measure(place, sizes.real, sizes.rounds)
 
 
+def measure_events(place: Path, sizes: Sizes) -> Rows:
+    return fleet_events.flood_rows(place / "events", sizes.events, sizes.rounds)
+
+
 PARTS: dict[str, Callable[[Path, Sizes], Rows]] = {
     "ping": measure_ping,
     "postgresql": measure_postgresql,
     "agent": measure_agent,
     "files": measure_files,
     "render": measure_render,
+    "events": measure_events,
     "salt": measure_salt,
     "many": measure_many,
 }

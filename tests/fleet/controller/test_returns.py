@@ -11,11 +11,11 @@ from tests.fleet.harness import run, until
 
 from saltern.fleet.bus.memory import MemoryHub
 from saltern.fleet.controller import indexer
+from saltern.fleet.controller.limits import RateLimit
 from saltern.fleet.controller.service import Submission
 from saltern.fleet.protocol.messages import Away, Event, Facts, Progress, Records, Return
 from saltern.fleet.protocol.notices import JobEnded, Notice, Progressed, StatusChanged
 from saltern.fleet.protocol.subjects import SUBJECTS
-from saltern.fleet.protocol.tags import EVENT_BURST
 from saltern.fleet.store import job_queries, systems
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import read_events
@@ -314,7 +314,8 @@ def test_a_flood_of_events_is_cut_off_and_leaves_others_alone(tmp_path: Path) ->
     async def scenario() -> None:
         async with running_bench(tmp_path) as bench:
             bad, good = [await light_agent(bench, name) for name in ("web1", "web2")]
-            for number in range(int(EVENT_BURST) + 500):
+            bench.indexers[1]._limit = RateLimit(50.0, 1000.0, bench.clock)
+            for number in range(1500):
                 await bad.send("event", Event(tag="mine/flood", data={"n": number}), tag="mine/flood")
             await good.send("event", Event(tag="mine/one", data={"id": "a lie"}), tag="mine/one")
             await bench.index()

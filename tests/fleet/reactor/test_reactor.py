@@ -19,7 +19,13 @@ from saltern.fleet.reactor.mapping import read_map
 from saltern.fleet.store import audit
 from saltern.fleet.store.events import NewEvent, store_events
 from saltern.fleet.store.listings import JobFilter, jobs_before
-from saltern.fleet.store.reactions import StoredReaction, last_reactions
+from saltern.fleet.store.reactions import (
+    NewReaction,
+    StoredReaction,
+    add_reactions,
+    end_reaction,
+    last_reactions,
+)
 from saltern.fleet.store.settings import read_setting, write_setting
 
 ECHO = """
@@ -261,5 +267,64 @@ def test_a_flood_of_events_is_stored_whole_and_reacted_to(tmp_path: Path) -> Non
             tags = bench.tags()
             assert (tags.count("shop/usual"), tags.count("shop/rare")) == (2997, 3)
             assert [job.kwargs["text"] for job in agent.jobs] == [f"shop/rare {n}999" for n in ("", 1, 2)]
+
+    run(scenario())
+
+
+def test_a_runner_that_cannot_be_asked_for_is_a_failure_and_not_a_crash(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        rules = [{"shop/*": str(tmp_path / "a.sls")}]
+        files = {"a.sls": "a:\n  runner.test.arg: []\nb:\n  caller.test.echo:\n    - args: [hi]\n"}
+        async with reacting(tmp_path, files, rules) as (bench, _agent):
+            send(bench, "shop/done")
+            await bench.keep_house("reactor")
+            first, second = reactions(bench)
+            assert (first.kind, first.status) == ("runner", "failed")
+            assert "no socket" in first.why
+            assert (second.kind, second.status, second.jid) == ("caller", "done", "")
+
+    run(scenario())
+
+
+def test_what_ran_when_the_controller_ended_is_reported_as_not_known(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with reacting(tmp_path, {}, []) as (bench, _agent):
+            row = NewReaction(
+                token="t" * 64,
+                event=1,
+                root=1,
+                depth=1,
+                at=1.0,
+                tag="x",
+                source="a.sls",
+                status="running",
+                jid="r",
+            )
+            with bench.database.write() as connection:
+                add_reactions(connection, [row])
+            bench.singletons["reactor"].fence = None
+            await bench.keep_house("reactor")
+            (one,) = reactions(bench)
+            assert (one.status, "not known" in one.why) == ("failed", True)
+            with bench.database.write() as connection:
+                assert not end_reaction(connection, "r", "done", "")
+
+    run(scenario())
+
+
+def test_the_job_of_a_schedule_is_known_by_its_return_and_no_other_can_be_taken(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            web1, web2 = [await light_agent(bench, name) for name in ("web1", "web2")]
+            await web1.give("local-1", function="test.echo", by="schedule:often")
+            await web2.give("local-1", function="test.echo", by="schedule:often")
+            await web2.give("local-2", function="test.echo", by="joe")
+            await bench.index()
+            with bench.database.read() as connection:
+                (job,) = jobs_before(connection, None, 10, JobFilter())
+            assert (job.jid, job.user, job.function) == ("local-1", "schedule:often on web1", "test.echo")
+            assert bench.statuses("local-1") == {"web1": "returned"}
+            assert bench.alarms.offences.reasons["foreign-job"] == 2
+            assert "salt/job/local-1/ret/web1" in bench.tags()
 
     run(scenario())

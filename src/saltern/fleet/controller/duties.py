@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from saltern.fleet.bus.poke import Presence
 from saltern.fleet.controller.dispatch import Dispatcher
 from saltern.fleet.controller.hub import Hub
-from saltern.fleet.controller.job_events import end_events, presence_change, status_event
+from saltern.fleet.controller.job_events import end_events, presence_change, presence_present, status_event
 from saltern.fleet.controller.presence import PresenceBoard
 from saltern.fleet.controller.singleton import Hold
 from saltern.fleet.files.sweep import Sweeper
@@ -114,7 +114,7 @@ def _write_presence(connection: Connection, online: set[str], now: float) -> boo
     for system in went:
         note_away(connection, system, now)
     if came or went:
-        store_events(connection, [presence_change(came, went, now)])
+        store_events(connection, [presence_change(came, went, now), presence_present(online, now)])
     return bool(came or went)
 
 

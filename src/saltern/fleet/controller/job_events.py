@@ -84,6 +84,11 @@ def presence_change(new: Sequence[str], lost: Sequence[str], now: float) -> NewE
     return NewEvent(tag="salt/presence/change", data=data, at=now)
 
 
+def presence_present(online: Collection[str], now: float) -> NewEvent:
+    """Who is there, as Salt has it; sent when that has changed."""
+    return NewEvent(tag="salt/presence/present", data={"present": sorted(online)[:LISTED]}, at=now)
+
+
 def job_of(event: StoredEvent) -> str:
     """The job that an event is about; empty if it is about none."""
     found = _JOB.fullmatch(event.tag)

@@ -12,6 +12,7 @@ from saltern.fleet.store.access_tables import APPROVALS, POLICIES
 from saltern.fleet.store.approvals import REJECTED, USED
 from saltern.fleet.store.calendar_tables import NOTIFICATIONS
 from saltern.fleet.store.chain_tables import CHAIN_PLANS, CHAIN_RUNS
+from saltern.fleet.store.reactions import prune_reactions
 from saltern.fleet.store.tables import EVENTS, JOBS, RECORDS, RETURNS
 
 DAY = 86400.0
@@ -41,6 +42,7 @@ def prune(connection: Connection, limits: dict[str, Limit], now: float) -> dict[
     return {
         "jobs": _prune_jobs(connection, limits["jobs"], now),
         "events": _prune_events(connection, limits["events"], now),
+        "reactions": prune_reactions(connection, now - limits["events"].days * DAY, STEP),
         "approvals": _prune_approvals(connection, limits["approvals"], now),
         "policies": _prune_policies(connection, limits["policies"], now),
         "chains": _prune_chain_runs(connection, limits["chains"], now),
