@@ -60,6 +60,10 @@ def resume_named(args: SimpleNamespace) -> int:
     if len(args.run) > 1:
         print("saltern resume: name one run", file=sys.stderr)
         return exits.SURROUNDINGS
+    if args.run and _is_orchestration(args.run[0]):
+        from saltern.cli.orchestrate import main as orchestrate
+
+        return orchestrate(["--resume", "--out", args.out, "--", args.run[0]])
     engine = session(args)
     if args.boot:
         return _all(args, engine)
@@ -67,6 +71,11 @@ def resume_named(args: SimpleNamespace) -> int:
     if code is None:
         print("saltern: no run is broken; there is nothing to resume", file=sys.stderr)
     return code or exits.OK
+
+
+def _is_orchestration(name: str) -> bool:
+    """Whether a run of this name is an orchestration: their numbers have a letter, as those of jobs."""
+    return "T" in name[:9] and name[:1].isdigit()
 
 
 def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:

@@ -99,12 +99,14 @@ def _apply(task: Task, follower: JobFollower) -> int:
 
     if task.again and (known := run_of(_settings(task), task.jid)):
         return _continue(task, follower, known)
-    names = _names(task)
-    return apply(_args(LINE, names, task, follower, task.kwargs))
+    args = _args(LINE, _names(task), task, follower, task.kwargs)
+    if task.function == "state.top" and task.args:
+        args.overrides["state_top"] = str(task.args[0])
+    return apply(args)
 
 
 def _names(task: Task) -> list[str]:
-    if task.function == "state.highstate":
+    if task.function in ("state.highstate", "state.top"):
         return []
     given = [*task.args, task.kwargs.get("mods", [])]
     flat = [one for part in given for one in (part if isinstance(part, list) else [part])]

@@ -14,6 +14,8 @@ FILES = {
     "wrong.sls": "disk:\n  test.fail_without_changes:\n    - comment: no disk\n",
     "half.sls": "{% if grains['id'] == 'web2' %}\nbad:\n  test.fail_without_changes\n"
     "{% else %}\ngood:\n  test.succeed_with_changes\n{% endif %}\n",
+    "other.sls": "base:\n  web1:\n    - plain\n  web2:\n    - quiet\n",
+    "orch/top.sls": "by top:\n  salt.state:\n    - tgt: 'web*'\n    - top: other.sls\n",
     "orch/both.sls": "ping:\n  salt.function:\n    - name: test.ping\n    - tgt: '*'\n\n"
     "site:\n  salt.state:\n    - tgt: 'web*'\n    - sls: plain\n    - require:\n      - salt: ping\n",
     "orch/wrong.sls": "bad:\n  salt.state:\n    - tgt: web1\n    - sls: wrong\n\n"
@@ -79,6 +81,11 @@ def test_systems_without_changes_change_nothing(here: Site) -> None:
     _, found = here.orchestrate("orch.quiet")
     assert found["quiet"]["changes"] == {}
     assert found["then"]["__state_ran__"] is False
+
+
+def test_a_top_file_of_another_name(here: Site) -> None:
+    below = here.below("orch.top")
+    assert (below["web1"], below["web2"]) == (["first", "second"], ["nothing"])
 
 
 def test_in_test_mode_the_systems_run_in_test_mode(here: Site) -> None:

@@ -43,6 +43,7 @@ VERBS: dict[str, Verb] = {
     "state.apply": _states("apply", "apply the SLS that `args` name, or the highstate"),
     "state.sls": _states("apply", "the same as `state.apply` with names"),
     "state.highstate": _states("apply", "the same as `state.apply` without names"),
+    "state.top": _states("apply", "the highstate by the top file that `args` names"),
     "state.single": Verb(
         changing=True,
         life=STATE_LIFE,

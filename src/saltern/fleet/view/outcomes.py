@@ -26,6 +26,7 @@ SHAPES: dict[str, str] = {
     "state.sls": STATES,
     "state.single": STATES,
     "state.orchestrate": STATES,
+    "state.top": STATES,
     "saltern.resume": STATES,
     "saltern.report": STATES,
     "saltern.plan": PLAN,

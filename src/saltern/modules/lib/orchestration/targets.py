@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 from saltern.modules.api.refused import Refused
 
-GLOB, PATTERN = "?", r"\s"  # what stands for a space: words of a compound target are parted by spaces
+# What stands for a space, since words of a compound target are parted by spaces: a character that is not a
+# visible one of ASCII.
+GLOB, PATTERN = "[!!-~]", r"\s"
 WORD = re.compile(r"[GPIJ].?@|[A-Z]@")
 
 
@@ -20,8 +22,16 @@ def _glob(tgt: object) -> str:
 
 
 def _several(tgt: object) -> str:
-    names = tgt if isinstance(tgt, list | tuple) else _text(tgt).split(",")
-    return "L@" + ",".join(str(name).strip() for name in names)
+    given = tgt if isinstance(tgt, list | tuple) else _text(tgt).split(",")
+    names = [str(name).strip() for name in given]
+    spaced = [_glob(_literal(name)) for name in names if " " in name]
+    plain = ",".join(name for name in names if name and " " not in name)
+    return " or ".join([*([f"L@{plain}"] if plain else []), *spaced])
+
+
+def _literal(text: str) -> str:
+    """A glob that means this text and no other."""
+    return re.sub(r"[*?[]", lambda found: f"[{found[0]}]", text)
 
 
 def _lettered(letter: str, space: str) -> Callable[[object], str]:
@@ -42,7 +52,7 @@ KINDS: dict[str, Callable[[object], str]] = {
     "grain_pcre": _lettered("P", PATTERN),
     "pillar": _lettered("I", GLOB),
     "pillar_pcre": _lettered("J", PATTERN),
-    "pillar_exact": _lettered("I", GLOB),
+    "pillar_exact": lambda tgt: f"I@{_spaced(_literal(_text(tgt)), GLOB)}",
     "nodegroup": _lettered("N", GLOB),
     "range": _lettered("R", GLOB),
     "ipcidr": _lettered("S", GLOB),
@@ -56,10 +66,9 @@ def compound(tgt: object, kind: str = "glob") -> str:
         raise Refused(f"tgt_type cannot be {kind!r}; it is one of {', '.join(KINDS)}")
     if kind == "glob" and isinstance(tgt, list | tuple):
         maker = _several  # Salt takes a list for what it is
-    found = maker(tgt)
-    if not found.strip():
+    if tgt in ([], ()) or (isinstance(tgt, str) and not tgt.strip()):
         raise Refused("the target is empty; '*' means every system")
-    return found
+    return maker(tgt)
 
 
 def _text(tgt: object) -> str:
@@ -71,4 +80,5 @@ def _text(tgt: object) -> str:
 
 
 def _spaced(text: str, space: str) -> str:
-    return re.sub(r"\s", lambda _: space, text)
+    """The text with something else for each space, also for one that a pattern escapes."""
+    return re.sub(r"\\?\s" if space == PATTERN else r"\s", lambda _: space, text)

@@ -195,10 +195,13 @@ def _concluded(called: Called, passing: Passing, warnings: tuple[str, ...], *, t
 
 
 def _comment(returns: Mapping[str, SystemReturn], changed: Mapping[str, object]) -> str:
+    bad = [name for name, one in returns.items() if not one.is_ok]
     unchanged = [name for name, one in returns.items() if name not in changed and one.is_ok]
     parts = ["States ran successfully."]
     if changed:
         parts.append(f"Updating {', '.join(changed)}.")
     if unchanged:
         parts.append(f"No changes made to {', '.join(unchanged)}.")
+    if bad:
+        parts.append(f"It failed, as is allowed, on {', '.join(bad)}.")
     return " ".join(parts)

@@ -1,0 +1,7 @@
+inner:
+  salt.state:
+    - tgt: web1
+    - sls: told
+    - pillar:
+        told: True
+        words: {{ pillar['words'] }}

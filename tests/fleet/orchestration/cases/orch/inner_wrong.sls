@@ -1,0 +1,4 @@
+inner wrong:
+  salt.state:
+    - tgt: web1
+    - sls: wrong

@@ -1,0 +1,5 @@
+told:
+  test.configurable_test_state:
+    - changes: {{ pillar.get('told', False) }}
+    - result: True
+    - comment: {{ pillar.get('words', 'none') }}

@@ -1,0 +1,3 @@
+disk:
+  test.fail_without_changes:
+    - comment: no disk
