@@ -78,7 +78,7 @@ def test_a_chain_goes_on_in_the_new_build(tmp_path: Path, wheels: Path) -> None:
     done = site.run()
     assert done.returncode == 0, done.stdout + done.stderr
     assert statuses(site.ended()) == dict.fromkeys(("before", "update", "after"), "succeeded")
-    printed = [line.split()[0] for line in done.stdout.splitlines() if "succeeded" in line and line[0] == " "]
+    printed = [row["action"] for row in json.loads(done.stdout)["local"]["steps"]]
     assert printed == ["before", "update", "after"], "the new build prints the chain, not its last segment"
     assert site.log == ["before", "after slots/b"]
     assert site.current == "slots/b"

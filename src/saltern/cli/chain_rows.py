@@ -31,6 +31,8 @@ ACROSS_ROWS: tuple[Row, ...] = (
         "--quorum", "AMOUNT", "a wave is over when AMOUNT of it have succeeded, whatever becomes of the rest"
     ),
     _row("--soak", "SECONDS", "wait so long after each wave before the next begins"),
+    _row("--health", "COMMAND", "after each wave and its soak, run COMMAND on its systems: 0 is well"),
+    _row("--health-failures", "AMOUNT", "stop when it fails on strictly more than AMOUNT (default: 0)"),
     _row("--leg-time", "SECONDS", "the longest time that one system may take"),
     _row("--deadline", "SECONDS", "the longest time that the whole run may take (default: a day)"),
     _row("--grace", "SECONDS", "how long a system over its time is waited for (default: 600)"),
@@ -109,6 +111,8 @@ def rollout_of(args: SimpleNamespace) -> dict[str, Any]:
     found |= {GATES[name]: _gate(name, value) for name in GATES if (value := getattr(args, name)) is not None}
     if args.step_approvals:
         found["step_gates"] = [_step_gate(value) for value in args.step_approvals]
+    if args.health is not None:
+        found["health"] = {"command": args.health, "max_failures": args.health_failures or 0}
     if args.waves is not None:
         found["waves"] = [part.strip() for part in args.waves.split(",")]
     return found

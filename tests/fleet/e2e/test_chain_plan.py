@@ -127,3 +127,18 @@ def test_46_a_retry_with_other_inputs_on_one_machine(place: Place) -> None:
     assert again.returncode == 0, again
     assert (place.base / "alone").read_text() == "one 4 hunter22\n"
     assert "hunter22" not in failed.stdout + again.stdout + place.run("chain", "status", "last").stdout
+
+
+def test_a_wave_whose_systems_are_not_well_stops_the_next_one(place: Place) -> None:
+    name = write(place, "chain: checked\nactions:\n  - {id: a, command: 'true'}\n", "checked.yaml")
+    ways = ("--canary", "1", "--health", f"test -e {place.base}/well")
+    done = place.run("chain", "run", name, "--on", "web*", *ways)
+    assert done.returncode == exits.FAILED, done
+    assert "the health check after wave 1 failed on 1 of 1 systems: web1 (exit code 1)" in done.stdout, done
+    run = place.data("chain", "runs", "checked")[0]["run"]
+    assert place.data("chain", "show", run)["status"] == "halted"
+    (place.base / "well").touch()
+    assert "run: halted → running" in place.run("chain", "resume", run, "--despite-failures").stdout
+    watched = place.run("chain", "watch", run)
+    assert watched.stdout.splitlines()[-1] == "2 systems: 2 succeeded", watched
+    assert place.data("chain", "show", run)["status"] == "succeeded"

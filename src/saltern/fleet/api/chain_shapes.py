@@ -64,7 +64,7 @@ class ChainRunListed(ApiAnswer, frozen=True, kw_only=True):
 
 
 class WaveShown(ApiAnswer, frozen=True, kw_only=True):
-    """One wave; it is called by its number from 1 on."""
+    """One wave; it is called by its number from 1 on. ``health``: what its health check has found."""
 
     wave: int
     stage: str
@@ -72,6 +72,7 @@ class WaveShown(ApiAnswer, frozen=True, kw_only=True):
     soak_until: float
     systems: int
     gate: str = ""
+    health: str = ""
 
 
 class GateShown(ApiAnswer, frozen=True, kw_only=True):

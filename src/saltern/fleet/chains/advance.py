@@ -19,7 +19,7 @@ from saltern.fleet.chains.legs import FAILURES, changed_legs, is_failed
 from saltern.fleet.chains.lockstep import NONE, last_step
 from saltern.fleet.chains.readers import READERS
 from saltern.fleet.chains.room import Room
-from saltern.fleet.chains.waves import move_waves
+from saltern.fleet.chains.waves import ask_for_health, is_checked, move_waves
 
 if TYPE_CHECKING:
     from saltern.fleet.chains.model import LegState, RunState, Verb
@@ -156,6 +156,8 @@ def _in_order(run: RunState) -> Iterable[LegState]:
 def _finish(run: RunState) -> tuple[RunState, list[Command]]:
     if run.status is Run.DRAFT or not all(leg.is_over for leg in run.legs.values()):
         return run, []
+    if not is_checked(run):
+        return run, []
     end = run_end(run)
     return (replace(run, status=end) if end is not run.status else run), []
 
@@ -164,7 +166,7 @@ def run_end(run: RunState) -> Run:
     """How a run ended, by its legs, which are all over."""
     found = {leg.status for leg in run.legs.values()}
     if found <= ENDED_WELL:
-        return Run.SUCCEEDED
+        return Run.PARTIAL if any(wave.health == "failed" for wave in run.waves) else Run.SUCCEEDED
     if found & ENDED_WELL:
         return Run.PARTIAL
     if found & FAILURES and not (run.cancelled and Leg.CANCELLED in found):
@@ -178,6 +180,7 @@ STAGES: tuple[Stage, ...] = (
     _end_unsent,
     _halt,  # before the waves: a run that halts opens none
     move_waves,
+    ask_for_health,  # after the waves: what has soaked is looked at before the next begins
     _send,
     _finish,
 )

@@ -50,6 +50,21 @@ class Refused(Event, frozen=True, kw_only=True):
     status: Leg = Leg.FAILED
 
 
+class CheckSent(Event, frozen=True, kw_only=True):
+    """The systems of a wave were asked whether they are well, by a job."""
+
+    wave: int
+    job: str
+
+
+class Checked(Event, frozen=True, kw_only=True):
+    """What a health check has found: the systems that are not well, each with why, of all that were asked."""
+
+    wave: int
+    failed: dict[str, str]
+    of: int
+
+
 class Away(Event, frozen=True, kw_only=True):
     """A system does not take what it was sent, or is no longer connected. Before that, it is no matter."""
 

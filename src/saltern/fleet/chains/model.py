@@ -14,6 +14,7 @@ from saltern.chains.statuses import OVER, Leg, Run, Step, Wave
 from saltern.fleet.chains.amounts import Amount
 
 Failure = Literal["stop", "continue", "pause"]
+Health = Literal["", "needed", "asked", "passed", "failed", "excused"]
 Verb = Literal["run", "pause", "cancel"]  # what a system is to do with its leg
 
 
@@ -101,7 +102,8 @@ class LegState(Struct, frozen=True, kw_only=True):
 
 class WaveState(Struct, frozen=True, kw_only=True):
     """Legs that begin together. ``soak_until``: the next wave begins at this time at the earliest;
-    ``soak``: seconds that it waits. ``gate``: what must be approved before it begins.
+    ``soak``: seconds that it waits. ``gate``: what must be approved before it begins. ``health``: whether its
+    systems are well, as it is known by a check after the soak; empty: there is no check.
     """
 
     number: int
@@ -111,6 +113,17 @@ class WaveState(Struct, frozen=True, kw_only=True):
     stage: str = ""
     soak: float = 0
     gate: str = ""
+    health: Health = ""
+    check: str = ""  # the job that looks at its systems
+
+
+class HealthCheck(Struct, frozen=True, kw_only=True):
+    """A command that looks whether systems are well after their wave. The run halts when it fails on strictly
+    more than ``max_failures`` of those that have ended well; ``timeout``: seconds that they have for it."""
+
+    command: str
+    max_failures: Amount = Amount(0)
+    timeout: float = 60
 
 
 class Strategy(Struct, frozen=True, kw_only=True):
@@ -134,6 +147,7 @@ class Strategy(Struct, frozen=True, kw_only=True):
     max_unavailable: Amount | None = None
     quorum: Amount | None = None
     lockstep: bool = False
+    health: HealthCheck | None = None
 
 
 class RunState(Struct, frozen=True, kw_only=True):

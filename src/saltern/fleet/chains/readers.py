@@ -16,7 +16,7 @@ from saltern.fleet.chains.continuation import judged, with_blockers
 from saltern.fleet.chains.events import Command, Note, Send
 from saltern.fleet.chains.legs import changed_legs, is_failed
 from saltern.fleet.chains.lockstep import waited_gate
-from saltern.fleet.chains.model import LegState, RunState, StepState
+from saltern.fleet.chains.model import LegState, RunState, StepState, WaveState
 
 Read = tuple[RunState, tuple[Command, ...]]
 
@@ -171,7 +171,8 @@ def _resume(run: RunState, event: events.Resume) -> Read:
         return run, ()
     failed = frozenset(leg.id for leg in run.legs.values() if is_failed(run, leg))
     excused = run.excused | failed if event.despite_failures else run.excused
-    return replace(run, status=Run.RUNNING, halted="", excused=excused), ()
+    waves = tuple(replace(one, health="excused") if one.health == "failed" else one for one in run.waves)
+    return replace(run, status=Run.RUNNING, halted="", excused=excused, waves=waves), ()
 
 
 def _cancel(run: RunState, event: events.Cancel) -> Read:
@@ -252,6 +253,35 @@ def _closed(run: RunState, event: events.Closed) -> Read:
     return (after if len(behind) == 1 < len(run.legs) else replace(after, halted=event.why)), (note,)
 
 
+# -- health -------------------------------------------------------------------------------------------
+
+
+def _with_wave(run: RunState, wave: WaveState) -> RunState:
+    return replace(run, waves=tuple(wave if one.number == wave.number else one for one in run.waves))
+
+
+def _check_sent(run: RunState, event: events.CheckSent) -> Read:
+    wave = run.waves[event.wave]
+    if wave.health != "asked" or wave.check:
+        return run, ()
+    return _with_wave(run, replace(wave, check=event.job)), ()
+
+
+def _checked(run: RunState, event: events.Checked) -> Read:
+    """Strictly more than the limit halts the run; an operator who resumes it excuses the wave."""
+    wave, check = run.waves[event.wave], run.strategy.health
+    if wave.health != "asked" or check is None:
+        return run, ()
+    if not check.max_failures.is_exceeded(len(event.failed), event.of):
+        return _with_wave(run, replace(wave, health="passed")), ()
+    after = _with_wave(run, replace(wave, health="failed"))
+    if run.status is not Run.RUNNING:
+        return after, ()
+    some = ", ".join(f"{system} ({why})" for system, why in list(event.failed.items())[:5])
+    what = f"the health check after wave {event.wave + 1} failed on {len(event.failed)} of {event.of} systems"
+    return replace(after, status=Run.HALTED, halted=f"{what}: {some}"), ()
+
+
 READERS: dict[type[events.Event], Callable[[RunState, Any], Read]] = {
     events.Begin: _begin,
     events.Windows: _windows,
@@ -266,4 +296,6 @@ READERS: dict[type[events.Event], Callable[[RunState, Any], Read]] = {
     events.Refused: _refused,
     events.Opened: _opened,
     events.Closed: _closed,
+    events.CheckSent: _check_sent,
+    events.Checked: _checked,
 }

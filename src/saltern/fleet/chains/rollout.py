@@ -9,7 +9,15 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from saltern.fleet.chains.amounts import Amount, read_amount, split_waves
-from saltern.fleet.chains.model import LegState, RunState, StepPlan, StepState, Strategy, WaveState
+from saltern.fleet.chains.model import (
+    HealthCheck,
+    LegState,
+    RunState,
+    StepPlan,
+    StepState,
+    Strategy,
+    WaveState,
+)
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 
 Share = int | str
@@ -36,6 +44,15 @@ class StepGateAsk(GateAsk, frozen=True, kw_only=True, forbid_unknown_fields=True
         """What the gate is called for a system of a wave (from 0 on)."""
         where = {"run": "", "wave": f"wave {wave + 1} ", "leg": f"{system} "}[self.per]
         return f"{where}step {self.action}"
+
+
+class HealthAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A command that is run after each wave on its systems that have ended well: exit code 0 is well. The run
+    halts when it fails on strictly more than ``max_failures`` of them."""
+
+    command: Annotated[str, Meta(min_length=1, max_length=10_000, pattern=TEXT)]
+    max_failures: Share = 0
+    timeout: Annotated[float, Meta(ge=1, le=3600)] = 60
 
 
 class StageAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,6 +89,7 @@ class Rollout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stages: list[StageAsk] = []
     gate: GateAsk | None = None
     wave_gate: GateAsk | None = None
+    health: HealthAsk | None = None
     step_gates: list[StepGateAsk] = []
 
 
@@ -103,7 +121,15 @@ def strategy_of(ask: Rollout) -> Strategy:
         leg_time=ask.leg_time,
         grace=ask.grace,
         lockstep=ask.lockstep,
+        health=_health(ask.health),
     )
+
+
+def _health(ask: HealthAsk | None) -> HealthCheck | None:
+    if ask is None:
+        return None
+    limit = read_amount(ask.max_failures)
+    return HealthCheck(command=ask.command, max_failures=limit, timeout=ask.timeout)
 
 
 def _amount(value: Share | None) -> Amount | None:
@@ -218,6 +244,7 @@ def _waves(
                     stage=stage.name,
                     soak=stage.soak,
                     gate=own or (f"wave {number + 1}" if gated and number else ""),
+                    health="needed" if strategy.health is not None else "",
                 )
             )
     return tuple(found)

@@ -9,6 +9,8 @@ from msgspec.structs import replace
 from saltern.chains.statuses import ENDED_WELL, ENDS, Run, Wave, check_move
 from saltern.fleet.chains.model import RunState, WaveState
 
+HEALTHY = ("", "passed", "excused")
+
 
 def move_waves(run: RunState) -> tuple[RunState, list[Any]]:
     """Close waves whose legs are over; open the next one if the run may begin new legs."""
@@ -40,10 +42,38 @@ def _next_status(run: RunState, wave: WaveState, before_over: bool) -> Wave:
         waits = wave.gate and wave.gate not in run.opened
         return Wave.RUNNING if run.status is Run.RUNNING and not waits else Wave.PENDING
     if wave.status is Wave.RUNNING and done:
-        return Wave.SOAKING if wave.soak and not last else Wave.OVER
+        return Wave.SOAKING if (wave.soak and not last) or wave.health else Wave.OVER
     if wave.status is Wave.SOAKING and run.now >= wave.soak_until:
-        return Wave.OVER
+        return Wave.OVER if wave.health in HEALTHY else Wave.SOAKING
     return wave.status
+
+
+def ask_for_health(run: RunState) -> tuple[RunState, list[Any]]:
+    """Have the systems of a wave that has soaked looked at; one without a system that ended well is well."""
+    if run.status is not Run.RUNNING:
+        return run, []
+    found = tuple(_asked(run, wave) if _is_due(run, wave) else wave for wave in run.waves)
+    return (replace(run, waves=found), []) if found != run.waves else (run, [])
+
+
+def _is_due(run: RunState, wave: WaveState) -> bool:
+    return wave.status is Wave.SOAKING and wave.health == "needed" and run.now >= wave.soak_until
+
+
+def _asked(run: RunState, wave: WaveState) -> WaveState:
+    return replace(wave, health="asked" if systems_to_check(run, wave) else "passed")
+
+
+def systems_to_check(run: RunState, wave: WaveState) -> list[str]:
+    """Those that have ended well: of the others it is known that they are not."""
+    legs = (run.legs[name] for name in wave.legs)
+    return [leg.system for leg in legs if leg.status in ENDED_WELL]
+
+
+def is_checked(run: RunState) -> bool:
+    """Whether no wave waits for its health check."""
+    open_ = (one for one in run.waves if one.status is Wave.SOAKING and one.health in ("needed", "asked"))
+    return run.status is not Run.RUNNING or not any(open_)
 
 
 def _has_quorum(run: RunState, wave: WaveState) -> bool:

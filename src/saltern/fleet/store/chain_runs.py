@@ -13,7 +13,7 @@ from msgspec import json
 from sqlalchemy import Connection, Table, and_, bindparam, func, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from saltern.chains.statuses import ENDS, OVER
+from saltern.chains.statuses import ENDS, OVER, Wave
 from saltern.fleet.store.chain_tables import (
     CHAIN_ATTEMPTS,
     CHAIN_LEGS,
@@ -111,6 +111,16 @@ def unfinished_systems(connection: Connection) -> dict[str, list[tuple[str, str,
 
 def wave_rows(connection: Connection, run: str) -> list[Row]:
     return _all(connection, CHAIN_WAVES, CHAIN_WAVES.c.run == run, CHAIN_WAVES.c.number)
+
+
+def soaking_waves(connection: Connection) -> list[tuple[str, int, bytes]]:
+    """Run, number and state of each wave of an open run that soaks."""
+    query = (
+        select(CHAIN_WAVES.c.run, CHAIN_WAVES.c.number, CHAIN_WAVES.c.state)
+        .join(CHAIN_RUNS, CHAIN_RUNS.c.id == CHAIN_WAVES.c.run)
+        .where(CHAIN_RUNS.c.status.in_(OPEN), CHAIN_WAVES.c.status == Wave.SOAKING.value)
+    )
+    return [(str(run), int(number), bytes(state)) for run, number, state in connection.execute(query)]
 
 
 def leg_rows(connection: Connection, run: str) -> list[Row]:

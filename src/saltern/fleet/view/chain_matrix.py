@@ -125,7 +125,9 @@ def run_lines(run: Row, now: float, *, colour: bool = False) -> Iterator[str]:
     for wave in run["waves"]:
         stage = f" ({safe_line(wave['stage'])})" if wave["stage"] else ""
         soak = f" until {moment(wave['soak_until'], now)}" if wave["status"] == "soaking" else ""
-        yield f"  wave {wave['wave']}{stage}: {wave['status']}{soak}, {count(wave['systems'], 'system')}"
+        health = f", health {wave['health']}" if wave.get("health") else ""
+        systems = count(wave["systems"], "system")
+        yield f"  wave {wave['wave']}{stage}: {wave['status']}{soak}, {systems}{health}"
     yield from (_gate(gate, now) for gate in run["gates"])
     for leg in run["legs"]:
         yield paint(_leg(leg), COLOURS.get(leg["status"], ""))

@@ -18,6 +18,7 @@ from saltern.fleet.chains.model import RunState
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains.decisions import Decided, Decisions
 from saltern.fleet.controller.chains.gates import expire
+from saltern.fleet.controller.chains.health import ended_checks
 from saltern.fleet.controller.chains.outputs import store_outputs
 from saltern.fleet.controller.chains.publisher import Publisher
 from saltern.fleet.controller.chains.reports import read_report, unpack, without_report
@@ -51,6 +52,7 @@ class News(Struct):
     away: list[str] = field(default_factory=list)
     back: list[str] = field(default_factory=list)
     gates: list[str] = field(default_factory=list)
+    checks: list[Event] = field(default_factory=list)
     shut: dict[str, str] | None = None
 
 
@@ -117,6 +119,8 @@ class ChainKeeper:
             self._gather_presence(connection, news)
         for run, gate in expired_gates(connection, now):
             news.setdefault(run, News()).gates.append(gate)
+        for run, checks in ended_checks(connection, now).items():
+            news.setdefault(run, News()).checks += checks
         for run in due_runs(connection, now):
             news.setdefault(run, News())
         for run, shut in (self._windows.changes(connection, now) if self._windows else {}).items():
@@ -141,6 +145,7 @@ class ChainKeeper:
                 if name in state.legs:
                     yield read_report(state.legs[name], body, now)
             yield from (expire(connection, run, gate, now) for gate in news.gates)
+            yield from news.checks
             yield from (Away(now=now, leg=leg) for leg in news.away)
             yield from (Back(now=now, leg=leg) for leg in news.back)
             yield Tick(now=now)

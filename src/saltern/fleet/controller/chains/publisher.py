@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct, json
 
 from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.chains.health import make_check, to_ask
 from saltern.fleet.controller.chains.revisions import inputs_of
 from saltern.fleet.controller.dispatch import Dispatcher
 from saltern.fleet.controller.job_events import job_new
@@ -69,6 +70,16 @@ class Publisher:
             for jid, systems in sent.ended.items():
                 await self._dispatcher.cancel(jid, systems, hard=True, why=_reason(group))
             number += 1
+        return number + await self._publish_checks(hold)
+
+    async def _publish_checks(self, hold: Hold) -> int:
+        """Ask the systems of waves that have soaked whether they are well."""
+        number = 0
+        for run, wave in await self._calls.read(to_ask):
+            sent = await hold.write(make_check, self._dispatcher, run, wave, self._now)
+            if sent is not None:
+                await self._dispatcher.push(sent.jid, sent.systems, sent.envelope)
+                number += 1
         return number
 
     def _make(self, connection: Connection, group: Group, now: float) -> Sent:

@@ -50,7 +50,9 @@ def wave_values(run: str, wave: WaveState) -> dict[str, Any]:
         "stage": wave.stage,
         "status": wave.status.value,
         "soak_until": wave.soak_until,
-        "state": json.encode({"soak": wave.soak, "gate": wave.gate}),
+        "state": json.encode(
+            {"soak": wave.soak, "gate": wave.gate, "health": wave.health, "check": wave.check}
+        ),
     }
 
 
@@ -158,6 +160,8 @@ def _wave_from(row: Row, legs: Sequence[LegState]) -> WaveState:
         stage=row["stage"],
         soak=state.get("soak", 0),
         gate=state.get("gate", ""),
+        health=state.get("health", ""),
+        check=state.get("check", ""),
     )
 
 

@@ -78,6 +78,7 @@ def wave_of(row: Row, legs: Sequence[Row]) -> dict[str, Any]:
         "wave": row["number"] + 1,
         "systems": own,
         "gate": json.decode(row["state"]).get("gate", ""),
+        "health": json.decode(row["state"]).get("health", ""),
         **same,
     }
 
@@ -147,6 +148,8 @@ def why(row: Row, waves: Sequence[Row], gates: Sequence[Row], legs: Sequence[Row
     shut = [leg for leg in legs if waits_for(leg).startswith("a window: ")]
     if shut and not [leg for leg in busy if leg not in shut]:
         return f"{len(shut)} systems wait for {waits_for(shut[0])}"
+    if soaking is not None and not busy and soaking["health"] == "asked":
+        return f"the systems of wave {soaking['wave']} are asked whether they are well"
     if soaking is not None and not busy:
         return f"wave {soaking['wave']} soaks before the next one begins"
     if away := [leg["system"] for leg in busy if leg["away"]]:
