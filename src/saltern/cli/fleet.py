@@ -78,6 +78,13 @@ LINE = CommandLine(
             default=False,
             help="demo: leave it running until Ctrl-C, to look around",
         ),
+        Row(
+            flag="--console",
+            dest="console",
+            kind="on",
+            default=False,
+            help="demo: have something happen, and look at it in the browser until Ctrl-C",
+        ),
         CONTROLLER_ROW,
         *output_rows("nested"),
     ),
@@ -96,7 +103,7 @@ def main(argv: list[str]) -> int:
     if name == "demo":
         from saltern.cli.fleet_demo import demo
 
-        return demo(keep=args.keep, colour=args.color)
+        return demo(keep=args.keep, colour=args.color, console=args.console)
     if name == "roster":
         from saltern.cli.fleet_roster import check_roster
 

@@ -38,15 +38,18 @@ Look around, in another terminal:
 """
 
 
-def demo(*, keep: bool = False, colour: bool | None = None) -> int:
+def demo(*, keep: bool = False, colour: bool | None = None, console: bool = False) -> int:
     """Set it up, show it, and take it down; the exit code."""
     end_in_order()
     with _place() as directory:
         fleet = LocalFleet(directory)
         try:
             _set_up(fleet)
-            _show(fleet, colour)
-            _hold(fleet, keep)
+            if console:
+                _open_console(fleet)
+            else:
+                _show(fleet, colour)
+                _hold(fleet, keep)
         except KeyboardInterrupt:
             print("\nsaltern: interrupted", file=sys.stderr)
             return exits.INTERRUPTED
@@ -91,6 +94,15 @@ def _show(fleet: LocalFleet, colour: bool | None) -> None:
         if code == exits.INTERRUPTED:
             raise KeyboardInterrupt
         print(paint(f"[exit {code}]", "grey") if code else "", flush=True)
+
+
+def _open_console(fleet: LocalFleet) -> None:
+    """Begin what there is to see, say where, and stay until Ctrl-C."""
+    from saltern.cli.console_demo import begin, guide
+
+    begin(fleet)
+    print(guide(fleet), flush=True)
+    signal.pause()
 
 
 def _hold(fleet: LocalFleet, keep: bool) -> None:
