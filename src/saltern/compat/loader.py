@@ -94,9 +94,20 @@ def run(
     except (Exception, SystemExit) as problem:
         why_not = f"{path} cannot be loaded: {type(problem).__name__}: {problem}"
         raise Unavailable(why_not, broken=not isinstance(problem, ImportError)) from None
+    defaults = module.__dict__["__opts__"]
     module.__dict__.update(injected)
+    if (
+        isinstance(defaults, dict) and defaults
+    ):  # as Salt: options of a module itself, below the configured ones
+        module.__dict__["__opts__"] = View(library, lambda call: _with_defaults(call.opts, defaults))
     library.modules[name] = module
     return module
+
+
+def _with_defaults(options: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    for name, value in defaults.items():
+        options.setdefault(name, value)
+    return options
 
 
 def pour(library: Library) -> dict[str, Any]:

@@ -15,7 +15,9 @@ Renderer = Callable[..., object]
 
 
 def renderer(library: Library, name: str) -> Renderer | None:
-    """``render(text, env=…, sls=…, path=…, argline=…, values=…)`` gives text or data; None: no such one."""
+    """``render(text, env=…, sls=…, path=…, argline=…, values=…, renderers=…)`` gives text or data; None: no
+    such one. ``renderers`` are those that it may use in turn.
+    """
     own = library.own.member("renderers", f"{name}.render")
     found = own or library.installed.member("renderers", f"{name}.render")
     if not isinstance(found, SaltFunction):
@@ -30,8 +32,11 @@ def renderer(library: Library, name: str) -> Renderer | None:
         path: str = "",
         argline: str = "",
         values: Mapping[str, object] | None = None,
+        renderers: Mapping[str, Renderer] | None = None,
     ) -> object:
-        more: dict[str, Any] = {"tmplpath": path, "context": dict(values or {}), "renderers": {}}
+        more: dict[str, Any] = {"tmplpath": path, "renderers": renderers or {}}
+        if own is not None:
+            more["context"] = dict(values or {})  # Salt's are given none, and make their own
         if argline:
             more["argline"] = argline
         known = function.schema

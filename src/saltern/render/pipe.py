@@ -84,12 +84,13 @@ RENDERERS: dict[str, Kind] = {
 }
 
 
+_OLDER = "Salt up to 3007, or an extension of Salt that has it"
 # Renderers of an installed Salt, which are run by its library, and what each needs beside it.
 SALTS: dict[str, tuple[str, str]] = {
-    "aws_kms": ("Values that Amazon's KMS has encrypted.", "boto3, and credentials of AWS"),
-    "hjson": ("JSON for people: comments, no quotes.", "hjson"),
-    "json5": ("JSON with comments and trailing commas.", "json5"),
-    "pydsl": ("Salt's Python language for states; replaced by `pyobjects`.", ""),
+    "aws_kms": ("Values that Amazon's KMS has encrypted.", f"{_OLDER}; boto3, and credentials of AWS"),
+    "hjson": ("JSON for people: comments, no quotes.", f"{_OLDER}; hjson"),
+    "json5": ("JSON with comments and trailing commas.", f"{_OLDER}; json5"),
+    "pydsl": ("Salt's Python language for states; replaced by `pyobjects`.", _OLDER),
     "pyobjects": ("State files as Python classes.", ""),
     "stateconf": ("States with parameters and names of their own.", ""),
 }
@@ -163,7 +164,7 @@ def _here(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
 
 
 def _needs_salt(name: str, where: Mark) -> Diagnostic:
-    also = f" and {SALTS[name][1]}" if SALTS[name][1] else ""
+    also = f" ({SALTS[name][1]})" if SALTS[name][1] else ""
     return Diagnostic(
         code="renderer-missing",
         what=f"the renderer {name!r} is Salt's: it needs Salt's library{also}, which is not found here",

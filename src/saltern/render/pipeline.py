@@ -338,7 +338,7 @@ def _hidden(source: SlsSource) -> CompileError:
             code="file-hidden",
             what="this file is rendered on the controller, and its text stays there",
             where=Mark(source.path, 1),
-            fix="saltern show low or show high shows what it becomes",
+            fix="saltern show sls shows what it becomes",
         )
     )
 

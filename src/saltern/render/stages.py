@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from io import StringIO
 from typing import Any
 
 from msgspec.structs import replace
@@ -53,7 +54,13 @@ class StageRunner:
         values = {**self._shared, "saltenv": job.env, **job.values}
         try:
             return render(
-                given, env=job.env, sls=job.sls, path=job.file, argline=stage.argline, values=values
+                given,
+                env=job.env,
+                sls=job.sls,
+                path=job.file,
+                argline=stage.argline,
+                values=values,
+                renderers=InnerRenderers(self, job),
             )
         except Exception as problem:
             from saltern.render.redact import redact
@@ -191,3 +198,39 @@ def _without(text: str, source: str) -> str:
         return found[0] if word in source or len(word) <= 2 else "'•••'"
 
     return re.sub(_QUOTED, hidden, text)
+
+
+class InnerRenderers(Mapping[str, Callable[..., object]]):
+    """Our renderers for one of Salt's that uses others, such as ``stateconf``: called as Salt calls them."""
+
+    def __init__(self, run: StageRunner, job: Job) -> None:
+        self._run = run
+        self._job = job
+
+    def __getitem__(self, name: str) -> Callable[..., object]:
+        if name not in RENDERERS or RENDERERS[name].makes == "values":
+            raise KeyError(name)
+
+        def render(
+            given: object,
+            _saltenv: str = "base",
+            _sls: str = "",
+            *,
+            argline: str = "",
+            context: Mapping[str, object] | None = None,
+            **_more: object,
+        ) -> object:
+            text = str(given.read() if hasattr(given, "read") else given)
+            stage = Stage(name, argline)
+            job = replace(self._job, values={**self._job.values, **(context or {})}, harvest=None)
+            if RENDERERS[name].makes == "text":
+                return StringIO(self._run.text(stage, Rendered(text), job).text)
+            return self._run.data(stage, Rendered(text), text, job)
+
+        return render
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, kind in RENDERERS.items() if kind.makes != "values")
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

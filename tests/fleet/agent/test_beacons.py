@@ -74,7 +74,8 @@ def test_processes_are_reported_as_they_are_wanted() -> None:
 
 
 def test_a_service_is_reported_on_change_after_its_delay(tmp_path: Path) -> None:
-    now, running, state = [0.0], [True], {}
+    now, running = [0.0], [True]
+    state: dict[str, Any] = {}
 
     def look(**options: Any) -> list[dict[str, Any]]:
         return service.report("web", options, state, lambda _name: running[0], lambda: now[0])
@@ -132,7 +133,7 @@ def test_files_that_change_are_reported_with_what_happened(tmp_path: Path) -> No
         str(one): {"mask": ["modify"]},
         str(tmp_path / "later"): {},
     }
-    config, state = {"files": rows}, {}
+    config, state = {"files": rows}, dict[str, Any]()
     assert inotify.check(config, state) == []
     one.write_text("b")
     (folder / "no").write_text("x")
