@@ -27,9 +27,11 @@ from saltern.fleet.console.headers import SafeSend
 from saltern.fleet.console.pages import MENU, PAGES
 from saltern.fleet.console.parts import page_parts
 from saltern.fleet.console.render import render
+from saltern.fleet.console.report import show_report
 from saltern.fleet.console.row import Act, Data, Form, Page, Visit
 from saltern.fleet.console.session import secret_of
 from saltern.fleet.console.stream import Streams
+from saltern.fleet.console.views.go import place_of
 from saltern.language.diagnostics import Diagnostic, SalternError
 
 LOG = logging.getLogger("saltern.fleet.console")
@@ -47,6 +49,8 @@ def make_console(desk: Desk, name: str = "") -> ASGIApp:
     routes += [
         HttpRoute("/static/{file}", serve_asset, methods=["GET"]),
         HttpRoute("/stream", site.streams.answer, methods=["GET"]),
+        HttpRoute("/go", site.go, methods=["GET"]),
+        HttpRoute("/jobs/{jid}/{system}/report", site.report, methods=["GET"]),
     ]
     return Shell(Router(routes, redirect_slashes=False, default=_nothing_here), site)
 
@@ -115,6 +119,22 @@ class Site:
         data = await one.more(visit.ask, form, done) if one.more else {"answer": done}
         page = NAMES.get(one.here)
         return HTMLResponse(render(one.shows, self.frame(request, visit, page) | data))
+
+    async def go(self, request: Request) -> Response:
+        """To what a word means."""
+        visit = await self.visit(request)
+        if visit is None:
+            return to_sign_in(request)
+        word = request.query_params.get("to", "").strip()[:512]
+        return redirect(request, await place_of(visit, word) if word else "/")
+
+    async def report(self, request: Request) -> Response:
+        """The report of a job on one system, as it is."""
+        visit = await self.visit(request)
+        if visit is None:
+            return to_sign_in(request)
+        check_may(visit, "jobs.read")
+        return await show_report(visit)
 
     def ask(self, request: Request, secret: str) -> Ask:
         client = (request.client.host, request.client.port) if request.client else None

@@ -18,6 +18,7 @@ document.addEventListener("click", (e) => {
     const d = document.getElementById(open.dataset.open);
     if (d) { d.showModal(); ($("[data-type]", d) || $("input:not([type=hidden])", d))?.focus(); }
   }
+  if (e.target.closest("[data-reload]")) location.reload();
   if (e.target.closest("[data-close]")) e.target.closest("dialog").close();
   const copy = e.target.closest("[data-copy]");
   if (copy) {
@@ -30,6 +31,13 @@ document.addEventListener("input", (e) => {
   const f = e.target.closest("form[data-count]");
   if (f) $(".sure", f).disabled = $("[data-type]", f).value.replace(/[,\s]/g, "") !== f.dataset.count;
 });
+
+document.addEventListener("change", (e) => {
+  const from = e.target.closest("[data-into]");
+  if (from?.value) { const field = from.form.elements[from.dataset.into]; field.value = from.value; from.form.requestSubmit(); }
+});
+// A button whose dialog is not there: the reader may not do it.
+const bar = () => $$("main [data-open]").forEach((b) => { if (!document.getElementById(b.dataset.open)) { b.disabled = true; b.title ||= "your roles do not allow this, or the page has to be loaded again"; } });
 
 // Rows of a table: one of them is in the tab order, j and k move, Enter opens its first link.
 function rows() {
@@ -107,10 +115,10 @@ $("#golive")?.addEventListener("click", () => travel(null));
 
 // A list that changed under its reader is not moved: a button offers the new one.
 document.addEventListener("saltern:changed", () => { const b = $("#changed"); if (b) b.hidden = false; });
-document.addEventListener("saltern:swapped", () => { enroll(); readyMatrix(); });
-document.addEventListener("htmx:afterSettle", () => { enroll(); readyMatrix(); });
-enroll();
-readyMatrix();
+const ready = () => { enroll(); readyMatrix(); bar(); };
+document.addEventListener("saltern:swapped", ready);
+document.addEventListener("htmx:afterSettle", ready);
+ready();
 
 // Keys. None in a field; all can be turned off in the help (WCAG 2.1.4).
 const pages = { o: "/", s: "/systems", r: "/runs", c: "/chains", x: "/command", w: "/calendar", e: "/events", i: "/inbox" };

@@ -1,8 +1,13 @@
-"""The states of a run on one system: the report and the graph of the engine, as they are."""
+"""The states of a job on one system: what it returned, the worst first, with a link to the whole report."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from saltern.fleet.console.row import Data, Visit
+
+WORDS = {"failed": "failed", "would change": "waiting", "changed": "changed"}
+ORDER = ("failed", "would change", "changed", "succeeded", "skipped")
 
 
 async def gather(visit: Visit) -> Data:
@@ -10,11 +15,67 @@ async def gather(visit: Visit) -> Data:
     jid, system = visit.path["jid"], visit.path["system"]
     job = await visit.ask.get("/v1/jobs/{jid}", jid=jid)
     found = await visit.ask.get("/v1/jobs/{jid}/returns/{system}", jid=jid, system=system)
-    return {"job": job, "returned": found, "rows": state_rows(found["body"]), "jid": jid, "system": system}
+    rows = state_rows(found["body"])
+    return {
+        "job": job,
+        "returned": found,
+        "rows": rows,
+        "jid": jid,
+        "system": system,
+        "counts": counted(rows),
+    }
 
 
 def state_rows(body: object) -> list[Data]:
-    """The states of a run, the worst first; nothing if it returned something else."""
-    states = body.get("states") if isinstance(body, dict) else None
-    values = states if isinstance(states, list) else list(states.values()) if isinstance(states, dict) else []
-    return [one for one in values if isinstance(one, dict)]
+    """The states of a return, the worst first; none if it is something else. A return is Salt's: each state
+    under its tag, with ``result``, ``changes``, ``comment`` and ``duration``.
+    """
+    found = [_row(tag, one) for tag, one in _pairs(body) if isinstance(one, dict) and "result" in one]
+    return sorted(found, key=lambda one: (ORDER.index(one["word"]), one["number"]))
+
+
+def _pairs(body: object) -> list[tuple[str, Any]]:
+    if not isinstance(body, dict):
+        return []
+    inner = next((one for one in body.values() if isinstance(one, dict)), {})
+    is_wrapped = len(body) == 1 and any("_|-" in str(tag) for tag in inner)
+    return [(str(tag), one) for tag, one in (inner if is_wrapped else body).items()]
+
+
+def _row(tag: str, one: dict[str, Any]) -> Data:
+    parts = tag.split("_|-")
+    changes = one.get("changes") or {}
+    return {
+        "id": str(one.get("__id__") or (parts[1] if len(parts) > 1 else tag)),
+        "function": f"{parts[0]}.{parts[-1]}" if len(parts) > 1 else "",
+        "name": str(one.get("name", "")),
+        "word": word_of(one.get("result"), bool(changes)),
+        "comment": str(one.get("comment", "")),
+        "changes": _lines(changes),
+        "took": _seconds(one.get("duration")),
+        "number": one.get("__run_num__", 0) if isinstance(one.get("__run_num__", 0), int) else 0,
+    }  # fmt: skip
+
+
+def _lines(changes: object) -> list[str]:
+    pairs = changes.items() if isinstance(changes, dict) else ()
+    return [f"{name}: {value}"[:300] for name, value in pairs][:20]
+
+
+def word_of(result: object, changed: bool) -> str:
+    if result is False:
+        return "failed"
+    if result is None:
+        return "would change"
+    return "changed" if changed else "succeeded"
+
+
+def _seconds(duration: object) -> float | None:
+    return duration / 1000 if isinstance(duration, (int, float)) else None
+
+
+def counted(rows: list[Data]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for one in rows:
+        found[one["word"]] = found.get(one["word"], 0) + 1
+    return found

@@ -1,0 +1,186 @@
+"""The console in a real browser: keys, live parts, dialogs, no script, and what axe finds."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("playwright", reason="needs playwright")
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from tests.fleet.api.kit import Running
+from tests.fleet.console.data import demo
+from tests.fleet.console.kit import PASSWORD, running_console
+
+PROGRAM = shutil.which("chromium")
+PATIENCE = 40_000
+RUN = "20261116024712000002"
+SHOWN = (
+    "/",
+    "/systems",
+    "/systems/web-0016.fra",
+    "/runs",
+    f"/runs/{RUN}",
+    f"/runs/{RUN}/web-0016.fra",
+    "/account",
+)
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running_console(tmp_path_factory.mktemp("browser"), host="127.0.0.1", port=0) as running:
+        demo(running.database, time.time())
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    if PROGRAM is None:
+        pytest.skip("chromium is not installed")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=PROGRAM, args=["--disable-gpu", "--no-first-run"], chromium_sandbox=False
+        )
+        yield browser
+        browser.close()
+
+
+def address(busy: Running) -> str:
+    return f"http://127.0.0.1:{busy.server.port}"
+
+
+def sign_in(page: Page, busy: Running, name: str = "admin") -> None:
+    page.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+    page.goto(f"{address(busy)}/sign-in")
+    page.fill("#u", name)
+    page.fill("#p", PASSWORD)
+    page.click("button.primary")
+    page.wait_for_url(f"{address(busy)}/")
+
+
+@pytest.fixture
+def page(chromium: Browser, busy: Running) -> Iterator[Page]:
+    """A page of an admin. What its scripts complain of, and what is asked of another host, fails the test."""
+    page = chromium.new_page(viewport={"width": 1440, "height": 900})
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    page.on("request", lambda one: None if one.url.startswith(address(busy)) else complaints.append(one.url))
+    sign_in(page, busy)
+    yield page
+    page.context.close()
+    assert complaints == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 1440), ("light", 420)])
+def test_axe_finds_nothing(chromium: Browser, busy: Running, scheme: str, width: int) -> None:
+    context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})  # type: ignore[arg-type]
+    page = context.new_page()
+    try:
+        sign_in(page, busy)
+        for path in SHOWN:
+            page.goto(address(busy) + path)
+            found = Axe().run(page)
+            names = [(one["id"], one["nodes"][0]["html"][:120]) for one in found.response["violations"]]
+            assert names == [], path
+            wide = page.evaluate(
+                "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+            )
+            assert not wide, path
+    finally:
+        context.close()
+
+
+def test_keys_lead_through_the_pages(page: Page) -> None:
+    page.keyboard.press("g")
+    page.keyboard.press("s")
+    page.wait_for_url("**/systems")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator("tr:focus a").first).to_be_visible()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/systems/*")
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    page.locator("#keys-on").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    expect(page.locator("#jump")).not_to_be_focused()
+    page.evaluate("localStorage.keys = 'on'")
+    page.keyboard.press("/")
+    expect(page.locator("#jump")).to_be_focused()
+    page.keyboard.type("web-0016.fra")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/systems/web-0016.fra")
+
+
+def test_a_cell_of_the_matrix_opens_its_output(page: Page, busy: Running) -> None:
+    page.goto(f"{address(busy)}/runs/{RUN}")
+    page.keyboard.press("n")
+    expect(page.locator(".matrix .c:focus")).to_have_class("c failed")
+    page.keyboard.press("Enter")
+    expect(page.locator("#drawer .log")).to_contain_text("404 Not Found")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".matrix .c:focus")).to_have_class("c changed")
+
+
+def test_the_past_is_reached_with_a_key_and_left_with_another(page: Page, busy: Running) -> None:
+    page.goto(f"{address(busy)}/runs/{RUN}")
+    page.keyboard.press("[")
+    page.wait_for_url("**at=*")
+    expect(page.locator("#past")).to_contain_text("nothing can be done from here")
+    page.keyboard.press("l")
+    page.wait_for_url(f"**/runs/{RUN}")
+
+
+def test_a_page_is_live_and_a_dialog_wants_the_number(page: Page, busy: Running) -> None:
+    page.goto(f"{address(busy)}/runs/{RUN}")
+    expect(page.locator(".live")).to_have_attribute("data-state", "live")
+    page.click("[data-open=cancel]")
+    sure = page.locator("#cancel .sure")
+    expect(sure).to_be_disabled()
+    page.fill("#cancel-n", "9")
+    expect(sure).to_be_disabled()
+    page.fill("#cancel-n", "10")
+    page.fill("#cancel-r", "wrong target")
+    expect(sure).to_be_enabled()
+
+
+def test_a_pause_is_given_and_taken_back(page: Page, busy: Running) -> None:
+    page.goto(f"{address(busy)}/runs/{RUN}")
+    page.get_by_role("button", name="Pause", exact=True).click()
+    page.wait_for_url("**did=*")
+    expect(page.locator("main")).to_contain_text("The order is given")
+    page.get_by_role("button", name="Resume", exact=True).click()
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+
+
+def test_pages_are_read_without_a_script(chromium: Browser, busy: Running) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    try:
+        sign_in(page, busy, "viewer")
+        page.goto(f"{address(busy)}/runs/{RUN}")
+        expect(page.locator("main")).to_contain_text("Why 6 systems stand still")
+        assert "does not follow" in page.content()
+        page.click("text=web-0015.fra")
+        expect(page.locator(".log")).to_contain_text("404 Not Found")
+    finally:
+        context.close()
+
+
+def test_a_stream_that_is_lost_is_shown_and_turns_actions_off(page: Page, busy: Running) -> None:
+    page.clock.install()
+    page.goto(f"{address(busy)}/runs/{RUN}")
+    page.route("**/stream*", lambda route: route.abort())
+    page.evaluate("document.dispatchEvent(new Event('x'))")
+    page.context.set_offline(True)
+    page.clock.fast_forward(20_000)
+    expect(page.locator("#stale")).to_be_visible()
+    assert page.evaluate("document.body.hasAttribute('data-late')")
+    page.context.set_offline(False)
