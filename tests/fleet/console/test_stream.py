@@ -15,6 +15,8 @@ from tests.fleet.console.kit import Browser, running_console
 
 from saltern.chains.statuses import Leg
 from saltern.fleet.console import stream
+from saltern.fleet.console.parts import Part, render_parts
+from saltern.fleet.console.row import Data, Topic
 from saltern.fleet.console.topics import find_topic
 
 RUN = "20261116024712000009"
@@ -101,10 +103,12 @@ def test_what_happens_reaches_all_readers_and_is_rendered_once(
     from saltern.fleet.store.events import NewEvent, store_events
 
     rendered: list[str] = []
-    render = stream.render_parts
-    monkeypatch.setattr(
-        stream, "render_parts", lambda topic, data: rendered.append(topic.name) or render(topic, data)
-    )
+
+    def counted(topic: Topic, data: Data) -> dict[str, Part]:
+        rendered.append(topic.name)
+        return render_parts(topic, data)
+
+    monkeypatch.setattr(stream, "render_parts", counted)
 
     def change() -> None:
         with busy.database.write() as connection:
