@@ -173,3 +173,20 @@ def test_the_systems_of_a_cause_are_retried(boss: Browser) -> None:
     assert again.status in (303, 409), "a double click is one action"
     log = [*boss.running.client().chain_runs.log(AGAIN)]
     assert [one["what"] for one in log if one["who"] == "admin"] == ["retry"]
+
+
+@pytest.mark.parametrize(
+    ("word", "place"),
+    [
+        ("web-0016.fra", "/systems/web-0016.fra"),
+        (RUN, f"/runs/{RUN}"),
+        ("nothing", "/systems?t=%2Anothing%2A"),
+        ("G@os:Debian", "/systems?t=G%40os%3ADebian"),
+        ("//evil.test", "/systems?t=%2A%2F%2Fevil.test%2A"),
+    ],
+)
+def test_a_word_leads_to_what_it_names(reader: Browser, word: str, place: str) -> None:
+    from urllib.parse import quote
+
+    sent = reader.get(f"/go?to={quote(word, safe='')}")
+    assert (sent.status, sent.header("location")) == (303, place)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from saltern.fleet.api.problems import ApiError
+from saltern.fleet.api.problems import status_of
 from saltern.fleet.console.row import Visit
+from saltern.language.diagnostics import SalternError
 
 # What a word may name, in this order: the action one needs, the route that knows it, and the page.
 KINDS = (
@@ -27,8 +28,8 @@ async def place_of(visit: Visit, word: str) -> str:
 async def _is_known(visit: Visit, route: str, name: str, word: str) -> bool:
     try:
         await visit.ask.get(route, **{name: word})
-    except ApiError as problem:
-        if problem.status in (400, 403, 404, 422):
+    except SalternError as problem:
+        if status_of(problem) in (400, 403, 404, 422):
             return False
         raise
     return True
