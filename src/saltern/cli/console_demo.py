@@ -7,7 +7,6 @@ system is stopped for a while, as it would be while the machine is down.
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from saltern.cli.local_fleet import LocalFleet
@@ -115,8 +114,8 @@ def _ask_to_join(fleet: LocalFleet, client: Client) -> None:
     """A system with a token that is used up: it waits for an operator."""
     token = client.tokens.make(uses=1)
     client.tokens.remove(max(client.tokens.list(), key=lambda one: one["made_at"])["id"])
-    directory = os.path.join(fleet.directory, "new1")
-    fleet.call("agent", "join", token, "--directory", directory, "--id", "new1")
+    fleet.ask_to_join("new1", token)
+    fleet.wait("the key of new1", lambda: any(one["kind"] == "key" for one in client.inbox()["items"]))
 
 
 def _play_reboot(fleet: LocalFleet, client: Client, run: str) -> None:

@@ -69,6 +69,11 @@ class LocalFleet:
             what = f"{name} cannot join: {done.stderr.strip()}"
             raise OperationError(Diagnostic(code="local-fleet", what=what))
 
+    def ask_to_join(self, name: str, token: str) -> None:
+        """Have a system ask; the process waits for the decision of an operator."""
+        directory = os.path.join(self.directory, name)
+        self._spawn(name, "agent", "join", token, "--directory", directory, "--id", name)
+
     def run_agent(self, name: str) -> None:
         self._spawn(name, "agent", "run", "--directory", os.path.join(self.directory, name))
 
