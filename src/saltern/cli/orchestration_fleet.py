@@ -69,6 +69,7 @@ def controller_address(args: SimpleNamespace) -> str:
 
 def make_fleet(args: SimpleNamespace, note: Note, session: Session) -> Fleet:
     """How the systems of an orchestration are reached."""
+    session.opts["__orchestration_jid__"] = note.jid  # as templates and modules of Salt know it
     return _ssh_fleet(args, note, session) if note.ssh else _controller_fleet(args, note, session)
 
 
