@@ -256,14 +256,14 @@ def test_who_comes_and_goes_is_written_once_also_by_a_new_holder_of_the_lease(tm
             await bench.look_around()
         assert await one.keep_house("presence")
         assert not await two.keep_house("presence")
-        assert one.tags() == ["salt/presence/change"]
+        assert one.tags() == ["salt/presence/change", "salt/presence/present"]
         await one.singletons["presence"].stop()
         assert await two.keep_house("presence")
-        assert one.tags() == ["salt/presence/change"]
+        assert one.tags() == ["salt/presence/change", "salt/presence/present"]
         await agent.bus.close()
         await two.look_around()
         await two.keep_house("presence")
-        assert one.tags() == ["salt/presence/change"] * 2
+        assert one.tags() == ["salt/presence/change", "salt/presence/present"] * 2
         for bench in (one, two):
             await bench.stop()
         database.close()
