@@ -28,7 +28,8 @@ AGENT_LIBRARIES: dict[str, bool] = {
 }
 LEFT_OUT = ("lsp", "testing")
 OF_THE_FLEET = ("__init__.py", "agent", "files", "protocol", "ssh/remote", "ssh/__init__.py")
-OF_AN_AGENT = (*OF_THE_FLEET, "process.py", "bus", "identity", "pillar", "client")
+OF_RENDERING = ("render/__init__.py", "render/agent.py", "render/sealed.py")
+OF_AN_AGENT = (*OF_THE_FLEET, *OF_RENDERING, "process.py", "bus", "identity", "pillar", "client")
 INFO = ".dist-info"
 SKIPPED = (".pyc", ".pyi", ".exe")
 
