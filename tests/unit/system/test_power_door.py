@@ -36,7 +36,9 @@ NO_COMMAND = {
     "chains/from_sls.py": "the kind of an action",
     "fleet/agent/watch.py": "kinds of barriers",
     "fleet/controller/indexer.py": "why a system is away",
+    "fleet/console/views/plan.py": "keys of a planned action",
     "fleet/controller/ssh/driver.py": "why a system is away",
+    "fleet/view/chain_plan.py": "keys of a planned action",
     "modules/functions/system/__init__.py": "names of our functions",
     "system/services.py": "a remark in the init script",
 }
