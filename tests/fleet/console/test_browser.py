@@ -172,15 +172,3 @@ def test_pages_are_read_without_a_script(chromium: Browser, busy: Running) -> No
         expect(page.locator(".log")).to_contain_text("404 Not Found")
     finally:
         context.close()
-
-
-def test_a_stream_that_is_lost_is_shown_and_turns_actions_off(page: Page, busy: Running) -> None:
-    page.clock.install()
-    page.goto(f"{address(busy)}/runs/{RUN}")
-    page.route("**/stream*", lambda route: route.abort())
-    page.evaluate("document.dispatchEvent(new Event('x'))")
-    page.context.set_offline(True)
-    page.clock.fast_forward(20_000)
-    expect(page.locator("#stale")).to_be_visible()
-    assert page.evaluate("document.body.hasAttribute('data-late')")
-    page.context.set_offline(False)
