@@ -14,11 +14,13 @@ from msgspec.structs import replace
 from tests.fleet.ssh.conftest import no_secrets
 from tools.pythons import SUPPORTED, find
 
+from saltern.config.load import load
 from saltern.fleet.ssh.bundle import make
 from saltern.fleet.ssh.bundle.contents import is_sent
 from saltern.fleet.ssh.bundle.make import Bundle, Bundles, packed
 from saltern.fleet.ssh.bundle.target import Target, local_target
 from saltern.fleet.ssh.drive import Drive, Reach, Work
+from saltern.fleet.ssh.pillar import HostPillar, sources_of
 from saltern.fleet.ssh.pool import Limits
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.transport.local import LocalShell
@@ -131,7 +133,9 @@ def test_a_host_with_another_python(tmp_path: Path) -> None:
     host = Host(id="h", address="", python=others[0], directory=str(tmp_path / "base"))
     reach = Reach(LocalShell(), no_secrets, Limits(), Bundles(str(tmp_path / "bundles")))
     task = {"jid": "1", "function": "grains.get", "args": ["pythonversion"], "command": "call"}
-    done = asyncio.run(Drive(host, Work(task=task), reach, lambda _kind, _head: None).run())
+    settings, _ = load(None, {"pillar_roots": {"base": [f"{tmp_path}/none"]}}, {})
+    work = Work(task=task, pillar=HostPillar(sources_of(settings)))
+    done = asyncio.run(Drive(host, work, reach, lambda _kind, _head: None).run())
     if done.problem == "bundle":
         pytest.skip(f"its libraries cannot be had here: {done.why}")
     assert done.status == "returned", done.why
