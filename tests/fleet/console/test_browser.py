@@ -160,6 +160,33 @@ def test_a_pause_is_given_and_taken_back(page: Page, busy: Running) -> None:
     expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
 
 
+def test_a_lost_stream_is_shown_and_turns_actions_off_until_it_is_back(
+    chromium: Browser, busy: Running
+) -> None:
+    """The clock of the page is moved by hand: ten seconds without a word are late."""
+    context = chromium.new_context()
+    page = context.new_page()
+    try:
+        sign_in(page, busy)
+        page.clock.install()
+        page.route("**/stream?*", lambda route: route.abort())
+        page.goto(f"{address(busy)}/runs/{RUN}")
+        expect(page.locator("#stale")).to_be_hidden()
+        page.clock.run_for(12_000)
+        expect(page.locator("#stale")).to_contain_text("nothing can be done from here")
+        expect(page.locator(".live")).to_have_attribute("data-state", "late")
+        writes: list[str] = []
+        page.on("request", lambda one: writes.append(one.url) if one.method == "POST" else None)
+        page.get_by_role("button", name="Pause", exact=True).click(force=True)
+        page.unroute("**/stream?*")
+        page.clock.run_for(16_000)
+        expect(page.locator(".live")).to_have_attribute("data-state", "live")
+        expect(page.locator("#stale")).to_be_hidden()
+        assert writes == []
+    finally:
+        context.close()
+
+
 def test_pages_are_read_without_a_script(chromium: Browser, busy: Running) -> None:
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
