@@ -11,6 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,8 @@ class Server:
         ).stdout.splitlines():
             if f"127.0.0.1:{self.port} " in line and "sshd" in line:
                 for pid in set(re.findall(r"pid=(\d+)", line)):
-                    os.kill(int(pid), signal.SIGKILL)
+                    with suppress(ProcessLookupError):  # it went with the one before
+                        os.kill(int(pid), signal.SIGKILL)
 
     def stop(self) -> None:
         if self._process is not None:

@@ -11,8 +11,9 @@ from typing import Any
 
 from saltern.modules.api.refused import Refused
 
-SOCKET = "SALTERN_AGENT_SOCKET"
-JOB = "SALTERN_AGENT_JOB"
+# No names of options: a saltern that a state starts has its own roots and pillar.
+SOCKET = "SALTERN_WORKER_SOCKET"
+JOB = "SALTERN_WORKER_JOB"
 USUAL = "/run/saltern/agent.sock"
 WAIT = 60.0  # seconds for an agent that is restarted
 
