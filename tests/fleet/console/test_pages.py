@@ -13,6 +13,7 @@ from tests.fleet.console.kit import Browser, running_console
 
 from saltern.chains.statuses import Leg
 from saltern.fleet.chains.model import StepPlan
+from saltern.fleet.store.chain_outputs import put_outputs
 
 RUN = "20261116024712000002"
 AGAIN = "20261116024712000003"  # the one that is ordered about
@@ -100,6 +101,24 @@ def test_the_drawer_has_the_output_of_a_step(reader: Browser) -> None:
     shown = reader.get(f"/runs/{RUN}/web-0016.fra/output?step=patch")
     assert "404 Not Found" in words(shown.text)
     assert "<html" not in shown.text
+
+
+def test_what_the_newest_attempt_printed_is_shown_where_it_is_stored(reader: Browser, busy: Running) -> None:
+    rows = [
+        {"leg": f"{RUN}.web-0017.fra", "step": 1, "attempt": attempt, "stream": stream, "data": text.encode()}
+        | {"size": len(text), "cut": False}
+        for attempt, stream, text in (
+            (1, "stdout", "of the first attempt\n"),
+            (2, "stdout", "Reading <lists>\n"),
+            (2, "stderr", "no space left\n"),
+        )
+    ]
+    with busy.database.write() as connection:
+        put_outputs(connection, rows)
+    shown = words(reader.get(f"/runs/{RUN}/web-0017.fra/output?step=patch").text)
+    assert "Reading &lt;lists&gt;" in shown
+    assert "no space left" in shown
+    assert "of the first attempt" not in shown
 
 
 def test_systems_are_listed_the_worst_first(reader: Browser) -> None:

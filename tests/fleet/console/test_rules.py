@@ -14,6 +14,8 @@ from saltern.fleet.chains.shape import LETTERS, WORDS, letter, make_shape, split
 from saltern.fleet.console import format
 from saltern.fleet.console.act import check_number
 from saltern.fleet.console.row import Form
+from saltern.fleet.console.views.leg import tries
+from saltern.fleet.console.views.runs import cuts
 from saltern.fleet.console.views.states import state_rows
 
 
@@ -138,6 +140,27 @@ def test_times_are_said_short() -> None:
     assert format.moment(now, now) == "14:19"
     assert format.moment(None, now) == "–"
     assert format.moment(now - 86_400, now) == "15 Nov 14:19"
+
+
+def test_hours_and_amounts_are_said_short() -> None:
+    assert format.hour(1_794_838_758.0) == "14:19"
+    assert format.hour(1_794_787_200.0) == "16 Nov"
+    assert format.amount({"number": 2.0, "percent": False}) == "2"
+    assert format.amount({"number": 7.5, "percent": True}) == "7.5 %"
+    assert format.after("waits for a window", "waits ") == "for a window"
+
+
+def test_a_line_stands_before_a_reboot_and_not_before_the_end() -> None:
+    actions = [{"segment": one, "final": one == 3} for one in (1, 1, 2, 3)]
+    assert cuts(actions) == [False, False, True, False]
+
+
+def test_a_step_that_has_not_run_has_no_bar() -> None:
+    step = {"status": "not run", "started": 5.0, "ended": None, "tries": []}
+    assert tries(step, 9.0) == []
+    assert [one[:3] for one in tries({**step, "status": "failed", "ended": 7.0}, 9.0)] == [
+        ("failed", 5.0, 7.0)
+    ]
 
 
 def test_states_of_a_return_are_listed_the_worst_first() -> None:

@@ -19,6 +19,7 @@ from saltern.fleet.chains.events import Refused, Reported
 from saltern.fleet.chains.model import LegState, StepPlan, StepState
 from saltern.fleet.chains.plans import plan_systems
 from saltern.fleet.controller.chains.reports import ReportedLeg, ReportedStep, read_report
+from saltern.fleet.controller.chains.views import _waits
 
 TEXT = (
     "chain: c\nactions:\n  - {id: a, command: 'true'}\n  - {id: b, command: 'false'}\n  - {id: d, wait: 0}\n"
@@ -43,6 +44,24 @@ def test_55_every_field_that_the_controller_reads_is_one_that_a_node_writes(tmp_
     assert [one.status for one in event.steps] == [Step.SUCCEEDED, Step.FAILED, Step.NOT_RUN]
     assert (event.status, event.order, event.steps[0].changed) == (Leg.FAILED, 1, True)
     assert event.seq == Legs(settings).known(known.id).state.records * 1_000_000
+
+
+def test_a_step_ends_when_it_began_and_as_long_as_it_took() -> None:
+    """A node says when a step began and how long it took; one that is open, or has not run, has no end."""
+    rows = [
+        {"action": name, "status": status, "started": 10.0, "took": 2.5}
+        for name, status in (("a", "succeeded"), ("b", "failed"), ("c", "running"), ("d", "not run"))
+    ]
+    event = read_report(_leg("a", "b", "c", "d"), {"status": "failed", "seq": 1, "steps": rows}, 1.0)
+    assert isinstance(event, Reported)
+    assert [one.ended for one in event.steps] == [12.5, 12.5, None, None]
+
+
+def test_a_list_says_what_a_run_waits_for_when_none_of_its_legs_is_at_work() -> None:
+    said = "waits for approval of gate 'wave 2'"
+    assert _waits({"succeeded": 2, "failed": 1, "pending": 3}, ["wave 2"]) == said
+    assert _waits({"succeeded": 2, "running": 1, "pending": 3}, ["wave 2"]) == ""
+    assert _waits({"succeeded": 2, "pending": 3}, []) == ""
 
 
 def test_55_rows_are_found_by_their_ids_whatever_their_order() -> None:

@@ -61,6 +61,7 @@ class ChainRunListed(ApiAnswer, frozen=True, kw_only=True):
     deadline: float
     halted: str
     legs: dict[str, int]
+    why: str = ""
 
 
 class WaveShown(ApiAnswer, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from saltern.report.text import safe
 
@@ -108,6 +109,22 @@ def moment(at: float | None, now: float) -> str:
 def exact(at: float | None) -> str:
     """A time to the second, for titles and timelines."""
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at)) if at else "–"
+
+
+def hour(at: float) -> str:
+    """A time of day on a line of hours; midnight has its day."""
+    day = time.gmtime(at)
+    return f"{day.tm_mday} {time.strftime('%b', day)}" if day.tm_hour == 0 else time.strftime("%H:%M", day)
+
+
+def after(text: str, word: str) -> str:
+    """The text without the word that it begins with."""
+    return text.removeprefix(word)
+
+
+def amount(value: Mapping[str, Any]) -> str:
+    """A number of systems, or a percentage of them: ``2``, ``7.5 %``."""
+    return f"{value['number']:g}{' %' if value['percent'] else ''}"
 
 
 def clock(at: float | None) -> str:

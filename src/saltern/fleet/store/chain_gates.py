@@ -27,6 +27,17 @@ def gate_rows(connection: Connection, run: str) -> list[dict[str, Any]]:
     return [row._asdict() for row in connection.execute(query)]
 
 
+def open_gates(connection: Connection, runs: list[str]) -> dict[str, list[str]]:
+    """The gates that are open, by run."""
+    query = select(CHAIN_GATES.c.run, CHAIN_GATES.c.name).where(
+        CHAIN_GATES.c.run.in_(runs), CHAIN_GATES.c.status == OPEN
+    )
+    found: dict[str, list[str]] = {}
+    for run, name in connection.execute(query.order_by(CHAIN_GATES.c.name)):
+        found.setdefault(run, []).append(name)
+    return found
+
+
 def vote_rows(connection: Connection, run: str, gate: str = "") -> list[dict[str, Any]]:
     query = select(CHAIN_VOTES).where(CHAIN_VOTES.c.run == run).order_by(CHAIN_VOTES.c.at)
     query = query.where(CHAIN_VOTES.c.gate == gate) if gate else query

@@ -8,7 +8,7 @@ from typing import Any
 from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.format import clock, mark, plain, span
 from saltern.fleet.console.row import Data, Visit
-from saltern.fleet.console.views.runs import OVER, RUN, output_lines
+from saltern.fleet.console.views.runs import OVER, RUN, printed
 
 DARK = ("rebooting", "updating")
 
@@ -19,7 +19,7 @@ async def gather(visit: Visit) -> Data:
     steps = data["leg"]["steps"]
     wanted = visit.query.get("step", "")
     chosen = next((one for one in steps if one["action"] == wanted), None) or worst(steps)
-    shown = {"step": chosen, "lines": output_lines(chosen["comment"] if chosen else "")}
+    shown = {"step": chosen, "lines": await printed(visit.ask, data["leg"], chosen)}
     return {**data, **shown, "has_topic_data": True}
 
 
@@ -109,7 +109,8 @@ def dark_times(events: list[Data], last: float) -> list[tuple[float, float, str]
 def tries(step: Data, last: float) -> list[tuple[str, float, float, str]]:
     """Each attempt of a step: its mark, when it was, and in words."""
     timed = [one for one in step["tries"] if one["started"]]
-    rows: list[Any] = timed or ([step] if step["started"] else [])
+    ran = step["status"] not in ("not run", "skipped", "waiting")
+    rows: list[Any] = timed or ([step] if step["started"] and ran else [])
     return [
         (
             plain(one["status"]),

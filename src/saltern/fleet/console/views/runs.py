@@ -131,8 +131,11 @@ def row_data(row: Data, now: float, actions: list[Data]) -> Data:
 
 
 def cuts(actions: list[Data]) -> list[bool]:
-    """Before which columns a line stands: another segment begins there."""
-    return [n > 0 and actions[n - 1]["segment"] != one["segment"] for n, one in enumerate(actions)]
+    """Before which columns a line stands: another segment begins there, but not what runs at the end."""
+    return [
+        n > 0 and actions[n - 1]["segment"] != one["segment"] and not one["final"]
+        for n, one in enumerate(actions)
+    ]
 
 
 async def gather_run(visit: Visit) -> Data:
@@ -194,7 +197,19 @@ async def gather_output(visit: Visit) -> Data:
     wanted = visit.query.get("step", "")
     steps = leg["steps"]
     step = next((one for one in steps if one["action"] == wanted), steps[0] if steps else None)
-    return {"leg": leg, "step": step, "lines": output_lines(step["comment"] if step else "")}
+    return {"leg": leg, "step": step, "lines": await printed(visit.ask, leg, step)}
+
+
+async def printed(ask: Ask, leg: Data, step: Data | None) -> Data:
+    """What the newest attempt of a step printed; its comment, if nothing of it is stored."""
+    if step is None:
+        return output_lines("")
+    found = await ask.get(
+        f"{RUN}/legs/{{system}}/outputs", run=leg["run"], system=leg["system"], action=step["action"]
+    )
+    newest = max((one["attempt"] for one in found["items"]), default=0)
+    texts = [one["text"].rstrip("\n") for one in found["items"] if one["attempt"] == newest and one["text"]]
+    return output_lines("\n".join(texts) or step["comment"])
 
 
 MOST_LINES = 1000

@@ -87,8 +87,15 @@ def _step(row: ReportedStep) -> StepState:
         comment=clean(row.comment)[:COMMENT],
         took=row.took,
         started=row.started,
-        ended=row.ended,
+        ended=row.ended if row.ended is not None else _end(row, status),
     )
+
+
+def _end(row: ReportedStep, status: Step) -> float | None:
+    """When a step ended, by when it began and how long it took; None while it is open, or has not run."""
+    if row.started is None or status in (Step.NOT_RUN, Step.WAITING, Step.RUNNING):
+        return None
+    return row.started + row.took
 
 
 def clean(text: str) -> str:

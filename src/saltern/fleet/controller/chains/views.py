@@ -32,10 +32,22 @@ def listed(
     )
     counts = chain_runs.leg_counts(connection, [row["id"] for row in rows])
     names = {row["chain"]: _name(connection, row["chain"]) for row in rows}
+    gates = chain_gates.open_gates(connection, [row["id"] for row in rows if row["ended"] is None])
     return [
-        {**_head(row, names[row["chain"]]), "halted": row["halted"], "legs": counts[row["id"]]}
+        {
+            **_head(row, names[row["chain"]]),
+            "halted": row["halted"],
+            "legs": counts[row["id"]],
+            "why": _waits(counts[row["id"]], gates.get(row["id"], [])),
+        }
         for row in rows
     ]
+
+
+def _waits(legs: Mapping[str, int], gates: Sequence[str]) -> str:
+    """What a run of a list waits for, if no leg of it is at work. Pure."""
+    busy = [status for status in legs if Leg(status) not in (*OVER, Leg.PENDING)]
+    return f"waits for approval of gate {gates[0]!r}" if gates and not busy else ""
 
 
 def _name(connection: Connection, chain: str) -> str:
