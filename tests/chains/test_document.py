@@ -56,7 +56,7 @@ MISTAKES = {
     ),
     "a wrong choice": (
         "chain: x\nactions:\n  - reboot: {}\n    on_failure: go\n",
-        "f.yaml:4:5: on_failure: invalid enum value 'go'",
+        "f.yaml:4:5: on_failure: 'go' is not possible [chain-file]\n  fix: give stop or continue or pause",
     ),
     "a number below zero": (
         "chain: x\nactions:\n  - wait: {seconds: -1}\n",

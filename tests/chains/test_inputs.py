@@ -88,6 +88,14 @@ def test_a_declaration_that_cannot_be_met_is_reported_with_its_line(declared: st
     assert found.startswith(f"c.yaml:3: input 'x': {what}"), found
 
 
+def test_mistakes_of_all_declarations_are_reported_each_with_its_line() -> None:
+    text = CHAIN.replace("type: integer", "type: int").replace("secret: true", "secrt: true")
+    assert problems(text) == [
+        "c.yaml:4: type: 'int' is not possible",
+        "c.yaml:7: no key is called 'secrt' here",
+    ]
+
+
 def test_an_input_that_is_not_declared_is_reported_where_it_is_used() -> None:
     (found,) = problems(CHAIN.replace("${input:mode}", "${input:mod}"))
     assert found == "c.yaml:9: no input is called 'mod'"

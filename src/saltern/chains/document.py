@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct, ValidationError, convert, field
 
@@ -166,6 +166,8 @@ class _Reader:
         if not isinstance(data, Mapping):
             self.wrong("a chain file is a mapping with 'chain' and 'actions'", ())
             return None
+        if not self.has_readable_inputs(data.get("inputs")):
+            return None  # what refers to them would look wrong, too
         head = self.converted(data, Head, ())
         if head is None:
             return None
@@ -185,6 +187,12 @@ class _Reader:
             inputs=head.inputs,
             values=self.candidates[0] if self.given is not None else {},
         )
+
+    def has_readable_inputs(self, given: object) -> bool:
+        """Whether every declaration of an input has its shape; each that has not is reported with its line."""
+        if not isinstance(given, Mapping):
+            return True
+        return all([self.converted(one, Input, ("inputs", name)) is not None for name, one in given.items()])
 
     def read_inputs(self, head: Head) -> None:
         """Check the declarations, and what was given for them."""
@@ -291,6 +299,10 @@ class _Reader:
             what, steps = f"no key is called {unknown[1]!r} here", [*steps, unknown[1]]
         elif missing := re.fullmatch(r"Object missing required field `(.*)`", what):
             what = f"{missing[1]!r} is missing"
+        elif other := re.fullmatch(r"Invalid enum value (.*)", what):
+            words = _words(shape, str(steps[-1]))
+            fix = did_you_mean(other[1].strip("'"), words) or (f"give {' or '.join(words)}" if words else "")
+            what = f"{steps[-1]}: {other[1]} is not possible"
         elif re.match(r"Expected `object`, got", what):
             what = f"{steps[-1]!r} needs a mapping here" if steps else "a mapping is needed here"
             fix = f"its keys are {', '.join(shape.__struct_encode_fields__)}"
@@ -299,6 +311,13 @@ class _Reader:
             fix = "put it in quotes" if re.search(r"`str.*`, got `(int|float|bool)`", what) else ""
             what = f"{shown}: {what[:1].lower()}{what[1:]}" if shown else what[:1].lower() + what[1:]
         self.wrong(what, tuple(steps), fix)
+
+
+def _words(shape: type[Struct], key: str) -> list[str]:
+    """The words that a key of this shape may have; none if it is no choice of words."""
+    hint = get_type_hints(shape).get(key)
+    choices = [one for one in (hint, *get_args(hint)) if get_origin(one) is Literal]
+    return [str(word) for one in choices for word in get_args(one)]
 
 
 def _spelled_out(given: object, kind: Kind) -> object:
