@@ -65,8 +65,12 @@ def test_nonsense_on_the_wire_does_not_end_it(shared: Editor, tmp_path: Path) ->
     process.stdin.flush()
     assert process.stdout.readline().startswith(b"Content-Length")
     assert process.poll() is None
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=200)
+    try:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=200)
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_an_editor_may_connect_over_tcp() -> None:

@@ -189,10 +189,11 @@ class _Reader:
         )
 
     def has_readable_inputs(self, given: object) -> bool:
-        """Whether every declaration of an input has its shape; each that has not is reported with its line."""
+        """Whether every input is declared in its shape; each that is not is reported with its line."""
         if not isinstance(given, Mapping):
             return True
-        return all([self.converted(one, Input, ("inputs", name)) is not None for name, one in given.items()])
+        found = [self.converted(one, Input, ("inputs", name)) for name, one in given.items()]
+        return None not in found
 
     def read_inputs(self, head: Head) -> None:
         """Check the declarations, and what was given for them."""

@@ -67,6 +67,14 @@ def controller_address(args: SimpleNamespace) -> str:
     return address(args)
 
 
+def check_controller(args: SimpleNamespace) -> None:
+    """Raise if no controller answers: one that has never been there is not waited for."""
+    from saltern.cli.connect import connect
+
+    with connect(SimpleNamespace(controller=controller_address(args))) as client:
+        client.health()
+
+
 def make_fleet(args: SimpleNamespace, note: Note, session: Session) -> Fleet:
     """How the systems of an orchestration are reached."""
     session.opts["__orchestration_jid__"] = note.jid  # as templates and modules of Salt know it

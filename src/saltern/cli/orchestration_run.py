@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.apply import excluded
 from saltern.cli.options import SSH_ROWS, mapping_value
-from saltern.cli.orchestration_fleet import controller_address, make_fleet, orchestration_settings
+from saltern.cli.orchestration_fleet import (
+    check_controller,
+    controller_address,
+    make_fleet,
+    orchestration_settings,
+)
 from saltern.cli.orchestration_report import Reported, both
 from saltern.cli.output import exit_code, watched, write_report
 from saltern.engine.nested_engine import make_session
@@ -41,6 +46,8 @@ def begin(args: SimpleNamespace) -> int:
     if args.jid and not is_jid(args.jid):
         what = f"{args.jid!r} cannot be the number of an orchestration"
         raise OperationError(Diagnostic(code="option-shape", what=what))
+    if not args.roster:
+        check_controller(args)
     note = Note(
         jid=args.jid or new_jid(time.time()),
         sls=tuple(name for word in args.sls for name in word.split(",") if name),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -40,7 +41,7 @@ class ControllerFleet:
         self._connect = connect
         self._local = local
         self._cursor = cursor
-        self._calls = RemoteCalls(connect, jid, sent=cursor.write)
+        self._calls = RemoteCalls(connect, jid, sent=cursor.write, waits=_say_what_is_waited_for)
         self.jid = jid
 
     def call(self, call: RemoteCall, token: str, heard: Heard) -> str:
@@ -102,6 +103,10 @@ class ControllerFleet:
             if not page["next"]:
                 yield None
                 time.sleep(LOOK)
+
+
+def _say_what_is_waited_for(why: str) -> None:
+    print(f"saltern: waits for the controller: {why}", file=sys.stderr)
 
 
 def _page(client: Client, *, tag: str, after: int) -> Mapping[str, Any]:

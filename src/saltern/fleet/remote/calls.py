@@ -41,8 +41,11 @@ class RemoteCalls:
         *,
         patience: float = PATIENCE,
         sent: Callable[[int], None] = lambda _: None,
+        waits: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """``sent`` is called with the cursor of the events of each new job."""
+        """``sent`` is called with the cursor of the events of each new job, ``waits`` with why a controller
+        has not answered, once for each question that waits."""
+        self._waits = waits
         self._connect = connect
         self._sent = sent
         self._parent = parent
@@ -84,6 +87,8 @@ class RemoteCalls:
             except Unreachable as problem:
                 if time.monotonic() - since > self._patience:
                     raise CallRefused(_text(problem)) from None
+                if not tries:
+                    self._waits(_text(problem))
             except ControllerError as problem:
                 if problem.status not in (502, 503, 504):
                     raise (NoSystems() if problem.code == EMPTY else CallRefused(_text(problem))) from None
