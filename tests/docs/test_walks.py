@@ -47,6 +47,8 @@ seen = set()
 def watch(frame, event, _):
     code = frame.f_code
     if event == "call" and code.co_filename.startswith(root):
+        if code.co_qualname == "Inbox.take":
+            seen.clear()  # a job begins: what was called before it is called for it, too
         key = (os.getpid(), code.co_filename, code.co_qualname)
         if key not in seen:
             seen.add(key)
@@ -163,8 +165,10 @@ def test_a_walk_calls_what_the_page_says_in_that_order(title: str, tmp_path: Pat
     calls = WALKS[title](Site(tmp_path))
     missing = [row for row in expected if row not in calls]
     assert not missing
-    positions = [calls.index(row) for row in expected]
-    assert positions == sorted(positions), [row for _, row in sorted(zip(positions, expected, strict=True))]
+    begin = 0
+    for row in expected:
+        assert row in calls[begin:], (row, "is called before what stands above it")
+        begin = calls.index(row, begin)
 
 
 @pytest.fixture(scope="module")

@@ -58,6 +58,7 @@ NO_DATA = frozenset({"cmd", "test", "module"})
 
 POLICY = "the whole policy is built anew, for seconds; tests/modules/selinux does it"
 ENGINE = "needs that engine, in an environment of its own; its own tests have one"
+FLEET = "needs a fleet; tests/fleet/orchestration has one"
 LOOP = "loop devices belong to the whole machine; tests/modules/lvm has some"
 
 # What cannot be done in a sandbox is run in test mode only: the outcome it then has, a part of what it says,
@@ -89,6 +90,12 @@ ELSEWHERE: dict[str, tuple[bool | None, str, str]] = {
     "puppet": (None, "no manifest is at", ENGINE),
     "pyinfra": (False, "", ENGINE),
     "saltcall": (False, "", ENGINE),
+    "salt.function": (None, "would be executed", FLEET),
+    "salt.parallel_runners": (None, "would be executed", FLEET),
+    "salt.runner": (False, "it needs a fleet", FLEET),
+    "salt.state": (False, "it needs a fleet", FLEET),
+    "salt.wait_for_event": (None, "would wait", FLEET),
+    "salt.wheel": (None, "would be executed", FLEET),
     "selinux.boolean": (None, "would be changed", POLICY),
     "selinux.fcontext_policy_absent": (True, "is absent", POLICY),
     "selinux.fcontext_policy_applied": (True, "is applied", "needs a kernel with SELinux"),
@@ -146,6 +153,9 @@ REFUSED: dict[str, tuple[str, str]] = {
     "pkg.group_list": ("apt has no groups", "needs another package manager"),
     "ansible": ("", ENGINE),
     "docker": ("", "needs an engine; tests/modules/docker starts a real one"),
+    "saltutil.cmd": ("it needs a fleet", FLEET),
+    "saltutil.runner": ("it needs a fleet", FLEET),
+    "saltutil.wheel": ("it needs a fleet", FLEET),
     "service.mask": ("init scripts cannot be masked", "needs a machine that systemd booted"),
     "service.systemctl_reload": ("not run by systemd", "needs a machine that systemd booted"),
     "service.unmask": ("init scripts cannot be masked", "needs a machine that systemd booted"),

@@ -54,6 +54,17 @@ actions = st.builds(lambda name, body: {"id": name, **body}, ids, bodies)
 comments = st.sampled_from(("", "  # about it\n", "\n", "\n  # one\n  # two\n"))
 
 
+class _Plain(yaml.SafeDumper):
+    """Without anchors: the parts of a file are written one by one, and would have the same ones twice."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _dumped(data: object, **how: Any) -> str:
+    return str(yaml.dump(data, Dumper=_Plain, **how))
+
+
 @st.composite
 def chains(draw: st.DrawFn) -> str:
     """A chain with comments and blank lines between its actions, in block or in flow style."""
@@ -66,12 +77,12 @@ def chains(draw: st.DrawFn) -> str:
         if not items:
             continue
         if draw(st.booleans()):
-            parts.append(f"{key}: {yaml.safe_dump(items, default_flow_style=True, width=9999).strip()}\n")
+            parts.append(f"{key}: {_dumped(items, default_flow_style=True, width=9999).strip()}\n")
             continue
         parts.append(f"{key}:\n")
         indent = draw(st.sampled_from(("", "  ")))
         for item in items:
-            dumped = yaml.safe_dump(item, sort_keys=False).splitlines()
+            dumped = _dumped(item, sort_keys=False).splitlines()
             parts.append(draw(comments))
             parts.append(
                 "\n".join([f"{indent}- {dumped[0]}", *(f"{indent}  {line}" for line in dumped[1:])]) + "\n"
