@@ -25,7 +25,7 @@ from saltern.report.text import safe_line
 
 LINE = CommandLine(
     command="job",
-    about="Show what came of a job of the fleet. Without a number: the last one.",
+    about="Show what came of a job of the fleet. Without a number: the last one of yours.",
     epilog="""\
 examples:
   saltern job 20261115T083000.123456-0a1b2c
@@ -34,7 +34,11 @@ examples:
   saltern job JID --tree                      an orchestration, with the jobs that it has started
 
 `saltern jobs` lists them.""",
-    words=(Word(dest="jids", metavar="JID", many=True, help="the number of a job, or `last`"),),
+    words=(
+        Word(
+            dest="jids", metavar="JID", many=True, help="the number of a job, or `last`: the newest of yours"
+        ),
+    ),
     rows=(
         Row(flag="--follow", dest="follow", kind="on", default=False, help="follow it to its end"),
         Row(
@@ -83,13 +87,14 @@ def main(argv: list[str]) -> int:
 
 
 def _chosen(client: Client, word: str) -> str:
+    """The job that is named. The last one is the newest of the person who asks: schedules, reactions and
+    other people send jobs, too."""
     if word != LAST:
         return word
-    newest = next(iter(client.jobs.list()), None)
+    newest = next(iter(client.jobs.list(user=client.me()["name"])), None)
     if newest is None:
-        raise OperationError(
-            Diagnostic(code="jobs-none", what="there are no jobs yet", fix="use --on TARGET")
-        )
+        fix = "use --on TARGET; `saltern jobs` lists those of others"
+        raise OperationError(Diagnostic(code="jobs-none", what="you have sent no job yet", fix=fix))
     return str(newest["jid"])
 
 
