@@ -41,9 +41,10 @@ def read_own(path: str) -> bytes:
             raise _distrusted(path, why)
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         with os.fdopen(handle, "rb") as file:
-            if why := distrust(os.fstat(file.fileno())):
+            known = os.fstat(file.fileno())
+            if why := distrust(known):
                 raise _distrusted(path, why)
-            return file.read(MOST_BYTES)
+            return file.read(known.st_size)  # room is made for as much as is asked for
     except OSError as problem:
         raise _distrusted(path, f"it cannot be read: {problem.strerror or problem}") from None
 

@@ -16,7 +16,7 @@ from saltern.config.options import OPTIONS
 SOURCE = Path(saltern.__file__).parent
 PLACES = {"extra", "opts"}  # of the settings, and the same as modules see them
 LOOPS = (ast.For, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-MADE = {"cachedir", "saltern_call"}  # in ``opts`` without being set by anyone
+MADE = {"__orchestration_jid__", "cachedir", "saltern_call"}  # in ``opts`` without being set by anyone
 
 
 def is_place(node: ast.expr) -> bool:
