@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gzip
-import json
 import os
 import sys
 import time
@@ -25,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path = [os.path.dirname(HERE), *(path for path in sys.path if path != HERE)]
 
 from bench.console_scale import Scale, fill  # noqa: E402
-from bench.fleet_measure import measure_parts, median, row  # noqa: E402
+from bench.fleet_measure import median, row, run_bench  # noqa: E402
 
 Rows = list[dict[str, Any]]
 PAGE_MS, PAGE_KB, FOLLOWERS_PERCENT = 50.0, 150.0, 20.0
@@ -218,16 +217,7 @@ PARTS = {"pages": measure_pages, "followers": measure_followers}
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
-    parser.add_argument("--json", metavar="FILE", help="write the rows there")
-    parser.add_argument("--only", metavar="PARTS", help=f"of {', '.join(PARTS)}", default=",".join(PARTS))
-    args = parser.parse_args()
-    names = args.only.split(",")
-    if unknown := [name for name in names if name not in PARTS]:
-        parser.error(f"no part is called {unknown[0]!r}; there are {', '.join(PARTS)}")
-    rows = measure_parts(PARTS, names, Sizes(args.quick))
-    if args.json:
-        Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
-    return 0 if all(one["holds"] is not False for one in rows) else 1
+    return run_bench(parser, PARTS, lambda args: Sizes(args.quick))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import shutil
 import subprocess
@@ -33,11 +32,11 @@ from bench.fleet_light import COMMAND  # noqa: E402
 from bench.fleet_local import BenchFleet, running_fleet  # noqa: E402
 from bench.fleet_measure import (  # noqa: E402
     cpu_alone,
-    measure_parts,
     median,
     own_memory,
     resident,
     row,
+    run_bench,
     skipped,
     wait_for,
 )
@@ -268,17 +267,8 @@ PARTS: dict[str, Callable[[Path, Sizes], Rows]] = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few agents, within three minutes")
-    parser.add_argument("--json", metavar="FILE", help="write the rows there")
-    parser.add_argument("--only", metavar="PARTS", help=f"of {', '.join(PARTS)}", default=",".join(PARTS))
     parser.add_argument("--agents", type=int, help="this many agents in place of the usual number")
-    args = parser.parse_args()
-    names = args.only.split(",")
-    if unknown := [name for name in names if name not in PARTS]:
-        parser.error(f"no part is called {unknown[0]!r}; there are {', '.join(PARTS)}")
-    rows = measure_parts(PARTS, names, Sizes(args.quick, args.agents))
-    if args.json:
-        Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
-    return 0 if all(one["holds"] is not False for one in rows) else 1
+    return run_bench(parser, PARTS, lambda args: Sizes(args.quick, args.agents))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import tempfile
 import time
@@ -57,6 +59,24 @@ def measure_parts(
             print(line(one), flush=True)
         rows += found
     return rows
+
+
+def run_bench(
+    parser: argparse.ArgumentParser,
+    parts: Mapping[str, Callable[[Path, Any], list[dict[str, Any]]]],
+    sizes: Callable[[argparse.Namespace], object],
+) -> int:
+    """Measure the parts that the command line asks for, and write their rows; 1 if one does not hold."""
+    parser.add_argument("--json", metavar="FILE", help="write the rows there")
+    parser.add_argument("--only", metavar="PARTS", help=f"of {', '.join(parts)}", default=",".join(parts))
+    args = parser.parse_args()
+    names = args.only.split(",")
+    if unknown := [name for name in names if name not in parts]:
+        parser.error(f"no part is called {unknown[0]!r}; there are {', '.join(parts)}")
+    rows = measure_parts(parts, names, sizes(args))
+    if args.json:
+        Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
+    return 0 if all(one["holds"] is not False for one in rows) else 1
 
 
 def wait_for(what: str, is_so: Callable[[], object], patience: float = PATIENCE) -> None:

@@ -31,7 +31,7 @@ os.environ.setdefault(
 )
 
 from bench.fleet_local import SLOW  # noqa: E402
-from bench.fleet_measure import measure_parts, median, row, skipped, tree  # noqa: E402
+from bench.fleet_measure import median, row, run_bench, skipped, tree  # noqa: E402
 
 sys.path.insert(0, HERE)  # these two belong to bench.py, and so does the "tools" that they import
 import gen  # noqa: E402
@@ -276,16 +276,7 @@ PARTS: dict[str, Callable[[Path, Sizes], Rows]] = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few rounds, within three minutes")
-    parser.add_argument("--json", metavar="FILE", help="write the rows there")
-    parser.add_argument("--only", metavar="PARTS", help=f"of {', '.join(PARTS)}", default=",".join(PARTS))
-    args = parser.parse_args()
-    names = args.only.split(",")
-    if unknown := [name for name in names if name not in PARTS]:
-        parser.error(f"no part is called {unknown[0]!r}; there are {', '.join(PARTS)}")
-    rows = measure_parts(PARTS, names, Sizes(args.quick))
-    if args.json:
-        Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
-    return 0 if all(one["holds"] is not False for one in rows) else 1
+    return run_bench(parser, PARTS, lambda args: Sizes(args.quick))
 
 
 if __name__ == "__main__":

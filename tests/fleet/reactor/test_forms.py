@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from saltern.fleet.protocol.tags import is_allowed_tag, tag_problem
 from saltern.fleet.reactor.forms import Reaction, read_reactions
-from saltern.fleet.reactor.mapping import BadMap, Rule, read_map, sources_for
+from saltern.fleet.reactor.rules import BadMap, Rule, read_map, sources_for
 from saltern.render.yaml import read
 from saltern.targeting.match import Subject, matches
 from saltern.targeting.salt_types import compound_of

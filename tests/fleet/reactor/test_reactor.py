@@ -15,7 +15,7 @@ from saltern.fleet.controller.reactor.keeper import CURSOR
 from saltern.fleet.controller.reactor.options import ReactorOptions
 from saltern.fleet.controller.submission import Submission
 from saltern.fleet.protocol.messages import Event
-from saltern.fleet.reactor.mapping import read_map
+from saltern.fleet.reactor.rules import read_map
 from saltern.fleet.store import audit
 from saltern.fleet.store.events import NewEvent, store_events
 from saltern.fleet.store.listings import JobFilter, jobs_before

@@ -14,7 +14,7 @@ from msgspec import Struct
 from saltern.config.files import Read, read
 from saltern.fleet.callbacks.reach import DENIED
 from saltern.fleet.controller.paths import ControllerPaths
-from saltern.fleet.reactor.mapping import Rule, read_map
+from saltern.fleet.reactor.rules import Rule, read_map
 from saltern.fleet.store.retention import LIMITS, Limit
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from saltern.fleet.reactor.forms import Reaction, Wrong
-from saltern.fleet.reactor.mapping import Rule
+from saltern.fleet.reactor.rules import Rule
 
 
 class Foreseen(Struct, frozen=True, kw_only=True):

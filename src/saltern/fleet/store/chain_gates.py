@@ -27,7 +27,7 @@ def gate_rows(connection: Connection, run: str) -> list[dict[str, Any]]:
     return [row._asdict() for row in connection.execute(query)]
 
 
-def open_gates(connection: Connection, runs: list[str]) -> dict[str, list[str]]:
+def open_gate_names(connection: Connection, runs: list[str]) -> dict[str, list[str]]:
     """The gates that are open, by run."""
     query = select(CHAIN_GATES.c.run, CHAIN_GATES.c.name).where(
         CHAIN_GATES.c.run.in_(runs), CHAIN_GATES.c.status == OPEN

@@ -21,7 +21,7 @@ from saltern.fleet.calendars.schedule import BadSchedule, next_fire
 from saltern.fleet.calendars.windows import Calendar, may_begin
 from saltern.fleet.controller import chain_library, windows
 from saltern.fleet.store import calendars as store
-from saltern.fleet.store import chains, waiting
+from saltern.fleet.store import chains, inbox
 from saltern.fleet.store.calendars import StoredSchedule
 from saltern.fleet.store.database import Connection
 
@@ -66,7 +66,7 @@ def _fires(connection: Connection, begin: float, end: float) -> tuple[list[FireA
         if len(times) > MOST_FIRES:
             more.append(one.name)
         chain = chains.chain_named(connection, one.chain)
-        usual = waiting.usual_times(connection, one.chain)
+        usual = inbox.usual_times(connection, one.chain)
         for at in times[:MOST_FIRES]:
             found.append(_fire(one, chain.name if chain else one.chain, at, usual))
     return sorted(found, key=lambda one: (one.at, one.schedule)), more
@@ -110,8 +110,8 @@ async def explain_windows(call: Call[WhyQuery, None]) -> WhyAnswer:
     needs = query.needs or (await call.read(_needs, query.chain) if query.chain else 0)
     stored = await call.read(store.list_calendars)
     own = await call.ask(windows.calendars_for, stored, systems, call.desk.fleet.match)
-    held = await call.read(waiting.held_systems, systems)
-    away = await call.read(waiting.away_systems)
+    held = await call.read(inbox.held_systems, systems)
+    away = await call.read(inbox.away_systems)
     keys = await call.ask(lambda: _keys(own, held, away, now, needs))
     return WhyAnswer(target=query.target, systems=len(systems), needs=needs, groups=_groups(keys))
 
@@ -119,7 +119,7 @@ async def explain_windows(call: Call[WhyQuery, None]) -> WhyAnswer:
 def _needs(connection: Connection, chain: str) -> float:
     """What a chain usually takes at most."""
     stored, _ = chain_library.find(connection, chain)
-    usual = waiting.usual_times(connection, stored.id)
+    usual = inbox.usual_times(connection, stored.id)
     return usual[1] if usual else 0
 
 

@@ -15,7 +15,7 @@ from saltern.fleet.api.call import Call
 from saltern.fleet.api.console_shapes import DraftAnswer, DraftBody, EditBody, KindsAnswer, UsualAnswer
 from saltern.fleet.api.route import NoQuery
 from saltern.fleet.controller import chain_library
-from saltern.fleet.store import waiting
+from saltern.fleet.store import inbox
 
 VERBS: dict[str, Callable[[str, EditBody], str]] = {
     "add": lambda text, ask: edit.add_action(text, _at(ask), ask.action),
@@ -47,7 +47,7 @@ def _drafted(ask: DraftBody) -> DraftAnswer:
 async def usual_time(call: Call[NoQuery, None]) -> UsualAnswer:
     """How long runs of a chain usually take."""
     stored, _ = await call.read(chain_library.find, call.path["chain"])
-    p50, p95 = await call.read(waiting.usual_times, stored.id) or (None, None)
+    p50, p95 = await call.read(inbox.usual_times, stored.id) or (None, None)
     return UsualAnswer(p50=p50, p95=p95)
 
 

@@ -9,7 +9,7 @@ from saltern.fleet.access.ports import ACTIONS, Principal
 from saltern.fleet.api.call import Call
 from saltern.fleet.api.console_shapes import InboxAnswer, WaitingAnswer
 from saltern.fleet.api.route import NoQuery
-from saltern.fleet.store import waiting
+from saltern.fleet.store import inbox
 from saltern.fleet.store.approvals import OPEN, Approval
 from saltern.fleet.store.database import Connection
 
@@ -27,7 +27,7 @@ async def list_inbox(call: Call[NoQuery, None]) -> InboxAnswer:
 
 
 def _waiting(connection: Connection, who: Principal, now: float) -> tuple[list[WaitingAnswer], int]:
-    number, keys = waiting.pending_keys(connection)
+    number, keys = inbox.pending_keys(connection)
     items = [*_gates(connection, who, now), *_runs(connection, who, now)]
     items += [_key(name, since, number, who) for name, since in keys[:1]]
     return items, number
@@ -36,9 +36,9 @@ def _waiting(connection: Connection, who: Principal, now: float) -> tuple[list[W
 def _gates(connection: Connection, who: Principal, now: float) -> Iterator[WaitingAnswer]:
     """The first open gate of each run: later ones wait for it."""
     first: dict[str, dict[str, Any]] = {}
-    for row in sorted(waiting.open_gates(connection, now), key=_wave):
+    for row in sorted(inbox.open_gates(connection, now), key=_wave):
         first.setdefault(row["run"], row)
-    systems = waiting.leg_numbers(connection, [*first])
+    systems = inbox.leg_numbers(connection, [*first])
     yield from (_gate(row, systems.get(run, 0), who) for run, row in first.items())
 
 
@@ -118,7 +118,7 @@ def _request(one: Approval, who: Principal) -> WaitingAnswer:
 def _runs(connection: Connection, who: Principal, now: float) -> Iterator[WaitingAnswer]:
     may = who.has("operator")
     why_not = "" if may else "the role operator is needed"
-    for row in waiting.still_runs(connection):
+    for row in inbox.still_runs(connection):
         yield WaitingAnswer(
             kind="run",
             id=row["id"],
@@ -132,7 +132,7 @@ def _runs(connection: Connection, who: Principal, now: float) -> Iterator[Waitin
             yours=may,
             why_not=why_not,
         )
-    for row in waiting.unknown_legs(connection, now - LATELY):
+    for row in inbox.unknown_legs(connection, now - LATELY):
         yield WaitingAnswer(
             kind="leg",
             id=f"{row['run']}/{row['system']}",

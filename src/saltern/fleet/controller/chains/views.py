@@ -32,7 +32,7 @@ def listed(
     )
     counts = chain_runs.leg_counts(connection, [row["id"] for row in rows])
     names = {row["chain"]: _name(connection, row["chain"]) for row in rows}
-    gates = chain_gates.open_gates(connection, [row["id"] for row in rows if row["ended"] is None])
+    gates = chain_gates.open_gate_names(connection, [row["id"] for row in rows if row["ended"] is None])
     return [
         {
             **_head(row, names[row["chain"]]),

@@ -23,8 +23,8 @@ from saltern.fleet.controller.reactor.returns import with_return
 from saltern.fleet.controller.reactor.rules import Rules
 from saltern.fleet.controller.singleton import Hold
 from saltern.fleet.reactor.forms import Reaction, Wrong
-from saltern.fleet.reactor.mapping import Rule, sources_for
 from saltern.fleet.reactor.ports import Foreseen
+from saltern.fleet.reactor.rules import Rule, sources_for
 from saltern.fleet.store import audit
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import NewEvent, Page, StoredEvent, newest_event, read_events, store_events

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from saltern.fleet.access.ports import Principal
-from saltern.fleet.reactor.mapping import Rule
+from saltern.fleet.reactor.rules import Rule
 
 # Reactions act as this principal. Rules of the policy with `who: reactor` narrow what it may do.
 REACTOR = Principal(name="reactor", roles=("admin",), via="internal")

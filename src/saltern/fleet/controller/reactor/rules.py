@@ -8,7 +8,7 @@ from typing import Any
 
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.reactor.options import ReactorOptions
-from saltern.fleet.reactor.mapping import BadMap, Rule, read_map
+from saltern.fleet.reactor.rules import BadMap, Rule, read_map
 from saltern.fleet.store import audit
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.settings import read_setting, write_setting
