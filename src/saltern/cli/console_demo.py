@@ -66,7 +66,7 @@ warns of the certificate, which the demonstration made itself. Or sign in as
   {ben}    approver                password {password}
 
 To see:
-  Runs, os-patch     the first wave has ended: {fails} failed, {away} came back from a reboot
+  Runs, os-patch     the first wave has ended: {fails} failed, {away} was away for a while, as in a reboot
   Inbox              the second wave waits for an approval: sign in as {ben}, look at it, approve it
   Chains, os-patch   change it in the builder, save it, run it
   Command            cmd.run uptime on '*': equal answers are one
