@@ -1,0 +1,189 @@
+"""``python -m tools.shape``: the size of functions, classes and files; ``--check`` fails if one is too large.
+
+``LIMITS`` says how large each may be, ``EXCEPTIONS`` which are larger still, and how large they are. A row of
+it may not grow, must follow when its code shrinks, and is removed when that is within the limit: the list can
+only get shorter. The complexity of functions is checked by ruff (``C901``).
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from statistics import median, quantiles
+
+from msgspec import Struct
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = "src/saltern"
+# What is written once and never again, and what other engines import by their own rules.
+LEFT_OUT = (
+    "fleet/store/migrations/versions/",
+    "modules/lib/engines/ansible/plugin/",
+    "modules/lib/engines/plugins/",
+)
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+
+# Of a body: what follows the signature and the docstring, which are the schema and the manual of a state.
+LIMITS: Mapping[str, int] = {"lines of a body": 60, "methods": 15, "callbacks": 5, "lines of a file": 400}
+MEDIAN, NINETIETH = 7, 21  # of all functions, with signature and docstring
+
+EXCEPTIONS: Mapping[str, int] = {
+    "lines of a body of fleet/controller/parts.py:Parts.__init__": 66,
+    "lines of a file of modules/functions/test.py": 540,
+    "lines of a file of cli/options.py": 534,
+    "lines of a file of fleet/controller/settings.py": 525,
+    "lines of a file of cli/chain.py": 518,
+    "lines of a file of journal/codec.py": 464,
+    "lines of a file of modules/states/cmd.py": 432,
+    "lines of a file of modules/functions/cp.py": 418,
+    "lines of a file of fleet/protocol/messages.py": 413,
+    "lines of a file of fleet/console/views/builder.py": 405,
+    "methods of fleet/bus/client.py:NatsBus": 34,
+    "methods of fleet/broker/embedded.py:EmbeddedBroker": 28,
+    "methods of fleet/bus/memory.py:MemoryBus": 26,
+    "methods of modules/lib/packages/apt.py:Apt": 26,
+    "methods of fleet/files/cache.py:Cache": 24,
+    "methods of modules/lib/packages/pacman.py:Pacman": 24,
+    "methods of fleet/agent/jobs.py:Jobs": 23,
+    "methods of modules/lib/packages/apk.py:Apk": 22,
+    "methods of fleet/broker/process.py:BrokerProcess": 20,
+    "methods of lsp/server.py:Server": 20,
+    "methods of modules/lib/packages/model.py:Manager": 20,
+    "methods of engine/session.py:Session": 19,
+    "methods of chains/drive.py:_Driver": 18,
+    "methods of chains/legs.py:Legs": 18,
+    "methods of cli/worker_leg.py:_Orders": 18,
+    "methods of fleet/agent/task.py:JobFolder": 18,
+    "methods of fleet/bus/nats.py:Link": 18,
+    "methods of fleet/client/chains.py:ChainRuns": 18,
+    "methods of fleet/controller/ssh/driver.py:Driver": 18,
+    "methods of fleet/files/keeper.py:TreeKeeper": 18,
+    "methods of journal/store.py:Writer": 18,
+    "methods of render/pipeline.py:Renderers": 18,
+    "methods of sources/tree.py:Tree": 18,
+    "methods of cli/local_fleet.py:LocalFleet": 17,
+    "methods of fleet/bus/ports.py:Bus": 17,
+    "methods of fleet/ssh/controller.py:SshController": 17,
+    "methods of testing/memory.py:MemoryHost": 17,
+    "methods of fleet/client/client.py:Client": 16,
+    "methods of fleet/client/resources.py:Systems": 16,
+    "methods of fleet/controller/parts.py:Parts": 16,
+    "methods of fleet/controller/ssh/desk.py:SshDesk": 16,
+    "methods of fleet/render/desk.py:RenderDesk": 16,
+    "methods of journal/runs.py:Runs": 16,
+    "methods of modules/lib/services/sysv.py:InitScripts": 16,
+    "methods of sources/git/mirror.py:Mirror": 16,
+    "methods of system/keeper.py:ProgramKeeper": 16,
+}
+
+
+class Measure(Struct, frozen=True):
+    """One number of one thing: ``methods`` of ``fleet/bus/client.py:NatsBus``."""
+
+    what: str
+    where: str
+    size: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.what} of {self.where}"
+
+
+def measures(file: str, text: str) -> Iterator[Measure]:
+    """Everything of a file that has a limit."""
+    yield Measure("lines of a file", file, text.count("\n"))
+    for name, node in _named(ast.parse(text)):
+        where = f"{file}:{name}"
+        if isinstance(node, ast.ClassDef):
+            yield Measure("methods", where, len(_methods(node)))
+        else:
+            yield Measure("lines of a body", where, _body_lines(node))
+            yield Measure("callbacks", where, _callbacks(node))
+
+
+def _named(node: ast.AST, above: str = "") -> Iterator[tuple[str, ast.ClassDef | FUNCTIONS]]:
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.ClassDef | FUNCTIONS):
+            name = f"{above}.{inner.name}" if above else inner.name
+            yield name, inner
+            yield from _named(inner, name)
+        else:
+            yield from _named(inner, above)
+
+
+def _methods(node: ast.ClassDef) -> set[str]:
+    """By name: the overloads of a method are one, and so are the two halves of a property."""
+    return {one.name for one in node.body if isinstance(one, FUNCTIONS)}
+
+
+def _body_lines(node: FUNCTIONS) -> int:
+    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    return (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def _callbacks(node: FUNCTIONS) -> int:
+    given = node.args
+    annotations = [one.annotation for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    return sum(one is not None and "Callable[" in ast.unparse(one) for one in annotations)
+
+
+def lengths(text: str) -> list[int]:
+    """The lines of each function, all in all."""
+    return [
+        (node.end_lineno or 0) - node.lineno + 1
+        for _, node in _named(ast.parse(text))
+        if isinstance(node, FUNCTIONS)
+    ]
+
+
+def problems(found: Iterable[Measure], exceptions: Mapping[str, int]) -> list[str]:
+    """One line for each size over its limit that is not excepted, and for each exception that is wrong."""
+    left = dict(exceptions)
+    wrong = []
+    for one in found:
+        limit, allowed = LIMITS[one.what], left.pop(one.key, 0)
+        if one.size > max(limit, allowed):
+            wrong.append(f"{one.key}: {one.size}; the limit is {max(limit, allowed)}: split it")
+        elif allowed and one.size <= limit:
+            wrong.append(f"{one.key}: {one.size} is within the limit: remove the exception")
+        elif one.size < allowed:
+            wrong.append(f"{one.key}: {one.size}, no longer {allowed}: lower the exception")
+    return wrong + [f"{key}: there is no such thing any more: remove the exception" for key in left]
+
+
+def typical(sizes: list[int]) -> tuple[float, float]:
+    """The median, and what nine of ten functions do not exceed."""
+    return median(sizes), quantiles(sizes, n=10)[-1]
+
+
+def sources(root: Path) -> Iterator[tuple[str, str]]:
+    """Each file that is measured, by its path in the package, with its text."""
+    top = root / SOURCE
+    for path in sorted(top.rglob("*.py")):
+        file = path.relative_to(top).as_posix()
+        if not file.startswith(LEFT_OUT):
+            yield file, path.read_text(encoding="utf-8")
+
+
+def main(argv: list[str]) -> int:
+    texts = list(sources(ROOT))
+    found = [one for file, text in texts for one in measures(file, text)]
+    middle, ninetieth = typical([size for _, text in texts for size in lengths(text)])
+    print(f"functions: median {middle:g} lines, nine of ten up to {ninetieth:g}")
+    if argv != ["--check"]:
+        over = [one for one in found if one.size > LIMITS[one.what]]
+        for one in sorted(over, key=lambda one: (one.what, -one.size)):
+            print(f"{one.size:6} {one.key}")
+        return 0
+    wrong = problems(found, EXCEPTIONS)
+    if middle > MEDIAN or ninetieth > NINETIETH:
+        wrong.append(f"functions: the median may be {MEDIAN} lines, and nine of ten up to {NINETIETH}")
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
