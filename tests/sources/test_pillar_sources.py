@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import http.server
 import json
-import sqlite3
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from tests.e2e.command import Done, Place
 from tests.sources.repository import Repository
 from tests.sources.vault_server import ROLE, SECRET, TOKEN, vault_server
 
-from saltern.compat.pillars.databases import Query, nested, queries
 from saltern.compat.pillars.stack import merged
 
 SALT = Path(__file__).parents[2] / "build" / "salt" / "programs" / "salt-call"
@@ -227,88 +225,6 @@ def test_vault_is_read_by_token_and_by_role_and_its_values_are_masked(place: Pla
             assert why in done.err, done.err
             assert "wr0ng-one" not in done.err
     assert "cannot be reached" in shown(place, entries, vault=by_token).err
-
-
-ROWS = [("web1", "app", "user", "ann"), ("web1", "app", "shell", "zsh"), ("web1", "db", "user", "bob")]
-SQL = "SELECT kind, name, value FROM settings WHERE minion = ? ORDER BY kind, name"
-
-
-def database(place: Place) -> str:
-    path = place.base / "pillar.db"
-    with closing(sqlite3.connect(path)) as made:
-        made.execute("CREATE TABLE settings (minion TEXT, kind TEXT, name TEXT, value TEXT)")
-        made.executemany("INSERT INTO settings VALUES (?, ?, ?, ?)", ROWS)
-        made.commit()
-    return str(path)
-
-
-def test_rows_of_sqlite_are_nested(place: Place) -> None:
-    path = database(place)
-    entries: list[object] = [{"sqlite3": {"settings": {"query": SQL}}}, {"sqlite3": [SQL]}]
-    found = pillar(place, entries, sqlite3={"database": path})
-    rows = {"app": {"shell": "zsh", "user": "ann"}, "db": {"user": "bob"}}
-    assert found == {"settings": rows, **rows}
-    wrong = shown(place, [{"sqlite3": ["SELECT a FROM nowhere WHERE x = ?"]}], sqlite3={"database": path})
-    assert "no such table" in wrong.err
-    assert "there is no database" in shown(place, entries, sqlite3={"database": "/none"}).err
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        {},
-        {"depth": 1},
-        {"depth": 2},
-        {"as_list": True},
-        {"depth": 1, "as_list": True},
-        {"with_lists": "2"},
-        {"with_lists": "1,3"},
-        {"with_lists": "3"},
-        {"ignore_null": True},
-        {"depth": 2, "with_lists": "2"},
-    ],
-)
-def test_rows_become_what_salt_makes_of_them(query: dict[str, object]) -> None:
-    program = """
-import json, sys
-from salt.pillar.sql_base import SqlBaseExtPillar
-class One(SqlBaseExtPillar):
-    @classmethod
-    def _db_name(cls): return "x"
-    def _get_cursor(self): return None
-names, rows, details = json.load(sys.stdin)
-one = One()
-((root, details),) = one.extract_queries([], {"root": details})
-one.process_fields(names, details["depth"])
-one.enter_root(None)
-one.as_list, one.as_json = details["as_list"], details["as_json"]
-one.with_lists = details["with_lists"] or []
-one.ignore_null = details["ignore_null"]
-one.process_results(rows)
-print(json.dumps(one.result))
-"""
-    names = ["a", "b", "c", "d"]
-    rows: list[list[Any]] = [
-        ["1", "x", "k", "v"],
-        ["1", "x", "m", None],
-        ["1", "y", "k", "w"],
-        ["2", "x", "k", "v2"],
-        ["1", "x", "k", "v3"],
-    ]
-    details = {"query": "q", **query}
-    salt = SALT.parents[1]
-    done = subprocess.run(
-        [str(Path(__file__).parents[2] / ".venv/bin/python"), "-c", program],
-        input=json.dumps([names, rows, details]),
-        env={"PYTHONPATH": str(salt), "PATH": "/usr/bin:/bin", "HOME": "/tmp"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    ((_, ours),) = queries({"root": details})
-    assert isinstance(ours, Query)
-    assert nested(names, rows, ours) == json.loads(done.stdout)
 
 
 def test_pillar_files_of_git_repositories(place: Place, tmp_path: Path) -> None:

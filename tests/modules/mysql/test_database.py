@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.mariadb_server import Server
 from tests.modules.bench import Bench
-from tests.modules.mysql.conftest import Server
 from tests.modules.mysql.names import AWKWARD
 
 from saltern.language.result import Outcome

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.mariadb_server import Server
 from tests.modules.bench import Bench
-from tests.modules.mysql.conftest import Server
 
 from saltern.modules.api.refused import Refused
 from saltern.modules.functions import mysql

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.mariadb_server import Server
 from tests.modules.bench import Bench
-from tests.modules.mysql.conftest import Server
 from tests.modules.mysql.names import AWKWARD
 
 from saltern.language.result import Result
