@@ -163,7 +163,11 @@ def test_a_password_is_asked_of_no_one_and_shown_nowhere(
         given = with_roots(place, f"git+http://ann:s3cr3tly@{address}@main")
         assert given.code == 0, given.err
         assert "s3cr3tly" not in given.err + given.out
-        remotes = [{f"http://{address}": [{"user": "ann"}, {"password": "s3cr3tly"}, {"base": "main"}]}]
+        words = [{"user": "ann"}, {"password": "s3cr3tly"}, {"base": "main"}]
+        bare = with_roots(place, gitfs_remotes=[{f"http://{address}": words}])
+        assert "without encryption" in bare.err
+        assert "s3cr3tly" not in bare.err + bare.out
+        remotes = [{f"http://{address}": [*words, {"insecure_auth": True}]}]
         by_salt = with_roots(place, gitfs_remotes=remotes)
         assert by_salt.code == 0, by_salt.err
         assert "s3cr3tly" not in by_salt.err + by_salt.out

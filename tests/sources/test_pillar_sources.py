@@ -241,6 +241,36 @@ def test_pillar_files_of_git_repositories(place: Place, tmp_path: Path) -> None:
     assert "no branch, tag or commit" in missing.err
 
 
+def test_settings_of_pillar_from_git(place: Place, tmp_path: Path) -> None:
+    one = Repository(tmp_path / "served" / "one.git")
+    one.commit({"top.sls": "base: {'*': [a, shared.x]}\n", "a.sls": "a: main\nl: [1]\n"})
+    one.commit({"top.sls": "dev: {'*': [a]}\n", "a.sls": "a: dev\n"}, branch="dev")
+    one.git("checkout", "-q", "main")
+    shared = Repository(tmp_path / "served" / "shared.git")
+    shared.commit({"x.sls": "x: shared\n", "top.sls": "base: {'*': [nothing]}\n"})
+    mounted = {f"main {shared.url}": [{"mountpoint": "shared"}]}
+
+    def found(*entries: object, **config: object) -> dict[str, Any]:
+        return pillar(
+            place, [{"git": list(entries)}], git_pillar_base="main", git_update_interval=0, **config
+        )
+
+    both = {"a": "main", "l": [1], "x": "shared"}
+    assert found(f"main {one.url}", mounted) == both  # its own top file does not count
+    assert found(f"__env__ {one.url}", mounted) == both
+    assert found(f"__env__ {one.url}", pillarenv="dev") == {"a": "dev"}
+    assert found(f"main {one.url}", f"dev {one.url}", mounted, pillarenv="dev") == {"a": "dev"}
+    rescue = {f"__env__ {one.url}": [{"fallback": "dev"}, {"env": "dev"}]}
+    assert found(rescue, pillarenv="dev", saltenv="none") == {"a": "dev"}
+    assert found({one.url: [{"env": "dev"}]}, git_pillar_branch="dev") == {"a": "dev"}
+    for entry, why in (
+        ({f"main {one.url}": [{"base": "x"}]}, "only with the branch __env__"),
+        ({f"main {one.url}": [{"saltenv": []}]}, "no setting of a remote is called 'saltenv'"),
+        (f"a b {one.url}", "has the form"),
+    ):
+        assert why in shown(place, [{"git": [entry]}]).err
+
+
 def test_drivers_that_are_not_installed_are_named(place: Place) -> None:
     done = shown(place, [{"mysql": ["SELECT 1 WHERE %s"]}])
     assert done.code != 0

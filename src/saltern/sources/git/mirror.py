@@ -16,10 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from glob import glob
 
-from msgspec import Struct
-
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.sources.git.program import git, run
+from saltern.sources.git.refspecs import USUAL, Refs, tracked
 from saltern.sources.git.remote import COMMIT, Remote
 
 KEEP = 3  # commits of one repository that no process uses
@@ -27,19 +26,13 @@ UNUSED = 7 * 86400.0  # seconds: a run may pause for days, and needs its commit 
 _MANY = 500  # references that are fetched by one call
 
 
-class Refs(Struct, frozen=True):
-    """What a remote has: commits by full name of a branch or tag, and the branch that is its head."""
-
-    commits: Mapping[str, str]
-    head: str = ""
-
-
 class Mirror:
     """Of one address, below ``directory``. Its methods block."""
 
     def __init__(self, directory: str, remote: Remote) -> None:
         self.remote = remote
-        self.place = os.path.join(directory, hashlib.sha256(remote.url.encode()).hexdigest()[:32])
+        about = "\0".join((remote.url, *(":".join(pair) for pair in remote.refspecs)))
+        self.place = os.path.join(directory, hashlib.sha256(about.encode()).hexdigest()[:32])
         self._repository = os.path.join(self.place, "git")
 
     # -- what is known -----------------------------------------------------------------------------
@@ -82,28 +75,25 @@ class Mirror:
     def listed(self) -> Refs:
         """What the remote has now. Raises ``OperationError``."""
         said = git(self.remote, "ls-remote", "--symref", "--", self.remote.url)
-        commits: dict[str, str] = {}
+        found: dict[str, str] = {}
         head = ""
         for line in said.splitlines():
             value, _, name = line.partition("\t")
             if value.startswith("ref: "):
                 head = value.removeprefix("ref: ") if name == "HEAD" else head
-            elif name.startswith(("refs/heads/", "refs/tags/")):
-                commits[name.removesuffix("^{}")] = value  # of a tag, what it leads to comes last
-        return Refs(commits, head)
+            else:
+                found[name.removesuffix("^{}")] = value  # of a tag, what it leads to comes last
+        return tracked(found, head, self.remote.refspecs or USUAL)
 
-    def fetch(self, names: Sequence[str], head: str = "") -> list[str]:
+    def fetch(self, names: Sequence[str], refs: Refs | None = None) -> list[str]:
         """Fetch branches and tags by their full names, or commits; the tags that have moved since."""
         self._make()
         before = self.refs().commits
+        sources = refs.sources if refs else {}
         for begin in range(0, len(names), _MANY):
-            specs = [
-                name if COMMIT.fullmatch(name) else f"+{name}:{name.replace('refs/', 'refs/kept/', 1)}"
-                for name in names[begin : begin + _MANY]
-            ]
-            self._fetch(specs)
-        if head:
-            self._git("symbolic-ref", "HEAD", head)
+            self._fetch([_refspec(name, sources) for name in names[begin : begin + _MANY]])
+        if refs and refs.head:
+            self._git("symbolic-ref", "HEAD", refs.head)
         self.touch()
         after = self.refs().commits
         tags = (name for name in names if name.startswith("refs/tags/") and name in before)
@@ -122,7 +112,8 @@ class Mirror:
     def fetch_all(self) -> None:
         """All branches and tags with their history: for a commit that the remote gives in no other way."""
         self._make()
-        specs = ("+refs/heads/*:refs/kept/heads/*", "+refs/tags/*:refs/kept/tags/*")
+        pairs = self.remote.refspecs or USUAL
+        specs = [f"+{there}:{here.replace('refs/', 'refs/kept/', 1)}" for there, here in pairs]
         shallow = ("--unshallow",) if os.path.exists(os.path.join(self._repository, "shallow")) else ()
         self._git("fetch", "--quiet", "--no-tags", "--force", *shallow, "--", self.remote.url, *specs)
 
@@ -157,9 +148,9 @@ class Mirror:
             with suppress(OSError):  # another process was quicker
                 os.replace(fresh, place)
             shutil.rmtree(fresh, ignore_errors=True)
+            self._trim()
         _hold(place)
         os.utime(place)
-        self._trim()
         return place
 
     def _trim(self) -> None:
@@ -184,11 +175,18 @@ class Mirror:
         return git(self.remote, "--git-dir", self._repository, *words)
 
 
+def _refspec(name: str, sources: Mapping[str, str]) -> str:
+    if COMMIT.fullmatch(name):
+        return name
+    return f"+{sources.get(name, name)}:{name.replace('refs/', 'refs/kept/', 1)}"
+
+
 _held: dict[str, int] = {}  # directories of commits that this process works with
+MOST_HELD = 100  # each is an open file; the others are safe by their age
 
 
 def _hold(place: str) -> None:
-    if place not in _held:
+    if place not in _held and len(_held) < MOST_HELD:
         _held[place] = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
         with suppress(OSError):
             fcntl.flock(_held[place], fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -221,10 +219,15 @@ def missing(remote: Remote) -> OperationError:
     )
 
 
+def has_folder(directory: str, remote: Remote) -> bool:
+    """Whether the files of a commit have the directory that is the root."""
+    return os.path.isdir(os.path.join(directory, remote.folder))
+
+
 def view(directory: str, remote: Remote) -> str:
     """The root as a directory: below its mount point, if it has one."""
     inner = os.path.join(directory, remote.folder) if remote.folder else directory
-    if not os.path.isdir(inner):
+    if not has_folder(directory, remote):
         what = f"{remote.shown}: the commit has no directory {remote.folder!r}"
         fix = "correct 'subdirectory', or `root` of the remote"
         raise OperationError(Diagnostic(code="git-reference", what=what, fix=fix))

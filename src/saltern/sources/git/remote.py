@@ -20,7 +20,8 @@ COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 class Remote(Struct, frozen=True, kw_only=True):
     """One root: a branch, a tag or a commit of a repository, a directory in it, and where that appears.
 
-    ``access`` are options of git for this remote; ``secrets`` are environment variables that they need.
+    ``access`` are options of git for this remote; ``secrets`` are environment variables that they need;
+    ``refspecs`` are patterns of references there and here, if they are not the usual ones.
     """
 
     url: str
@@ -29,6 +30,7 @@ class Remote(Struct, frozen=True, kw_only=True):
     mountpoint: str = ""
     access: tuple[tuple[str, str], ...] = ()
     secrets: tuple[tuple[str, str], ...] = ()
+    refspecs: tuple[tuple[str, str], ...] = ()
 
     @property
     def shown(self) -> str:
@@ -78,14 +80,17 @@ def checked(remote: Remote, root: str = "") -> Remote:
     scheme, mark, rest = remote.url.partition("://")
     if not mark or scheme not in PROTOCOLS or rest.startswith("-") or re.search(r"[\s\0]", remote.url):
         raise _wrong(root, f"the address must begin with one of {', '.join(PROTOCOLS)}://")
-    ref = remote.ref
-    bad = not _REF.fullmatch(ref) or ".." in ref or "@{" in ref or ref.endswith((".lock", "/", "."))
-    if ref and bad:
+    if remote.ref and not is_reference(remote.ref):
         raise _wrong(root, "the reference is not a branch, a tag or a commit")
     for name in ("folder", "mountpoint"):
         if ".." in getattr(remote, name).split("/") or "\0" in getattr(remote, name):
             raise _wrong(root, f"the {name} leads out of the repository")
     return remote
+
+
+def is_reference(ref: str) -> bool:
+    """Whether it can be the name of a branch, a tag or a commit, and nothing else."""
+    return bool(_REF.fullmatch(ref)) and not (".." in ref or "@{" in ref or ref.endswith((".lock", "/", ".")))
 
 
 def plain_url(url: str) -> str:

@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from saltern.language.diagnostics import Diagnostic, OperationError, Severity
-from saltern.sources.git.gitfs import GitfsRemote, environments, wanted_refs
-from saltern.sources.git.mirror import Mirror, Refs, missing, view
+from saltern.sources.git.environments import environments, named_refs, wanted_refs
+from saltern.sources.git.gitfs import GitfsRemote
+from saltern.sources.git.mirror import Mirror, has_folder, missing, view
+from saltern.sources.git.refspecs import Refs
 from saltern.sources.git.remote import COMMIT, Remote, is_remote, parse_remote
 
 Roots = dict[str, list[str]]
@@ -43,10 +45,10 @@ class GitRoots:
             for env, several in roots.items()
         }
 
-    def root(self, remote: Remote) -> str:
-        """The directory of one remote."""
+    def root(self, remote: Remote, max_age: float | None = None) -> str:
+        """The directory of one remote; ``max_age`` is its own."""
         mirror = Mirror(self._directory, remote)
-        commit = self._pinned.get(remote.shown) or self._commit(mirror)
+        commit = self._pinned.get(remote.shown) or self._commit(mirror, max_age)
         if remote.shown in self._pinned:
             self._bring(mirror, commit)
         self.commits[remote.shown] = commit
@@ -54,27 +56,39 @@ class GitRoots:
 
     def gitfs(self, remotes: Sequence[GitfsRemote], others: Sequence[str]) -> Roots:
         """The roots of each environment that ``gitfs_remotes`` give, the first remote first."""
-        known = {one.remote.url: self._refs(one) for one in remotes}
+        known = [self._refs(one) for one in remotes]
         envs = dict.fromkeys(others)
-        for one in remotes:
-            envs |= dict.fromkeys(environments(one, known[one.remote.url], ()))
+        for one, refs in zip(remotes, known, strict=True):
+            envs |= dict.fromkeys(environments(one, refs, ()))
         found: Roots = {}
-        for one in remotes:
-            for env, remote in environments(one, known[one.remote.url], list(envs)).items():
-                found.setdefault(env, []).append(self.root(remote))
+        for one, refs in zip(remotes, known, strict=True):
+            for env, remote in environments(one, refs, list(envs)).items():
+                root = self._gitfs_root(remote, refs)
+                if root:
+                    found.setdefault(env, []).append(root)
         return found
+
+    def _gitfs_root(self, remote: Remote, refs: Refs) -> str:
+        """The directory of an environment; empty if the branch does not have the directory of the root."""
+        names = _named(refs, remote.ref)
+        if not names:  # a commit by its name
+            return self.root(remote)
+        mirror = Mirror(self._directory, remote)
+        commit = self.commits[remote.shown] = refs.commits[names[0]]
+        directory = mirror.directory(commit)
+        return view(directory, remote) if has_folder(directory, remote) else ""
 
     # -- commits -----------------------------------------------------------------------------------
 
-    def _commit(self, mirror: Mirror) -> str:
+    def _commit(self, mirror: Mirror, max_age: float | None) -> str:
         ref = mirror.remote.ref
         if COMMIT.fullmatch(ref):
             self._bring(mirror, ref)
-            if self._is_old(mirror):  # that it is away is reported, though nothing of it is needed
+            if self._is_old(mirror, max_age):  # that it is away is reported, though nothing of it is needed
                 self._update(mirror, lambda _: [], may_stay=True)
             return ref
         commit = mirror.commit(ref)
-        if not commit or self._is_old(mirror):
+        if not commit or self._is_old(mirror, max_age):
             self._update(mirror, lambda refs: _named(refs, ref), may_stay=bool(commit))
             commit = mirror.commit(ref)
         if not commit:
@@ -95,17 +109,26 @@ class GitRoots:
         if not mirror.commit(commit):
             raise missing(mirror.remote)
 
-    def _is_old(self, mirror: Mirror) -> bool:
-        asked = mirror.remote.url in self._fresh
-        return not asked and self._now() - mirror.fetched >= self._max_age
+    def _is_old(self, mirror: Mirror, max_age: float | None) -> bool:
+        """Whether the remote is to be asked. An age of 0 for all asks each of them."""
+        age = self._max_age if max_age is None or not self._max_age else max_age
+        return mirror.place not in self._fresh and self._now() - mirror.fetched >= age
 
     def _refs(self, one: GitfsRemote) -> Refs:
         """The references of a remote of ``gitfs_remotes``, all that are needed fetched."""
         mirror = Mirror(self._directory, one.remote)
         known = mirror.refs()
-        if not known.commits or self._is_old(mirror):
+        if not known.commits or self._is_old(mirror, one.interval) or self._lacks(mirror, one, known):
             self._update(mirror, lambda refs: wanted_refs(one, refs), may_stay=bool(known.commits), all_=True)
-        return mirror.refs()
+            known = mirror.refs()
+        return known
+
+    def _lacks(self, mirror: Mirror, one: GitfsRemote, known: Refs) -> bool:
+        """Whether another entry, or other settings, had no need of what this one needs."""
+        if mirror.place in self._fresh:
+            return any(name not in known.commits for name in wanted_refs(one, self._fresh[mirror.place]))
+        asked_for = named_refs(one) - {one.base, *one.envs}  # a remote may well have no branch of that name
+        return any(not _named(known, ref) and not COMMIT.fullmatch(ref) for ref in asked_for)
 
     def _update(
         self, mirror: Mirror, wanted: Callable[[Refs], list[str]], *, may_stay: bool, all_: bool = False
@@ -113,13 +136,13 @@ class GitRoots:
         """Fetch what has changed. ``may_stay``: what is here will do while the remote is away."""
         with mirror.locked():
             try:
-                refs = self._fresh.get(mirror.remote.url) or mirror.listed()
-                self._fresh[mirror.remote.url] = refs
+                refs = self._fresh.get(mirror.place) or mirror.listed()
+                self._fresh[mirror.place] = refs
                 known = mirror.refs()
                 names = wanted(refs)
                 gone = [name for name in known.commits if name not in refs.commits]
                 changed = [name for name in names if known.commits.get(name) != refs.commits[name]]
-                moved = mirror.fetch(changed, refs.head) if changed or refs.head != known.head else []
+                moved = mirror.fetch(changed, refs) if changed or refs.head != known.head else []
                 mirror.forget(
                     gone if all_ else [name for name in gone if name in _named(known, mirror.remote.ref)]
                 )
@@ -127,7 +150,7 @@ class GitRoots:
             except OperationError as problem:
                 if not may_stay:
                     raise
-                self._fresh[mirror.remote.url] = mirror.refs()
+                self._fresh[mirror.place] = mirror.refs()
                 self._warn_away(mirror, problem)
                 return
         for tag in moved:

@@ -1,0 +1,58 @@
+"""How git gets into a remote: what Salt's settings of one say beside git's own configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from shlex import quote
+
+from saltern.language import secrets
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.mask import mask
+
+Pairs = tuple[tuple[str, str], ...]
+# The password is in the environment of git, not on a command line.
+HELPER = """!f() { test "$1" = get && printf 'username=%s\npassword=%s\n' \
+"$SALTERN_USER" "$SALTERN_PASSWORD"; }; f"""
+
+
+def access_of(said: Mapping[str, object], url: str) -> Pairs:
+    """Options of git for this remote. Raises ``OperationError`` for what would be unsafe, or cannot work."""
+    _check(said, url)
+    found: list[tuple[str, str]] = []
+    if _has_password(said):
+        found += [("credential.helper", ""), ("credential.helper", HELPER)]
+    if said.get("ssl_verify") is False:
+        found.append(("http.sslVerify", "false"))
+    if said.get("proxy"):
+        found.append(("http.proxy", str(said["proxy"])))
+    if said.get("privkey"):
+        key = quote(str(said["privkey"]))
+        found.append(("core.sshCommand", f"ssh -oBatchMode=yes -oIdentitiesOnly=yes -i {key}"))
+    return tuple(found)
+
+
+def secrets_of(said: Mapping[str, object]) -> Pairs:
+    """Variables of the environment that git needs for them."""
+    if not _has_password(said):
+        return ()
+    secrets.add(said["password"])
+    return (("SALTERN_USER", str(said["user"])), ("SALTERN_PASSWORD", str(said["password"])))
+
+
+def _has_password(said: Mapping[str, object]) -> bool:
+    return bool(said.get("user") and said.get("password"))
+
+
+def _check(said: Mapping[str, object], url: str) -> None:
+    if said.get("passphrase"):
+        secrets.add(said["passphrase"])
+        what = "a key with a passphrase cannot be used: nothing may ask for it"
+        raise _refused(url, what, "load the key into ssh-agent, or take one without a passphrase")
+    if _has_password(said) and url.startswith("http://") and not said.get("insecure_auth"):
+        secrets.add(said["password"])
+        what = "user and password would be sent without encryption"
+        raise _refused(url, what, "use https://, or set insecure_auth of the remote")
+
+
+def _refused(url: str, what: str, fix: str) -> OperationError:
+    return OperationError(Diagnostic(code="git-address", what=f"{mask(url)}: {what}", fix=fix))
