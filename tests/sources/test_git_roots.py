@@ -194,12 +194,13 @@ def test_over_ssh_with_the_configuration_of_ssh(tmp_path: Path, place: Place, re
 
 
 def test_gitfs_remotes_give_environments_as_in_salt(place: Place, repository: Repository) -> None:
-    repository.commit({"web.sls": "dev: test.nop\n", "sub/x.sls": "x: test.nop\n"}, branch="dev")
+    repository.commit({"web.sls": "dev: test.nop\n"}, branch="dev")
+    repository.commit({"sub/x.sls": "x: test.nop\n"}, branch="next")
     repository.git("checkout", "-q", "main")
     other = Repository(repository.path.parent / "formula.git")
     other.commit({"init.sls": "formula: test.nop\n"})
     remotes = [
-        {repository.url: [{"base": "main"}, {"saltenv": [{"qa": [{"ref": "dev"}, {"root": "sub"}]}]}]},
+        {repository.url: [{"base": "main"}, {"saltenv": [{"qa": [{"ref": "next"}, {"root": "sub"}]}]}]},
         {other.url: [{"all_saltenvs": "main"}, {"mountpoint": "salt://formula"}]},
     ]
     place.write(
