@@ -36,6 +36,7 @@ examples:
   saltern agent deploy --on web1 --roster hosts.yaml --remove"""
 DAY = 86_400.0
 DEPLOY = "deploy"
+JOIN_WAIT, UP_WAIT = "300", "60"
 
 
 def main(argv: list[str]) -> int:
@@ -54,10 +55,14 @@ def main(argv: list[str]) -> int:
 
 
 def _join(args: SimpleNamespace, paths: AgentPaths) -> int:
-    from saltern.fleet.agent.join import join
+    from saltern.fleet.agent.join import is_joined, join
 
     text = sys.stdin.read() if args.words[0] == "-" else args.words[0]
-    member = join(paths, text, args.minion_id or _own_id(paths), wait=_seconds(args.wait), say=_say)
+    id_ = args.minion_id or _own_id(paths)
+    if args.if_needed and is_joined(paths, text, id_):
+        _say(f"this machine is in the fleet already, as {id_}")
+        return exits.OK
+    member = join(paths, text, id_, wait=seconds(args.wait or JOIN_WAIT), say=_say)
     _say(f"joined fleet {member.fleet} as {member.id}; start the agent: {_how_to_start(args)}")
     return exits.OK
 
@@ -80,7 +85,7 @@ def _own_id(paths: AgentPaths) -> str:
     return load(config, {}, os.environ)[0].id
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
     try:
         return float(text)
     except ValueError:
@@ -136,10 +141,13 @@ def _log(args: SimpleNamespace, paths: AgentPaths) -> int:
     return exits.OK
 
 
-def _leave(_args: SimpleNamespace, paths: AgentPaths) -> int:
-    from saltern.fleet.agent.join import leave
+def _leave(args: SimpleNamespace, paths: AgentPaths) -> int:
+    from saltern.fleet.agent.join import is_member, leave
     from saltern.fleet.agent.socket import ask_agent
 
+    if args.if_needed and not is_member(paths):
+        _say("this machine is in no fleet")
+        return exits.OK
     with suppress(OperationError):  # it need not run
         ask_agent(paths.socket, {"ask": "leave"})
     _say(f"left fleet {leave(paths)}; remove it on the controller: saltern fleet keys revoke")
@@ -201,8 +209,16 @@ LINE = CommandLine(
             flag="--wait",
             dest="wait",
             metavar="SECONDS",
-            default="300",
-            help="join: wait at most SECONDS for an operator to accept the key",
+            default="",
+            help=f"join: wait at most SECONDS for an operator to accept the key (default: {JOIN_WAIT});"
+            f" deploy: for the agent to come up (default: {UP_WAIT})",
+        ),
+        Row(
+            flag="--if-needed",
+            dest="if_needed",
+            kind="on",
+            default=False,
+            help="join: succeed if this machine is in that fleet by that id already; leave: if it is in none",
         ),
         Row(
             flag="--root",

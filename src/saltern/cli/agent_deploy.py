@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -25,19 +26,23 @@ def run_deploy(args: SimpleNamespace) -> int:
     if not args.on:
         what, fix = "saltern agent deploy needs a target", "saltern agent deploy --on 'web*'"
         raise OperationError(Diagnostic(code="no-target", what=what, fix=fix))
-    how = Deployment(directory=args.directory or "", start=args.start, remove=args.remove)
+    from saltern.cli.agent import UP_WAIT, seconds
+
+    wait = seconds(args.wait or UP_WAIT)
+    how = Deployment(directory=args.directory or "", start=args.start, remove=args.remove, wait=wait)
     with connect(args) as client:
         return _from_here(args, client, how) if args.roster else _by_controller(args, client, how)
 
 
 def _by_controller(args: SimpleNamespace, client: Client, how: Deployment) -> int:
     from saltern.cli.follow import Shown, follow_job, new_followed
-    from saltern.fleet.ssh.deploy import DEPLOY
+    from saltern.fleet.protocol.verbs import DEPLOY
 
     if how.remove:
         what = "a controller reaches a system with an agent by its agent, and not over SSH"
         fix = "name the roster that reaches it: --roster FILE"
         raise OperationError(Diagnostic(code="roster-missing", what=what, fix=fix))
+    _refuse({row["id"]: row for row in client.systems.list()}, client.systems.resolve(args.on))
     ask: dict[str, Any] = {"function": DEPLOY, "target": args.on, "kwargs": msgspec.to_builtins(how)}
     return follow_job(client, new_followed(client.jobs.submit(**ask), ask), Shown(patient=True))
 
@@ -48,13 +53,9 @@ def _from_here(args: SimpleNamespace, client: Client, how: Deployment) -> int:
 
     hosts = chosen(args, read(args))
     known = {row["id"]: row for row in client.systems.list()}
-    taken = [host.id for host in hosts if not how.remove and _has_agent(known.get(host.id))]
-    if taken:
-        what = f"these have an agent already: {', '.join(taken)}"
-        raise OperationError(
-            Diagnostic(code="fleet-has-agent", what=what, fix="leave them out of the target")
-        )
-    takes = [host.id for host in hosts if host.id in known]
+    if not how.remove:
+        _refuse(known, [host.id for host in hosts])
+    takes = [host.id for host in hosts if known.get(host.id, {}).get("kind") == "ssh"]
     token = "" if how.remove else client.tokens.make(uses=len(hosts), life=3600.0, takes=takes)
     done = deploy_on(hosts, make_reach(args), how, token)
     if how.remove:
@@ -64,12 +65,27 @@ def _from_here(args: SimpleNamespace, client: Client, how: Deployment) -> int:
     return _show(done, how)
 
 
+def _refuse(known: Mapping[str, dict[str, Any]], ids: Iterable[str]) -> None:
+    """Raise ``OperationError`` if one of these systems has an agent that is at work."""
+    taken = sorted(id_ for id_ in ids if _is_at_work(known.get(id_)))
+    if taken:
+        what = f"these have an agent already: {', '.join(taken)}"
+        raise OperationError(
+            Diagnostic(code="fleet-has-agent", what=what, fix="leave them out of the target")
+        )
+
+
 def _has_agent(row: dict[str, Any] | None) -> bool:
     return row is not None and row.get("kind") == "agent" and row["state"] == "accepted"
 
 
+def _is_at_work(row: dict[str, Any] | None) -> bool:
+    """True if its agent is here: one that is away may be deployed again, which repairs it."""
+    return row is not None and _has_agent(row) and bool(row.get("online"))
+
+
 def _show(done: dict[str, Done], how: Deployment) -> int:
-    well = "is an SSH system again" if how.remove else "has an agent now"
+    well = "is an SSH system again" if how.remove else "has an agent now, and a controller has answered it"
     for id_, one in done.items():
         failed = one.status != "returned"
         print(f"{id_}: {one.why if failed else well}", file=sys.stderr if failed else sys.stdout)

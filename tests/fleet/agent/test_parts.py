@@ -164,6 +164,24 @@ def test_the_service_is_installed_once_and_removed(tmp_path: Path) -> None:
     assert service.remove(str(tmp_path)) == []
 
 
+def test_the_init_script_trusts_no_process_id_of_another_program(tmp_path: Path) -> None:
+    service.install(str(tmp_path))
+    script = tmp_path / service.SCRIPT_PLACE.lstrip("/")
+    pid = tmp_path / "pid"
+    script.write_text(script.read_text().replace(f"/run/{service.NAME}.pid", str(pid)))
+    another = subprocess.Popen(["sleep", "600"])
+    try:
+        pid.write_text(f"{another.pid}\n")
+        status = subprocess.run(["sh", str(script), "status"], capture_output=True, text=True, check=False)
+        assert (status.returncode, "does not run" in status.stdout) == (3, True)
+        assert subprocess.run(["sh", str(script), "stop"], check=False).returncode == 0
+        assert another.poll() is None
+        assert not pid.exists()
+    finally:
+        another.kill()
+        another.wait()
+
+
 def test_the_log_does_not_grow(tmp_path: Path) -> None:
     import logging
 

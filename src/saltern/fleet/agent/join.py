@@ -64,12 +64,25 @@ async def _join(paths: AgentPaths, text: str, id: str, wait: float, say: Callabl
     return member
 
 
+def is_joined(paths: AgentPaths, text: str, id: str) -> bool:
+    """True if this machine has this id already in the fleet that the token is for."""
+    if not is_member(paths):
+        return False
+    member, token = load_membership(paths.keys), read_token(text, time.time())
+    return (member.id, member.fleet, member.account) == (id, token.fleet, token.account)
+
+
+def is_member(paths: AgentPaths) -> bool:
+    """True if this machine is in a fleet."""
+    return os.path.lexists(os.path.join(paths.keys, FILE))
+
+
 def _check(paths: AgentPaths, id: str) -> None:
     try:
         check_id(id)
     except BadId as problem:
         raise _failed(str(problem), "give another one: --id ID") from None
-    if os.path.lexists(os.path.join(paths.keys, FILE)):
+    if is_member(paths):
         member = load_membership(paths.keys)
         what = f"this machine is in the fleet {member.fleet!r} already, as {member.id!r}"
         raise _failed(what, "leave that one first: saltern agent leave")

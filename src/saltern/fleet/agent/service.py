@@ -65,8 +65,9 @@ SCRIPT = """\
 
 pid=/run/{name}.pid
 
+# A process id may belong to another program by now.
 running() {{
-    [ -s "$pid" ] && kill -0 "$(cat "$pid")" 2>/dev/null
+    [ -s "$pid" ] && tr '\\0' ' ' 2>/dev/null <"/proc/$(cat "$pid")/cmdline" | grep -q ' saltern agent run '
 }}
 
 case "$1" in
@@ -77,8 +78,16 @@ case "$1" in
         setsid sh -c 'echo $$ > "$0"; exec "$@"' "$pid" {command} </dev/null >/dev/null 2>&1 &
         ;;
     stop)
-        # Only the agent: its workers continue.
-        running && kill "$(cat "$pid")"
+        # Only the agent: its workers continue. It is gone when this returns.
+        if running; then
+            kill "$(cat "$pid")"
+            tries=0
+            while running; do
+                tries=$((tries + 1))
+                [ "$tries" -lt 75 ] || kill -9 "$(cat "$pid")"
+                sleep 0.2
+            done
+        fi
         rm -f "$pid"
         ;;
     restart|force-reload)
@@ -122,4 +131,6 @@ def remove(root: str = "/") -> list[str]:
     found = [piece.place for piece in pieces() if os.path.lexists(services.below(root, piece.place))]
     for place in found:
         os.remove(services.below(root, place))
+    if found and root == "/":
+        services.reload_units()
     return found

@@ -16,6 +16,7 @@ from saltern.fleet.protocol.questions import is_question
 HOUR = 3600.0
 STATE_LIFE = 24 * HOUR
 QUESTION_LIFE = 300.0
+DEPLOY = "agent.deploy"  # makes an agent system of one that is reached over SSH; never given to an agent
 
 
 class Verb(Struct, frozen=True, kw_only=True):

@@ -15,17 +15,17 @@ from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.session import Session, open_session
 from saltern.language.diagnostics import OperationError
 
-DEPLOY = "agent.deploy"  # the function of a job that does it, from a controller
-
 
 class Deployment(Struct, frozen=True, kw_only=True):
     """How the agent is kept there. ``start``: a shell command that starts it, in place of a service;
     ``directory``: everything of it below this one. ``remove``: make an SSH system of it again.
+    ``wait``: seconds for the agent to come up, and to be answered by a controller.
     """
 
     directory: str = ""
     start: str = ""
     remove: bool = False
+    wait: float = 60.0
 
 
 async def deploy(host: Host, reach: Reach, how: Deployment, token: str = "") -> Done:
@@ -58,7 +58,7 @@ def deploy_on(hosts: Sequence[Host], reach: Reach, how: Deployment, token: str) 
 
 async def _deployed(host: Host, session: Session, reach: Reach, how: Deployment, token: str) -> str:
     await enter(session, reach.bundles)
-    head = {"id": host.id, "directory": how.directory, "start": how.start}
+    head = {"id": host.id, "directory": how.directory, "start": how.start, "wait": how.wait}
     if how.remove:
         answer = await session.ask({"do": "undeploy", **head})
         return str(answer.head.get("problem", ""))

@@ -10,6 +10,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, and_, func, or_, select
 
 from saltern.fleet.protocol.messages import Job
+from saltern.fleet.protocol.verbs import DEPLOY
 from saltern.fleet.store.tables import JOBS, RETURNS, TARGETS
 
 
@@ -100,12 +101,12 @@ class Work(Struct, frozen=True):
 
 
 def work_of(connection: Connection, system: str, now: float, limit: int = 100) -> list[Work]:
-    """The jobs that a system has still to run, oldest first."""
+    """The jobs that an agent has still to run, oldest first."""
     query = (
         select(JOBS.c.work, JOBS.c.expires)
         .join(TARGETS, TARGETS.c.jid == JOBS.c.jid)
         .where(TARGETS.c.system == system, TARGETS.c.status.in_(("queued", "sent")))
-        .where(JOBS.c.expires > now, JOBS.c.cancelled_at.is_(None))
+        .where(JOBS.c.expires > now, JOBS.c.cancelled_at.is_(None), JOBS.c.function != DEPLOY)
         .order_by(JOBS.c.created, JOBS.c.jid)
         .limit(limit)
     )

@@ -9,6 +9,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from saltern.fleet.protocol.messages import Records
+from saltern.fleet.protocol.verbs import DEPLOY
 from saltern.fleet.store.tables import JOBS, RECORDS, TARGETS
 
 MOST_RECORDS = 200_000  # of one job on one system
@@ -93,11 +94,13 @@ def standings(connection: Connection, system: str, jids: Sequence[str]) -> dict[
 
 
 def begun(connection: Connection, system: str) -> dict[str, Standing]:
-    """The jobs that a system was given and has not ended, as far as is known."""
+    """The jobs that an agent was given and has not ended, as far as is known. The one that has installed it
+    over SSH is none of its own."""
     query = (
         select(TARGETS.c.jid, TARGETS.c.status, TARGETS.c.records, JOBS.c.cancelled_at)
         .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
         .where(TARGETS.c.system == system, TARGETS.c.status.in_(("sent", "running", "down")))
+        .where(JOBS.c.function != DEPLOY)
     )
     return {
         str(row.jid): Standing(str(row.jid), str(row.status), int(row.records), row.cancelled_at is not None)

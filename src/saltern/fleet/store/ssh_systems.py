@@ -6,9 +6,10 @@ from collections.abc import Collection
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, or_, select, update
 
 from saltern.fleet.protocol.messages import Job
+from saltern.fleet.protocol.verbs import DEPLOY
 from saltern.fleet.store.jobs import Change, set_status
 from saltern.fleet.store.statuses import OPEN, WAITING
 from saltern.fleet.store.systems import SSH, forget
@@ -99,7 +100,7 @@ def _end_work(connection: Connection, id_: str, now: float) -> list[Change]:
 
 
 def open_work(connection: Connection) -> list[OpenWork]:
-    """What is open on systems without an agent: what was begun first, then by age."""
+    """What is open on systems without an agent, or gives them one: what was begun first, then by age."""
     return _work(connection, OPEN - {"held"})
 
 
@@ -116,7 +117,8 @@ def _work(
         select(*columns, JOBS.c.cancelled_at)
         .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
         .join(SYSTEMS, SYSTEMS.c.id == TARGETS.c.system)
-        .where(SYSTEMS.c.kind == SSH, TARGETS.c.status.in_(statuses), TARGETS.c.updated >= since)
+        .where(or_(SYSTEMS.c.kind == SSH, JOBS.c.function == DEPLOY))
+        .where(TARGETS.c.status.in_(statuses), TARGETS.c.updated >= since)
         .order_by(JOBS.c.created, JOBS.c.jid, TARGETS.c.system)
     )
     if system:

@@ -33,7 +33,7 @@ from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.protocol.codec import BadMessage, decode, encode
 from saltern.fleet.protocol.messages import Away, Records
 from saltern.fleet.protocol.subjects import SUBJECTS
-from saltern.fleet.ssh.deploy import DEPLOY
+from saltern.fleet.protocol.verbs import DEPLOY
 from saltern.fleet.ssh.drive import Done, Drive, Reach, Work
 from saltern.fleet.ssh.pillar import HostPillar, of_roster
 from saltern.fleet.ssh.roster.host import Host
