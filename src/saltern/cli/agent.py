@@ -48,7 +48,7 @@ def main(argv: list[str]) -> int:
     if args.verb == DEPLOY:
         from saltern.cli.agent_deploy import run_deploy
 
-        return run_deploy(args)
+        return run_deploy(args, _seconds(args.wait or UP_WAIT))
     from saltern.fleet.agent.paths import agent_paths
 
     return VERBS[args.verb](args, agent_paths(args.directory))
@@ -62,7 +62,7 @@ def _join(args: SimpleNamespace, paths: AgentPaths) -> int:
     if args.if_needed and is_joined(paths, text, id_):
         _say(f"this machine is in the fleet already, as {id_}")
         return exits.OK
-    member = join(paths, text, id_, wait=seconds(args.wait or JOIN_WAIT), say=_say)
+    member = join(paths, text, id_, wait=_seconds(args.wait or JOIN_WAIT), say=_say)
     _say(f"joined fleet {member.fleet} as {member.id}; start the agent: {_how_to_start(args)}")
     return exits.OK
 
@@ -85,7 +85,7 @@ def _own_id(paths: AgentPaths) -> str:
     return load(config, {}, os.environ)[0].id
 
 
-def seconds(text: str) -> float:
+def _seconds(text: str) -> float:
     try:
         return float(text)
     except ValueError:

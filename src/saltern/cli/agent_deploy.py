@@ -18,17 +18,16 @@ if TYPE_CHECKING:
     from saltern.fleet.ssh.drive import Done
 
 
-def run_deploy(args: SimpleNamespace) -> int:
-    """From here with a roster; else the controller does it for systems of its own roster."""
+def run_deploy(args: SimpleNamespace, wait: float) -> int:
+    """From here with a roster; else the controller does it for systems of its own roster. ``wait``: seconds
+    for an agent to come up.
+    """
     from saltern.cli.connect import connect
     from saltern.fleet.ssh.deploy import Deployment
 
     if not args.on:
         what, fix = "saltern agent deploy needs a target", "saltern agent deploy --on 'web*'"
         raise OperationError(Diagnostic(code="no-target", what=what, fix=fix))
-    from saltern.cli.agent import UP_WAIT, seconds
-
-    wait = seconds(args.wait or UP_WAIT)
     how = Deployment(directory=args.directory or "", start=args.start, remove=args.remove, wait=wait)
     with connect(args) as client:
         return _from_here(args, client, how) if args.roster else _by_controller(args, client, how)
