@@ -21,7 +21,7 @@ from tests.chains.test_control import GATED, SAY, at_work, killed, leg, made, un
 from saltern.chains.document import read_chain
 from saltern.chains.draft import action_of, with_action
 from saltern.chains.legs import Legs
-from saltern.chains.show import main_line
+from saltern.chains.main_line import main_line
 from saltern.chains.statuses import Leg
 from saltern.chains.targets import unmatched
 from saltern.language.late import escaped, filled

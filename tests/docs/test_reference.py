@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 from tools.examples import ROOT
 from tools.reference.__main__ import TARGET, pages, stale
+from tools.reference.chain_tests import CHAOS, FAULTS, NEEDED, numbered_tests
 from tools.reference.errors import collect, notes
 from tools.reference.markdown import example
 
@@ -70,3 +71,17 @@ def test_every_function_of_a_module_is_documented(kind: str) -> None:
 def test_every_requisite_is_part_of_an_example() -> None:
     text = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "examples").rglob("*.sls"))
     assert [name for name in (*REQUISITES, *IN_FORMS) if f"- {name}:" not in text] == []
+
+
+def test_every_fault_of_chains_has_a_test_with_its_number() -> None:
+    """Those of network, controller, SSH and control; what runs each is in the table."""
+    found = {one.number for one in numbered_tests()}
+    assert set(NEEDED) - found == set()
+    assert found <= set(FAULTS), "a number that is not in the list"
+
+
+def test_tests_of_make_chaos_are_in_files_that_it_runs() -> None:
+    """A file that the Makefile does not name would never be run."""
+    line = next(one for one in (ROOT / "Makefile").read_text().splitlines() if "CHAOS_SECONDS=$$" in one)
+    long = {one.file for one in numbered_tests() if one.run_by == CHAOS}
+    assert {file for file in long if file not in line} == set()

@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 
 from saltern.modules.api.registry import Registry
-from tools.reference import errors, man, modules, tables
+from tools.reference import chain_tests, errors, man, modules, tables
 
 TARGET = Path(__file__).parent.parent.parent / "docs" / "reference"
+CHAIN_TESTS = "../internals/numbered-chain-tests.md"
 CODES = "../../src/saltern/views/codes.json"  # the page of errors as data, in the package
 BY_HAND = frozenset({"index.md", "delayed.md", "step-format.md"})
 
@@ -18,6 +19,7 @@ def pages() -> dict[str, str]:
     made = {name: make() for name, make in tables.PAGES.items()}
     made["errors.md"] = errors.errors()
     made[CODES] = errors.shipped()
+    made[CHAIN_TESTS] = chain_tests.chain_tests()
     made |= modules.pages(Registry())
     made |= man.pages()
     return made

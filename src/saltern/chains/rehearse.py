@@ -11,8 +11,8 @@ from msgspec import to_builtins
 from saltern.chains.compile import LegPlan
 from saltern.chains.denied import denied_by
 from saltern.chains.document import Action
+from saltern.chains.main_line import main_line
 from saltern.chains.render import actions_text
-from saltern.chains.show import main_line
 from saltern.config.settings import Settings
 from saltern.engine.apply import apply
 from saltern.engine.nested_engine import make_session

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from saltern.chains.compile import state_id
 from saltern.chains.document import Action
 from saltern.chains.legs import KnownLeg, Legs
+from saltern.chains.main_line import main_line
 from saltern.chains.results import begun_in, results
 from saltern.chains.statuses import BAD, OVER, Leg, Overlay, Step
 from saltern.config.settings import Settings
@@ -24,12 +24,6 @@ DAMAGED = "damaged"
 LOST = "the journal of its run is damaged, so it is unknown whether it was done"
 LINE = "{:<22}{:<22}{:<21}{:<20}{}"
 _BAD_WORDS = frozenset(one.value for one in BAD)
-_REASON = re.compile(
-    r"\b(error|fail(ed|ure)?|cannot|could not|can't|unable|denied|refused|missing|exit code|timed out"
-    r"|(has|have|was|were|did|does|is) not|not (found|available|known|allowed)|no such|no SLS|no space"
-    r"|unknown|invalid|conflict\w*)\b",
-    re.IGNORECASE,
-)
 HEAD = LINE.format("run", "status", "started (UTC)", "chain", "system")
 
 
@@ -159,18 +153,6 @@ def note_of(row: Mapping[str, object]) -> str:
         said = str(output.get("stderr") or output.get("stdout") or "").strip()
         return f"exit code {code}" + (f": {said.splitlines()[-1].strip()[:200]}" if said else "")
     return main_line(str(row["comment"]), failed=row["status"] in _BAD_WORDS)
-
-
-def main_line(comment: str, *, failed: bool) -> str:
-    """The line of a comment that says most: of a failure the one that names it, else the first. A line that
-    only announces the next is shown with it."""
-    lines = [line.strip() for line in comment.splitlines() if line.strip()]
-    if not lines:
-        return ""
-    named = [line for line in lines if _REASON.search(line)] if failed else []
-    chosen = named[0] if named else lines[-1] if failed and lines[0].count('"') % 2 else lines[0]
-    after = lines[lines.index(chosen) + 1 :]
-    return f"{chosen} {after[0]}" if chosen.endswith(":") and after else chosen
 
 
 def _advice(known: KnownLeg, at_work: bool, busy: dict[str, bool]) -> str:

@@ -42,14 +42,14 @@ def test_a_closed_window_says_why_and_when_next() -> None:
     assert verdict.why == "no window of nights is open"
 
 
-def test_what_does_not_fit_any_more_waits_for_the_next_window() -> None:
+def test_51_what_does_not_fit_any_more_waits_for_the_next_window() -> None:
     verdict = may_begin([NIGHTS], at("2026-11-21T05:30"), needs=3600)
     assert (verdict.open, verdict.next) == (False, at("2026-11-22T02:00"))
     assert "it needs 3600 seconds, and the window ends in 1800" in verdict.why
     assert may_begin([NIGHTS], at("2026-11-21T05:00"), needs=3600).open
 
 
-def test_denied_is_denied_whatever_allows_it() -> None:
+def test_51_denied_is_denied_whatever_allows_it() -> None:
     freeze = calendar("DTSTART;VALUE=DATE:20261120", "DTEND;VALUE=DATE:20261122", kind="deny", name="freeze")
     verdict = may_begin([NIGHTS, freeze], at("2026-11-21T03:00"))
     assert verdict.why == "freeze denies it until 2026-11-21 23:00:00 UTC"
@@ -71,7 +71,7 @@ def test_the_next_windows_are_listed() -> None:
 
 
 @pytest.mark.parametrize(("day", "hours"), [("2026-03-29", 3), ("2026-10-25", 5), ("2026-11-01", 4)])
-def test_a_night_in_which_the_clock_is_changed_is_as_long_as_it_is(day: str, hours: int) -> None:
+def test_51_a_night_in_which_the_clock_is_changed_is_as_long_as_it_is(day: str, hours: int) -> None:
     ((begin, end),) = next_windows([NIGHTS], at(f"{day}T00:00"), 1)
     assert end == at(f"{day}T06:00")
     assert (end - begin) / 3600 == hours
@@ -144,7 +144,7 @@ def _spans(spans: list[tuple[int, int]], kind: Kind) -> Calendar:
 
 
 @given(SPANS, SPANS, st.integers(0, 250))
-def test_open_is_allowed_and_not_denied(
+def test_51_open_is_allowed_and_not_denied(
     allowed: list[tuple[int, int]], denied: list[tuple[int, int]], hour: int
 ) -> None:
     both = [_spans(allowed, "allow"), _spans(denied, "deny")]

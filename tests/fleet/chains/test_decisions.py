@@ -104,7 +104,7 @@ def test_a_wave_of_none_is_refused(share: object) -> None:
         ("10%", 1, 1, True), ("10%", 0, 0, False),
     ],
 )  # fmt: skip
-def test_a_limit_is_exceeded_by_strictly_more(
+def test_48_a_limit_is_exceeded_by_strictly_more(
     limit: object, failed: int, started: int, exceeded: bool
 ) -> None:
     assert read_amount(limit).is_exceeded(failed, started) is exceeded
@@ -125,7 +125,7 @@ def test_a_changed_text_is_a_new_version_and_the_same_text_is_not() -> None:
     assert (first.number, second.number, first.text) == (1, 2, "a")
 
 
-def test_a_run_that_means_no_system_is_refused() -> None:
+def test_49_a_run_that_means_no_system_is_refused() -> None:
     with pytest.raises(OperationError) as problem:
         new_run("r", "v1", {"s1": ()}, Strategy(), 10)
     assert problem.value.diagnostics[0].code == "chain-empty"
@@ -202,7 +202,7 @@ def test_a_canary_that_fails_halts_the_run_and_an_operator_lets_it_continue() ->
     assert run.status is Run.PARTIAL
 
 
-def test_exactly_as_many_failures_as_allowed_do_not_halt() -> None:
+def test_48_exactly_as_many_failures_as_allowed_do_not_halt() -> None:
     run, found = after(a_run(3, waves=(1, 1, 1), max_failures=Amount(1)), BEGIN, said(1, BAD))
     assert (run.status, len(orders(found))) == (Run.RUNNING, 2)
     run, found = after(run, said(2, BAD))
@@ -217,7 +217,7 @@ def test_a_halt_may_pause_what_runs() -> None:
     assert orders(found)[-1] == ("r.s2", 2, "pause")
 
 
-def test_a_system_that_is_away_is_no_failure_unless_said_so() -> None:
+def test_48_a_system_that_is_away_is_no_failure_unless_said_so() -> None:
     away = Away(now=1, leg="r.s1")
     assert after(a_run(max_failures=Amount(0)), BEGIN, away)[0].status is Run.RUNNING
     assert after(a_run(max_failures=Amount(0), count_away=True), BEGIN, away)[0].status is Run.HALTED
@@ -250,7 +250,7 @@ def test_cancel_ends_what_was_not_begun_and_asks_the_rest() -> None:
     assert run.status is Run.CANCELLED
 
 
-def test_a_cancel_that_comes_too_late_does_not_hide_a_success() -> None:
+def test_44_a_cancel_that_comes_too_late_does_not_hide_a_success() -> None:
     run, _ = after(a_run(1), BEGIN, Cancel(now=1), said(1, OK))
     assert run.status is Run.SUCCEEDED
 
@@ -277,7 +277,7 @@ def test_time_that_goes_back_changes_nothing() -> None:
     assert (run.now, len(found)) == (999, 1)
 
 
-def test_a_late_result_corrects_the_leg_and_the_run_with_a_note() -> None:
+def test_33_a_late_result_corrects_the_leg_and_the_run_with_a_note() -> None:
     run, _ = after(a_run(1), BEGIN, Tick(now=9999))
     run, found = after(run, said(1, OK, now=10_000))
     assert (run.status, run.legs["r.s1"].status) == (Run.SUCCEEDED, Leg.SUCCEEDED)
@@ -291,7 +291,7 @@ def test_a_system_that_still_runs_does_not_open_an_expired_leg() -> None:
     assert run.legs["r.s1"].steps[0].status is OK, "what is known of its steps is kept"
 
 
-def test_an_outdated_report_changes_nothing() -> None:
+def test_32_an_outdated_report_changes_nothing() -> None:
     run, _ = after(a_run(1, TWO), BEGIN, said(1, OK, OK, seq=7), said(1, OK, Step.RUNNING, seq=5))
     assert run.legs["r.s1"].status is Leg.SUCCEEDED
 

@@ -89,7 +89,7 @@ def test_two_plans_have_one_digest_only_if_they_are_equal(one: SavedPlan, other:
 
 
 @given(plans, facts)
-def test_nothing_has_moved_where_nothing_has_and_facts_that_were_not_read_do_not_count(
+def test_52_nothing_has_moved_where_nothing_has_and_facts_that_were_not_read_do_not_count(
     plan: SavedPlan, more: dict[str, list[Any]]
 ) -> None:
     now = as_it_was(plan)
@@ -102,7 +102,7 @@ def test_nothing_has_moved_where_nothing_has_and_facts_that_were_not_read_do_not
 
 
 @given(plans, st.data())
-def test_each_fact_that_was_read_is_named_when_it_moves(plan: SavedPlan, data: st.DataObject) -> None:
+def test_52_each_fact_that_was_read_is_named_when_it_moves(plan: SavedPlan, data: st.DataObject) -> None:
     system = data.draw(st.sampled_from(sorted(plan.systems)))
     if not plan.systems[system].facts:
         return
@@ -118,7 +118,7 @@ def test_each_fact_that_was_read_is_named_when_it_moves(plan: SavedPlan, data: s
 
 
 @given(plans, names)
-def test_systems_that_come_count_unless_they_are_pinned_and_those_that_go_always(
+def test_52_systems_that_come_count_unless_they_are_pinned_and_those_that_go_always(
     plan: SavedPlan, other: str
 ) -> None:
     now = as_it_was(plan)
@@ -130,7 +130,7 @@ def test_systems_that_come_count_unless_they_are_pinned_and_those_that_go_always
 
 
 @given(plans)
-def test_another_version_or_other_files_have_moved(plan: SavedPlan) -> None:
+def test_52_another_version_or_other_files_have_moved(plan: SavedPlan) -> None:
     now = as_it_was(plan)
     newer = moved(plan, replace(now, version=plan.version + 1, version_sha256="new"))
     assert [str(one) for one in newer] == (
@@ -139,7 +139,7 @@ def test_another_version_or_other_files_have_moved(plan: SavedPlan) -> None:
     assert len(moved(plan, replace(now, tree=f"{plan.tree}0"))) == 1
 
 
-def test_a_refusal_names_all_that_has_moved_up_to_a_limit() -> None:
+def test_52_a_refusal_names_all_that_has_moved_up_to_a_limit() -> None:
     known = {f"f{number:02}": [number] for number in range(30)}
     one = PlannedSystem(sha256="", steps=[], facts=known)
     plan = SavedPlan(

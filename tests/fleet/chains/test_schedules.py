@@ -209,7 +209,7 @@ def _leg_moves(sim: Simulation) -> Callable[[RunState, RunState, tuple[Command, 
 
 @SCHEDULES
 @settings(max_examples=400, deadline=None)
-def test_every_run_ends_and_every_leg_of_it(seed: int) -> None:
+def test_33_every_run_ends_and_every_leg_of_it(seed: int) -> None:
     sim = _history(seed)
     _until_over(sim)
     assert sim.run.status in ENDS
@@ -219,7 +219,7 @@ def test_every_run_ends_and_every_leg_of_it(seed: int) -> None:
 
 @SCHEDULES
 @settings(max_examples=400, deadline=None)
-def test_no_order_is_sent_twice_and_each_outranks_the_one_before(seed: int) -> None:
+def test_44_no_order_is_sent_twice_and_each_outranks_the_one_before(seed: int) -> None:
     sim = _history(seed)
     _until_over(sim)
     numbers: dict[str, list[int]] = defaultdict(list)
@@ -236,7 +236,7 @@ def test_no_order_is_sent_twice_and_each_outranks_the_one_before(seed: int) -> N
 
 @SCHEDULES
 @settings(max_examples=400, deadline=None)
-def test_a_late_result_corrects_and_both_sides_agree(seed: int) -> None:
+def test_33_a_late_result_corrects_and_both_sides_agree(seed: int) -> None:
     sim = _history(seed)
     _until_over(sim)
     for _ in range(20):  # now everything arrives after all
@@ -256,7 +256,7 @@ def test_a_late_result_corrects_and_both_sides_agree(seed: int) -> None:
 
 @SCHEDULES
 @settings(max_examples=400, deadline=None)
-def test_each_system_runs_its_steps_in_order_and_stops_where_it_must(seed: int) -> None:
+def test_56_each_system_runs_its_steps_in_order_and_stops_where_it_must(seed: int) -> None:
     sim = _history(seed)
     _until_over(sim)
     for node in sim.nodes.values():
@@ -276,7 +276,7 @@ def test_each_system_runs_its_steps_in_order_and_stops_where_it_must(seed: int) 
 
 @SCHEDULES
 @settings(max_examples=200, deadline=None)
-def test_the_same_event_a_second_time_asks_for_nothing(seed: int) -> None:
+def test_32_the_same_event_a_second_time_asks_for_nothing(seed: int) -> None:
     sim, dice = _history(seed), Random(seed + 1)
     leg = _leg(sim, dice)
     event = dice.choice([_word(sim.now, leg, dice), sim.nodes[leg].report(sim.now), Tick(now=sim.now)])
@@ -286,7 +286,7 @@ def test_the_same_event_a_second_time_asks_for_nothing(seed: int) -> None:
 
 @SCHEDULES
 @settings(max_examples=100, deadline=None)
-def test_what_happens_to_one_system_is_nothing_to_the_others(seed: int) -> None:
+def test_57_what_happens_to_one_system_is_nothing_to_the_others(seed: int) -> None:
     """Without limits, in one wave: the orders to all others are the same, whatever one of them does."""
     traces = []
     for fate in ("lives", "is gone"):

@@ -41,6 +41,7 @@ class Returned(Struct, frozen=True, kw_only=True):
     jid: str
     status: str
     why: str
+    started: float | None  # None: nothing was begun there
     ended: float | None
 
 
@@ -72,7 +73,14 @@ def set_job(connection: Connection, numbers: Sequence[int], jid: str, now: float
 def returned_orders(connection: Connection, limit: int = MOST) -> list[Returned]:
     """Orders whose jobs have ended, and of which that was not taken in yet."""
     query = (
-        select(CHAIN_OUTBOX, TARGETS.c.system, TARGETS.c.status, TARGETS.c.why, TARGETS.c.ended)
+        select(
+            CHAIN_OUTBOX,
+            TARGETS.c.system,
+            TARGETS.c.status,
+            TARGETS.c.why,
+            TARGETS.c.started,
+            TARGETS.c.ended,
+        )
         .join(CHAIN_LEGS, CHAIN_LEGS.c.id == CHAIN_OUTBOX.c.leg)
         .join(TARGETS, (TARGETS.c.jid == CHAIN_OUTBOX.c.jid) & (TARGETS.c.system == CHAIN_LEGS.c.system))
         .where(CHAIN_OUTBOX.c.acked.is_(None), CHAIN_OUTBOX.c.jid.is_not(None))
@@ -87,7 +95,14 @@ def returned_orders(connection: Connection, limit: int = MOST) -> list[Returned]
 def late_orders(connection: Connection, limit: int = MOST) -> list[Returned]:
     """Orders that were taken in by a guess of the controller's, and whose systems have reported since."""
     query = (
-        select(CHAIN_OUTBOX, TARGETS.c.system, TARGETS.c.status, TARGETS.c.why, TARGETS.c.ended)
+        select(
+            CHAIN_OUTBOX,
+            TARGETS.c.system,
+            TARGETS.c.status,
+            TARGETS.c.why,
+            TARGETS.c.started,
+            TARGETS.c.ended,
+        )
         .join(CHAIN_LEGS, CHAIN_LEGS.c.id == CHAIN_OUTBOX.c.leg)
         .join(TARGETS, (TARGETS.c.jid == CHAIN_OUTBOX.c.jid) & (TARGETS.c.system == CHAIN_LEGS.c.system))
         .where(CHAIN_OUTBOX.c.acked.is_not(None), CHAIN_OUTBOX.c.answer.in_(("expired", "indeterminate")))
@@ -127,14 +142,3 @@ def leg_orders(connection: Connection, run: str) -> list[Mapping[str, Any]]:
     """All orders of a run to its systems, oldest first."""
     query = select(CHAIN_OUTBOX).where(CHAIN_OUTBOX.c.run == run).order_by(CHAIN_OUTBOX.c.number)
     return [row._asdict() for row in connection.execute(query)]
-
-
-def driving_jobs(connection: Connection, legs: Sequence[str]) -> dict[str, list[str]]:
-    """The jobs that may be at work on these legs now: those of orders that are not acknowledged."""
-    query = select(CHAIN_OUTBOX.c.leg, CHAIN_OUTBOX.c.jid).where(
-        CHAIN_OUTBOX.c.leg.in_(legs), CHAIN_OUTBOX.c.acked.is_(None), CHAIN_OUTBOX.c.jid.is_not(None)
-    )
-    found: dict[str, list[str]] = {}
-    for row in connection.execute(query):
-        found.setdefault(str(row.leg), []).append(str(row.jid))
-    return found

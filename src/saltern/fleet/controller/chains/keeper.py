@@ -176,5 +176,5 @@ def _returned(connection: Connection, state: RunState, one: Returned, now: float
     body = unpack(*packed) if packed is not None else None
     if isinstance(body, dict) and "steps" in body:
         yield read_report(leg, body, now)
-    elif (event := without_report(leg, one.status, one.why, now)) is not None and one.order == leg.order:
+    elif (event := without_report(leg, one, now)) is not None and one.order == leg.order:
         yield event

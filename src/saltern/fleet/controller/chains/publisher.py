@@ -6,7 +6,7 @@ by the agent's next sync, like any job.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct, json
@@ -19,7 +19,7 @@ from saltern.fleet.controller.job_events import job_new
 from saltern.fleet.controller.singleton import Hold
 from saltern.fleet.protocol.ids import new_jid
 from saltern.fleet.protocol.messages import Audience, Job
-from saltern.fleet.store.chain_outbox import Unsent, driving_jobs, set_job, unsent_orders
+from saltern.fleet.store.chain_outbox import Unsent, set_job, unsent_orders
 from saltern.fleet.store.chain_runs import run_row
 from saltern.fleet.store.chains import version_of
 from saltern.fleet.store.database import Connection
@@ -45,12 +45,11 @@ class Group(Struct, frozen=True):
 
 
 class Sent(Struct, frozen=True):
-    """A job that is written down, and the jobs that a hard cancel ends with it."""
+    """A job that is written down. What a hard cancel stops is decided there: packages come to their end."""
 
     jid: str
     systems: list[str]
     envelope: bytes
-    ended: dict[str, list[str]]
 
 
 class Publisher:
@@ -67,8 +66,6 @@ class Publisher:
         for group in grouped(await self._calls.read(unsent_orders)):
             sent = await hold.write(self._make, group, self._now())
             await self._dispatcher.push(sent.jid, sent.systems, sent.envelope)
-            for jid, systems in sent.ended.items():
-                await self._dispatcher.cancel(jid, systems, hard=True, why=_reason(group))
             number += 1
         return number + await self._publish_checks(hold)
 
@@ -96,9 +93,8 @@ class Publisher:
         )
         create_job(connection, new, now)
         store_events(connection, [job_new(job, target, systems, now)])
-        ended = _ended(connection, group)
         set_job(connection, [one.number for one in group.orders], job.jid, now)
-        return Sent(job.jid, systems, envelope, ended)
+        return Sent(job.jid, systems, envelope)
 
 
 def grouped(orders: Iterable[Unsent]) -> Iterator[Group]:
@@ -137,24 +133,3 @@ def _job(connection: Connection, group: Group, row: Any, jid: str) -> Job:
         user=row["author"],
         rule=row["rule"],
     )
-
-
-def _ended(connection: Connection, group: Group) -> dict[str, list[str]]:
-    """The jobs that a hard cancel stops, with the systems where it does."""
-    if not json.decode(group.body).get("hard"):
-        return {}
-    found: dict[str, list[str]] = {}
-    system_of = {one.leg: one.system for one in group.orders}
-    for leg, jids in driving_jobs(connection, _names(group.orders)).items():
-        for jid in jids:
-            found.setdefault(jid, []).append(system_of[leg])
-    return found
-
-
-def _reason(group: Group) -> str:
-    """Why an operator has ordered it."""
-    return str(json.decode(group.body).get("reason", ""))
-
-
-def _names(orders: Sequence[Unsent]) -> list[str]:
-    return [one.leg for one in orders]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any
 
 from msgspec import DecodeError, Struct, ValidationError, convert, json
 
+from saltern.chains.main_line import main_line
 from saltern.chains.statuses import Leg, Step
 from saltern.fleet.chains.events import Event, Refused, Reported
 from saltern.fleet.chains.model import Attempt, LegState, StepState
 from saltern.fleet.protocol.codec import BadMessage, check_depth
+from saltern.fleet.store.chain_outbox import Returned
 
 MOST = 16 * 1024 * 1024  # bytes of a report
 MOST_ORDERS = 1_000_000  # a system cannot make a number that no order can exceed
@@ -113,10 +114,20 @@ WITHOUT_REPORT: dict[str, tuple[Leg, str]] = {
 }
 
 
-def without_report(leg: LegState, status: str, why: str, now: float) -> Event | None:
+UNBEGUN = (Leg.FAILED, "nothing was begun there")
+
+
+def without_report(leg: LegState, returned: Returned, now: float) -> Event | None:
     """The event of a job that ended without a report; None: another job reports what became of the leg."""
-    if status not in WITHOUT_REPORT:
+    if returned.status not in WITHOUT_REPORT:
         return None
-    end, about = WITHOUT_REPORT[status]
-    first: Any = clean(why).strip().splitlines()[-1:] or [""]
-    return Refused(now=now, leg=leg.id, why=f"{about}: {first[0]}" if first[0] else about, status=end)
+    end, about = WITHOUT_REPORT[returned.status]
+    if returned.status == "failed" and not returned.started and _is_untouched(leg):
+        end, about = UNBEGUN
+    said = main_line(clean(returned.why), failed=True)
+    return Refused(now=now, leg=leg.id, why=f"{about}: {said}" if said else about, status=end)
+
+
+def _is_untouched(leg: LegState) -> bool:
+    """True if no order before has begun an action of it."""
+    return all(step.status is Step.NOT_RUN and not step.attempts for step in leg.steps)

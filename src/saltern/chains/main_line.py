@@ -1,0 +1,24 @@
+"""The line of a longer text that says most. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_REASON = re.compile(
+    r"\b(error|fail(ed|ure)?|cannot|could not|can't|unable|denied|refused|missing|exit code|timed out"
+    r"|(has|have|was|were|did|does|is) not|not (found|available|known|allowed)|no such|no SLS|no space"
+    r"|unknown|invalid|conflict\w*)\b",
+    re.IGNORECASE,
+)
+
+
+def main_line(comment: str, *, failed: bool) -> str:
+    """The line of a comment that says most: of a failure the one that names it, else the first. A line that
+    only announces the next is shown with it."""
+    lines = [line.strip() for line in comment.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    named = [line for line in lines if _REASON.search(line)] if failed else []
+    chosen = named[0] if named else lines[-1] if failed and lines[0].count('"') % 2 else lines[0]
+    after = lines[lines.index(chosen) + 1 :]
+    return f"{chosen} {after[0]}" if chosen.endswith(":") and after else chosen
