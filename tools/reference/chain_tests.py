@@ -33,7 +33,7 @@ FAULTS = {
     16: "a loss of power in place of a reboot",
     17: "more boots than were asked for",
     18: "a boot that was not planned",
-    19: "boots that cannot be told apart; machines that were copied or restored",
+    19: "boots that look the same; machines that were copied or restored",
     20: "the same time of another day",
     21: "another kernel or snapshot than was expected",
     22: "other shutdowns; a cancel after the order to reboot",
