@@ -87,7 +87,7 @@ def nothing_is_left(bench: Bench) -> None:
     assert not list(bench.base.glob("runs/chains/*.cancel"))
     assert not list(bench.base.glob("runs/chains/*.pause"))
     assert not list(bench.base.glob("runs/runs/*.kept"))
-    assert (legs.holder(), runs.holder()) == ("", None)
+    assert (legs.lock.holder(), runs.lock.holder()) == ("", None)
     marked = subprocess.run(["pgrep", "-f", f"echo long >> {bench.base}"], capture_output=True)
     assert not marked.stdout
 
@@ -198,7 +198,7 @@ def test_item_12_a_leg_that_breaks_again_and_again_is_left_alone(tmp_path: Path)
     assert bench.chain("release").code == 0
     bench.file.write_text(bench.file.read_text().replace("30", "0"))  # item 53: a run has its own text
     process = bench.process("retry")
-    until(lambda: Runs(bench.settings).holder() is not None)
+    until(lambda: Runs(bench.settings).lock.holder() is not None)
     assert "ends" in bench.chain("cancel", "--now").err
     process.wait(200)
     assert bench.statuses() == {"a": "succeeded", "w": "cancelled", "b": "cancelled"}
@@ -447,13 +447,13 @@ def test_item_30_a_replaced_program_goes_on_as_what_it_was_replaced_by(
     bench = made(tmp_path, "id: p, packages: {install: [dpkg]}", f"id: b, {SAY % 'b'}")
     stamps = iter(["old", "old", "new"])
     monkeypatch.setattr("saltern.chains.accept.owner", lambda: "saltern")
-    monkeypatch.setattr("saltern.chains.drive.stamp", lambda: next(stamps))
+    monkeypatch.setattr("saltern.chains.segments.stamp", lambda: next(stamps))
 
     def begin_anew(name: str, _again: object) -> None:
         (tmp_path / "anew").write_text(name)
         os._exit(77)
 
-    monkeypatch.setattr("saltern.chains.drive.begin_anew", begin_anew)
+    monkeypatch.setattr("saltern.chains.segments.begin_anew", begin_anew)
     assert bench.chain("run", str(bench.file)).code == 77
     assert (tmp_path / "anew").read_text() == leg(bench)
     assert bench.leg().state.status is Leg.UPDATING  # type: ignore[union-attr]

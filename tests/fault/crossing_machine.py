@@ -262,7 +262,7 @@ class Boat(ABC):
     def _busy(self) -> bool:
         runs = Runs(self.settings)
         folders = Path(runs.folder).glob("*.kept") if os.path.exists(runs.folder) else ()
-        return runs.holder() is not None or any(ledger.at_work(str(one)) for one in folders)
+        return runs.lock.holder() is not None or any(ledger.at_work(str(one)) for one in folders)
 
 
 # -- many machines -----------------------------------------------------------------------------------

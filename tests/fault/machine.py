@@ -78,7 +78,8 @@ class Machine:
     def quiet(self) -> None:
         """Wait for what a killed run has left at work: a machine without power has nothing."""
         runs = Runs(self.settings)
-        while runs.holder() is not None or any(ledger.at_work(str(one)) for one in self.runs.glob("*.kept")):
+        holder, kept = runs.lock.holder, self.runs.glob
+        while holder() is not None or any(ledger.at_work(str(one)) for one in kept("*.kept")):
             time.sleep(0.01)
 
     def summaries(self) -> list[Summary]:

@@ -82,7 +82,7 @@ class Broken(Bench):
 
     def quiet(self) -> None:
         runs = Runs(self.settings)
-        while runs.holder() is not None or any(
+        while runs.lock.holder() is not None or any(
             ledger.at_work(str(one)) for one in (self.state / "runs").glob("*.kept")
         ):
             time.sleep(0.01)

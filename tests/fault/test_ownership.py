@@ -168,8 +168,8 @@ def test_looking_takes_no_lock() -> None:
         runs = Runs(one.settings)
         with open(one.base / "runs" / "lock", "r+b") as file:
             fcntl.flock(file, fcntl.LOCK_SH)  # any attempt to take it would fail, and seem to be a run
-            assert runs.holder() is None
-        with runs.locked("1", 0.0):
+            assert runs.lock.holder() is None
+        with runs.lock.locked("1", 0.0):
             seen = [
                 sys.executable,
                 "-P",
@@ -177,8 +177,8 @@ def test_looking_takes_no_lock() -> None:
                 f"""
 from saltern.config.settings import Settings
 from saltern.journal.runs import Runs
-print(Runs(Settings(state_dir={one.settings.state_dir!r})).holder().jid)
+print(Runs(Settings(state_dir={one.settings.state_dir!r})).lock.holder().jid)
 """,
             ]
             assert subprocess.run(seen, capture_output=True, text=True, check=True).stdout == "1\n"
-        assert runs.holder() is None
+        assert runs.lock.holder() is None

@@ -55,7 +55,7 @@ def start(
     needed = any(action.kind in ("state", "highstate") for action in plan.steps)
     make_session(settings).check_roots(needed=needed)  # what could not even begin is not accepted
     _check_place(legs, plan, settings)
-    with legs.accepting():
+    with legs.lock.accepting():
         if (before := _asked_before(legs, order, plan)) is not None:
             return before
         name = _accept(settings, legs, order, plan)

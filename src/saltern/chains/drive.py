@@ -11,40 +11,24 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from saltern.chains import leg as steps
-from saltern.chains.compile import state_id
 from saltern.chains.leg import LegState, decide
-from saltern.chains.legs import Journal, KnownLeg, Legs
+from saltern.chains.leg_work import LegWork
+from saltern.chains.legs import KnownLeg, Legs
 from saltern.chains.order_files import CURRENT
-from saltern.chains.owner import begin_anew, stamp
-from saltern.chains.render import actions_text
-from saltern.chains.results import called_off, in_doubt, not_compiled, refused, results, unknown
-from saltern.chains.segment_runs import SegmentRuns
-from saltern.chains.standing_orders import StandingOrders
-from saltern.chains.statuses import ENDED_WELL, OVER, Leg, Step
+from saltern.chains.results import refused
+from saltern.chains.segments import Segments
+from saltern.chains.statuses import ENDED_WELL, OVER, Leg
 from saltern.chains.turns import comes_its_turn, is_waiting
 from saltern.config.settings import Settings
-from saltern.durable.abandon import abandon
-from saltern.durable.apply import JournalOptions, claim_run
-from saltern.durable.head import restore_session
-from saltern.durable.resume import resume
-from saltern.engine.apply import prepare
-from saltern.engine.request import Request
-from saltern.engine.session import Session
-from saltern.journal.report import report_of
 from saltern.journal.runs import Runs
-from saltern.journal.summaries import RESUMABLE
-from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
-from saltern.language.events import ChunkStarted, Event, Report
+from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import clock
-from saltern.system.private import make_private
-from saltern.system.regular import open_regular
 
 if TYPE_CHECKING:
     from saltern.runtime.ports import EventSink, ResumeQuestion
 
 
 HAND_OVER = 60.0  # seconds at most for the leg before it to let go of the lock
-LEAVING = {"rebooting": Leg.REBOOTING, "updating": Leg.UPDATING}  # a run's status → the leg's
 
 
 def resume_leg(
@@ -65,17 +49,17 @@ def resume_leg(
         raise over(known)
     if is_waiting(known):
         return begin(settings, name, on_event, again=again, question=question)
-    with legs.locked(name):
+    with legs.lock.locked(name):
         if not keep_pause:
             legs.orders.remove(name, "pause")
-        return _Driver(settings, legs, name, on_event, again, question).to_the_end()
+        return _Driver(LegWork(settings, legs, name, on_event, again, question)).to_the_end()
 
 
 def readable(settings: Settings, name: str) -> KnownLeg:
     """What is known of a leg; a damaged journal is put aside, which raises."""
     legs = Legs(settings)
     if name in legs.unknown():
-        with legs.locked(name):
+        with legs.lock.locked(name):
             legs.put_aside(name)
     return legs.known(name)
 
@@ -92,8 +76,8 @@ def begin(
     legs = Legs(settings)
     if not comes_its_turn(legs, name):
         return drive(settings, name)  # which ends it, and runs nothing
-    with legs.locked(name, wait=HAND_OVER):
-        return _Driver(settings, legs, name, on_event, again, question).to_the_end()
+    with legs.lock.locked(name, wait=HAND_OVER):
+        return _Driver(LegWork(settings, legs, name, on_event, again, question)).to_the_end()
 
 
 def left_open(settings: Settings, of: str = "") -> list[str]:
@@ -118,45 +102,21 @@ def drive(
     settings: Settings, name: str, on_event: EventSink | None = None, again: Sequence[str] = ()
 ) -> KnownLeg:
     """Do what is to be done now; the lock of the leg is held."""
-    return _Driver(settings, Legs(settings), name, on_event, again).to_the_end()
+    return _Driver(LegWork(settings, Legs(settings), name, on_event, again)).to_the_end()
 
 
 class _Driver:
-    """One leg, while this process has the lock."""
+    """Does what is decided about a leg, while this process has the lock."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        legs: Legs,
-        name: str,
-        on_event: EventSink | None,
-        again: Sequence[str] = (),
-        question: ResumeQuestion | None = None,
-    ) -> None:
-        self.legs, self.name, self.on_event, self.question = legs, name, on_event, question
-        self.onward = ("chain", "resume", name, *again)  # the build that takes over continues the leg
-        self.head = legs.known(name).head
-        self.settings = self.session(settings).settings
-        self.runs = Runs(self.settings)
-        self.segment_runs = SegmentRuns(self.settings, self.runs)
-        self.orders = StandingOrders(legs, name)
-        self.again = again
-        self.code = stamp()
-        self.actions = {state_id(one.id): one.id for one in legs.known(name).state.plan.every}
-        self.journal: Journal
-
-    def session(self, settings: Settings) -> Session:
-        """By the configuration that the leg was accepted with."""
-        return restore_session(settings, self.head["settings"], self.head.get("pillar") or {})
+    def __init__(self, work: LegWork) -> None:
+        self.work, self.segments = work, Segments(work)
 
     def to_the_end(self) -> KnownLeg:
         """Or to a point where this process has to end: a reboot, an update, an interrupt."""
-        known = self.legs.known(self.name)
-        self.journal = Journal(self.legs, self.name, known.state.records)
-        self.take_up(known.state)
+        self.take_up(self.work.state)
         while self.step(self.look()):
             pass
-        return self.legs.known(self.name)
+        return self.work.legs.known(self.work.name)
 
     def take_up(self, state: LegState) -> None:
         """Record that it begins or continues as planned, or that its process was gone, which is counted."""
@@ -164,190 +124,66 @@ class _Driver:
             return
         replaced = state.status is Leg.UPDATING and state.segment is None
         if state.status in (Leg.PENDING, Leg.QUEUED, Leg.PAUSED, Leg.WAITING) or replaced:
-            self.journal.add("begun", at=clock.now(), pid=os.getpid())
+            self.work.journal.add("begun", at=clock.now(), pid=os.getpid())
             return
         jid = state.segment.jid if state.segment else ""
-        run = self.segment_runs.state(jid) if jid and jid in self.runs.jids() else None
+        run = self.work.segment_runs.state(jid) if jid and jid in self.work.runs.jids() else None
         if run is None or run.status in ("broken", "unbegun"):
-            self.journal.add("recovered", at=clock.now(), run=run.resumed if run else 0)
+            self.work.journal.add("recovered", at=clock.now(), run=run.resumed if run else 0)
 
     def is_over_before_begin(self, state: LegState) -> bool:
         """Whether it waits for its turn, and ends there: by an order, or because its time is over."""
         if state.status is not Leg.QUEUED:
             return False
-        return bool(self.legs.orders.reason(self.name, "cancel")) or isinstance(decide(state), steps.Finish)
+        return bool(self.work.legs.orders.reason(self.work.name, "cancel")) or isinstance(
+            decide(state), steps.Finish
+        )
 
     def look(self) -> LegState:
-        state = self.legs.known(self.name).state
+        state = self.work.state
         if state.status in OVER:
             return state
-        if (reason := self.legs.orders.reason(self.name, "cancel")) and not state.cancelled:
-            self.journal.add("cancel", reason=reason)
-            return self.legs.known(self.name).state
-        reason = self.legs.orders.reason(self.name, "pause")
+        if (reason := self.work.legs.orders.reason(self.work.name, "cancel")) and not state.cancelled:
+            self.work.journal.add("cancel", reason=reason)
+            return self.work.state
+        reason = self.work.legs.orders.reason(self.work.name, "pause")
         if reason and not state.cancelled and state.status is Leg.RUNNING:  # not while the machine goes down
-            self.journal.add("paused", reason=reason)
-            return self.legs.known(self.name).state
+            self.work.journal.add("paused", reason=reason)
+            return self.work.state
         return state
 
     def step(self, state: LegState) -> bool:
         """Whether there is more to do here and now."""
         command = decide(state)
         if command is None:
-            self.legs.orders.remove(self.name, "cancel", "pause", CURRENT)
+            self.work.legs.orders.remove(self.work.name, "cancel", "pause", CURRENT)
             return False
         return _DOERS[type(command)](self, command)
 
-    # -- segments ------------------------------------------------------------------------------------
-
-    def begin(self, command: steps.Begin) -> bool:
-        names = [action.id for action in command.actions]
-        if self.head.get("owner") and stamp() != self.code:
-            self.journal.add("left", status=Leg.UPDATING.value)
-            begin_anew(self.name, self.again)
-        segment = self.legs.known(self.name).state.plan.segment_of(names[0])
-        path = self.legs.segment_path(self.name, segment.name)
-        make_private(os.path.dirname(path))
-        with os.fdopen(
-            open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8"
-        ) as file:
-            file.write(actions_text(command.actions, self.name, last=command.last))
-        session, request = self.session(self.settings), Request(template=path)
-        options = JournalOptions(queue=self.settings.queue_runs, pillar=self.head["pillar"])
-        jid = ""
-        try:
-            with claim_run(session, request, options) as claimed:
-                jid = claimed.jid
-                # From here on the run has a mark: if there is none later, its journal was lost.
-                self.runs.announce(jid)
-                self.journal.add("chunk", jid=jid, actions=names, chunk=segment.name, announced=True)
-                report = claimed.execute(prepare(session, request), self.watch)
-        except CompileError as problem:
-            self.journal.add("results", steps=not_compiled(names, str(problem)))
-            self.runs.withdraw(jid)
-            return True
-        return self.record_run(report.jid, names, report)
-
-    def continue_run(self, command: steps.Continue) -> bool:
-        """The run of a segment was begun. It may be done, broken, or never have come as far as a plan."""
-        jid, names = command.segment.jid, list(command.segment.actions)
-        if jid not in self.runs.jids():
-            return self.record_missing_run(command.segment)
-        state = self.segment_runs.state(jid)
-        if state is None:
-            return self.record_unknown(names)
-        if not state.has_plan:
-            self.journal.add("results", steps=results(Report(), names))
-            return True
-        if state.status in RESUMABLE and self.orders.is_cancelled():
-            return self.record_run(jid, names, report_of(state))
-        if state.status in RESUMABLE:
-            try:
-                report = resume(
-                    self.settings,
-                    jid,
-                    self.watch,
-                    again=self.onward,
-                    ends=self.orders.is_cancelled,
-                    question=self.question,
-                )
-            except KeyboardInterrupt:  # while it waited for a reboot
-                if not self.orders.is_cancelled():
-                    raise
-                report = report_of(self.runs.state(jid))
-            except OperationError as problem:
-                if problem.diagnostics[0].code != "run-not-resumable":
-                    raise
-                report = None  # another process has continued it while we waited
-            if report is not None:
-                return self.record_run(jid, names, report)
-        return self.record_run(jid, names, report_of(self.runs.state(jid)))
-
-    def record_missing_run(self, segment: steps.OpenSegment) -> bool:
-        """Record what the run of a segment has done that has no file. One that was announced has left a mark;
-        without it, a run leaves no file before it acts. If one was removed since, what it did is unknown."""
-        if not segment.announced and not self.segment_runs.may_be_removed(segment.jid):
-            self.journal.add("results", steps=results(Report(), segment.actions))
-            return True
-        return self.record_unknown(segment.actions)
-
-    def record_unknown(self, names: Sequence[str]) -> bool:
-        plan = self.legs.known(self.name).state.plan
-        kinds = {action.id: action for action in (*plan.steps, *plan.finalizers)}
-        self.journal.add("results", steps=unknown({name: kinds[name].repeatable for name in names}))
-        return True
-
-    def record_run(self, jid: str, names: list[str], report: Report) -> bool:
-        """Record how far a run has come. One that can be resumed is not over, unless the leg is cancelled."""
-        state = self.runs.state(jid)
-        status = state.status
-        cancelled = self.orders.cancel_reason()
-        if status not in RESUMABLE or cancelled:
-            kept = self.segment_runs.kept(jid)
-            said = abandon(self.settings, jid, cancelled) if status in RESUMABLE else ""
-            plan = self.legs.known(self.name).state.plan
-            safe = {one.id for one in plan.steps if one.repeatable}
-            rows = results(report, names, plan.kinds)
-            stopped = [name for name in names if rows[name]["status"] == Step.INDETERMINATE.value]
-            rows |= in_doubt(state, names, safe, kept, stopped)
-            rows |= called_off(state, names, said) if said else {}
-            self.journal.add("results", steps=rows, jid=jid)
-            return True
-        if status in LEAVING:
-            self.journal.add("left", status=LEAVING[status].value)
-        # The new build takes over as soon as the run continues; a pause is recorded.
-        return status == "updating" or self.orders.is_paused()
-
-    def watch(self, event: Event) -> None:
-        """Stop before a state if the leg is cancelled or paused; else pass the event on."""
-        if isinstance(event, ChunkStarted) and (self.orders.is_cancelled() or self.orders.is_paused()):
-            raise KeyboardInterrupt
-        if isinstance(event, ChunkStarted) and event.chunk.id in self.actions and not event.frame:
-            self.legs.orders.note_current(self.name, self.actions[event.chunk.id])
-        if self.on_event is not None:
-            self.on_event(event)
-
     def pause(self, command: steps.Pause) -> bool:
-        self.journal.add("paused", reason=command.reason)
+        self.work.journal.add("paused", reason=command.reason)
         return True
 
     def wait(self, _command: steps.Wait) -> bool:
-        self.journal.add("waiting")
+        self.work.journal.add("waiting")
         return True
 
     def deny(self, command: steps.Deny) -> bool:
-        self.journal.add("results", steps=refused(command.action, command.why))
-        return True
-
-    def quarantine(self, _command: steps.Quarantine) -> bool:
-        """Record what its run has done, as far as that is known, and end it for good."""
-        state = self.legs.known(self.name).state
-        rows: dict[str, object] = {}
-        if state.segment is not None and state.segment.jid in self.runs.jids():
-            run, names = self.segment_runs.state(state.segment.jid), state.segment.actions
-            if run is None:
-                rows |= unknown(dict.fromkeys(names, False))
-                self.journal.add("quarantine", steps=rows)
-                return True
-            if run.has_plan:
-                kept = self.segment_runs.kept(state.segment.jid)
-                rows |= results(report_of(run), names) | in_doubt(run, names, (), kept)
-            abandon(self.settings, state.segment.jid, "it broke again and again")
-        self.journal.add("quarantine", steps=rows)
+        self.work.journal.add("results", steps=refused(command.action, command.why))
         return True
 
     def finish(self, command: steps.Finish) -> bool:
-        self.journal.add("finished", status=command.status.value)
+        self.work.journal.add("finished", status=command.status.value)
         return True
 
 
 _DOERS: dict[type, Callable[[_Driver, Any], bool]] = {
-    steps.Begin: _Driver.begin,
-    steps.Continue: _Driver.continue_run,
+    steps.Begin: lambda driver, command: driver.segments.begin(command),
+    steps.Continue: lambda driver, command: driver.segments.continue_run(command),
     steps.Pause: _Driver.pause,
     steps.Wait: _Driver.wait,
     steps.Deny: _Driver.deny,
-    steps.Quarantine: _Driver.quarantine,
+    steps.Quarantine: lambda driver, command: driver.segments.quarantine(command),
     steps.Finish: _Driver.finish,
 }
 

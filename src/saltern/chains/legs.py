@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 from msgspec import Struct
@@ -13,6 +12,7 @@ from saltern.chains.compile import plan_for
 from saltern.chains.document import Chain, read_chain
 from saltern.chains.inputs import secret_names
 from saltern.chains.leg import LegState, fold
+from saltern.chains.leg_lock import LegLock
 from saltern.chains.order_files import OrderFiles
 from saltern.chains.reserve import Reserve
 from saltern.chains.statuses import OVER
@@ -20,7 +20,6 @@ from saltern.config.settings import Settings, state_directory
 from saltern.journal.folder import check_owner
 from saltern.journal.form import KEY, SEALED, Record, Unreadable, age
 from saltern.journal.journals import Journals, Wording
-from saltern.journal.lock_file import LockFile, sign, take, text_of
 from saltern.journal.reader import remove
 from saltern.journal.store import Writer
 from saltern.language import secrets
@@ -29,7 +28,6 @@ from saltern.system import reboot
 from saltern.system.faults import point
 
 REVISED = "revised"  # a record: other inputs for what has not been done yet
-ACCEPT = 120.0  # seconds at most until other processes have accepted their legs
 UNKNOWN = frozenset({"journal-damaged", "journal-unreadable"})
 
 
@@ -57,7 +55,7 @@ class KnownLeg(Struct, frozen=True):
 
 
 class Legs:
-    """The journals of legs, the orders to them, and room for how they end."""
+    """The journals of legs, the orders to them, the lock of the one at work, and room for how they end."""
 
     def __init__(self, settings: Settings) -> None:
         self.folder = os.path.join(state_directory(settings), "chains")
@@ -65,7 +63,7 @@ class Legs:
         self.journals = Journals(self.folder, WORDING, self._read, keep=settings.keep_runs)
         self.orders = OrderFiles(self.folder)
         self.reserve = Reserve(self.folder)
-        self._lock = LockFile(os.path.join(self.folder, "lock"))
+        self.lock = LegLock(self.folder, self.journals)
 
     def path(self, leg: str) -> str:
         return self.journals.path(leg)
@@ -146,42 +144,9 @@ class Legs:
             remove(self.path(leg))
             shutil.rmtree(os.path.join(self.folder, leg), ignore_errors=True)
 
-    def holder(self) -> str:
-        """The leg that is at work in some process; empty if none is."""
-        text = self._lock.holder()
-        return "" if text is None else text.decode(errors="replace") or "of unknown number"
-
     def ahead_of(self, leg: str) -> list[str]:
         """The legs that are not over and were accepted before this one, the oldest first."""
         return [one for one in reversed(self.unfinished()) if age(one) < age(leg)]
-
-    @contextmanager
-    def accepting(self) -> Iterator[None]:
-        """Only one process at a time accepts a leg; it does so in no time, so the others wait for it."""
-        try:
-            file = LockFile(os.path.join(self.folder, "accept")).open()
-        except OSError as problem:
-            raise self.journals.no_folder(self.folder, problem) from None
-        try:
-            take(file, ACCEPT)
-            yield
-        finally:
-            os.close(file)
-
-    @contextmanager
-    def locked(self, leg: str, wait: float = 0.0) -> Iterator[None]:
-        """Hold the lock of the legs. Raises ``OperationError`` that names the leg at work, if it keeps the
-        lock for ``wait`` seconds."""
-        try:
-            file = self._lock.open()
-        except OSError as problem:
-            raise self.journals.no_folder(self._lock.path, problem) from None
-        try:
-            _take(file, wait)
-            sign(file, leg.encode())
-            yield
-        finally:
-            os.close(file)
 
 
 class Journal:
@@ -215,16 +180,6 @@ class Journal:
         finally:
             writer.close()
         self._next = writer.next_number
-
-
-def _take(file: int, wait: float) -> None:
-    try:
-        take(file, wait)
-    except BlockingIOError:
-        who = text_of(file).decode(errors="replace")
-        what = f"a chain is running on this machine: {who or 'of unknown number'}"
-        fix = "wait for it, or end it with `saltern chain cancel`"
-        raise OperationError(Diagnostic(code="chain-busy", what=what, fix=fix)) from None
 
 
 def read_secretly(text: str, file: str, inputs: Mapping[str, Any]) -> Chain:

@@ -31,7 +31,7 @@ def change(settings: Settings, name: str, kind: str, /, **body: object) -> Known
     """Retry, skip, done or release. Refused if the statuses do not allow it."""
     legs = Legs(settings)
     legs.known(name)
-    with legs.locked(name):
+    with legs.lock.locked(name):
         known = legs.known(name)
         _allowed(known, kind, body)
         journal = Journal(legs, name, known.state.records)
@@ -43,7 +43,7 @@ def revise(settings: Settings, name: str, pillar: Mapping[str, Any], revision: i
     """Give a leg that is not at work other inputs; what it has done stays as it is."""
     legs = Legs(settings)
     legs.known(name)
-    with legs.locked(name):
+    with legs.lock.locked(name):
         known = legs.known(name)
         if known.state.status in ENDED_WELL or known.state.quarantined:
             _allowed(known, "retry", {})
@@ -68,11 +68,11 @@ def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> 
     legs.orders.write(name, "cancel", reason)
     if now and _may_stop(known, settings):
         _stop_programs(known, settings)
-    if legs.holder() == name or has_waiter(legs, name):
+    if legs.lock.holder() == name or has_waiter(legs, name):
         return None
     if known.state.status is Leg.QUEUED:
         return drive(settings, name)  # which ends it, and runs nothing
-    with legs.locked(name):
+    with legs.lock.locked(name):
         return drive(settings, name)
 
 
@@ -86,9 +86,9 @@ def pause(settings: Settings, name: str, reason: str) -> KnownLeg | None:
     if known.state.status is Leg.PAUSED:
         return known
     legs.orders.write(name, "pause", reason)
-    if legs.holder() == name or known.state.status in (Leg.REBOOTING, Leg.UPDATING, Leg.QUEUED):
+    if legs.lock.holder() == name or known.state.status in (Leg.REBOOTING, Leg.UPDATING, Leg.QUEUED):
         return None
-    with legs.locked(name):
+    with legs.lock.locked(name):
         return drive(settings, name)
 
 
@@ -103,7 +103,7 @@ def _stop_programs(known: KnownLeg, settings: Settings) -> None:
     segment, runs = known.state.segment, Runs(settings)
     if segment is None:
         return
-    holder, folder = runs.holder(), runs.kept_folder(segment.jid)
+    holder, folder = runs.lock.holder(), runs.kept_folder(segment.jid)
     if holder is not None and holder.jid == segment.jid:
         _interrupt(holder.pid)
         return

@@ -22,7 +22,7 @@ class SegmentRuns:
         """What the run of a segment has done; None: its journal is damaged, so that is unknown."""
         if not self._runs.is_damaged(jid):
             return self._runs.state(jid)
-        with self._runs.locked(jid, clock.now(), wait=self._settings.queue_runs):
+        with self._runs.lock.locked(jid, clock.now(), wait=self._settings.queue_runs):
             if self._runs.is_damaged(jid):
                 self._runs.put_aside(jid)
                 return None

@@ -35,7 +35,7 @@ def as_data(known: KnownLeg, settings: Settings) -> dict[str, object]:
     for name, still in running(known, settings).items():
         status = Step.RUNNING if still else Step.INDETERMINATE
         now[name] = {"status": status.value, "comment": "" if still else WAS}
-    at_work = legs.holder() == known.id
+    at_work = legs.lock.holder() == known.id
     if (name := legs.orders.current(known.id)) and name not in now and _is_open(known, name):
         now[name] = {"status": (Step.RUNNING if at_work else Step.INDETERMINATE).value}
         now[name]["comment"] = "" if at_work else WAS
@@ -126,7 +126,7 @@ def running(known: KnownLeg, settings: Settings) -> dict[str, bool]:
         return {}
     run = runs.state(segment.jid)
     begun = begun_in(run) if run.has_plan and not run.is_over else {}
-    holder = runs.holder()
+    holder = runs.lock.holder()
     lives = holder is not None and holder.jid == segment.jid
     lives = lives or bool(ledger.at_work(runs.kept_folder(segment.jid)))
     return {name: lives for name in segment.actions if state_id(name) in begun and not run.open_barriers}

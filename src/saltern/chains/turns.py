@@ -21,7 +21,7 @@ STUCK = (Leg.PAUSED, Leg.RUNNING)  # of a leg that no process works on: it waits
 def refuse_if_stuck(legs: Legs) -> None:
     """Raise if a leg waits for an operator: behind it there is no turn to wait for."""
     for name in legs.unfinished():
-        if legs.holder() != name and legs.known(name).state.status in STUCK:
+        if legs.lock.holder() != name and legs.known(name).state.status in STUCK:
             what = f"{name} is not over, and a machine does one chain at a time"
             fix = f"`saltern chain resume {name}` resumes it, `saltern chain cancel {name}` ends it"
             raise OperationError(Diagnostic(code="chain-busy", what=what, fix=fix))

@@ -397,7 +397,7 @@ def _status(args: SimpleNamespace, engine: Session) -> int:
             as_data(one, engine.settings) if isinstance(one, KnownLeg) else unread(leg) for leg, one in found
         ]
         return write_legs(args, engine, rows)
-    lines = [summary(leg, one, at_work=legs.holder() == leg) for leg, one in found]
+    lines = [summary(leg, one, at_work=legs.lock.holder() == leg) for leg, one in found]
     print("\n".join((HEAD, *lines)) if found else "no chain was run yet")
     return exits.OK
 

@@ -127,7 +127,9 @@ class LegDriver:
 
     def _is_driven(self, name: str, problem: OperationError) -> bool:
         code = problem.diagnostics[0].code
-        return code == "chain-over" or (code == "chain-busy" and Legs(self.settings).holder() in (name, ""))
+        return code == "chain-over" or (
+            code == "chain-busy" and Legs(self.settings).lock.holder() in (name, "")
+        )
 
     def _watch(self, event: Event) -> None:
         if isinstance(event, ChunkStarted) and self.follower.is_cancelled() and (known := self._begun()):

@@ -156,7 +156,7 @@ class _Orders:
 
     def _note(self, name: str) -> None:
         """Record the order in the journal of the leg, which continues by it after a reboot, too."""
-        with self.legs.locked(name):
+        with self.legs.lock.locked(name):
             known = self.legs.known(name)
             body = {"order": self.asked.order, "verb": self.asked.verb, "until": self.asked.until}
             Journal(self.legs, name, known.state.records).add("order", **body, denied=list(self.denied))

@@ -16,7 +16,7 @@ def abandon(settings: Settings, jid: str, why: str) -> str:
     What came of a reboot that was under way; empty if none was.
     """
     runs = Runs(settings)
-    with runs.locked(jid, clock.now(), wait=settings.queue_runs):
+    with runs.lock.locked(jid, clock.now(), wait=settings.queue_runs):
         cancelled = cancel_reboot(runs, jid, settings)
         state = runs.state(jid)
         if state.status in RESUMABLE:

@@ -80,7 +80,7 @@ def _open_programs(runs: Runs, jid: str, *, resumed: bool) -> ProgramKeeper:
 
 def _sealing(writer: Writer) -> Callable[[Entry], object]:
     """Seals what programs print, as the journal is."""
-    seal = writer.seal()
+    seal = writer.seal.open()
     return lambda entry: entry if entry.ran is None else seal.sealed(to_builtins(entry))
 
 

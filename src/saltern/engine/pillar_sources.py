@@ -4,39 +4,65 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from saltern.compat.pillars.ports import Asked
 from saltern.config.settings import cache_directory
 
 if TYPE_CHECKING:
+    from saltern.compat.library import Library
     from saltern.config.settings import Settings
     from saltern.engine.renderer_factory import RendererFactory
+    from saltern.facts.grains import Grains
+    from saltern.facts.tops import TopReader
+    from saltern.modules.api.salt import Salt
+    from saltern.render.renderers import Renderers
     from saltern.sources.tree import Tree
     from saltern.targeting.match import Subject
 
-MakeTree = Callable[[Mapping[str, Sequence[str]]], "Tree"]
+CompileRoots = Callable[[Mapping[str, Sequence[str]], Mapping[str, object]], dict[str, object]]
 
 
-class Run(Protocol):
-    """What is asked of the run that compiles its pillar."""
+class PillarRun(Protocol):
+    """What is asked of the session that compiles its pillar."""
 
     settings: Settings
-    salt: Any
+    trust: bool
+    salt: Salt
     opts: dict[str, object]
-    grains: Any
+    grains: Grains
+    factory: RendererFactory
+
+    @property
+    def library(self) -> Library: ...
 
     def subject(self) -> Subject: ...
 
-    def compile_pillar_roots(
-        self, roots: Mapping[str, Sequence[str]], known: Mapping[str, object]
-    ) -> dict[str, object]: ...
+    def make_tree(self, roots: Mapping[str, Sequence[str]]) -> Tree: ...
+
+    def tops(self, tree: Tree, renderers: Renderers) -> TopReader: ...
 
 
-def make_asked(
-    session: Run, factory: RendererFactory, make_tree: MakeTree, pillar: dict[str, object]
-) -> Asked:
+def add_sources(
+    session: PillarRun, compiled: dict[str, object], compile_roots: CompileRoots
+) -> dict[str, object]:
+    """The pillar with what the sources of ``ext_pillar`` add to it."""
+    from saltern.compat.pillar import ext_pillar
+
     settings = session.settings
+    entries = settings.extra["ext_pillar"]
+    return ext_pillar(
+        session.library,
+        entries if isinstance(entries, list) else [entries],
+        compiled,
+        asked=_make_asked(session, compiled, compile_roots),
+        strategy=settings.pillar_source_merging_strategy,
+        merge_lists=settings.pillar_merge_lists,
+    )
+
+
+def _make_asked(session: PillarRun, pillar: dict[str, object], compile_roots: CompileRoots) -> Asked:
+    settings, factory, make_tree = session.settings, session.factory, session.make_tree
 
     def template(path: str, values: Mapping[str, object]) -> str:
         """A file as a Jinja template; what it includes is looked for beside it."""
@@ -52,7 +78,7 @@ def make_asked(
         return renderers.data(text, pipe=pipe, env="base")
 
     def compiled(roots: Mapping[str, list[str]]) -> dict[str, object]:
-        return session.compile_pillar_roots(roots, pillar)
+        return compile_roots(roots, pillar)
 
     def is_in(group: str) -> bool:
         from saltern.targeting.match import matches

@@ -10,7 +10,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mea
 from saltern.modules.api.salt import Salt
 from saltern.render.jinja.door import JinjaDoor
 from saltern.render.pipe import RENDERERS, Others, parse_pipe
-from saltern.render.pipeline import Renderers
+from saltern.render.renderers import Renderers
 from saltern.render.yaml_cache import YamlCache
 from saltern.render.yaml_limits import Limits
 from saltern.sources.tree import Tree

@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING
 from saltern.compat.places import present
 from saltern.config.minion import options
 from saltern.config.settings import Settings, has_repositories
+from saltern.engine.addresses import option_values
 from saltern.engine.renderer_factory import RendererFactory
+from saltern.engine.session_pillar import SessionPillar
 from saltern.facts.grains import Grains, collect
-from saltern.language.diagnostics import (
-    Diagnostic,
-    Diagnostics,
-    OperationError,
-    PillarError,
-    Severity,
-)
+from saltern.language.diagnostics import Diagnostic, Diagnostics, Severity
 from saltern.modules.api.caller import ModuleCaller
 from saltern.modules.api.context import Run
 from saltern.modules.api.registry import Provider, Registry
@@ -32,10 +28,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from saltern.compat.library import Library
-    from saltern.compat.pillars.ports import Asked
     from saltern.facts.tops import TopReader
     from saltern.language.events import Event
-    from saltern.render.pipeline import Renderers
+    from saltern.render.renderers import Renderers
     from saltern.runtime.ports import EventSink, ResumeQuestion
     from saltern.system.clock import Clock
     from saltern.system.host import Host
@@ -99,22 +94,21 @@ class Session:
         self.registry = registry or self._registry(first)
         self.salt = Salt(self.registry)
         self._texts = texts
-        self.tree = _published_tree(settings) if settings.file_tree else self._tree(settings.file_roots)
+        self.tree = _published_tree(settings) if settings.file_tree else self.make_tree(settings.file_roots)
         self.grains: Grains = grains if isinstance(grains, Grains) else collect(settings, grains, trust=trust)
         self.resume_question: ResumeQuestion | None = None  # for states with ``resume: ask``
-        self._override = dict(pillar or {})
+        self.pillar_compiler = SessionPillar(self, pillar or {})
         self.pillar: dict[str, object] = {}
         self.opts: dict[str, object] = {
             **options(settings, _user() if trust else ""),
             "grains": self.grains,
             "pillar": self.pillar,
         }
-        if trust and any(map(_has_sdb, settings.extra.values())):
-            self._resolve_options()
+        if trust:
+            self.opts.update(option_values(settings.extra, self.opts))
         self.warnings: list[Diagnostic] = []  # about grains and pillar
-        self.pillar_given: dict[str, list[Assigned]] = {}  # by the top files of the pillar
         self._about_grains: list[Diagnostic] = []
-        self._factory = RendererFactory(
+        self.factory = RendererFactory(
             settings,
             salt=self.salt,
             grains=self.grains,
@@ -123,7 +117,7 @@ class Session:
             others=self._other_renderer,
             facts_only=facts_only,
         )
-        self.renderers = self._factory.make(self.tree, self.pillar)
+        self.renderers = self.factory.make(self.tree, self.pillar)
         if settings.file_tree and settings.agent_socket:
             from saltern.engine.controller_files import ControllerFiles
 
@@ -146,31 +140,6 @@ class Session:
         if "grains" in self._salt_style:
             self._add_custom_grains()
 
-    def _resolve_options(self) -> None:
-        """``sdb://`` addresses in the configuration: functions and sources see the values."""
-        from saltern.modules.lib import sdb
-
-        try:
-            self.opts.update(
-                {name: sdb.resolved(value, self.opts) for name, value in self.settings.extra.items()}
-            )
-        except sdb.SdbError as problem:
-            what = f"an sdb:// address in the configuration has no value: {problem}"
-            raise OperationError(Diagnostic(code="sdb", what=what)) from None
-
-    def _without_addresses(self, compiled: dict[str, object]) -> dict[str, object]:
-        """The pillar with the values that ``sdb://`` addresses in it stand for."""
-        if not self.trust or not _has_sdb(compiled):
-            return compiled
-        from saltern.modules.lib import sdb
-
-        try:
-            found: dict[str, object] = sdb.resolved(compiled, self.opts)
-        except sdb.SdbError as problem:
-            what = f"an sdb:// address in the pillar has no value: {problem}"
-            raise PillarError(Diagnostic(code="sdb", what=what)) from None
-        return found
-
     def _registry(self, first: Sequence[Provider]) -> Registry:
         if not self.trust:
             from saltern.compat.unread import Unread
@@ -181,7 +150,8 @@ class Session:
             after=(_SaltStyle(self, "installed"),),
         )
 
-    def _tree(self, roots: Mapping[str, Sequence[str]]) -> Tree:
+    def make_tree(self, roots: Mapping[str, Sequence[str]]) -> Tree:
+        """A tree of these roots, with the limits and the texts of this session."""
         return Tree(roots, max_size=self.settings.max_sls_size, texts=self._texts, links_out=self.trust)
 
     @cached_property
@@ -220,7 +190,10 @@ class Session:
     def load_pillar(self) -> None:
         """Compile the pillar into ``pillar``, which stays the same object. Raises if it is wrong."""
         self.warnings = [*self._about_sources, *self._about_grains]
-        compiled = self._compiled_pillar()
+        try:
+            compiled = self.pillar_compiler.compile()
+        finally:
+            self.warnings += self.pillar_compiler.warnings
         self.pillar.clear()
         self.pillar.update(compiled)
 
@@ -281,79 +254,12 @@ class Session:
         first = bool(settings.extra.get("master_tops_first"))
         return joined(given, more, where, found, first=first, known=self.tree)
 
-    def _compiled_pillar(self) -> dict[str, object]:
-        settings = self.settings
-        compiled: dict[str, object] = {}
-        if settings.agent_socket:
-            from saltern.engine.agent_pillar import ask_pillar
-
-            compiled, warnings = ask_pillar(settings, self._override)
-            self.warnings += warnings
-        elif any(os.path.isdir(root) for roots in settings.pillar_roots.values() for root in roots):
-            compiled = self.compile_pillar_roots(settings.pillar_roots, self._override)
-        if self.trust and not settings.agent_socket and (entries := settings.extra.get("ext_pillar")):
-            from saltern.compat.pillar import ext_pillar
-
-            compiled = ext_pillar(
-                self.library,
-                entries if isinstance(entries, list) else [entries],
-                compiled,
-                asked=self._asked(compiled),
-                strategy=settings.pillar_source_merging_strategy,
-                merge_lists=settings.pillar_merge_lists,
-            )
-        compiled = self._without_addresses(compiled)
-        if not self._override:
-            return compiled
-        from saltern.language.merge import merge
-
-        merged = merge(compiled, self._override, strategy="smart", merge_lists=settings.pillar_merge_lists)
-        assert isinstance(merged, dict)
-        return merged
-
-    def compile_pillar_roots(
-        self, roots: Mapping[str, Sequence[str]], known: Mapping[str, object]
-    ) -> dict[str, object]:
-        """The pillar of these roots; ``known`` is what their templates see of it meanwhile."""
-        from saltern.facts.pillar import PillarCompiler, pillar_environments
-
-        settings = self.settings
-        tree = self._tree(roots)
-        renderers = self._factory.make(tree, dict(known), for_pillar=True)
-        compiler = PillarCompiler(
-            tree,
-            renderers,
-            self.tops(tree, renderers),
-            strategy=settings.pillar_source_merging_strategy,
-            merge_lists=settings.pillar_merge_lists,
-            order=settings.env_order,
-        )
-        compiled = compiler.compile(self.subject(), pillar_environments(settings, tree))
-        self.warnings += compiler.warnings
-        self.pillar_given = {**self.pillar_given, **compiler.given}
-        return compiled
-
-    def _asked(self, pillar: dict[str, object]) -> Asked:
-        """What a source of ``ext_pillar`` may ask of this run."""
-        from saltern.engine.pillar_sources import make_asked
-
-        return make_asked(self, self._factory, self._tree, pillar)
-
     def _other_renderer(self, name: str) -> Callable[..., object] | None:
         if not self.trust:
             return None
         from saltern.compat.renderers import renderer
 
         return renderer(self.library, name)
-
-
-def _has_sdb(value: object) -> bool:
-    """Whether data has an address of a store in it."""
-    if isinstance(value, str):
-        return value.startswith("sdb://")
-    if isinstance(value, Mapping):
-        return any(map(_has_sdb, value.values()))
-    return isinstance(value, list) and any(map(_has_sdb, value))
 
 
 def _user() -> str:

@@ -17,7 +17,7 @@ from saltern.language.merge import merge
 from saltern.language.ordered import like
 from saltern.language.source import Mark, SlsRef
 from saltern.render.document import Document
-from saltern.render.pipeline import Renderers
+from saltern.render.renderers import Renderers
 from saltern.sources.tree import Tree
 from saltern.targeting.match import Subject
 from saltern.targeting.top import Assigned

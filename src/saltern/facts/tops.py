@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from saltern.language.diagnostics import CompileError, Diagnostics
 from saltern.language.source import SlsRef
 from saltern.render.document import Document
-from saltern.render.pipeline import Renderers
+from saltern.render.renderers import Renderers
 from saltern.sources.tree import SlsSource, Tree
 from saltern.targeting.match import Subject
 from saltern.targeting.top import Assigned, Sections, assigned, includes, parse_top

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 
 from saltern.config.settings import Settings, state_directory
 from saltern.journal.fold import RunState, fold
@@ -39,7 +38,8 @@ WORDING = Wording(
 class Runs:
     """The journals of runs, and what is known of the programs that they have started.
 
-    ``opens``: secrets in them are opened, to resume a run; without it they are masked.
+    ``opens``: secrets in them are opened, to resume a run; without it they are masked. ``lock``: only one run
+    at a time is at work on this machine.
     """
 
     def __init__(self, settings: Settings, *, opens: bool = False) -> None:
@@ -49,7 +49,7 @@ class Runs:
         check_owner(base, self.folder, lock)
         self._opens = opens
         self._journals = Journals(self.folder, WORDING, self._folded, keep=settings.keep_runs)
-        self._lock = RunLock(lock, self._journals)
+        self.lock = RunLock(lock, self._journals)
 
     def path(self, jid: str) -> str:
         return self._journals.path(jid)
@@ -109,7 +109,7 @@ class Runs:
 
     def summaries(self) -> Iterator[Summary]:
         """One for each run, the newest first."""
-        holder, last = self._lock.holder(), self._lock.last_holder()
+        holder, last = self.lock.holder(), self.lock.last_holder()
         for jid in self.jids():
             try:
                 state = self._journals.read(jid)
@@ -138,16 +138,6 @@ class Runs:
         else:
             return
         ledger.remove(keeper.output_folder(self.kept_folder(jid)))
-
-    def holder(self) -> Held | None:
-        """Who holds the lock of this machine now; None if no process does."""
-        return self._lock.holder()
-
-    def locked(
-        self, jid: str, started: float, *, wait: float = 0.0, new: bool = False, asked: str = ""
-    ) -> AbstractContextManager[str]:
-        """Hold the lock of this machine; gives the number of the run, see ``RunLock.locked``."""
-        return self._lock.locked(jid, started, wait=wait, new=new, asked=asked)
 
 
 def _is_over(path: str) -> bool:

@@ -15,6 +15,7 @@ from msgspec import msgpack
 
 from saltern.journal.folder import make_folder
 from saltern.journal.form import PLAIN, SEALED, SIDES, Record, checksum, new_path, remove_key
+from saltern.journal.run_seal import RunSeal
 from saltern.language import numbers, secrets
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.atomic import sync_directory
@@ -23,7 +24,6 @@ from saltern.system.regular import open_regular
 
 if TYPE_CHECKING:
     from saltern.journal.record_file import RecordFile
-    from saltern.journal.seal import Seal
 
 DEEPEST = 200  # levels of data that are kept
 Saved = Sequence[tuple[int, str, bytes]]
@@ -46,10 +46,9 @@ class Writer:
         self._file: RecordFile | None = None
         self._encoder = msgpack.Encoder(enc_hook=_as_text, order=None)
         self._rows: list[tuple[object, ...]] = []
-        self._broken = ""
+        self.broken = ""  # why it cannot be written any more
         self.writing = False  # to write it down is an effect, too, but not one of the run
-        self._seal: Seal | None = None  # made for the first secret
-        self._announced = False  # the journal says that it has any
+        self.seal = RunSeal(path)
 
     def add_row(self, row: tuple[object, ...]) -> None:
         """One of many short ones: those that follow each other become one record, ``rows``."""
@@ -58,7 +57,10 @@ class Writer:
     def add(self, kind: str, body: object) -> None:
         self._gather()
         if secrets.known():
-            body = self._without_secrets(body)
+            body, is_first = self.seal.sealed(body)
+            if is_first:
+                self._waiting.append((self._next, SEALED, self._encoder.encode({})))
+                self._next += 1
         try:
             data = self._encoder.encode(body)
         except (OverflowError, TypeError, ValueError, RecursionError):
@@ -66,40 +68,15 @@ class Writer:
         self._waiting.append((self._next, kind, data))
         self._next += 1
 
-    def _without_secrets(self, body: object) -> object:
-        """The body with its secrets sealed, after a record that says that there are any."""
-        from saltern.journal.seal import Seal
-
-        self._seal = self._seal or Seal(self.path)
-        sealed = self._seal.sealed(body)
-        if sealed is not body and not self._announced:
-            self._announced = True
-            self._waiting.append((self._next, SEALED, self._encoder.encode({})))
-            self._next += 1
-        return sealed
-
     @property
     def next_number(self) -> int:
         """Of the record that is added next."""
         return self._next
 
-    def seal(self) -> Seal:
-        """What secrets of this run are sealed with, also outside of its journal; durable."""
-        from saltern.journal.seal import Seal
-
-        self._seal = self._seal or Seal(self.path)
-        make_folder(os.path.dirname(self.path))
-        self._seal.keep(new=True)
-        return self._seal
-
     def _gather(self) -> None:
         if self._rows:
             rows, self._rows = self._rows, []
             self.add("rows", rows)
-
-    @property
-    def broken(self) -> bool:
-        return bool(self._broken)
 
     def sync(self) -> None:
         """All that waits survives a loss of power."""
@@ -111,8 +88,8 @@ class Writer:
 
     def _save(self, level: str) -> None:
         """A write that failed is not tried again: what of it is on the disk is not known."""
-        if self._broken:
-            raise _stopped(self.path, self._broken)
+        if self.broken:
+            raise _stopped(self.path, self.broken)
         self._gather()
         if not self._waiting or self.writing:
             return
@@ -127,13 +104,11 @@ class Writer:
 
         point("journal.write")
         try:
-            if self._seal is not None:
-                make_folder(os.path.dirname(self.path))
-                self._seal.keep()
+            self.seal.keep()
             written = self._opened().write(self._waiting, level)
         except (sqlite3.Error, OSError) as problem:
-            self._broken = str(problem)
-            raise _stopped(self.path, self._broken) from None
+            self.broken = str(problem)
+            raise _stopped(self.path, self.broken) from None
         if _listener is not None:
             _listener(self.path, self._waiting[:written])
         del self._waiting[:written]

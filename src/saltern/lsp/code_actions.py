@@ -19,7 +19,7 @@ FIX_ALL = "source.fixAll.saltern"
 def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
     uri = params.text_document.uri
     rows = ls.document(uri).rows
-    text, problems = ls.problems.get(ls.path(uri), ("", []))
+    text, problems = ls.reports.problems.get(ls.path(uri), ("", []))
     if text != rows.text:
         return []  # the problems are of another text; it is being checked
     first, last = (rows.offset(one.line, one.character) for one in (params.range.start, params.range.end))

@@ -87,7 +87,7 @@ def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     found = lookup.note(desk, place)
     parts = [found.text] if found else []
     span = found.span if found else None
-    checked, problems = ls.problems.get(desk.path, ("", []))
+    checked, problems = ls.reports.problems.get(desk.path, ("", []))
     for problem in problems if checked == rows.text else ():
         shown = span_of(problem.diagnostic.where, rows)
         code = problem.diagnostic.code
@@ -152,19 +152,19 @@ def initialized(ls: Server, _params: types.InitializedParams) -> None:
 
 
 def did_open(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
-    ls.check(params.text_document.uri)
+    ls.reports.check(params.text_document.uri)
 
 
 def did_change(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
-    ls.changed(params.text_document.uri)
+    ls.reports.changed(params.text_document.uri)
 
 
 def did_save(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
-    ls.check(params.text_document.uri, saved=True)
+    ls.reports.check(params.text_document.uri, saved=True)
 
 
 def did_close(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
-    ls.closed(params.text_document.uri)
+    ls.reports.closed(params.text_document.uri)
 
 
 def folders_changed(ls: Server, _params: types.DidChangeWorkspaceFoldersParams) -> None:
@@ -175,7 +175,7 @@ def files_changed(ls: Server, params: types.DidChangeWatchedFilesParams) -> None
     """By another program: a checkout, say."""
     for one in params.changes:
         if os.path.isabs(path_of(one.uri)):
-            ls.check(one.uri, saved=True, pause=1.0)
+            ls.reports.check(one.uri, saved=True, pause=1.0)
 
 
 def view_text(ls: Server, params: Any) -> str:

@@ -1,29 +1,26 @@
-"""The server: what is open, which tree it belongs to, and what the last check said about it."""
+"""The server: what is open, and which tree it belongs to."""
 
 from __future__ import annotations
 
 import os
 import re
-from threading import Lock
 
 from lsprotocol import types
-from msgspec.structs import replace
 from pygls.lsp.server import LanguageServer
 
 from saltern import __version__
-from saltern.lsp.checks import PAUSE, Checker, Done, Task
 from saltern.lsp.desk import Desk
-from saltern.lsp.documents import Document, OpenFiles, encoding, path_of, uri_of
+from saltern.lsp.documents import Document, OpenFiles, encoding, path_of
 from saltern.lsp.index import Index
 from saltern.lsp.manual import Manual
 from saltern.lsp.positions import Lines
-from saltern.lsp.shown import Pages, diagnostic
+from saltern.lsp.reports import Reports
+from saltern.lsp.shown import Pages
 from saltern.lsp.sites import Given, Site, Sites
-from saltern.lsp.worker import Problem
 
 
 class Server(LanguageServer):
-    """``problems`` are those last reported, by path, with the text that they were found in."""
+    """What is open and where it belongs; ``reports`` is what is said about it."""
 
     def __init__(self, given: Given) -> None:
         super().__init__("saltern", __version__, max_workers=8)
@@ -31,14 +28,8 @@ class Server(LanguageServer):
         self.sites = Sites(given, os.environ)
         self.index = Index(self.opened_text)
         self.pages = Pages()
-        self.problems: dict[str, tuple[str, list[Problem]]] = {}
-        self._checkers: dict[Site, Checker] = {}
+        self.reports = Reports(self)
         self._manuals: dict[Site, Manual] = {}
-        self._extra: dict[Site, set[str]] = {}  # by site: files that are reported though they are not open
-        self._publishing = Lock()
-        self._shown_failures: set[str] = set()
-
-    # -- files -----------------------------------------------------------------------------------------
 
     def begin(self, params: types.InitializeParams) -> None:
         """Documents that count as the protocol says; see ``documents``."""
@@ -104,114 +95,6 @@ class Server(LanguageServer):
             outline=self.index.outline(path, site.settings.renderer),
         )
 
-    # -- checks ----------------------------------------------------------------------------------------
-
-    def check(self, uri: str, *, saved: bool = False, pause: float = 0.0) -> None:
-        path = self.path(uri)
-        if not os.path.isabs(path):  # a buffer that has no file, in an editor that has no folder
-            return
-        paths = frozenset({path})
-        task = Task(paths=paths, saved=paths if saved else frozenset(), whole=saved)
-        self._checker(self.sites.of(path)).ask(task, pause)
-
-    def changed(self, uri: str) -> None:
-        self.check(uri, pause=PAUSE)
-
-    def closed(self, uri: str) -> None:
-        """Withdraw what was reported about a text that is gone; the rest of the tree sees the file again."""
-        path = self.path(uri)
-        self._publish(path, [])
-        site = self.sites.of(path)
-        if any(self.sites.of(one) is site for one in self._open_paths()):
-            self._checker(site).ask(Task(paths=frozenset(), whole=True), PAUSE)
-
-    def _checker(self, site: Site) -> Checker:
-        known = self._checkers.get(site)
-        if known is None:
-            known = self._checkers[site] = Checker(site, self.given, texts=self._texts, done=self._checked)
-        return known
-
-    def _open_paths(self) -> list[str]:
-        return [self.path(uri) for uri in list(self.files.text_documents)]
-
-    def _texts(self, site: Site) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for path in self._open_paths():
-            text = self.opened_text(path)
-            if text is not None and self.sites.of(path) is site:
-                found[path] = text
-        return found
-
-    def _checked(self, done: Done) -> None:
-        """In the checker's thread."""
-        site, answer = done.site, done.answer
-        if answer.failed:
-            self._show_failure(answer.failed)
-            return
-        site.pillar_keys = tuple(answer.pillar) or site.pillar_keys
-        extra = self._extra.setdefault(site, set())
-        for path in done.task.saved:
-            extra |= self.index.dependents(site, path)
-        found = _by_path(done, [*done.texts, *extra])
-        for path in {*done.texts, *extra} if done.whole else done.task.paths & set(done.texts):
-            self._publish(path, found.get(path, []), done.texts.get(path))
-        if done.whole:
-            extra &= set(found)
-
-    def _publish(self, path: str, problems: list[Problem], checked: str | None = None) -> None:
-        with self._publishing:
-            document = self.files.opened(path)
-            text = self.index.text(path) or ""
-            if document is not None and checked is not None and document.source != checked:
-                return  # it was changed meanwhile, and is checked again
-            if not problems and not self.problems.get(path, ("", []))[1] and document is None:
-                return
-            self.problems[path] = (text, problems)
-            lines = Lines(text, self.encoding)
-            self.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(
-                    uri=document.uri if document else uri_of(path),
-                    version=document.version if document else None,
-                    diagnostics=[diagnostic(one, lines, self.rows, self.pages) for one in problems],
-                )
-            )
-
-    def _show_failure(self, why: str) -> None:
-        """Once: the next change would only say it again."""
-        if why not in self._shown_failures:
-            self._shown_failures.add(why)
-            self.window_log_message(
-                types.LogMessageParams(types.MessageType.Error, f"saltern could not check: {why}")
-            )
-
     def end(self) -> None:
-        for checker in self._checkers.values():
-            checker.stop()
+        self.reports.end()
         self.pages.remove()
-
-
-def _by_path(done: Done, paths: list[str]) -> dict[str, list[Problem]]:
-    """Problems by the path that the editor knows.
-
-    Those of no file go to the one that was asked about; so do those of another file that kept all from being
-    compiled, such as a pillar that is wrong.
-    """
-    site = done.site
-    spelt = {alias: path for path in paths for alias in (*site.aliases(path), os.path.realpath(path))}
-    asked = next(iter(sorted(done.task.paths & set(done.texts)) or sorted(done.texts)), None)
-    found: dict[str, list[Problem]] = {}
-    for problem in done.answer.problems:
-        where = problem.diagnostic.where
-        path = spelt.get(where.file) if where else None
-        if path is None and asked and (done.answer.stopped or where is None or not os.path.isabs(where.file)):
-            path, problem = asked, _moved(problem)
-        if path is not None:
-            found.setdefault(path, []).append(problem)
-    return found
-
-
-def _moved(problem: Problem) -> Problem:
-    """At the top of a file that it is not in; so it says where it is."""
-    one = problem.diagnostic
-    diagnostic = replace(one, what=f"{one.where}: {one.what}" if one.where else one.what, where=None)
-    return Problem(diagnostic=diagnostic, information=problem.information)

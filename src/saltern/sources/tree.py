@@ -1,4 +1,4 @@
-"""The roots of a tree: environments, each with directories in order of preference.
+"""The files of a tree, found in the roots of its environments.
 
 For each relative path the first directory that has it wins. Nothing outside the roots is
 ever reached by a name: ``..`` that leaves a root finds nothing. Links inside a root are
@@ -8,23 +8,16 @@ tree a link that leads out of the roots leads to nothing.
 
 from __future__ import annotations
 
-import errno
 import os
-import re
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from posixpath import normpath
 
 from msgspec import Struct
 
-from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
-from saltern.language.source import Mark, SlsRef
-
-ANY_ENV = "__env__"  # an environment of this name in the roots stands for every other
-BLOCK = b"delayed_block"
-MOST_DIRECTORIES = 50_000  # below one root
-BOM = b"\xef\xbb\xbf"  # which some editors write before a text
-_BYTES = "[\udc80-\udcff]"  # as ``surrogateescape`` reads what is not UTF-8
+from saltern.language.source import SlsRef
+from saltern.sources.roots import Roots
+from saltern.sources.text_file import read_text
+from saltern.sources.walk import kind_of_entry, leads_out_of, links_below, walk
 
 
 class SlsSource(Struct, frozen=True):
@@ -40,7 +33,7 @@ class SlsSource(Struct, frozen=True):
         return self.name.endswith("/init.sls") and not self.ref.name.endswith(".init")
 
 
-class Tree:
+class Tree(Roots):
     """Finds files. Reads no file but the one asked for, and keeps no listings.
 
     ``texts`` are texts by path that win over those on disk: what an editor has not saved yet.
@@ -55,43 +48,17 @@ class Tree:
         texts: Mapping[str, str] | None = None,
         links_out: bool = True,
     ) -> None:
-        self._roots = {env: list(dirs) for env, dirs in roots.items()}
+        super().__init__(roots)
         self._max_size = max_size
         self._texts = texts or {}
         self._found: dict[str, None] | None = None
         every = (root for dirs in self._roots.values() for root in dirs)
-        self._is_out = None if links_out else _leads_out_of(every)
+        self._is_out = None if links_out else leads_out_of(every)
 
     def record_files(self) -> dict[str, None]:
         """Record every file that is found or read from here on; the mapping fills while that happens."""
         self._found = {} if self._found is None else self._found
         return self._found
-
-    def environments(self) -> list[str]:
-        """``base`` first, then the others as configured."""
-        names = [env for env in self._roots if env != ANY_ENV]
-        return sorted(names, key=lambda env: env != "base")
-
-    def roots(self, env: str) -> list[str]:
-        return self._roots.get(env) or self._roots.get(ANY_ENV, [])
-
-    def __contains__(self, env: object) -> bool:
-        return env in self._roots or ANY_ENV in self._roots
-
-    def check(self) -> None:
-        """Raise if a root is no directory that can be read."""
-        problems = [
-            Diagnostic(
-                code="root-unreadable",
-                what=f"the {env!r} root {root!r} {why}",
-                fix="give an existing directory: --file-root DIR, or file_roots in the configuration",
-            )
-            for env, dirs in self._roots.items()
-            for root in dirs
-            if (why := _unusable(root))
-        ]
-        if problems:
-            raise OperationError(*problems)
 
     # -- salt:// ---------------------------------------------------------------------------
 
@@ -123,7 +90,7 @@ class Tree:
         return sorted({name for root in roots for name in walk(root, self._kind, files=False)})
 
     def _kind(self, entry: os.DirEntry[str]) -> str:
-        return _kind(entry, self._is_out)
+        return kind_of_entry(entry, self._is_out)
 
     def links(self, env: str) -> dict[str, str]:
         """Every link and where it leads, as written; also those that lead nowhere."""
@@ -134,7 +101,7 @@ class Tree:
         return dict(sorted(found.items()))
 
     def _links(self, root: str) -> Iterable[tuple[str, str]]:
-        return _links(root, self._is_out)
+        return links_below(root, self._is_out)
 
     # -- state files -------------------------------------------------------------------------
 
@@ -176,171 +143,18 @@ class Tree:
             return self._texts[path]
         if self._is_out is not None and self._is_out(path):
             return None
-        try:
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        except (FileNotFoundError, NotADirectoryError):
+        text = read_text(path, self._max_size)
+        if text is None:
             return None
-        except OSError as problem:
-            if problem.errno == errno.ENAMETOOLONG:
-                return None
-            raise _unreadable(path, problem.strerror or str(problem)) from None
-        try:
-            text = _read(fd, path, self._max_size)
-        except IsADirectoryError:
-            return None
-        finally:
-            os.close(fd)
         if self._found is not None:
             self._found[path] = None
         return text
-
-
-def _read(fd: int, path: str, max_size: int) -> str:
-    found = os.fstat(fd)
-    if stat.S_ISDIR(found.st_mode):
-        raise IsADirectoryError
-    if not stat.S_ISREG(found.st_mode):
-        raise _unreadable(path, "it is not a plain file")
-    size = found.st_size
-    if size > max_size:
-        raise CompileError(
-            Diagnostic(
-                code="file-too-large",
-                what=f"this file has {size:,} bytes; {max_size:,} are allowed",
-                where=Mark(path),
-                fix="is it a state file at all? The limit is max_sls_size in the configuration",
-            )
-        )
-    blocks: list[bytes] = []
-    while block := os.read(fd, max(size, 65536) + 1):
-        blocks.append(block)
-        if sum(map(len, blocks)) > max_size:
-            raise _unreadable(path, "it does not end")
-    return _decode(b"".join(blocks), path)
 
 
 def inside(path: str) -> str | None:
     """``path`` in its plain form, or None if it leads out of the root."""
     name = normpath(path.lstrip("/"))
     return None if name.startswith("..") or name == "." or "\0" in name else name
-
-
-def _leads_out_of(roots: Iterable[str]) -> Callable[[str], bool]:
-    """A question: whether a path leads out of all of these directories, by whatever links."""
-    from saltern.system.guard import is_within
-
-    within = tuple(sorted({os.path.realpath(one) for one in roots}))
-    return lambda path: not is_within(os.path.realpath(path), within)
-
-
-def _decode(data: bytes, path: str) -> str:
-    data = data.removeprefix(BOM)
-    try:
-        return data.decode()
-    except UnicodeDecodeError as problem:
-        if BLOCK in data:  # what stands in a delayed block is not looked at before it is rendered
-            return data.decode(errors="surrogateescape")
-        raise _not_utf8(data[problem.start], data[: problem.start], path) from None
-
-
-def check_text(text: str, path: str) -> None:
-    """Raise if the text has bytes that are none: a file with delayed blocks is read with all it has."""
-    found = None if text.isascii() else re.search(_BYTES, text)
-    if found:
-        before = text[: found.start()].encode(errors="surrogateescape")
-        raise _not_utf8(ord(found[0]) - 0xDC00, before, path)
-
-
-def _not_utf8(byte: int, before: bytes, path: str) -> CompileError:
-    return CompileError(
-        Diagnostic(
-            code="not-utf8",
-            what=f"the byte 0x{byte:02x} is not UTF-8",
-            where=Mark(path, before.count(b"\n") + 1, len(before) - before.rfind(b"\n")),
-            fix="save the file as UTF-8",
-        )
-    )
-
-
-def _unreadable(path: str, why: str) -> CompileError:
-    return CompileError(
-        Diagnostic(code="file-unreadable", what=f"this file cannot be read: {why}", where=Mark(path))
-    )
-
-
-def _unusable(root: str) -> str:
-    try:
-        with os.scandir(root):
-            return ""
-    except FileNotFoundError:
-        return "does not exist"
-    except NotADirectoryError:
-        return "is not a directory"
-    except OSError as problem:
-        return f"cannot be read: {problem.strerror}"
-
-
-def walk(root: str, kind_of: Callable[[os.DirEntry[str]], str], *, files: bool) -> Iterator[str]:
-    """Names below a root; a directory that is its own ancestor (a loop of links) is left out, and so is
-    what ``kind_of`` calls neither file nor directory. Raises for a tree that links make too large to walk.
-    """
-    left: list[tuple[str, frozenset[tuple[int, int]]]] = [("", frozenset())]
-    count = 0
-    while left:
-        below, seen = left.pop()
-        try:
-            place = os.stat(f"{root}/{below}")
-            entries = list(os.scandir(f"{root}/{below}"))
-        except OSError:
-            continue
-        here = (place.st_dev, place.st_ino)
-        if here in seen:
-            continue
-        count += 1
-        if count > MOST_DIRECTORIES:
-            raise _too_many(root)
-        for entry in entries:
-            kind = kind_of(entry)
-            if kind == "directory":
-                left.append((f"{below}{entry.name}/", seen | {here}))
-            if kind == ("file" if files else "directory"):
-                yield f"{below}{entry.name}"
-
-
-def _links(root: str, out: Callable[[str], bool] | None) -> Iterator[tuple[str, str]]:
-    """Links below a root that are not reached through another link."""
-    left = [""]
-    while left:
-        below = left.pop()
-        try:
-            entries = list(os.scandir(f"{root}/{below}"))
-        except OSError:
-            continue
-        for entry in entries:
-            if entry.is_symlink():
-                if out is None or not out(entry.path):
-                    yield f"{below}{entry.name}", os.readlink(entry.path)
-            elif entry.is_dir(follow_symlinks=False):
-                left.append(f"{below}{entry.name}/")
-
-
-def _kind(entry: os.DirEntry[str], out: Callable[[str], bool] | None) -> str:
-    try:
-        if out is not None and entry.is_symlink() and out(entry.path):
-            return ""
-        return "directory" if entry.is_dir() else "file" if entry.is_file() else ""
-    except OSError:
-        return ""
-
-
-def _too_many(root: str) -> OperationError:
-    return OperationError(
-        Diagnostic(
-            code="tree-too-large",
-            what=f"below the root {root!r} are more than {MOST_DIRECTORIES:,} directories",
-            fix="is a link to an ancestor, or to a directory of many links, in there?",
-        )
-    )
 
 
 def sls_name(name: str) -> str:

@@ -147,19 +147,8 @@ class ProgramKeeper:
         point("keeper.ask")
         client = self._open()
         if client is None:
-            return self._run_here(name, command, options)
+            return _run_here(self._ledger, name, command, options)
         return self._ask(client, name, _plain(command), {word: _plain(one) for word, one in options.items()})
-
-    def _run_here(self, name: str, command: str | Sequence[str], options: dict[str, Any]) -> Ran:
-        """There is no keeper: the ledger has what is begun, all the same."""
-        from saltern.system import process
-
-        if self._ledger is None:
-            return process.run(command, **options)
-        ledger.add(self._ledger, Entry(name, os.getpid()))
-        ran = process.run(command, **options)
-        ledger.add(self._ledger, Entry(name, os.getpid(), ran, clock.now()))
-        return ran
 
     def _ask(self, client: KeeperClient, name: str, command: str | list[str], options: dict[str, Any]) -> Ran:
         try:
@@ -218,6 +207,18 @@ class ProgramKeeper:
             self._ledger.close()
             self._ledger = None
         self._close(wait=False)
+
+
+def _run_here(book: Ledger | None, name: str, command: str | Sequence[str], options: dict[str, Any]) -> Ran:
+    """There is no keeper: the ledger has what is begun, all the same."""
+    from saltern.system import process
+
+    if book is None:
+        return process.run(command, **options)
+    ledger.add(book, Entry(name, os.getpid()))
+    ran = process.run(command, **options)
+    ledger.add(book, Entry(name, os.getpid(), ran, clock.now()))
+    return ran
 
 
 def _new_ledger(folder: str) -> str:

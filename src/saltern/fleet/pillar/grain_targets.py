@@ -19,7 +19,7 @@ BY_ADDRESS = {"ipcidr": "ipv4", "range": "fqdn"}
 
 def unpinned_grains(session: Session, pinned: Mapping[str, object]) -> list[str]:
     """A warning for each line of the top files that gives something by a grain of the system's own choice."""
-    given = session.pillar_given.values()
+    given = session.pillar_compiler.assigned.values()
     targets = {id(one.target): one.target for several in given for one in several}
     return [text for target in targets.values() if (text := _warning(target, session, pinned))]
 

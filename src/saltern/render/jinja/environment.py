@@ -24,7 +24,8 @@ from saltern.render.jinja.linemap import LineCodeGenerator
 from saltern.render.tags import GLOBALS, Serializer
 from saltern.render.watchdog import unbounded
 from saltern.sources.stub import STUB
-from saltern.sources.tree import Tree, check_text
+from saltern.sources.text_file import check_text
+from saltern.sources.tree import Tree
 
 if TYPE_CHECKING:
     from saltern.render.document import Harvest

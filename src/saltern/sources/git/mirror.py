@@ -14,15 +14,13 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from glob import glob
 
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.sources.git.commit_files import hold, remove_old
 from saltern.sources.git.program import git, run
 from saltern.sources.git.refspecs import USUAL, Refs, tracked
 from saltern.sources.git.remote import COMMIT, Remote
 
-KEEP = 3  # commits of one repository that no process uses
-UNUSED = 7 * 86400.0  # seconds: a run may pause for days, and needs its commit again
 _MANY = 500  # references that are fetched by one call
 
 
@@ -148,20 +146,10 @@ class Mirror:
             with suppress(OSError):  # another process was quicker
                 os.replace(fresh, place)
             shutil.rmtree(fresh, ignore_errors=True)
-            self._trim()
-        _hold(place)
+            remove_old(self.place)
+        hold(place)
         os.utime(place)
         return place
-
-    def _trim(self) -> None:
-        """Remove the files of old commits that no process holds, and what was left half made."""
-        with os.scandir(self.place) as found:
-            commits = [one for one in found if COMMIT.fullmatch(one.name)]
-        for one in sorted(commits, key=lambda entry: -entry.stat().st_mtime)[KEEP:]:
-            if time.time() - one.stat().st_mtime > UNUSED and _is_free(one.path):
-                shutil.rmtree(one.path, ignore_errors=True)
-                for left in glob(f"{one.path}.*"):
-                    shutil.rmtree(left, ignore_errors=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -179,34 +167,6 @@ def _refspec(name: str, sources: Mapping[str, str]) -> str:
     if COMMIT.fullmatch(name):
         return name
     return f"+{sources.get(name, name)}:{name.replace('refs/', 'refs/kept/', 1)}"
-
-
-_held: dict[str, int] = {}  # directories of commits that this process works with
-MOST_HELD = 100  # each is an open file; the others are safe by their age
-
-
-def _hold(place: str) -> None:
-    if place not in _held and len(_held) < MOST_HELD:
-        _held[place] = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
-        with suppress(OSError):
-            fcntl.flock(_held[place], fcntl.LOCK_SH | fcntl.LOCK_NB)
-
-
-def _is_free(place: str) -> bool:
-    """Whether no process works with it."""
-    if place in _held:
-        return False
-    try:
-        handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
 
 
 def missing(remote: Remote) -> OperationError:

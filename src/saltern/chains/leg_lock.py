@@ -1,0 +1,65 @@
+"""Only one leg at a time is at work on this machine, and only one is accepted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from saltern.journal.journals import Journals
+from saltern.journal.lock_file import LockFile, sign, take, text_of
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+ACCEPT = 120.0  # seconds at most until other processes have accepted their legs
+
+
+class LegLock:
+    """The lock of the legs in ``folder``; who holds it has signed it with the leg."""
+
+    def __init__(self, folder: str, journals: Journals[Any]) -> None:
+        self._folder, self._journals = folder, journals
+        self._file = LockFile(os.path.join(folder, "lock"))
+
+    def holder(self) -> str:
+        """The leg that is at work in some process; empty if none is."""
+        text = self._file.holder()
+        return "" if text is None else text.decode(errors="replace") or "of unknown number"
+
+    @contextmanager
+    def accepting(self) -> Iterator[None]:
+        """Only one process at a time accepts a leg; it does so in no time, so the others wait for it."""
+        try:
+            file = LockFile(os.path.join(self._folder, "accept")).open()
+        except OSError as problem:
+            raise self._journals.no_folder(self._folder, problem) from None
+        try:
+            take(file, ACCEPT)
+            yield
+        finally:
+            os.close(file)
+
+    @contextmanager
+    def locked(self, leg: str, wait: float = 0.0) -> Iterator[None]:
+        """Hold the lock of the legs. Raises ``OperationError`` that names the leg at work, if it keeps the
+        lock for ``wait`` seconds."""
+        try:
+            file = self._file.open()
+        except OSError as problem:
+            raise self._journals.no_folder(self._file.path, problem) from None
+        try:
+            _take(file, wait)
+            sign(file, leg.encode())
+            yield
+        finally:
+            os.close(file)
+
+
+def _take(file: int, wait: float) -> None:
+    try:
+        take(file, wait)
+    except BlockingIOError:
+        who = text_of(file).decode(errors="replace")
+        what = f"a chain is running on this machine: {who or 'of unknown number'}"
+        fix = "wait for it, or end it with `saltern chain cancel`"
+        raise OperationError(Diagnostic(code="chain-busy", what=what, fix=fix)) from None

@@ -1,0 +1,89 @@
+"""The pillar of a session: from its roots or its agent, with external sources and what is given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from saltern.engine.addresses import without_addresses
+
+if TYPE_CHECKING:
+    from saltern.engine.pillar_sources import PillarRun
+    from saltern.language.diagnostics import Diagnostic
+    from saltern.targeting.top import Assigned
+
+
+class SessionPillar:
+    """Compiles the pillar of a session. ``override`` wins over what is compiled, and its templates see it.
+
+    ``warnings``, and what the top files of the pillar give to this machine (``assigned``), fill meanwhile.
+    """
+
+    def __init__(self, session: PillarRun, override: Mapping[str, object]) -> None:
+        self._session = session
+        self._override = dict(override)
+        self.warnings: list[Diagnostic] = []
+        self.assigned: dict[str, list[Assigned]] = {}
+
+    def compile(self) -> dict[str, object]:
+        """The whole pillar. Raises ``PillarError`` if it is wrong."""
+        self.warnings = []
+        compiled = self._with_sources(self._own())
+        if self._session.trust:
+            compiled = without_addresses(compiled, self._session.opts)
+        return self._overridden(compiled)
+
+    def _own(self) -> dict[str, object]:
+        """That of the pillar roots; an agent asks its controller for it."""
+        settings = self._session.settings
+        if settings.agent_socket:
+            from saltern.engine.agent_pillar import ask_pillar
+
+            compiled, warnings = ask_pillar(settings, self._override)
+            self.warnings += warnings
+            return compiled
+        if any(os.path.isdir(root) for roots in settings.pillar_roots.values() for root in roots):
+            return self.compile_roots(settings.pillar_roots, self._override)
+        return {}
+
+    def compile_roots(
+        self, roots: Mapping[str, Sequence[str]], known: Mapping[str, object]
+    ) -> dict[str, object]:
+        """The pillar of these roots; ``known`` is what their templates see of it meanwhile."""
+        from saltern.facts.pillar import PillarCompiler, pillar_environments
+
+        session, settings = self._session, self._session.settings
+        tree = session.make_tree(roots)
+        renderers = session.factory.make(tree, dict(known), for_pillar=True)
+        compiler = PillarCompiler(
+            tree,
+            renderers,
+            session.tops(tree, renderers),
+            strategy=settings.pillar_source_merging_strategy,
+            merge_lists=settings.pillar_merge_lists,
+            order=settings.env_order,
+        )
+        compiled = compiler.compile(session.subject(), pillar_environments(settings, tree))
+        self.warnings += compiler.warnings
+        self.assigned = {**self.assigned, **compiler.given}
+        return compiled
+
+    def _with_sources(self, compiled: dict[str, object]) -> dict[str, object]:
+        """The pillar with what the sources of ``ext_pillar`` add to it."""
+        settings = self._session.settings
+        if not self._session.trust or settings.agent_socket or not settings.extra.get("ext_pillar"):
+            return compiled
+        from saltern.engine.pillar_sources import add_sources
+
+        return add_sources(self._session, compiled, self.compile_roots)
+
+    def _overridden(self, compiled: dict[str, object]) -> dict[str, object]:
+        if not self._override:
+            return compiled
+        from saltern.language.merge import merge
+
+        lists = self._session.settings.pillar_merge_lists
+        merged = merge(compiled, self._override, strategy="smart", merge_lists=lists)
+        assert isinstance(merged, dict)
+        return merged
