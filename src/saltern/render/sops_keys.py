@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from saltern.system.gpg import NoKeyRing
 from saltern.system.gpg import decrypt as gpg_decrypt
@@ -50,7 +49,7 @@ def _by_age(about: Mapping[str, object], opts: Mapping[str, object], why: list[s
             why.append(f"no age key here is that of {entry.get('recipient')}")
 
 
-def _identities(opts: Mapping[str, object], why: list[str]) -> Iterator[Any]:
+def _identities(opts: Mapping[str, object], why: list[str]) -> Iterator[object]:
     """Those of the environment, as sops has it, and of the files that are configured or usual."""
     import pyrage
 

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from io import StringIO
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -148,11 +147,11 @@ def _job(job: Job, values: Mapping[str, object], stage: Stage, seconds: float) -
     )
 
 
-def _load(name: str, job: Job, suffix: str = "") -> Callable[[Any, Job], object]:
+def _load(name: str, job: Job, suffix: str = "") -> Callable[[object, Job], object]:
     kind = RENDERERS[name]
     module, _, function = kind.code.partition(":")
     try:
-        render: Callable[[Any, Job], object] = getattr(import_module(module), function + suffix)
+        render: Callable[[object, Job], object] = getattr(import_module(module), function + suffix)
     except ImportError as problem:
         raise missing(name, problem, job) from None
     return render

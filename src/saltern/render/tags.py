@@ -78,7 +78,7 @@ class Serializer(Extension):
             raise TemplateRuntimeError(f"{tag}: the path must be text, not {type(given).__name__}")
         return str(given)  # an undefined name complains here
 
-    def block(self, text: str, tag: str, line: int) -> Any:
+    def block(self, text: str, tag: str, line: int) -> object:
         """The data in a block of the template."""
         return _read(text, tag, f"{tag} at line {line}", "the block")
 
@@ -134,7 +134,7 @@ def _read(
     title: str,
     of_what: str,
     origin: Callable[[int, int], Mark | None] | None = None,
-) -> Any:
+) -> object:
     from saltern.render.filters import serialize
 
     try:
@@ -159,9 +159,9 @@ def _raise(message: object) -> None:
 
 
 @pass_context
-def show_full_context(context: Context) -> dict[str, Any]:
+def show_full_context(context: Context) -> dict[str, object]:
     """Every name the template knows, with its value."""
     return {name: value for name, value in context.get_all().items() if not name.startswith(_HIDDEN)}
 
 
-GLOBALS: Mapping[str, Any] = {"raise": _raise, "odict": dict, "show_full_context": show_full_context}
+GLOBALS: Mapping[str, object] = {"raise": _raise, "odict": dict, "show_full_context": show_full_context}

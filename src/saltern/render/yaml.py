@@ -7,6 +7,7 @@ so that a small file cannot become a large one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -38,7 +39,7 @@ except ImportError:  # a PyYAML without libyaml: slower, the same data
 
 MOST_SIXTIES = 100  # parts of a number of base 60, such as 12:30:00; reading one takes their square in time
 _PREFIX = "tag:yaml.org,2002:"
-_IMPLICIT: dict[str, list[tuple[str, Any]]] = yaml.SafeLoader.yaml_implicit_resolvers
+_IMPLICIT: dict[str, list[tuple[str, re.Pattern[str]]]] = yaml.SafeLoader.yaml_implicit_resolvers
 _known: dict[str, object] = {"": None}
 
 
@@ -146,7 +147,7 @@ class _Builder:
 
     __slots__ = ("anchors", "count", "get", "limits", "sizes")
 
-    def __init__(self, get: Callable[[], Any], limits: Limits) -> None:
+    def __init__(self, get: Callable[[], object], limits: Limits) -> None:
         self.get = get
         self.limits = limits
         self.anchors: dict[str, object] = {}
@@ -201,11 +202,11 @@ class _Builder:
             self.sizes[event.anchor] = self.count - before + 1
         return value
 
-    def too_large(self, event: Any) -> YamlProblem:
+    def too_large(self, event: object) -> YamlProblem:
         what = f"this document has more than {self.limits.nodes} values"
         return _problem("yaml-too-large", what, event, "split it; the limit is max_yaml_nodes")
 
-    def mapping(self, start: Any, depth: int) -> dict[object, object]:
+    def mapping(self, start: object, depth: int) -> dict[object, object]:
         _check_tag(start, ("map", "omap", "set"))
         result: dict[object, object] = {}
         merges: list[object] = []
@@ -260,7 +261,7 @@ class _Builder:
             raise self.too_large(start)
         return result
 
-    def sequence(self, start: Any, depth: int) -> list[object]:
+    def sequence(self, start: object, depth: int) -> list[object]:
         _check_tag(start, ("seq", "omap", "pairs", "set"))
         result: list[object] = []
         get, node = self.get, self.node
@@ -271,7 +272,7 @@ class _Builder:
                 return result
             result.append(node(event, depth))
 
-    def merged(self, event: Any, depth: int) -> dict[object, object]:
+    def merged(self, event: object, depth: int) -> dict[object, object]:
         """What stands behind ``<<``: a mapping, or a list of them of which earlier ones win."""
         value = self.node(event, depth)
         if isinstance(value, dict):

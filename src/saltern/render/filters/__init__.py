@@ -113,7 +113,7 @@ def _guarded(title: str, body: Filter) -> Filter:
     """Turn what goes wrong inside into a template's error that names the filter."""
     from jinja2 import TemplateError, TemplateRuntimeError
 
-    def guarded(*args: Any, **kwargs: Any) -> Any:
+    def guarded(*args: object, **kwargs: object) -> object:
         try:
             return body(*args, **kwargs)
         except (TemplateError, RecursionError, MemoryError, OverflowError):
@@ -137,7 +137,7 @@ def _asked_at_each_render(body: Filter) -> Filter:
     from jinja2 import pass_context
 
     @pass_context
-    def late(_context: object, *args: Any, **kwargs: Any) -> Any:
+    def late(_context: object, *args: object, **kwargs: object) -> object:
         return body(*args, **kwargs)
 
     late.__name__ = body.__name__
@@ -150,7 +150,7 @@ def _refusing(name: str) -> Filter:
     from saltern.system.guard import REFUSED, Refused
 
     @pass_context  # so that it is not asked when the template is compiled
-    def refuse(_context: object, *_: Any, **__: Any) -> Any:
+    def refuse(_context: object, *_: object, **__: object) -> object:
         raise Refused(1, f"{REFUSED}: the filter {name!r}")
 
     return refuse
@@ -161,7 +161,7 @@ class _Lazy(dict[str, Any]):
 
     places: Mapping[str, str] = {}
 
-    def __init__(self, own: Mapping[str, Any]) -> None:
+    def __init__(self, own: Mapping[str, object]) -> None:
         super().__init__(own)
         self.update(dict.fromkeys(self.places))
 
@@ -174,7 +174,7 @@ class _Lazy(dict[str, Any]):
             found = self[name] = self.make(name)
         return found
 
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, name: str, default: object = None) -> Any:
         try:
             return self[name]
         except KeyError:
@@ -192,7 +192,7 @@ class LazyFilters(_Lazy):
 
     places = FILTERS
 
-    def __init__(self, own: Mapping[str, Any], refused: frozenset[str] = frozenset()) -> None:
+    def __init__(self, own: Mapping[str, object], refused: frozenset[str] = frozenset()) -> None:
         super().__init__(own)
         self._refused = refused
 

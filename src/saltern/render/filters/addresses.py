@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MOST_HOSTS = 1 << 20
 
-_PROPERTIES: dict[str, Callable[[Any], bool]] = {
+_PROPERTIES: dict[str, Callable[[Address], bool]] = {
     **dict.fromkeys(("global", "public"), lambda ip: not ip.is_private),
     "private": lambda ip: ip.is_private,
     "multicast": lambda ip: ip.is_multicast,
@@ -46,19 +46,21 @@ def _has(address: Address, options: str | None) -> bool:
     return all(_PROPERTIES[word](address) for word in wanted if word in _PROPERTIES)
 
 
-def is_ip(ip_addr: Any, options: str | None = None) -> bool:
+def is_ip(ip_addr: object, options: str | None = None) -> bool:
     return _parsed(ip_addr, None, options) is not None
 
 
-def is_ipv4(ip_addr: Any, options: str | None = None) -> bool:
+def is_ipv4(ip_addr: object, options: str | None = None) -> bool:
     return _parsed(ip_addr, 4, options) is not None
 
 
-def is_ipv6(ip_addr: Any, options: str | None = None) -> bool:
+def is_ipv6(ip_addr: object, options: str | None = None) -> bool:
     return _parsed(ip_addr, 6, options) is not None
 
 
-def _each(value: Any, answer: Callable[[Address], Any], version: int | None, options: str | None) -> Any:
+def _each(
+    value: object, answer: Callable[[Address], object], version: int | None, options: str | None
+) -> object:
     """The answer for one address, None if it is none; for a list, the answers for those that are."""
     if isinstance(value, list | tuple | set | frozenset):
         found = [_parsed(item, version, options) for item in value if isinstance(item, str)]
@@ -74,22 +76,22 @@ def ipaddr(value: Any, options: str | None = None) -> Any:
     return _each(value, str, None, options)
 
 
-def ipv4(value: Any, options: str | None = None) -> Any:
+def ipv4(value: object, options: str | None = None) -> Any:
     return _each(value, str, 4, options)
 
 
-def ipv6(value: Any, options: str | None = None) -> Any:
+def ipv6(value: object, options: str | None = None) -> Any:
     return _each(value, str, 6, options)
 
 
-def ip_host(value: Any, options: str | None = None, version: int | None = None) -> Any:
+def ip_host(value: object, options: str | None = None, version: int | None = None) -> object:
     """The address with its prefix length: ``192.168.0.12/24``."""
     from ipaddress import ip_interface
 
     return _each(value, lambda address: str(ip_interface(address)), version, options)
 
 
-def network_hosts(value: Any, options: str | None = None, version: int | None = None) -> Any:
+def network_hosts(value: object, options: str | None = None, version: int | None = None) -> object:
     """The addresses that hosts of this network may have."""
     return _each(value, _hosts, version, options)
 
@@ -105,7 +107,7 @@ def _hosts(address: Address) -> list[str]:
     return [str(host) for host in network.hosts()]
 
 
-def network_size(value: Any, options: str | None = None, version: int | None = None) -> Any:
+def network_size(value: object, options: str | None = None, version: int | None = None) -> object:
     """How many addresses the network has, those of the network and the broadcast included."""
     return _each(value, lambda address: 1 << (address.max_prefixlen - _prefix(address)), version, options)
 
@@ -134,7 +136,7 @@ def filter_by_networks(values: Any, networks: Any) -> Any:
     raise TypeError(f"needs a list of addresses or a mapping of such lists, not {type(values).__name__}")
 
 
-def ipwrap(data: Any) -> Any:
+def ipwrap(data: object) -> object:
     """IPv6 addresses in brackets, as URLs want them; everything else as it is."""
     if isinstance(data, list | tuple | set | frozenset):
         return [ipwrap(item) for item in data]

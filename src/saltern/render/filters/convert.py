@@ -8,7 +8,7 @@ from typing import Any
 _TRUE_WORDS = ("yes", "1", "true")
 
 
-def to_bool(val: Any) -> bool:
+def to_bool(val: object) -> bool:
     """True for ``yes``, ``true``, ``1`` in any case, whole numbers above 0, and lists that have members."""
     if isinstance(val, str):
         return val.lower() in _TRUE_WORDS
@@ -39,7 +39,7 @@ _SIZE = re.compile(r"(\d+|\d*\.\d+|\d+\.)\s*([a-z]*)")
 _POWERS = {letter: power for power, letter in enumerate("bkmgtpezy")}
 
 
-def human_to_bytes(size: Any, default_unit: str = "B", handle_metric: bool = False) -> int:
+def human_to_bytes(size: object, default_unit: str = "B", handle_metric: bool = False) -> int:
     """``1.5G`` → 1610612736; what is no size → 0.
 
     A unit counts in powers of 1024; with ``handle_metric``, MB counts in powers of 1000 and MiB

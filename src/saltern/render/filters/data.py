@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
-def traverse(data: Any, key: str | Sequence[str], default: Any = None, delimiter: str = ":") -> Any:
+def traverse(data: object, key: str | Sequence[str], default: object = None, delimiter: str = ":") -> object:
     """What stands at ``a:b:c``. In a list a step is an index, or a key of the first mapping that has it."""
     steps = key.split(delimiter) if isinstance(key, str) else key
     for step in steps:
@@ -20,7 +20,7 @@ def traverse(data: Any, key: str | Sequence[str], default: Any = None, delimiter
 _NOTHING = object()
 
 
-def _step(data: Any, step: Any) -> Any:
+def _step(data: object, step: object) -> object:
     if isinstance(data, list | tuple):
         return _step_into_list(data, step)
     if isinstance(data, Mapping):
@@ -28,7 +28,7 @@ def _step(data: Any, step: Any) -> Any:
     return _NOTHING
 
 
-def _step_into_list(data: Sequence[Any], step: Any) -> Any:
+def _step_into_list(data: Sequence[object], step: object) -> object:
     index = _number(step)
     if isinstance(index, int):
         return data[index] if -len(data) <= index < len(data) else _NOTHING
@@ -42,7 +42,7 @@ def _number(step: Any) -> Any:
         return step
 
 
-def json_query(data: Any, expr: str) -> Any:
+def json_query(data: object, expr: str) -> object:
     """Ask with a JMESPath expression; needs the jmespath package."""
     try:
         import jmespath
@@ -54,7 +54,7 @@ def json_query(data: Any, expr: str) -> Any:
         raise ValueError(f"wrong JMESPath expression {expr!r}: {problem}") from None
 
 
-def flatten(data: Iterable[Any], levels: int | None = None, preserve_nulls: bool = False) -> list[Any]:
+def flatten(data: Iterable[object], levels: int | None = None, preserve_nulls: bool = False) -> list[object]:
     """One list from nested ones, ``levels`` deep. Nulls, also as the words None and null, are left out."""
     return list(_flat(data, levels, preserve_nulls, ()))
 
@@ -75,8 +75,8 @@ def _flat(data: Iterable[Any], levels: int | None, keep: bool, above: tuple[int,
 
 
 def compare_dicts(
-    old: Mapping[Any, Any] | None = None, new: Mapping[Any, Any] | None = None
-) -> dict[Any, Any]:
+    old: Mapping[object, object] | None = None, new: Mapping[object, object] | None = None
+) -> dict[object, object]:
     """Keys that differ, each with its ``old`` and ``new`` value; a missing one is an empty string."""
     before, after = old or {}, new or {}
     return {
@@ -86,7 +86,9 @@ def compare_dicts(
     }
 
 
-def compare_lists(old: Iterable[Any] | None = None, new: Iterable[Any] | None = None) -> dict[str, list[Any]]:
+def compare_lists(
+    old: Iterable[object] | None = None, new: Iterable[object] | None = None
+) -> dict[str, list[object]]:
     """What only ``new`` has and what only ``old`` has; an empty mapping when neither has more."""
     before, after = list(old or ()), list(new or ())
     found = {
@@ -96,7 +98,7 @@ def compare_lists(old: Iterable[Any] | None = None, new: Iterable[Any] | None = 
     return {side: items for side, items in found.items() if items}
 
 
-def sorted_ignorecase(to_sort: Iterable[Any]) -> list[Any]:
+def sorted_ignorecase(to_sort: Iterable[object]) -> list[object]:
     return sorted(to_sort, key=lambda item: str(item).lower())
 
 
@@ -104,28 +106,28 @@ def substring_in_list(string_to_search_for: str, list_to_search: Iterable[str]) 
     return any(string_to_search_for in text for text in list_to_search)
 
 
-def equal(value: Any, other: Any) -> bool:
+def equal(value: object, other: object) -> bool:
     return bool(value == other)
 
 
-def is_list(value: Any) -> bool:
+def is_list(value: object) -> bool:
     return isinstance(value, list)
 
 
-def is_iter(thing: Any, ignore: tuple[type, ...] = (str,)) -> bool:
+def is_iter(thing: object, ignore: tuple[type, ...] = (str,)) -> bool:
     """Whether it can be looped over; text cannot, unless ``ignore`` says so."""
     return isinstance(thing, Iterable) and not isinstance(thing, tuple(ignore))
 
 
-def exactly_n_true(iterable: Iterable[Any], amount: int = 1) -> bool:
+def exactly_n_true(iterable: Iterable[object], amount: int = 1) -> bool:
     return sum(map(bool, iterable)) == amount
 
 
-def exactly_one_true(iterable: Iterable[Any]) -> bool:
+def exactly_one_true(iterable: Iterable[object]) -> bool:
     return exactly_n_true(iterable)
 
 
-def to_entries(data: Mapping[Any, Any] | Sequence[Any]) -> list[dict[str, Any]]:
+def to_entries(data: Mapping[object, object] | Sequence[object]) -> list[dict[str, object]]:
     """``[{'key': …, 'value': …}, …]`` from a mapping, or from a list with its indexes as keys."""
     if isinstance(data, Mapping):
         return [{"key": key, "value": value} for key, value in data.items()]
@@ -138,7 +140,7 @@ _KEYS = ("key", "Key", "name", "Name")
 _VALUES = ("value", "Value")
 
 
-def from_entries(entries: Iterable[Mapping[str, Any]]) -> dict[Any, Any]:
+def from_entries(entries: Iterable[Mapping[str, object]]) -> dict[object, object]:
     """A mapping from ``[{'key': …, 'value': …}, …]``; ``name`` does for ``key``.
 
     Entries without a key are left out.
@@ -153,7 +155,7 @@ def from_entries(entries: Iterable[Mapping[str, Any]]) -> dict[Any, Any]:
     return made
 
 
-def random_sample(value: Sequence[Any], size: int, seed: Any = None) -> list[Any]:
+def random_sample(value: Sequence[object], size: int, seed: object = None) -> list[object]:
     """``size`` members of a list; the same ones each time for the same ``seed``."""
     import hashlib
     import random
@@ -163,11 +165,11 @@ def random_sample(value: Sequence[Any], size: int, seed: Any = None) -> list[Any
     return chance.sample(value, size)
 
 
-def random_shuffle(value: Sequence[Any], seed: Any = None) -> list[Any]:
+def random_shuffle(value: Sequence[object], seed: object = None) -> list[object]:
     return random_sample(value, len(value), seed)
 
 
-def _encoded(data: Any, encoding: str, errors: str, tuples: bool) -> Any:
+def _encoded(data: object, encoding: str, errors: str, tuples: bool) -> object:
     if isinstance(data, str):
         return data.encode(encoding, errors)
     if isinstance(data, Mapping):
@@ -190,18 +192,19 @@ def json_encode_dict(
     preserve_tuples: bool = False,
 ) -> dict[Any, Any]:
     """All text in it as bytes. The unused arguments are Salt's, for templates that give them."""
-    made: dict[Any, Any] = _encoded(data, encoding or "utf-8", errors, preserve_tuples)
+    made = _encoded(data, encoding or "utf-8", errors, preserve_tuples)
+    assert isinstance(made, dict)
     return made
 
 
 def json_encode_list(
-    data: Iterable[Any],
+    data: Iterable[object],
     encoding: str | None = None,
     errors: str = "strict",
     keep: bool = False,  # noqa: ARG001
     preserve_dict_class: bool = False,  # noqa: ARG001
     preserve_tuples: bool = False,
-) -> list[Any]:
+) -> list[object]:
     """All text in it as bytes. The unused arguments are Salt's, for templates that give them."""
     return [_encoded(item, encoding or "utf-8", errors, preserve_tuples) for item in data]
 
@@ -210,7 +213,7 @@ json_decode_dict = json_encode_dict  # in Salt, too, both directions give bytes
 json_decode_list = json_encode_list
 
 
-def mysql_to_dict(data: Iterable[str], key: str) -> dict[Any, dict[str, Any]]:
+def mysql_to_dict(data: Iterable[str], key: str) -> dict[object, dict[str, object]]:
     """The table that the mysql client prints, row by row under the column ``key``."""
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in data if line.startswith("|")]
     if not rows:
@@ -220,7 +223,7 @@ def mysql_to_dict(data: Iterable[str], key: str) -> dict[Any, dict[str, Any]]:
     return {row[key]: row for row in made if key in row}
 
 
-def method_call(obj: Any, f_name: str, *f_args: Any, **f_kwargs: Any) -> Any:
+def method_call(obj: object, f_name: str, *f_args: object, **f_kwargs: object) -> object:
     """Call a method of ``obj`` by name; None if there is none. What the sandbox hides stays hidden."""
     from jinja2.sandbox import is_internal_attribute
 
@@ -234,6 +237,6 @@ def method_call(obj: Any, f_name: str, *f_args: Any, **f_kwargs: Any) -> Any:
     return method(*f_args, **f_kwargs)
 
 
-def skip(_data: Any) -> str:
+def skip(_data: object) -> str:
     """Nothing, whatever is given."""
     return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -40,7 +40,7 @@ _DAYS = {"now": 0, "today": 0, "yesterday": -1, "tomorrow": 1}
 _RELATIVE = re.compile(r"([+-]?\s*\d+) (second|minute|hour|day|week)s?( ago)?")
 
 
-def strftime(date: Any = None, format: str = "%Y-%m-%d") -> str:
+def strftime(date: object = None, format: str = "%Y-%m-%d") -> str:
     """A date in the format asked for; no date is now.
 
     Takes seconds since 1970 (a number, or text that is one, but eight digits are a date), ISO 8601, the usual
@@ -49,7 +49,7 @@ def strftime(date: Any = None, format: str = "%Y-%m-%d") -> str:
     return _moment(date).strftime(format)
 
 
-def _moment(date: Any) -> datetime:
+def _moment(date: object) -> datetime:
     from datetime import date as day
     from datetime import datetime
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 
 def is_empty(filename: str) -> bool:
@@ -75,7 +74,7 @@ def which(exe: str | None = None) -> str | None:
     return shutil.which(exe) if exe else None
 
 
-def get_uid(user: Any = None) -> int | None:
+def get_uid(user: object = None) -> int | None:
     """The number of a user of this machine, None if there is no such user; by default our own."""
     import pwd
 

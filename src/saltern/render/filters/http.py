@@ -15,8 +15,8 @@ MOST_BYTES = 100_000_000
 def http_query(
     url: str,
     method: str = "GET",
-    params: Mapping[str, Any] | None = None,
-    data: Any = None,
+    params: Mapping[str, object] | None = None,
+    data: object = None,
     *,
     data_file: str | None = None,
     header_dict: Mapping[str, str] | None = None,
@@ -33,7 +33,7 @@ def http_query(
     raise_error: bool = True,
     agent: str = "saltern",
     timeout: float = 60,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """A mapping with the ``body``; on request also ``status``, ``headers``, ``text``, and ``dict``, decoded.
 
     What goes wrong is returned under ``error``; the template continues.
@@ -57,7 +57,7 @@ def http_query(
         return {"error": str(getattr(problem, "reason", problem))}
     with answer:
         body = _read(answer)
-        made: dict[str, Any] = {"body": body}
+        made: dict[str, object] = {"body": body}
         if status:
             made["status"] = answer.status
         if headers:
@@ -71,7 +71,7 @@ def http_query(
 
 
 def _request(
-    url: str, method: str, params: Mapping[str, Any] | None, body: bytes | None, sent: dict[str, str]
+    url: str, method: str, params: Mapping[str, object] | None, body: bytes | None, sent: dict[str, str]
 ) -> Request:
     from urllib.parse import urlencode, urlsplit
     from urllib.request import Request
@@ -124,7 +124,7 @@ def _read(answer: Any) -> str:
     return content.decode(answer.headers.get_content_charset("utf-8"), "replace")
 
 
-def _decoded(body: str, wanted: str, kind: str) -> Any:
+def _decoded(body: str, wanted: str, kind: str) -> object:
     """The body as data: in the format asked for, or the one its content type names, or JSON."""
     from saltern.render.filters.serialize import load_json, load_yaml
 
@@ -132,5 +132,5 @@ def _decoded(body: str, wanted: str, kind: str) -> Any:
         raise ValueError(f"decode_type must be json, yaml, plain or auto, not {wanted!r}")
     if wanted == "auto":
         wanted = "yaml" if "yaml" in kind else "json"
-    readers: dict[str, Callable[[str], Any]] = {"json": load_json, "yaml": load_yaml, "plain": str}
+    readers: dict[str, Callable[[str], object]] = {"json": load_json, "yaml": load_yaml, "plain": str}
     return readers[wanted](body)

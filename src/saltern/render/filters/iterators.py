@@ -4,40 +4,39 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 MOST = 10_000_000  # tuples; a template that asks for more does not know what it asks for
 
 
-def combinations(iterable: Iterable[Any], r: int) -> Iterator[tuple[Any, ...]]:
+def combinations(iterable: Iterable[object], r: int) -> Iterator[tuple[object, ...]]:
     return _bounded(itertools.combinations(iterable, r))
 
 
-def combinations_with_replacement(iterable: Iterable[Any], r: int) -> Iterator[tuple[Any, ...]]:
+def combinations_with_replacement(iterable: Iterable[object], r: int) -> Iterator[tuple[object, ...]]:
     return _bounded(itertools.combinations_with_replacement(iterable, r))
 
 
-def compress(data: Iterable[Any], selectors: Iterable[Any]) -> Iterator[Any]:
+def compress(data: Iterable[object], selectors: Iterable[object]) -> Iterator[object]:
     return itertools.compress(data, selectors)
 
 
-def permutations(iterable: Iterable[Any], r: int | None = None) -> Iterator[tuple[Any, ...]]:
+def permutations(iterable: Iterable[object], r: int | None = None) -> Iterator[tuple[object, ...]]:
     return _bounded(itertools.permutations(iterable, r))
 
 
-def product(*iterables: Iterable[Any], repeat: int = 1) -> Iterator[tuple[Any, ...]]:
+def product(*iterables: Iterable[object], repeat: int = 1) -> Iterator[tuple[object, ...]]:
     return _bounded(itertools.product(*iterables, repeat=repeat))
 
 
-def zipped(*iterables: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+def zipped(*iterables: Iterable[object]) -> Iterator[tuple[object, ...]]:
     return zip(*iterables, strict=False)
 
 
-def zip_longest(*iterables: Iterable[Any], fillvalue: Any = None) -> Iterator[tuple[Any, ...]]:
+def zip_longest(*iterables: Iterable[object], fillvalue: object = None) -> Iterator[tuple[object, ...]]:
     return itertools.zip_longest(*iterables, fillvalue=fillvalue)
 
 
-def _bounded(items: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+def _bounded(items: Iterator[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
     for count, item in enumerate(items):
         if count >= MOST:
             raise OverflowError(f"more than {MOST} combinations")

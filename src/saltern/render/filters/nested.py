@@ -7,15 +7,16 @@ mapping is ordered here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from typing import Any
+from typing import Any, TypeVar
 
-Nested = MutableMapping[Any, Any]
+T = TypeVar("T")
+Nested = MutableMapping[object, object]
 
 
 def set_dict_key_value(
     in_dict: Nested,
     keys: str,
-    value: Any,
+    value: object,
     delimiter: str = ":",
     ordered_dict: bool = False,  # noqa: ARG001
 ) -> Nested:
@@ -75,7 +76,7 @@ def extend_dict_key_value(
     return _at(in_dict, keys, delimiter, extended)
 
 
-def _at(data: Nested, keys: str, delimiter: str, change: Callable[[Any], Any]) -> Nested:
+def _at(data: Nested, keys: str, delimiter: str, change: Callable[[object], object]) -> Nested:
     if not isinstance(keys, str):
         raise TypeError(f"the path must be text such as 'a{delimiter}b', not {_kind(keys)}")
     *way, last = keys.split(delimiter)
@@ -89,12 +90,12 @@ def _at(data: Nested, keys: str, delimiter: str, change: Callable[[Any], Any]) -
     return data
 
 
-def _changed(target: Any, change: Callable[[Any], object]) -> Any:
+def _changed(target: T, change: Callable[[T], object]) -> T:
     change(target)
     return target
 
 
-def _expect(old: Any, kind: type, wanted: str) -> None:
+def _expect(old: object, kind: type, wanted: str) -> None:
     if old is not None and not isinstance(old, kind):
         raise TypeError(f"there is {_kind(old)} at the end of the path, not {wanted}")
 

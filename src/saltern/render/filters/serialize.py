@@ -20,19 +20,19 @@ SORT_KEYS = True  # of `yaml`, but for what is `Ordered`: as Salt does, so that 
 class _FoundUndefined(Exception):
     """The data holds a name that is not defined; the filter gives that on, and printing it is the error."""
 
-    def __init__(self, undefined: Any) -> None:
+    def __init__(self, undefined: object) -> None:
         super().__init__()
         self.undefined = undefined
 
 
-def _or_undefined(write: Callable[[], str]) -> Any:
+def _or_undefined(write: Callable[[], str]) -> object:
     try:
         return write()
     except _FoundUndefined as found:
         return found.undefined
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """What JSON and YAML know, from what they do not."""
     from jinja2 import Undefined
 
@@ -47,7 +47,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"a value of type {type(value).__name__} cannot be written: {value!r}")
 
 
-def to_json(value: Any, sort_keys: bool = True, indent: int | None = None) -> Any:
+def to_json(value: object, sort_keys: bool = True, indent: int | None = None) -> object:
     """The filter ``json``."""
     return _or_undefined(lambda: _dumps(value, sort_keys, indent=indent, ensure_ascii=False))
 
@@ -76,13 +76,13 @@ def _whole(found: re.Match[str]) -> str:
 
 
 def tojson(
-    val: Any,
+    val: object,
     indent: int | None = None,
     *,
     sort_keys: bool = False,
     ensure_ascii: bool = True,
     separators: tuple[str, str] | None = None,
-) -> Any:
+) -> object:
     """JSON that may also stand in HTML: ``<``, ``>``, ``&`` and ``'`` are written as ``\\u…``.
 
     It may stand in YAML, too, which knows no pairs of ``\\u…`` for one character.
@@ -121,7 +121,7 @@ def dump(value: Any, **options: Any) -> str:
     return text.removesuffix("\n").removesuffix("\n...")
 
 
-def to_yaml(value: Any, flow_style: bool | None = True) -> Any:
+def to_yaml(value: object, flow_style: bool | None = True) -> object:
     """The filter ``yaml``: on one line, or as a block with ``flow_style=False``.
 
     With None only the innermost collections are on one line.
@@ -129,22 +129,22 @@ def to_yaml(value: Any, flow_style: bool | None = True) -> Any:
     return _or_undefined(lambda: dump(value, default_flow_style=flow_style, allow_unicode=True))
 
 
-def dict_to_sls_yaml_params(value: Mapping[Any, Any], flow_style: bool = False) -> Any:
+def dict_to_sls_yaml_params(value: Mapping[Any, object], flow_style: bool = False) -> object:
     """The arguments of a state, one list item each."""
     if not isinstance(value, Mapping):
         raise TypeError(f"needs a mapping, not {type(value).__name__}")
     return to_yaml([{key: item} for key, item in value.items()], flow_style)
 
 
-def yaml_dquote(text: Any) -> str:
+def yaml_dquote(text: object) -> str:
     return dump(str(text), default_style='"', width=ENDLESS)
 
 
-def yaml_squote(text: Any) -> str:
+def yaml_squote(text: object) -> str:
     return dump(str(text), default_style="'", width=ENDLESS, allow_unicode=True)
 
 
-def yaml_encode(data: Any) -> str:
+def yaml_encode(data: object) -> str:
     """One scalar, so that YAML reads the same value back; text in double quotes."""
     if isinstance(data, str):
         return yaml_dquote(data)
@@ -155,7 +155,7 @@ def yaml_encode(data: Any) -> str:
     )
 
 
-def to_python(value: Any) -> Any:
+def to_python(value: object) -> object:
     """The filters ``python`` and ``pprint``: as Python would write it, long ones over several lines."""
     import pprint
 
@@ -228,11 +228,11 @@ def load_json(value: Any) -> Any:
         raise WrongText(numbers.what(length), line, column, numbers.FIX) from None
 
 
-def load_text(value: Any) -> Any:
+def load_text(value: object) -> object:
     return value
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     """False for an undefined name, which is given on; anything else that is no text is an error."""
     from jinja2 import Undefined
 
@@ -241,7 +241,7 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def salt_repr(value: Any) -> str:
+def salt_repr(value: object) -> str:
     """How a value prints in a template: as Python does, but mappings so that YAML reads their text back."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {_member(item)}" for key, item in value.items()) + "}"
@@ -252,7 +252,7 @@ def salt_repr(value: Any) -> str:
     return repr(value)
 
 
-def _member(value: Any) -> str:
+def _member(value: object) -> str:
     """Text that Python would print with escapes goes into double quotes, where YAML knows them.
 
     A lone backslash stays as it is in Salt, doubled within single quotes.
@@ -267,7 +267,7 @@ def _member(value: Any) -> str:
 _PLAIN_TYPES = frozenset({str, int, bool, float, type(None), list, tuple, dict})
 
 
-def _complain_if_undefined(value: Any) -> None:
+def _complain_if_undefined(value: object) -> None:
     """Printing a mapping prints its values: one that is not defined is the usual error."""
     from jinja2 import Undefined
 

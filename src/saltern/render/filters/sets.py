@@ -11,31 +11,31 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def unique(values: Iterable[Any]) -> list[Any]:
+def unique(values: Iterable[object]) -> list[object]:
     """Each member once, where it came first."""
     try:
         return list(dict.fromkeys(_members(values)))
     except TypeError:  # members that cannot be hashed, such as mappings
-        kept: list[Any] = []
+        kept: list[object] = []
         for value in _members(values):
             if value not in kept:
                 kept.append(value)
         return kept
 
 
-def union(lst1: Iterable[Any], lst2: Iterable[Any]) -> list[Any]:
+def union(lst1: Iterable[object], lst2: Iterable[object]) -> list[object]:
     return unique([*_members(lst1), *_members(lst2)])
 
 
-def intersect(lst1: Iterable[Any], lst2: Iterable[Any]) -> list[Any]:
+def intersect(lst1: Iterable[object], lst2: Iterable[object]) -> list[object]:
     return [value for value in unique(lst1) if value in _members(lst2)]
 
 
-def difference(lst1: Iterable[Any], lst2: Iterable[Any]) -> list[Any]:
+def difference(lst1: Iterable[object], lst2: Iterable[object]) -> list[object]:
     return [value for value in unique(lst1) if value not in _members(lst2)]
 
 
-def symmetric_difference(lst1: Iterable[Any], lst2: Iterable[Any]) -> list[Any]:
+def symmetric_difference(lst1: Iterable[object], lst2: Iterable[object]) -> list[object]:
     return [*difference(lst1, lst2), *difference(lst2, lst1)]
 
 
@@ -54,18 +54,18 @@ def avg(lst: Any) -> float:
     return float(sum(_some(lst)) / len(lst))
 
 
-def sequence(data: Any) -> Any:
+def sequence(data: object) -> object:
     """``data`` if it is a list, tuple, set or mapping already, else a list of only it."""
     return data if isinstance(data, list | tuple | set | dict) else [data]
 
 
-def _members(values: Any) -> list[Any]:
+def _members(values: object) -> list[object]:
     if not isinstance(values, Iterable):
         raise TypeError(f"needs a list, not {type(values).__name__}")
     return values if isinstance(values, list) else list(values)
 
 
-def _some(values: Any) -> list[Any]:
+def _some(values: object) -> list[Any]:
     members = _members(values)
     if not members:
         raise ValueError("the list is empty")

@@ -86,7 +86,7 @@ def to_snake_case(camel_input: str) -> str:
 
 
 def check_whitelist_blacklist(
-    value: Any, whitelist: str | Iterable[str] | None = None, blacklist: str | Iterable[str] | None = None
+    value: object, whitelist: str | Iterable[str] | None = None, blacklist: str | Iterable[str] | None = None
 ) -> bool:
     """Whether a list of globs or patterns lets ``value`` pass. The blacklist has the last word."""
     if blacklist is not None and _listed(str(value), blacklist, "blacklist"):
@@ -94,7 +94,7 @@ def check_whitelist_blacklist(
     return not whitelist or _listed(str(value), whitelist, "whitelist")
 
 
-def _listed(value: str, patterns: Any, title: str) -> bool:
+def _listed(value: str, patterns: object, title: str) -> bool:
     if isinstance(patterns, str):
         patterns = [patterns]
     if not isinstance(patterns, Iterable):

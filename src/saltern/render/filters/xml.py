@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from xml.dom.minidom import Document, Element
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[^\W\d][\w.\-]*(:[^\W\d][\w.\-]*)?")
 
 
-def xml(value: Any) -> Any:
+def xml(value: object) -> object:
     """``{'a': {'b': 'c', 'd': {…}}}`` → ``<a b="c"><d …/></a>``
 
     Single values become attributes, mappings become elements, a list becomes as many elements
@@ -32,7 +32,7 @@ def xml(value: Any) -> Any:
     return document.toprettyxml(indent=" ")
 
 
-def _element(document: Document, name: Any, content: Any) -> Element:
+def _element(document: Document, name: object, content: object) -> Element:
     if isinstance(content, list | tuple):
         raise TypeError(f"a list at {name!r} would make several elements, but only one is allowed here")
     element = document.createElement(_checked(name))
@@ -44,7 +44,7 @@ def _element(document: Document, name: Any, content: Any) -> Element:
     return element
 
 
-def _put(document: Document, parent: Element, key: Any, item: Any) -> None:
+def _put(document: Document, parent: Element, key: object, item: object) -> None:
     if isinstance(item, Mapping):
         parent.appendChild(_element(document, key, item))
     elif isinstance(item, list | tuple):
@@ -54,7 +54,7 @@ def _put(document: Document, parent: Element, key: Any, item: Any) -> None:
         parent.setAttribute(_checked(key), str(item))
 
 
-def _checked(name: Any) -> str:
+def _checked(name: object) -> str:
     if not _NAME.fullmatch(str(name)):
         raise ValueError(f"{name!r} cannot be the name of an XML element or attribute")
     return str(name)

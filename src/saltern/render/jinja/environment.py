@@ -94,7 +94,7 @@ class TreeLoader(BaseLoader):
         return found[1] if found is not None else ""
 
     def load(
-        self, environment: jinja2.Environment, name: str, globals: MutableMapping[str, Any] | None = None
+        self, environment: jinja2.Environment, name: str, globals: MutableMapping[str, object] | None = None
     ) -> Template:
         """A template imported without context still knows its own place, and all the rest."""
         template = super().load(environment, name, ChainMap(place_names(name), globals or {}))
@@ -110,7 +110,7 @@ def _registering(
 ) -> Callable[..., Iterator[str]]:
     """The blocks of a template belong to the file that includes or extends it, once it really does."""
 
-    def root(context: JinjaContext, *args: Any) -> Iterator[str]:
+    def root(context: JinjaContext, *args: object) -> Iterator[str]:
         template.register()
         yield from body(context, *args)
 
@@ -246,13 +246,13 @@ class Environment(SandboxedEnvironment):
             raise TemplateNotFound(template, f"{template!r} leads out of the tree")
         return joined
 
-    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+    def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
         """No way leads from a function to the module it is of, or to the run it is bound to."""
         if isinstance(obj, ModuleType | partial) or isinstance(value, ModuleType):
             return False
         return super().is_safe_attribute(obj, attr, value)
 
-    def call(self, context: JinjaContext, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def call(self, context: JinjaContext, obj: object, /, *args: object, **kwargs: object) -> object:
         """A function of ``salt`` may start programs: the memory limit of a template is not for them."""
         if not isinstance(obj, FunctionType | partial):
             return super().call(context, obj, *args, **kwargs)
