@@ -10,7 +10,7 @@ import pytest
 from tests.delayed.thing import comment_of, result_of, run, seen, value_of
 from tests.kit import chunk
 
-from saltern.journal import codec
+from saltern.journal import chunk_codec
 from saltern.language.delayed import Block, BlockScope, Target
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.late import Literal, literals
@@ -297,8 +297,8 @@ def test_a_journal_remembers_what_is_data() -> None:
     """A frame that is resumed has its chunks from the journal, and they mean what they meant."""
     made = chunk("later", more={"deep": [{"x": Literal(SLOT)}], "own": SLOT + "1"})
     made.name, made.literal = Literal(SLOT), True
-    body = codec.plan_out(make_plan([made], ["main"], Diagnostics()))
-    (back,) = codec.chunks_in(msgspec.msgpack.decode(msgspec.msgpack.encode(body)), {})
+    body = chunk_codec.plan_out(make_plan([made], ["main"], Diagnostics()))
+    (back,) = chunk_codec.chunks_in(msgspec.msgpack.decode(msgspec.msgpack.encode(body)), {})
     assert literals([back.name, back.args]) == {SLOT}
     assert (back.name, back.args, back.literal) == (made.name, made.args, True)
 
@@ -307,6 +307,6 @@ def test_a_journal_remembers_blocks_that_are_no_text() -> None:
     block = Block(name="B", file="main.sls", line=1, text="a\udcff")
     made = chunk("a")
     made.delayed = (Target(kind="block", name="B", block=block, scope=BlockScope(blocks={"B": block})),)
-    body = codec.plan_out(make_plan([made], ["main"], Diagnostics()))
-    (back,) = codec.chunks_in(msgspec.msgpack.decode(msgspec.msgpack.encode(body)), {})
+    body = chunk_codec.plan_out(make_plan([made], ["main"], Diagnostics()))
+    (back,) = chunk_codec.chunks_in(msgspec.msgpack.decode(msgspec.msgpack.encode(body)), {})
     assert back.delayed[0].block == block

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.e2e.command import forked
 from tests.kit import ScriptedCaller
 
-from saltern.cli.options import yaml_value
+from saltern.cli.values import yaml_value
 from saltern.config.load import load
 from saltern.config.settings import Settings
 from saltern.engine.apply import apply

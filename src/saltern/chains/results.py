@@ -9,7 +9,7 @@ from saltern.chains.actions import Kind
 from saltern.chains.compile import state_id
 from saltern.chains.statuses import Step
 from saltern.durable.barriers.cancel import CANCELLED
-from saltern.journal.codec import chunks_in
+from saltern.journal.chunk_codec import chunks_in
 from saltern.journal.fold import RunState
 from saltern.language import secrets
 from saltern.language.events import Answer, Report

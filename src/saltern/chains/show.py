@@ -11,7 +11,7 @@ from saltern.chains.main_line import main_line
 from saltern.chains.results import begun_in, results
 from saltern.chains.statuses import BAD, OVER, Leg, Overlay, Step
 from saltern.config.settings import Settings
-from saltern.journal.codec import chunks_in
+from saltern.journal.chunk_codec import chunks_in
 from saltern.journal.report import report_of
 from saltern.journal.runs import Runs
 from saltern.language.diagnostics import OperationError

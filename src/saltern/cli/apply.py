@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import (
-    ON_ROWS,
-    PROFILE_ROW,
-    REPORT_ROWS,
-    STATE_ROWS,
-    TREE_ROWS,
-    mapping_value,
-    output_rows,
-    session,
-    yaml_value,
-)
+from saltern.cli.from_options import session
+from saltern.cli.options import ON_ROWS, PROFILE_ROW, REPORT_ROWS, STATE_ROWS, TREE_ROWS, output_rows
 from saltern.cli.output import exit_code, follower_of, seconds, watched, write_report
+from saltern.cli.values import mapping_value, yaml_value
 from saltern.engine.request import Request
 from saltern.language.diagnostics import Diagnostic, OperationError, SalternError
 from saltern.report.outputs import options_for, problem_writer

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from saltern.cli import exits
 from saltern.cli.arguments import Row
-from saltern.cli.options import session
+from saltern.cli.from_options import session
 from saltern.cli.output import exit_code, seconds, watched, write_report
 from saltern.config.settings import Settings
 from saltern.durable.apply import JournalOptions, claim_run
@@ -21,7 +21,7 @@ from saltern.engine.build_plan import aggregates
 from saltern.engine.nested_engine import make_session
 from saltern.engine.request import Request
 from saltern.engine.session import Session
-from saltern.journal.codec import chunks_in
+from saltern.journal.chunk_codec import chunks_in
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
 from saltern.language.events import Report
 from saltern.plan.make import make_plan

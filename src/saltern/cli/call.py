@@ -7,15 +7,9 @@ from types import SimpleNamespace
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Word, parse
-from saltern.cli.options import (
-    ON_ROWS,
-    SECRETS_ROW,
-    TREE_ROWS,
-    call_arguments,
-    output_options,
-    output_rows,
-    session,
-)
+from saltern.cli.from_options import output_options, session
+from saltern.cli.options import ON_ROWS, SECRETS_ROW, TREE_ROWS, output_rows
+from saltern.cli.values import call_arguments
 from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, OperationError, words_of
 from saltern.report.outputs import write_data

@@ -124,7 +124,7 @@ def _values(choices: Sequence[str], metavar: str, place: Place) -> list[str]:
 
 def _settings(place: Place) -> Settings:
     """By the options that stand before the cursor."""
-    from saltern.cli.options import roots
+    from saltern.cli.values import roots
     from saltern.config.load import load
 
     values: dict[str, list[str]] = {}

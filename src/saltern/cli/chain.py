@@ -14,7 +14,8 @@ from saltern.cli.chain_file import read_text
 from saltern.cli.chain_inputs import INPUT_ROWS, given_inputs
 from saltern.cli.chain_output import drive_and_show, options_of, show, write_legs
 from saltern.cli.chain_rows import ACROSS_ROWS, SUBSCRIBE_ROWS
-from saltern.cli.options import ON_ROWS, TREE_ROWS, output_rows, session
+from saltern.cli.from_options import session
+from saltern.cli.options import ON_ROWS, TREE_ROWS, output_rows
 from saltern.cli.run_names import LAST
 from saltern.language.diagnostics import Diagnostic, OperationError
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from saltern.chains.inputs import Input
 from saltern.cli.arguments import Row
-from saltern.cli.options import mapping_file, mapping_value, yaml_value
+from saltern.cli.values import mapping_file, mapping_value, yaml_value
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 AS_YAML = ("list", "mapping")

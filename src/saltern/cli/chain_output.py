@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from saltern.cli import exits
-from saltern.cli.options import output_options
+from saltern.cli.from_options import output_options
 from saltern.language.events import ChunkStarted
 from saltern.report.outputs import write_data
 from saltern.system.signals import end_in_order, was_terminated

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import FROM, TREE_ROWS, mapping_value, session
+from saltern.cli.from_options import session
+from saltern.cli.options import FROM, TREE_ROWS
+from saltern.cli.values import mapping_value
 from saltern.language.diagnostics import Severity
 from saltern.report.colours import wanted
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from msgspec import DecodeError, json
 
-from saltern.cli.options import existing, mapping_value, roots
+from saltern.cli.values import existing, mapping_value, roots
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError, PillarError
 from saltern.lint.check import Checked
 from saltern.lint.select import root_around

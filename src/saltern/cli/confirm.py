@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import Row
-from saltern.cli.options import mapping_value, session
+from saltern.cli.from_options import session
+from saltern.cli.values import mapping_value
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.temporary import private_directory
 

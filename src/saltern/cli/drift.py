@@ -14,7 +14,8 @@ from saltern.cli import exits
 from saltern.cli.apply import LINE as APPLY
 from saltern.cli.apply import request_of
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import TREE_ROWS, session
+from saltern.cli.from_options import session
+from saltern.cli.options import TREE_ROWS
 from saltern.cli.plan import REFRESH_ROW
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.colours import painter

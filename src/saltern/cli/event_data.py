@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from saltern.cli.options import call_arguments
+from saltern.cli.values import call_arguments
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 

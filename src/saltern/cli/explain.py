@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import TREE_ROWS, output_options, output_rows, session
+from saltern.cli.from_options import output_options, session
+from saltern.cli.options import TREE_ROWS, output_rows
 from saltern.engine.request import Request
 from saltern.language.diagnostics import (
     Diagnostic,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import TREE_ROWS, session
+from saltern.cli.from_options import session
+from saltern.cli.options import TREE_ROWS
 from saltern.engine.request import Request
 from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, parse
-from saltern.cli.options import TREE_ROWS, existing, mapping_value, roots
+from saltern.cli.options import TREE_ROWS
+from saltern.cli.values import existing, mapping_value, roots
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 EPILOG = """\

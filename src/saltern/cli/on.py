@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine
 from saltern.cli.job_call import Call
-from saltern.cli.options import call_arguments, mapping_value, yaml_value
+from saltern.cli.values import call_arguments, mapping_value, yaml_value
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:

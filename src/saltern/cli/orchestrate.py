@@ -7,14 +7,7 @@ from types import SimpleNamespace
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import (
-    CONTROLLER_ROW,
-    REPORT_ROWS,
-    SSH_ROWS,
-    STATE_ROWS,
-    TREE_ROWS,
-    output_rows,
-)
+from saltern.cli.options import CONTROLLER_ROW, REPORT_ROWS, SSH_ROWS, STATE_ROWS, TREE_ROWS, output_rows
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 DIRECTORY_ROW = Row(
@@ -108,7 +101,7 @@ def _list(args: SimpleNamespace) -> int:
     if args.out != "highstate":
         from msgspec import to_builtins
 
-        from saltern.cli.options import output_options
+        from saltern.cli.from_options import output_options
         from saltern.report.outputs import write_data
 
         found = [{**(to_builtins(one) if one else {}), "jid": jid} for jid, one in rows]

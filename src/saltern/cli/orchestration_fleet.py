@@ -7,7 +7,7 @@ import socket
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
-from saltern.cli.options import settings_of
+from saltern.cli.from_options import settings_of
 
 if TYPE_CHECKING:
     from saltern.config.settings import Settings

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.apply import excluded
-from saltern.cli.options import SSH_ROWS, mapping_value
+from saltern.cli.options import SSH_ROWS
 from saltern.cli.orchestration_fleet import (
     check_controller,
     controller_address,
@@ -19,6 +19,7 @@ from saltern.cli.orchestration_fleet import (
 )
 from saltern.cli.orchestration_report import Reported, both
 from saltern.cli.output import exit_code, watched, write_report
+from saltern.cli.values import mapping_value
 from saltern.engine.nested_engine import make_session
 from saltern.engine.request import Request
 from saltern.fleet.orchestration.folder import Note, Orchestrations, given_options

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from saltern.cli import exits
-from saltern.cli.options import output_options
+from saltern.cli.from_options import output_options
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import write
 from saltern.report.verdict import changed, failed

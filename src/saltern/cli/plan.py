@@ -7,8 +7,10 @@ from types import SimpleNamespace
 from saltern.cli.apply import LINE as APPLY
 from saltern.cli.apply import request_of
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import ON_ROWS, PROFILE_ROW, TREE_ROWS, mapping_value, session
+from saltern.cli.from_options import session
+from saltern.cli.options import ON_ROWS, PROFILE_ROW, TREE_ROWS
 from saltern.cli.plan_output import show
+from saltern.cli.values import mapping_value
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 EPILOG = """\

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import SECRETS_ROW, TREE_ROWS, output_options, output_rows, session
+from saltern.cli.from_options import output_options, session
+from saltern.cli.options import SECRETS_ROW, TREE_ROWS, output_rows
 from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import write_data

@@ -7,16 +7,9 @@ from types import SimpleNamespace
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.from_options import output_options, session
 from saltern.cli.graph import put
-from saltern.cli.options import (
-    ON_ROWS,
-    REPORT_ROWS,
-    STATE_ROWS,
-    TREE_ROWS,
-    output_options,
-    output_rows,
-    session,
-)
+from saltern.cli.options import ON_ROWS, REPORT_ROWS, STATE_ROWS, TREE_ROWS, output_rows
 from saltern.report.outputs import write
 
 EPILOG = """\

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.apply import LINE as APPLY
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import ON_ROWS, STATE_ROWS, TREE_ROWS, output_rows, session
+from saltern.cli.from_options import session
+from saltern.cli.options import ON_ROWS, STATE_ROWS, TREE_ROWS, output_rows
 from saltern.cli.output import exit_code, watched
 from saltern.cli.run_names import given
 from saltern.journal.runs import Runs

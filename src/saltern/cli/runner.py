@@ -7,15 +7,10 @@ from types import SimpleNamespace
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import (
-    CONTROLLER_ROW,
-    TREE_ROWS,
-    call_arguments,
-    mapping_value,
-    output_options,
-    output_rows,
-)
+from saltern.cli.from_options import output_options
+from saltern.cli.options import CONTROLLER_ROW, TREE_ROWS, output_rows
 from saltern.cli.orchestrate import DIRECTORY_ROW
+from saltern.cli.values import call_arguments, mapping_value
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LINE = CommandLine(

@@ -9,7 +9,8 @@ from msgspec import to_builtins
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, parse
-from saltern.cli.options import ON_ROWS, TREE_ROWS, output_options, output_rows, session
+from saltern.cli.from_options import output_options, session
+from saltern.cli.options import ON_ROWS, TREE_ROWS, output_rows
 from saltern.journal.runs import Runs
 from saltern.journal.summaries import RESUMABLE, Summary
 from saltern.system.clock import stamp

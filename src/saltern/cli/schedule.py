@@ -7,7 +7,8 @@ from types import SimpleNamespace
 from saltern.cli import exits, library_output
 from saltern.cli.access_output import Verb, run_verb
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import CONTROLLER_ROW, mapping_value, output_rows
+from saltern.cli.options import CONTROLLER_ROW, output_rows
+from saltern.cli.values import mapping_value
 from saltern.fleet.client.client import Client
 from saltern.language.diagnostics import Diagnostic, OperationError
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.from_options import output_options, session
 from saltern.cli.options import (
     ON_ROWS,
     PROFILE_ROW,
@@ -16,12 +17,9 @@ from saltern.cli.options import (
     SECRETS_ROW,
     STATE_ROWS,
     TREE_ROWS,
-    mapping_value,
-    output_options,
     output_rows,
-    session,
-    yaml_value,
 )
+from saltern.cli.values import mapping_value, yaml_value
 from saltern.engine.request import Request
 from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostics, SalternError

@@ -6,16 +6,10 @@ import sys
 from types import SimpleNamespace
 
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import (
-    ON_ROWS,
-    STATE_ROWS,
-    TREE_ROWS,
-    call_arguments,
-    output_options,
-    output_rows,
-    session,
-)
+from saltern.cli.from_options import output_options, session
+from saltern.cli.options import ON_ROWS, STATE_ROWS, TREE_ROWS, output_rows
 from saltern.cli.output import exit_code, follower_of, show_warnings
+from saltern.cli.values import call_arguments
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import write
 

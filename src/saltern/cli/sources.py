@@ -6,7 +6,8 @@ import sys
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Word, parse
-from saltern.cli.options import TREE_ROWS, output_options, output_rows, settings_of
+from saltern.cli.from_options import output_options, settings_of
+from saltern.cli.options import TREE_ROWS, output_rows
 from saltern.config.settings import commits_of, has_repositories
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import write_data

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 from msgspec.structs import replace
 
-from saltern.cli.options import session
+from saltern.cli.from_options import session
 from saltern.config.load import load
 from saltern.config.settings import Settings, state_directory
 from saltern.fleet.ssh.bundle.make import Bundles, bundle_directory

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from saltern.cli.follow import Shown, follow_job, new_followed
+from saltern.cli.from_options import session
 from saltern.cli.job_call import Call
-from saltern.cli.options import session
 from saltern.cli.ssh_hosts import chosen, make_reach, read
 from saltern.config.settings import state_directory
 from saltern.fleet.protocol.batch import Batch

@@ -115,14 +115,14 @@ def _names(task: Task) -> list[str]:
 
 def _settings(task: Task) -> Settings:
     from saltern.cli.call import LINE
-    from saltern.cli.options import session
+    from saltern.cli.from_options import session
 
     return session(_args(LINE, ["-"], task, None)).settings
 
 
 def _continue(task: Task, follower: JobFollower, run: str) -> int:
     """Resume the run, or report it if it has ended."""
-    from saltern.cli.options import session
+    from saltern.cli.from_options import session
     from saltern.cli.output import exit_code, write_report
     from saltern.cli.resume import LINE, resume_named
     from saltern.journal.report import report_of
@@ -183,7 +183,7 @@ def _typed(module: str) -> Callable[[Task, JobFollower], int]:
 
 def _schedule(task: Task, follower: JobFollower) -> int:
     from saltern.cli.call import LINE
-    from saltern.cli.options import session
+    from saltern.cli.from_options import session
     from saltern.cli.worker_schedule import print_schedule
 
     engine = session(_args(LINE, ["-"], task, follower))

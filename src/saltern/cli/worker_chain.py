@@ -17,7 +17,7 @@ from saltern.chains.show import as_data
 from saltern.chains.statuses import BAD, OVER, Leg
 from saltern.cli import exits
 from saltern.cli.chain_output import CODES
-from saltern.cli.options import output_options, session
+from saltern.cli.from_options import output_options, session
 from saltern.cli.worker_follower import JobFollower
 from saltern.config.settings import Settings
 from saltern.fleet.agent.task import Task

@@ -21,8 +21,8 @@ from saltern.chains.orders import cancel, change, pause, revise
 from saltern.chains.show import as_data
 from saltern.chains.statuses import BAD, OVER, Leg, Step
 from saltern.cli import exits
+from saltern.cli.from_options import session
 from saltern.cli.leg_report import LegReport, report_of_leg
-from saltern.cli.options import session
 from saltern.cli.worker_chain import LegDriver
 from saltern.cli.worker_follower import JobFollower
 from saltern.config.settings import Settings

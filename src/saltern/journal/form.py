@@ -6,7 +6,7 @@ import os
 import re
 from binascii import crc32
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -15,6 +15,7 @@ from saltern.system import maker, mark
 if TYPE_CHECKING:
     import sqlite3
 
+Body = dict[str, Any]  # of a record, as MessagePack has it
 FORMAT = 2  # raise it when records of before can no longer be read
 CHAINED = 2  # since this format, the checksum of a record counts in that of the record before it
 SUFFIX = ".run"

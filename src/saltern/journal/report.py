@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from saltern.config.settings import commits_of
-from saltern.journal.codec import answer_in, chunks_in, frame_in
+from saltern.journal.chunk_codec import chunks_in
+from saltern.journal.codec import answer_in, frame_in
 from saltern.journal.fold import RunState
 from saltern.language.events import Answer, Report
 from saltern.language.hidden import shown_answer

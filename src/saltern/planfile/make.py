@@ -12,7 +12,7 @@ from saltern.engine.apply import Prepared, execute, prepare
 from saltern.engine.request import Request
 from saltern.engine.session import Session
 from saltern.facts.read_grains import OF_THE_PROCESS
-from saltern.journal.codec import plan_out
+from saltern.journal.chunk_codec import plan_out
 from saltern.language.events import Report
 from saltern.plan.plan import Plan
 from saltern.planfile.concealed import concealed

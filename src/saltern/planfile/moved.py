@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from saltern.engine.session import Session
-from saltern.journal.codec import chunks_in
+from saltern.journal.chunk_codec import chunks_in
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.planfile.document import Body, Proposal, readable, unpacked

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from saltern.journal.codec import answer_in, chunks_in
+from saltern.journal.chunk_codec import chunks_in
+from saltern.journal.codec import answer_in
 from saltern.journal.fold import RunState, ScopeState
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics

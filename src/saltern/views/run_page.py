@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from saltern.journal.codec import chunks_in
+from saltern.journal.chunk_codec import chunks_in
 from saltern.journal.fold import RunState
 from saltern.journal.report import report_of
 from saltern.language.chunk import Chunk

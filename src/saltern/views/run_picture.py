@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from saltern.journal.codec import answer_in, chunks_in, frame_in
+from saltern.journal.chunk_codec import chunks_in
+from saltern.journal.codec import answer_in, frame_in
 from saltern.journal.fold import RunState, ScopeState
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import Answer

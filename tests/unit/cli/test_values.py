@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saltern.cli.options import call_arguments
+from saltern.cli.values import call_arguments
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from saltern.config.settings import Settings
 from saltern.engine.callback import CallbackRenderer, UnknownBlock
 from saltern.engine.session import Session
 from saltern.facts.grains import Grains
-from saltern.journal.codec import scope_in, scope_out
+from saltern.journal.scope_codec import scope_in, scope_out
 from saltern.language import secrets
 from saltern.language.delayed import UNLIMITED, BlockScope
 from saltern.language.diagnostics import CompileError, SalternError

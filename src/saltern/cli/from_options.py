@@ -1,0 +1,82 @@
+"""What options become: settings, a session, and how output is written."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli.options import LOGGED, STATE_OUTPUTS
+from saltern.cli.values import existing, mapping_value, roots
+from saltern.config.load import load
+from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+
+if TYPE_CHECKING:
+    from saltern.config.settings import Settings
+    from saltern.engine.session import Session
+    from saltern.report.outputs import OutputOptions
+
+
+def settings_of(args: SimpleNamespace, **overrides: object) -> Settings:
+    """The configuration, with what was typed over it. Raises ``OperationError``.
+
+    A worker of an agent gives ``args.overrides``: options that no command line has.
+    """
+    settings, warnings = load(
+        args.config,
+        {
+            "file_roots": roots(args.file_root),
+            "pillar_roots": roots(args.pillar_root),
+            "pillarenv": args.pillarenv,
+            "id": args.minion_id,
+            "grains_file": existing(args.grains),
+            "log_level": args.log_level or ("debug" if args.debug else "info" if args.verbose else None),
+            **overrides,
+            **getattr(args, "overrides", {}),
+        },
+        os.environ,
+    )
+    if settings.log_level in LOGGED:
+        from saltern.language import secrets
+        from saltern.system import log
+
+        log.start(settings.log_level, secrets.mask)
+        log.info("configuration: %s", ", ".join(settings.files) or "none, the defaults hold")
+    if args.color is None and isinstance(settings.color, bool):
+        args.color = settings.color
+    if warnings:
+        from saltern.report.colours import wanted
+        from saltern.report.diagnostics import show
+
+        show(warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
+    return settings
+
+
+def session(args: SimpleNamespace, **overrides: object) -> Session:
+    """Everything a command needs, from what was typed. Raises ``OperationError``."""
+    from saltern.engine.nested_engine import make_session
+
+    return make_session(settings_of(args, **overrides), mapping_value("--pillar", args.pillar))
+
+
+def output_options(args: SimpleNamespace, settings: object) -> OutputOptions:
+    from saltern.report.outputs import OutputOptions, options_for
+
+    names = [name for name in OutputOptions.__struct_fields__ if name.startswith("state_")]
+    given = {name: getattr(args, name, None) for name in names}
+    chosen = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name in names
+        if (value := given[name] if given[name] is not None else getattr(settings, name)) is not None
+    }
+    how = str(chosen.get("state_output", "full"))
+    if how.removesuffix("_color").removesuffix("_id") not in STATE_OUTPUTS:
+        raise OperationError(
+            Diagnostic(
+                code="option-choice",
+                what=f"no state_output is called {how!r}",
+                fix=did_you_mean(how, STATE_OUTPUTS) or f"there are {', '.join(STATE_OUTPUTS)}",
+            )
+        )
+    return options_for(sys.stdout, colour=args.color, **chosen)

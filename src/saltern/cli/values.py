@@ -1,0 +1,126 @@
+"""Words of the command line as values: roots, mappings, and the arguments of calls."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+
+def roots(given: list[str] | None) -> dict[str, list[str]] | None:
+    """``DIR`` is of base, ``ENV=DIR`` of that environment; a git repository is as good as a directory."""
+    if not given:
+        return None
+    roots: dict[str, list[str]] = {}
+    for text in given:
+        env, equals, folder = text.partition("=")
+        if not equals or os.sep in env:
+            env, folder = "base", text
+        whole = folder if folder.startswith("git+") else os.path.abspath(os.path.expanduser(folder))
+        roots.setdefault(env, []).append(whole)
+    return roots
+
+
+def existing(path: str | None) -> str | None:
+    if path is not None and not os.path.isfile(path):
+        raise OperationError(Diagnostic(code="grains-missing", what=f"there is no grains file {path!r}"))
+    return os.path.abspath(path) if path else None
+
+
+def mapping_value(option: str, text: str | None) -> dict[str, object]:
+    if not text:
+        return {}
+    value = yaml_value(option, text)
+    if isinstance(value, str):
+        return mapping_file(option, value)
+    if not isinstance(value, dict):
+        raise OperationError(
+            Diagnostic(
+                code="option-shape",
+                what=f"{option} needs a mapping, such as '{{key: value}}', or a file that holds one",
+                fix="quote the whole of it for your shell",
+            )
+        )
+    return value
+
+
+def mapping_file(option: str, path: str) -> dict[str, object]:
+    """The mapping that a YAML file holds."""
+    from saltern.config.files import mapping
+
+    found = os.path.abspath(os.path.expanduser(path))
+    if not os.path.isfile(found):
+        raise OperationError(
+            Diagnostic(
+                code="option-path",
+                what=f"{option}: {path!r} is no mapping, and there is no file of that name",
+                fix="write '{key: value}', quoted for your shell, or name a YAML file",
+            )
+        )
+    return mapping(found)
+
+
+def yaml_value(option: str, text: str) -> object:
+    from saltern.render.yaml import read
+    from saltern.render.yaml_limits import YamlProblem
+
+    try:
+        return read(text)
+    except YamlProblem as problem:
+        raise OperationError(
+            Diagnostic(
+                code="option-yaml",
+                what=f"{option}: {problem.what} (column {problem.column})",
+                fix=problem.fix,
+            )
+        ) from None
+
+
+def call_arguments(words: list[str]) -> tuple[list[object], dict[str, object]]:
+    """``a b k=v`` as a call's arguments; each value is read as YAML, or taken as it is if it is none.
+
+    ``a==b`` is no keyword, as in Salt: a requirement of pip, or base64.
+    """
+    args: list[object] = []
+    kwargs: dict[str, object] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if equals and _is_keyword(name) and not value.startswith("="):
+            kwargs[name] = _typed(value)
+        else:
+            args.append(_typed(word))
+    return args, kwargs
+
+
+def _is_keyword(name: str) -> bool:
+    """Some arguments have a dash or a dot in their names, as ``read-ahead``."""
+    return name.replace("-", "_").replace(".", "_").isidentifier() and name[0] not in "-."
+
+
+def _typed(text: str) -> object:
+    """A value as Salt's command line reads it: YAML, but text that only looks like YAML stays text."""
+    from saltern.render.yaml import read
+    from saltern.render.yaml_limits import YamlProblem
+
+    if not text.strip() or any(letter in text for letter in "\t\r\n"):
+        return text
+    if "_" in text and not text.strip("0123456789_ "):
+        return text
+    try:
+        found = None if text == "None" else read(text)
+    except YamlProblem:
+        return text
+    return found if _is_meant(text, found) else text
+
+
+def _is_meant(text: str, found: object) -> bool:
+    """A mapping and a list need their brackets; what a # would cut off, or a lone sign swallow, is kept."""
+    if isinstance(found, dict):
+        return text.startswith("{")
+    if isinstance(found, list):
+        return text.startswith("[")
+    if "#" in text:
+        return isinstance(found, int | float)
+    if found is None:
+        return text in ("None", "null", "Null", "NULL", "~")
+    return isinstance(found, str | int | float) and not (found == "" and text in ("|", "!"))
