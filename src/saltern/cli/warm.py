@@ -30,7 +30,7 @@ AHEAD = (
     "saltern.modules.api.caller",
     "saltern.modules.api.salt",
     "saltern.modules.functions.grains",
-    "saltern.modules.functions.test",
+    "saltern.modules.functions.test.calls",
     "saltern.report.outputs",
     "saltern.report.plain",
 )

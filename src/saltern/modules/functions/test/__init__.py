@@ -1,0 +1,54 @@
+"""``test``: functions that prove that calls arrive, and with what. ``LAZY`` says which submodule has which."""
+
+from __future__ import annotations
+
+LAZY: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "arg",
+            "arg_clean",
+            "arg_repr",
+            "arg_type",
+            "cross_test",
+            "echo",
+            "false",
+            "kwarg",
+            "outputter",
+            "ping",
+            "true",
+            "try",
+        ),
+        "calls",
+    ),
+    **dict.fromkeys(
+        (
+            "assertion",
+            "collatz",
+            "exception",
+            "fib",
+            "raise_exception",
+            "rand_sleep",
+            "rand_str",
+            "random_hash",
+            "retcode",
+            "sleep",
+            "stack",
+        ),
+        "work",
+    ),
+    **dict.fromkeys(
+        (
+            "conf_test",
+            "get_opts",
+            "module_report",
+            "not_loaded",
+            "opts_pkg",
+            "provider",
+            "version",
+            "versions",
+            "versions_information",
+            "versions_report",
+        ),
+        "versions",
+    ),
+}
