@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.chain_control import (
+    cancel_command,
+    done_command,
+    pause_command,
+    release_command,
+    resume_command,
+    retry_command,
+    skip_command,
+    status_command,
+)
+from saltern.cli.chain_document import (
+    add_command,
+    check_command,
+    from_sls_command,
+    render_command,
+    report_unmatched,
+    to_sls_command,
+)
 from saltern.cli.chain_file import read_text
 from saltern.cli.chain_inputs import INPUT_ROWS, given_inputs
-from saltern.cli.chain_output import drive_and_show, options_of, show, write_legs
+from saltern.cli.chain_output import drive_and_show, options_of, write_legs
 from saltern.cli.chain_rows import ACROSS_ROWS, SUBSCRIBE_ROWS
 from saltern.cli.from_options import session
 from saltern.cli.options import ON_ROWS, TREE_ROWS, output_rows
-from saltern.cli.run_names import LAST
-from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
     from saltern.chains.compile import LegPlan
-    from saltern.chains.document import Action, Chain
     from saltern.chains.legs import KnownLeg
     from saltern.engine.session import Session
     from saltern.runtime.ports import EventSink
@@ -142,104 +157,6 @@ class Verb:
 # -- files --------------------------------------------------------------------------------------------
 
 
-def _chain(args: SimpleNamespace, *, look: bool = False) -> Chain:
-    """The chain of a file with its inputs; ``look``: those that are missing do not matter."""
-    from saltern.chains.document import read_chain
-
-    text = read_text(args.words[0])
-    found = read_chain(text, args.words[0])
-    given = given_inputs(args, found.inputs)
-    return found if (look and not given) or not found.inputs else read_chain(text, args.words[0], given)
-
-
-def _plans(args: SimpleNamespace, engine: Session, *, look: bool = False) -> list[LegPlan]:
-    """Of the systems that were asked for, that the file names, or of this machine."""
-    from saltern.chains.compile import plan_for
-
-    chain = _chain(args, look=look)
-    report_unmatched(chain)
-    systems = args.system or chain.systems() or [engine.settings.id]
-    return [plan for plan in (plan_for(chain, system) for system in systems) if plan.segments]
-
-
-def report_unmatched(chain: Chain) -> None:
-    """Report each target of an action that none of the chain's own systems matches."""
-    from saltern.chains.targets import unmatched
-
-    for action, target in unmatched(chain):
-        what = f"action {action}: none of the systems of the chain {chain.name!r} matches {target!r}"
-        print(f"saltern: {what}, so it is run nowhere by that", file=sys.stderr)
-
-
-def _check(args: SimpleNamespace, engine: Session) -> int:
-    for plan in _plans(args, engine, look=True):
-        for segment in plan.segments:
-            print(f"{segment.name}: {_kinds(segment.steps)}")
-        if plan.finalizers:
-            print(f"in the end: {_kinds(plan.finalizers)}")
-    return exits.OK
-
-
-def _kinds(actions: Sequence[Action]) -> str:
-    return ", ".join(f"{one.id} ({one.kind})" for one in actions)
-
-
-def _render(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.render import SALT_NAMES, salt_module, segment_text
-
-    texts = {
-        os.path.join("actionchains", f"{segment.name}.sls"): segment_text(plan, segment)
-        for plan in _plans(args, engine)
-        for segment in plan.segments
-    }
-    if args.export is None:
-        print("\n".join(f"# {name}\n{text}" for name, text in texts.items()), end="")
-        return exits.OK
-    modules = {os.path.join("_modules", f"{name}.py"): salt_module(name) for name in SALT_NAMES}
-    for name, text in {**texts, **modules}.items():
-        _write(os.path.join(args.export, name), text)
-        print(name)
-    return exits.OK
-
-
-def _write(path: str, text: str) -> None:
-    from saltern.report.output_file import write_output
-
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-    except OSError as problem:
-        what = f"{path} cannot be written: {problem.strerror}"
-        raise OperationError(Diagnostic(code="chain-export", what=what)) from None
-    write_output(path, text.encode(), mode=0o644)
-
-
-def _to_sls(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.compile import not_meant, plan_for
-    from saltern.chains.render import state_text
-
-    chain = _chain(args)
-    report_unmatched(chain)
-    plan = plan_for(chain, args.system[0] if args.system else engine.settings.id)
-    if not plan.segments:
-        raise not_meant(plan)
-    print(state_text(plan), end="")
-    return exits.OK
-
-
-def _from_sls(args: SimpleNamespace, _engine: Session) -> int:
-    from saltern.chains.from_sls import chain_text
-    from saltern.cli.chain_draft import name_of
-
-    print(chain_text(read_text(args.words[0]), args.words[0], name_of(args.words[0])), end="")
-    return exits.OK
-
-
-def _add(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.cli.chain_draft import add
-
-    return add(args, engine)
-
-
 # -- runs ---------------------------------------------------------------------------------------------
 
 
@@ -283,141 +200,21 @@ def _rehearse(args: SimpleNamespace, engine: Session, plan: LegPlan, pillar: dic
     return exits.FAILED if data["status"] == "failed" else exits.OK
 
 
-def _resume(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.legs import Legs
-
-    legs = Legs(engine.settings)
-    names = _given(args) or legs.unfinished()[-1:] or legs.newest_unknown()
-    if not names:
-        print("saltern: no chain is under way; there is nothing to resume", file=sys.stderr)
-        return exits.OK
-    return _resume_leg(args, engine, names[0])
-
-
-def _resume_leg(args: SimpleNamespace, engine: Session, name: str) -> int:
-    from saltern.chains.drive import readable, resume_leg
-    from saltern.cli.resume_question import ask_at_terminal
-
-    def work(sink: EventSink) -> KnownLeg:
-        return resume_leg(engine.settings, name, sink, again=options_of(args), question=ask_at_terminal)
-
-    return drive_and_show(args, engine, readable(engine.settings, name).state.plan, work)
-
-
-def _retry(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.legs import Legs
-    from saltern.chains.orders import change, revise
-
-    name = _named(args, engine)
-    known = Legs(engine.settings).known(name)
-    if new := given_inputs(args, known.state.plan.chain.inputs):
-        revise(engine.settings, name, {**(known.head.get("pillar") or {}), **new})
-    change(engine.settings, name, "retry")
-    return _resume_leg(args, engine, name)
-
-
-def _skip(args: SimpleNamespace, engine: Session) -> int:
-    return _vouched(args, engine, "skip", args.reason or "skipped by an operator")
-
-
-def _done(args: SimpleNamespace, engine: Session) -> int:
-    if not args.reason:
-        print("saltern chain done: say with --reason how you know that it is done", file=sys.stderr)
-        return exits.SURROUNDINGS
-    return _vouched(args, engine, "done", f"done, as an operator says: {args.reason}")
-
-
-def _vouched(args: SimpleNamespace, engine: Session, kind: str, reason: str) -> int:
-    from saltern.chains.orders import change
-
-    *_, action = args.words
-    name = _named(SimpleNamespace(words=args.words[:-1]), engine)
-    return show(args, engine, change(engine.settings, name, kind, action=action, reason=reason))
-
-
-def _release(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.orders import change
-
-    reason = args.reason or "released by an operator"
-    return show(args, engine, change(engine.settings, _named(args, engine), "release", reason=reason))
-
-
-def _pause(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.orders import pause
-
-    name = _named(args, engine)
-    known = pause(engine.settings, name, args.reason or "paused by an operator")
-    if known is None:
-        print(f"saltern: {name} waits before its next action", file=sys.stderr)
-        return exits.OK
-    return show(args, engine, known)
-
-
-def _cancel(args: SimpleNamespace, engine: Session) -> int:
-    """A process that works on it is notified, and ends before its next action."""
-    from saltern.chains.orders import cancel
-
-    name = _named(args, engine)
-    known = cancel(engine.settings, name, args.reason or "cancelled by an operator", now=args.now)
-    if known is None:
-        when = "as soon as what runs has stopped" if args.now else "before its next action"
-        print(f"saltern: {name} ends {when}", file=sys.stderr)
-        return exits.OK
-    return show(args, engine, known)
-
-
-def _given(args: SimpleNamespace) -> list[str]:
-    """The run that is named; ``last`` says what is meant where none is."""
-    return [word for word in args.words if word != LAST]
-
-
-def _named(args: SimpleNamespace, engine: Session) -> str:
-    """The run that is meant: the last one, if none is named."""
-    from saltern.chains.legs import Legs
-
-    found: list[str] = _given(args) or Legs(engine.settings).ids()[:1]
-    if not found:
-        raise OperationError(Diagnostic(code="chain-unknown", what="no chain was run on this machine yet"))
-    return found[0]
-
-
-def _status(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.legs import UNKNOWN, KnownLeg, Legs
-    from saltern.chains.show import HEAD, as_data, summary, unread
-
-    legs = Legs(engine.settings)
-    if args.words:
-        return show(args, engine, legs.known(_named(args, engine)))
-    found = [
-        (leg, one)
-        for leg, one in legs.looked_at()
-        if isinstance(one, KnownLeg) or one.diagnostics[0].code in UNKNOWN
-    ]
-    if args.out != "nested":
-        rows = [
-            as_data(one, engine.settings) if isinstance(one, KnownLeg) else unread(leg) for leg, one in found
-        ]
-        return write_legs(args, engine, rows)
-    lines = [summary(leg, one, at_work=legs.lock.holder() == leg) for leg, one in found]
-    print("\n".join((HEAD, *lines)) if found else "no chain was run yet")
-    return exits.OK
-
-
 VERBS: dict[str, Verb] = {
-    "check": Verb(_check, "one chain file", 1, 1),
-    "render": Verb(_render, "one chain file", 1, 1),
-    "to-sls": Verb(_to_sls, "one chain file", 1, 1),
-    "from-sls": Verb(_from_sls, "one state file", 1, 1),
-    "add": Verb(_add, "a chain file, the kind of an action, and its arguments", 2, 1000),
+    "check": Verb(check_command, "one chain file", 1, 1),
+    "render": Verb(render_command, "one chain file", 1, 1),
+    "to-sls": Verb(to_sls_command, "one chain file", 1, 1),
+    "from-sls": Verb(from_sls_command, "one state file", 1, 1),
+    "add": Verb(add_command, "a chain file, the kind of an action, and its arguments", 2, 1000),
     "run": Verb(_run, "one chain file", 1, 1),
-    "status": Verb(_status, "one run, or none", 0, 1),
-    "resume": Verb(_resume, "one run, or none", 0, 1),
-    "pause": Verb(_pause, "one run, or none", 0, 1),
-    "cancel": Verb(_cancel, "one run, or none", 0, 1),
-    "retry": Verb(_retry, "one run, or none", 0, 1),
-    "skip": Verb(_skip, "an action, or a run and an action", 1, 2),
-    "done": Verb(_done, "an action, or a run and an action", 1, 2),
-    "release": Verb(_release, "one run, or none", 0, 1),
+    "status": Verb(status_command, "one run, or none", 0, 1),
+    "resume": Verb(resume_command, "one run, or none", 0, 1),
+    "pause": Verb(pause_command, "one run, or none", 0, 1),
+    "cancel": Verb(cancel_command, "one run, or none", 0, 1),
+    "retry": Verb(retry_command, "one run, or none", 0, 1),
+    "skip": Verb(skip_command, "an action, or a run and an action", 1, 2),
+    "done": Verb(done_command, "an action, or a run and an action", 1, 2),
+    "release": Verb(release_command, "one run, or none", 0, 1),
 }
 LIBRARY_VERBS = ("list", "new", "edit", "show", "diff", "validate", "import", "export", "archive")
 WORDS = tuple(dict.fromkeys((*VERBS, "plan", *FLEET_VERBS, *LIBRARY_VERBS)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from saltern.language.result import Outcome
-from saltern.modules.functions import cp
+from saltern.modules.functions.cp import get, query
 from saltern.modules.states.file.cached import cached, not_cached
 from saltern.modules.states.file.managed import managed
 
@@ -104,7 +104,7 @@ def test_a_source_is_not_fetched_if_the_file_has_its_digest(desk: Desk, server: 
 def test_a_tag_saves_the_download(desk: Desk, server: Server) -> None:
     args = {"source": server.url, "use_etag": True}
     desk.call(managed, desk.at("f"), **args)
-    kept = cp.is_cached(desk.context(), server.url)
+    kept = query.is_cached(desk.context(), server.url)
     assert kept == str(desk.cache / f"extrn_files/base/127.0.0.1{server.server_port}/dir/file.txt")
     assert os.path.exists(f"{kept}.etag")
     before = os.stat(kept).st_mtime_ns
@@ -115,19 +115,19 @@ def test_a_tag_saves_the_download(desk: Desk, server: Server) -> None:
     desk.call(managed, desk.at("f"), **args)
     assert server.asked[-1] == 200
     assert desk.text("f") == "new\n"
-    assert cp.get_file_str(desk.context(), server.url) == "new\n"
+    assert get.get_file_str(desk.context(), server.url) == "new\n"
 
 
 def test_what_is_not_as_demanded_is_not_kept(desk: Desk, server: Server) -> None:
     desk.refusal(managed, desk.at("f"), source=server.url, source_hash="0" * 64)
-    assert cp.is_cached(desk.context(), server.url) == ""
+    assert query.is_cached(desk.context(), server.url) == ""
 
 
 def test_two_addresses_do_not_get_into_each_others_way(desk: Desk, server: Server) -> None:
     for path in ("a", "a/b", "a/b/c", "a?x=../../../y", "a/../../../b"):
         url = f"http://{server.host}/{path}"
         assert desk.call(managed, desk.at("f"), source=url, skip_verify=True).outcome is Outcome.OK
-        assert cp.is_cached(desk.context(), url).startswith(f"{desk.cache}/extrn_files/base/")
+        assert query.is_cached(desk.context(), url).startswith(f"{desk.cache}/extrn_files/base/")
 
 
 def test_a_file_is_not_rendered_over_itself(desk: Desk) -> None:

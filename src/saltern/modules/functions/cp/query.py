@@ -1,7 +1,5 @@
 """``cp``: what the tree has, and what is known of its files."""
 
-# ruff: noqa: ARG001 - signatures are Salt's
-
 from __future__ import annotations
 
 import os

@@ -1,4 +1,4 @@
-"""``test``: functions that prove that calls arrive, and with what. ``LAZY`` says which submodule has which."""
+"""``test``: functions that prove that calls arrive, and with what; ``LAZY`` says where each is."""
 
 from __future__ import annotations
 

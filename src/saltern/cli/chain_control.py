@@ -1,0 +1,138 @@
+"""Commands on a chain of this machine that has begun: resume, retry, pause, cancel, status."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli import exits
+from saltern.cli.chain_inputs import given_inputs
+from saltern.cli.chain_output import drive_and_show, options_of, show, write_legs
+from saltern.cli.run_names import LAST
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+if TYPE_CHECKING:
+    from saltern.chains.legs import KnownLeg
+    from saltern.engine.session import Session
+    from saltern.runtime.ports import EventSink
+
+
+def resume_command(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.legs import Legs
+
+    legs = Legs(engine.settings)
+    names = _given(args) or legs.unfinished()[-1:] or legs.newest_unknown()
+    if not names:
+        print("saltern: no chain is under way; there is nothing to resume", file=sys.stderr)
+        return exits.OK
+    return _resume_leg(args, engine, names[0])
+
+
+def _resume_leg(args: SimpleNamespace, engine: Session, name: str) -> int:
+    from saltern.chains.drive import readable, resume_leg
+    from saltern.cli.resume_question import ask_at_terminal
+
+    def work(sink: EventSink) -> KnownLeg:
+        return resume_leg(engine.settings, name, sink, again=options_of(args), question=ask_at_terminal)
+
+    return drive_and_show(args, engine, readable(engine.settings, name).state.plan, work)
+
+
+def retry_command(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.legs import Legs
+    from saltern.chains.orders import change, revise
+
+    name = _named(args, engine)
+    known = Legs(engine.settings).known(name)
+    if new := given_inputs(args, known.state.plan.chain.inputs):
+        revise(engine.settings, name, {**(known.head.get("pillar") or {}), **new})
+    change(engine.settings, name, "retry")
+    return _resume_leg(args, engine, name)
+
+
+def skip_command(args: SimpleNamespace, engine: Session) -> int:
+    return _vouched(args, engine, "skip", args.reason or "skipped by an operator")
+
+
+def done_command(args: SimpleNamespace, engine: Session) -> int:
+    if not args.reason:
+        print("saltern chain done: say with --reason how you know that it is done", file=sys.stderr)
+        return exits.SURROUNDINGS
+    return _vouched(args, engine, "done", f"done, as an operator says: {args.reason}")
+
+
+def _vouched(args: SimpleNamespace, engine: Session, kind: str, reason: str) -> int:
+    from saltern.chains.orders import change
+
+    *_, action = args.words
+    name = _named(SimpleNamespace(words=args.words[:-1]), engine)
+    return show(args, engine, change(engine.settings, name, kind, action=action, reason=reason))
+
+
+def release_command(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.orders import change
+
+    reason = args.reason or "released by an operator"
+    return show(args, engine, change(engine.settings, _named(args, engine), "release", reason=reason))
+
+
+def pause_command(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.orders import pause
+
+    name = _named(args, engine)
+    known = pause(engine.settings, name, args.reason or "paused by an operator")
+    if known is None:
+        print(f"saltern: {name} waits before its next action", file=sys.stderr)
+        return exits.OK
+    return show(args, engine, known)
+
+
+def cancel_command(args: SimpleNamespace, engine: Session) -> int:
+    """A process that works on it is notified, and ends before its next action."""
+    from saltern.chains.orders import cancel
+
+    name = _named(args, engine)
+    known = cancel(engine.settings, name, args.reason or "cancelled by an operator", now=args.now)
+    if known is None:
+        when = "as soon as what runs has stopped" if args.now else "before its next action"
+        print(f"saltern: {name} ends {when}", file=sys.stderr)
+        return exits.OK
+    return show(args, engine, known)
+
+
+def _given(args: SimpleNamespace) -> list[str]:
+    """The run that is named; ``last`` says what is meant where none is."""
+    return [word for word in args.words if word != LAST]
+
+
+def _named(args: SimpleNamespace, engine: Session) -> str:
+    """The run that is meant: the last one, if none is named."""
+    from saltern.chains.legs import Legs
+
+    found: list[str] = _given(args) or Legs(engine.settings).ids()[:1]
+    if not found:
+        raise OperationError(Diagnostic(code="chain-unknown", what="no chain was run on this machine yet"))
+    return found[0]
+
+
+def status_command(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.legs import UNKNOWN, KnownLeg, Legs
+    from saltern.chains.show import HEAD, as_data, summary, unread
+
+    legs = Legs(engine.settings)
+    if args.words:
+        return show(args, engine, legs.known(_named(args, engine)))
+    found = [
+        (leg, one)
+        for leg, one in legs.looked_at()
+        if isinstance(one, KnownLeg) or one.diagnostics[0].code in UNKNOWN
+    ]
+    if args.out != "nested":
+        rows = [
+            as_data(one, engine.settings) if isinstance(one, KnownLeg) else unread(leg) for leg, one in found
+        ]
+        return write_legs(args, engine, rows)
+    lines = [summary(leg, one, at_work=legs.lock.holder() == leg) for leg, one in found]
+    print("\n".join((HEAD, *lines)) if found else "no chain was run yet")
+    return exits.OK
