@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.from_options import session
-from saltern.cli.options import ON_ROWS, PROFILE_ROW, REPORT_ROWS, STATE_ROWS, TREE_ROWS, output_rows
+from saltern.cli.options import (
+    EXCLUDE_ROW,
+    FAILHARD_ROW,
+    ON_ROWS,
+    PROFILE_ROW,
+    REPORT_ROWS,
+    STATE_ROWS,
+    STRICT_ROW,
+    TEST_ROW,
+    TREE_ROWS,
+    output_rows,
+)
 from saltern.cli.output import exit_code, follower_of, seconds, watched, write_report
 from saltern.cli.values import mapping_value, yaml_value
 from saltern.engine.request import Request
@@ -53,7 +64,7 @@ LINE = CommandLine(
         ),
     ),
     rows=(
-        Row(flag="--test", dest="test", kind="on", help="say what would change, and change nothing"),
+        TEST_ROW,
         Row(
             flag="--only-id",
             dest="only_id",
@@ -61,14 +72,9 @@ LINE = CommandLine(
             help="only the states with this ID, and what they need",
         ),
         Row(flag="--template", dest="template", metavar="FILE", help="a state file outside the roots"),
-        Row(
-            flag="--exclude",
-            dest="exclude",
-            metavar="YAML",
-            help="SLS names or {id: NAME} to leave out; a list is fine",
-        ),
-        Row(flag="--failhard", dest="failhard", kind="on", help="end the run at the first failure"),
-        Row(flag="--strict", dest="strict", kind="on", help="unknown states and arguments are errors"),
+        EXCLUDE_ROW,
+        FAILHARD_ROW,
+        STRICT_ROW,
         Row(
             flag="--detailed-exitcode",
             dest="detailed_exitcode",

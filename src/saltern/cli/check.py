@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.from_options import session
-from saltern.cli.options import FROM, TREE_ROWS
+from saltern.cli.options import COLOR_ROW, FROM, NO_COLOR_ROW, TREE_ROWS
 from saltern.cli.values import mapping_value
 from saltern.language.diagnostics import Severity
 from saltern.report.colours import wanted
@@ -106,14 +106,8 @@ LINE = CommandLine(
             default="human",
             help=f"{', '.join(OUTPUTS)} (default: human)",
         ),
-        Row(
-            flag="--color",
-            dest="color",
-            kind="on",
-            group="output",
-            help="colours even where there is no terminal",
-        ),
-        Row(flag="--no-color", dest="color", kind="off", group="output", help="no colours"),
+        COLOR_ROW,
+        NO_COLOR_ROW,
     ),
 )
 

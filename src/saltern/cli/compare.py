@@ -13,6 +13,7 @@ from msgspec import json
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.options import HUMAN_OR_JSON_ROW
 from saltern.config.load import load
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
 from saltern.migration.comparison import Difference, compare_low, compare_results
@@ -62,15 +63,7 @@ LINE = CommandLine(
         Row(
             flag="--pillar", dest="pillar", metavar="YAML", help="pillar data that wins over the compiled one"
         ),
-        Row(
-            flag="--out",
-            dest="out",
-            metavar="FORMAT",
-            group="output",
-            choices=("human", "json"),
-            default="human",
-            help="human, json (default: human)",
-        ),
+        HUMAN_OR_JSON_ROW,
     ),
 )
 

@@ -15,7 +15,7 @@ from saltern.cli.apply import LINE as APPLY
 from saltern.cli.apply import request_of
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.from_options import session
-from saltern.cli.options import TREE_ROWS
+from saltern.cli.options import DISK_ROOT_ROW, HUMAN_OR_JSON_ROW, TREE_ROWS
 from saltern.cli.plan import REFRESH_ROW
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.colours import painter
@@ -59,20 +59,10 @@ LINE = CommandLine(
             default=False,
             help="do not compare regularly any more",
         ),
-        Row(
-            flag="--root", dest="root", metavar="DIR", default="/", help="the root of another machine's disk"
-        ),
+        DISK_ROOT_ROW,
         *(row for row in APPLY.rows if row.flag in OWN),
         *TREE_ROWS,
-        Row(
-            flag="--out",
-            dest="out",
-            metavar="FORMAT",
-            group="output",
-            choices=("human", "json"),
-            default="human",
-            help="human, json (default: human)",
-        ),
+        HUMAN_OR_JSON_ROW,
         *(row for row in APPLY.rows if row.flag in ("--color", "--no-color")),
     ),
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.from_options import session
-from saltern.cli.options import TREE_ROWS
+from saltern.cli.options import OUTPUT_FILE_ROW, OUTPUT_FILE_SHORT_ROW, TREE_ROWS
 from saltern.engine.request import Request
 from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
@@ -39,8 +39,8 @@ LINE = CommandLine(
     epilog=EPILOG,
     words=(Word(dest="sls", metavar="SLS", many=True, help="names of state files"),),
     rows=(
-        Row(flag="--output", dest="output", metavar="FILE", help="where to write it (default: print it)"),
-        Row(flag="-o", dest="output", metavar="FILE", help="the same"),
+        OUTPUT_FILE_ROW,
+        OUTPUT_FILE_SHORT_ROW,
         Row(
             flag="--format",
             dest="format",

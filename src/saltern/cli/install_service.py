@@ -6,6 +6,7 @@ import os
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, parse
+from saltern.cli.options import DISK_ROOT_ROW
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LINE = CommandLine(
@@ -15,9 +16,7 @@ LINE = CommandLine(
     "already and as it should be is left alone.",
     words=(),
     rows=(
-        Row(
-            flag="--root", dest="root", metavar="DIR", default="/", help="the root of another machine's disk"
-        ),
+        DISK_ROOT_ROW,
         Row(
             flag="--slots",
             dest="slots",

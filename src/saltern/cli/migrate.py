@@ -12,6 +12,7 @@ import msgspec
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, parse
+from saltern.cli.options import HUMAN_OR_JSON_ROW
 from saltern.config.files import Read, read
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.migration.build import TITLES, Finding, Migration, build_migration
@@ -58,15 +59,7 @@ LINE = CommandLine(
             default=True,
             help="do not compile the state files (saltern check) for the report",
         ),
-        Row(
-            flag="--out",
-            dest="out",
-            metavar="FORMAT",
-            group="output",
-            choices=("human", "json"),
-            default="human",
-            help="human, json (default: human)",
-        ),
+        HUMAN_OR_JSON_ROW,
     ),
 )
 

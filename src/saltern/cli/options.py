@@ -10,6 +10,36 @@ LEVELS = ("critical", "error", "warning", "info", "debug", "trace")
 STATE_OUTPUTS = ("full", "terse", "mixed", "changes", "filter")
 
 
+# What several commands have; each is written once.
+TEST_ROW = Row(flag="--test", dest="test", kind="on", help="say what would change, and change nothing")
+EXCLUDE_ROW = Row(
+    flag="--exclude",
+    dest="exclude",
+    metavar="YAML",
+    help="SLS names or {id: NAME} to leave out; a list is fine",
+)
+FAILHARD_ROW = Row(flag="--failhard", dest="failhard", kind="on", help="end the run at the first failure")
+STRICT_ROW = Row(flag="--strict", dest="strict", kind="on", help="unknown states and arguments are errors")
+COLOR_ROW = Row(
+    flag="--color", dest="color", kind="on", group="output", help="colours even where there is no terminal"
+)
+NO_COLOR_ROW = Row(flag="--no-color", dest="color", kind="off", group="output", help="no colours")
+OUTPUT_FILE_ROW = Row(
+    flag="--output", dest="output", metavar="FILE", help="where to write it (default: print it)"
+)
+OUTPUT_FILE_SHORT_ROW = Row(flag="-o", dest="output", metavar="FILE", help="the same")
+HUMAN_OR_JSON_ROW = Row(
+    flag="--out",
+    dest="out",
+    metavar="FORMAT",
+    group="output",
+    choices=("human", "json"),
+    default="human",
+    help="human, json (default: human)",
+)
+DISK_ROOT_ROW = Row(
+    flag="--root", dest="root", metavar="DIR", default="/", help="the root of another machine's disk"
+)
 FROM = "where things come from"
 LOG = "log"
 LOG_ROWS: tuple[Row, ...] = (
@@ -108,14 +138,8 @@ def output_rows(default: str) -> tuple[Row, ...]:
             default=default,
             help=f"{', '.join(OUTPUT_NAMES)} (default: {default})",
         ),
-        Row(
-            flag="--color",
-            dest="color",
-            kind="on",
-            group="output",
-            help="colours even where there is no terminal",
-        ),
-        Row(flag="--no-color", dest="color", kind="off", group="output", help="no colours"),
+        COLOR_ROW,
+        NO_COLOR_ROW,
     )
 
 

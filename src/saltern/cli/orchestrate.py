@@ -7,7 +7,18 @@ from types import SimpleNamespace
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import CONTROLLER_ROW, REPORT_ROWS, SSH_ROWS, STATE_ROWS, TREE_ROWS, output_rows
+from saltern.cli.options import (
+    CONTROLLER_ROW,
+    EXCLUDE_ROW,
+    FAILHARD_ROW,
+    REPORT_ROWS,
+    SSH_ROWS,
+    STATE_ROWS,
+    STRICT_ROW,
+    TEST_ROW,
+    TREE_ROWS,
+    output_rows,
+)
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 DIRECTORY_ROW = Row(
@@ -32,7 +43,7 @@ exit codes: as for `saltern apply`""",
         Word(dest="sls", metavar="SLS", many=True, help="names of orchestration files; with --resume, a JID"),
     ),
     rows=(
-        Row(flag="--test", dest="test", kind="on", help="say what would change, and change nothing"),
+        TEST_ROW,
         Row(
             flag="--resume",
             dest="resume",
@@ -41,14 +52,9 @@ exit codes: as for `saltern apply`""",
             help="continue one that broke: the last, or the one that is named. Nothing is sent twice",
         ),
         Row(flag="--list", dest="list", kind="on", default=False, help="list those that were run from here"),
-        Row(
-            flag="--exclude",
-            dest="exclude",
-            metavar="YAML",
-            help="SLS names or {id: NAME} to leave out; a list is fine",
-        ),
-        Row(flag="--failhard", dest="failhard", kind="on", help="end the run at the first failure"),
-        Row(flag="--strict", dest="strict", kind="on", help="unknown states and arguments are errors"),
+        EXCLUDE_ROW,
+        FAILHARD_ROW,
+        STRICT_ROW,
         Row(
             flag="--detailed-exitcode",
             dest="detailed_exitcode",

@@ -9,7 +9,15 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.from_options import output_options, session
 from saltern.cli.graph import put
-from saltern.cli.options import ON_ROWS, REPORT_ROWS, STATE_ROWS, TREE_ROWS, output_rows
+from saltern.cli.options import (
+    ON_ROWS,
+    OUTPUT_FILE_ROW,
+    OUTPUT_FILE_SHORT_ROW,
+    REPORT_ROWS,
+    STATE_ROWS,
+    TREE_ROWS,
+    output_rows,
+)
 from saltern.report.outputs import write
 
 EPILOG = """\
@@ -28,8 +36,8 @@ LINE = CommandLine(
     words=(Word(dest="runs", metavar="RUN", many=True, help="the number of a run, or `last`"),),
     rows=(
         Row(flag="--html", dest="html", kind="on", default=False, help="one page, with everything in it"),
-        Row(flag="--output", dest="output", metavar="FILE", help="where to write it (default: print it)"),
-        Row(flag="-o", dest="output", metavar="FILE", help="the same"),
+        OUTPUT_FILE_ROW,
+        OUTPUT_FILE_SHORT_ROW,
         *TREE_ROWS,
         *output_rows("highstate"),
         *STATE_ROWS,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
-from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.arguments import CommandLine, Word, parse
 from saltern.cli.from_options import output_options, session
-from saltern.cli.options import ON_ROWS, STATE_ROWS, TREE_ROWS, output_rows
+from saltern.cli.options import ON_ROWS, STATE_ROWS, TEST_ROW, TREE_ROWS, output_rows
 from saltern.cli.output import exit_code, follower_of, show_warnings
 from saltern.cli.values import call_arguments
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -21,7 +21,7 @@ LINE = CommandLine(
         Word(dest="args", metavar="ARG", many=True, help="the name, then k=v for each argument"),
     ),
     rows=(
-        Row(flag="--test", dest="test", kind="on", help="say what would change, and change nothing"),
+        TEST_ROW,
         *TREE_ROWS,
         *output_rows("highstate"),
         *STATE_ROWS,
