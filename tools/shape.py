@@ -2,7 +2,8 @@
 
 ``LIMITS`` says how large each may be, ``EXCEPTIONS`` which are larger still, and how large they are. A row of
 it may not grow, must follow when its code shrinks, and is removed when that is within the limit: the list can
-only get shorter. The complexity of functions is checked by ruff (``C901``).
+only get shorter. No body of a few lines may stand in two functions. The complexity of functions is checked by
+ruff (``C901``).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 # Of a body: what follows the signature and the docstring, which are the schema and the manual of a state.
 LIMITS: Mapping[str, int] = {"lines of a body": 60, "methods": 15, "callbacks": 5, "lines of a file": 400}
+TWIN_LINES = 5  # from which on a body may not stand twice
 MEDIAN, NINETIETH = 7, 21  # of all functions, with signature and docstring
 
 EXCEPTIONS: Mapping[str, int] = {
@@ -102,8 +104,12 @@ def _methods(node: ast.ClassDef) -> set[str]:
     return {one.name for one in node.body if isinstance(one, FUNCTIONS)}
 
 
+def _body(node: FUNCTIONS) -> list[ast.stmt]:
+    return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+
+
 def _body_lines(node: FUNCTIONS) -> int:
-    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    body = _body(node)
     return (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
 
 
@@ -137,6 +143,16 @@ def problems(found: Iterable[Measure], exceptions: Mapping[str, int]) -> list[st
     return wrong + [f"{key}: there is no such thing any more: remove the exception" for key in left]
 
 
+def twins(texts: Iterable[tuple[str, str]]) -> list[str]:
+    """One line for each body that stands in several functions, to the letter."""
+    found: dict[str, list[str]] = {}
+    for file, text in texts:
+        for name, node in _named(ast.parse(text)):
+            if isinstance(node, FUNCTIONS) and _body_lines(node) >= TWIN_LINES:
+                found.setdefault(ast.dump(ast.Module(_body(node), [])), []).append(f"{file}:{name}")
+    return [f"{', '.join(some)}: the same body: write it once" for some in found.values() if len(some) > 1]
+
+
 def typical(sizes: list[int]) -> tuple[float, float]:
     """The median, and what nine of ten functions do not exceed."""
     return median(sizes), quantiles(sizes, n=10)[-1]
@@ -161,7 +177,7 @@ def main(argv: list[str]) -> int:
         for one in sorted(over, key=lambda one: (one.what, -one.size)):
             print(f"{one.size:6} {one.key}")
         return 0
-    wrong = problems(found, EXCEPTIONS)
+    wrong = problems(found, EXCEPTIONS) + twins(texts)
     if middle > MEDIAN or ninetieth > NINETIETH:
         wrong.append(f"functions: the median may be {MEDIAN} lines, and nine of ten up to {NINETIETH}")
     for line in wrong:

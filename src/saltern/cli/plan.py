@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 from saltern.cli.apply import LINE as APPLY
 from saltern.cli.apply import request_of
-from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.arguments import CommandLine, Row, Word
 from saltern.cli.from_options import session
+from saltern.cli.here_or_on import run_here_or_on
 from saltern.cli.options import ON_ROWS, PROFILE_ROW, TREE_ROWS
 from saltern.cli.plan_output import show
 from saltern.cli.values import mapping_value
@@ -63,12 +64,7 @@ LINE = CommandLine(
 
 
 def main(argv: list[str]) -> int:
-    args = parse(LINE, argv)
-    if args.on is not None:
-        from saltern.cli.on import run_on
-
-        return run_on(LINE, args, argv)
-    return run_here(args)
+    return run_here_or_on(LINE, argv, run_here)
 
 
 def run_here(args: SimpleNamespace) -> int:

@@ -6,9 +6,10 @@ from io import StringIO
 from types import SimpleNamespace
 
 from saltern.cli import exits
-from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.arguments import CommandLine, Row, Word
 from saltern.cli.from_options import output_options, session
 from saltern.cli.graph import put
+from saltern.cli.here_or_on import run_here_or_on
 from saltern.cli.options import (
     ON_ROWS,
     OUTPUT_FILE_ROW,
@@ -48,12 +49,7 @@ LINE = CommandLine(
 
 
 def main(argv: list[str]) -> int:
-    args = parse(LINE, argv)
-    if args.on is not None:
-        from saltern.cli.on import run_on
-
-        return run_on(LINE, args, argv)
-    return run_here(args)
+    return run_here_or_on(LINE, argv, run_here)
 
 
 def run_here(args: SimpleNamespace) -> int:

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 from msgspec import to_builtins
 
 from saltern.cli import exits
-from saltern.cli.arguments import CommandLine, parse
+from saltern.cli.arguments import CommandLine
 from saltern.cli.from_options import output_options, session
+from saltern.cli.here_or_on import run_here_or_on
 from saltern.cli.options import ON_ROWS, TREE_ROWS, output_rows
 from saltern.journal.runs import Runs
 from saltern.journal.summaries import RESUMABLE, Summary
@@ -27,12 +28,7 @@ HEAD = WIDTH.format("run", "status", "started (UTC)", "took", "states", "changed
 
 
 def main(argv: list[str]) -> int:
-    args = parse(LINE, argv)
-    if args.on is not None:
-        from saltern.cli.on import run_on
-
-        return run_on(LINE, args, argv)
-    return run_here(args)
+    return run_here_or_on(LINE, argv, run_here)
 
 
 def run_here(args: SimpleNamespace) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from saltern.modules.api.uplink import Uplink
 from saltern.sources.tree import Tree
 from saltern.system import output
 from saltern.system.clock import SystemClock
+from saltern.system.own_user import own_user
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -100,7 +100,7 @@ class Session:
         self.pillar_compiler = SessionPillar(self, pillar or {})
         self.pillar: dict[str, object] = {}
         self.opts: dict[str, object] = {
-            **options(settings, _user() if trust else ""),
+            **options(settings, own_user() if trust else ""),
             "grains": self.grains,
             "pillar": self.pillar,
         }
@@ -260,16 +260,6 @@ class Session:
         from saltern.compat.renderers import renderer
 
         return renderer(self.library, name)
-
-
-def _user() -> str:
-    """Who runs this; functions of Salt's ask the configuration for it."""
-    import pwd
-
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
 
 
 def _published_tree(settings: Settings) -> Tree:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 
+from saltern.system.boot import text_of
+
 
 def read(path: str) -> str:
     """The text of a file; empty if it cannot be read."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return ""
+    return text_of(path)
 
 
 def line(path: str) -> str:

@@ -10,7 +10,7 @@ NONCE = "/run/saltern.boot"
 def boot_identity(root: str = "/") -> dict[str, str]:
     """The kernel's boot id, the start of process 1, a word that a boot forgets; empty if unknown."""
     return {
-        "boot_id": _text(os.path.join(root, "proc/sys/kernel/random/boot_id")),
+        "boot_id": text_of(os.path.join(root, "proc/sys/kernel/random/boot_id")).strip(),
         "pid1": _start(os.path.join(root, "proc/1/stat")),
         "nonce": _nonce(os.path.join(root, NONCE.lstrip("/"))),
     }
@@ -27,10 +27,11 @@ def is_same_boot(before: dict[str, str], now: dict[str, str]) -> bool:
     return bool(known) and all(before[key] == now[key] for key in known)
 
 
-def _text(path: str) -> str:
+def text_of(path: str) -> str:
+    """The text of a small file; empty if it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read().strip()
+            return file.read()
     except OSError:
         return ""
 
@@ -42,18 +43,18 @@ def process_start(pid: int) -> str:
 
 def _start(path: str) -> str:
     """In ticks since the kernel started; the name before it may hold anything."""
-    fields = _text(path).rpartition(")")[2].split()
+    fields = text_of(path).strip().rpartition(")")[2].split()
     return fields[19] if len(fields) > 19 else ""
 
 
 def _nonce(path: str) -> str:
-    if known := _text(path):
+    if known := text_of(path).strip():
         return known
     word = os.urandom(16).hex()
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except OSError:
-        return _text(path)
+        return text_of(path).strip()
     with os.fdopen(file, "w", encoding="utf-8") as out:
         out.write(word)
     return word

@@ -11,7 +11,7 @@ from binascii import crc32
 
 from msgspec import Struct
 
-from saltern.system.boot import process_start
+from saltern.system.boot import process_start, text_of
 
 MACHINE_ID = "/etc/machine-id"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
@@ -78,7 +78,7 @@ def _look_up(pid: int) -> Maker:
     if not _shows_this_namespace(pid):
         return Maker(pid, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN)
     start = process_start(pid) or UNKNOWN
-    boot = _text(BOOT_ID).replace("-", "")[:8].lower() or UNKNOWN
+    boot = text_of(BOOT_ID).strip().replace("-", "")[:8].lower() or UNKNOWN
     return Maker(pid, start, str(os.stat(PID_NAMESPACE).st_ino), boot, _machine())
 
 
@@ -92,13 +92,5 @@ def _shows_this_namespace(pid: int) -> bool:
 
 def _machine() -> str:
     """A number made of the machine's id, which is not for everyone to see, and its name: copies share ids."""
-    known = _text(MACHINE_ID)
+    known = text_of(MACHINE_ID).strip()
     return f"{crc32(os.fsencode(known + os.uname().nodename)):08x}" if known else UNKNOWN
-
-
-def _text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read().strip()
-    except OSError:
-        return ""

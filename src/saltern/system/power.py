@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from saltern.system.boot import text_of
+
 SYSTEMD = "run/systemd/system"
 SCHEDULED = "run/systemd/shutdown/scheduled"  # as systemd keeps it
 WAITING = ("run/shutdown.pid", "var/run/shutdown.pid")  # as sysvinit does: the process that waits
@@ -129,7 +131,7 @@ def press(command: Sequence[str]) -> str:
 
 
 def _of_systemd(path: str) -> Pending | None:
-    lines = [line.partition("=") for line in _text(path).splitlines()]
+    lines = [line.partition("=") for line in text_of(path).splitlines()]
     said = {name: value for name, _, value in lines}
     if not said.get("MODE"):
         return None
@@ -140,16 +142,10 @@ def _of_systemd(path: str) -> Pending | None:
 def _of_sysvinit(root: str) -> Pending | None:
     """A file whose process is gone says nothing."""
     for name in WAITING:
-        number = _text(os.path.join(root, name)).strip()
-        words = _text(os.path.join(root, "proc", number, "cmdline")).split("\0") if number.isdigit() else [""]
+        number = text_of(os.path.join(root, name)).strip()
+        words = (
+            text_of(os.path.join(root, "proc", number, "cmdline")).split("\0") if number.isdigit() else [""]
+        )
         if os.path.basename(words[0]) == "shutdown":
             return Pending(mode=next((MODES[word] for word in words if word in MODES), "poweroff"))
     return None
-
-
-def _text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return ""

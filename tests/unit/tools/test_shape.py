@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tools.shape import EXCEPTIONS, LIMITS, ROOT, Measure, lengths, measures, problems, sources, typical
+from tools.shape import (
+    EXCEPTIONS,
+    LIMITS,
+    ROOT,
+    Measure,
+    lengths,
+    measures,
+    problems,
+    sources,
+    twins,
+    typical,
+)
 
 
 def sizes(text: str, what: str) -> dict[str, int]:
@@ -75,6 +86,17 @@ def test_an_exception_for_what_is_gone_is_a_problem() -> None:
 def test_what_passes_with_an_exception_is_exactly_as_large_as_it_says(size: int, allowed: int) -> None:
     passes = not problems([Measure("methods", "a.py:A", size)], {"methods of a.py:A": allowed})
     assert passes == (size == allowed and size > LIMITS["methods"])
+
+
+def test_a_body_that_stands_twice_is_found_whatever_its_name_and_its_words_are() -> None:
+    body = "    a = 1\n    b = 2\n    c = 3\n    d = 4\n    return a + b + c + d\n"
+    one = f'def one() -> int:\n    """First."""\n{body}'
+    two = f"def two() -> int:\n{body}"
+    (only,) = twins([("a.py", one), ("b.py", two)])
+    assert only == "a.py:one, b.py:two: the same body: write it once"
+    assert twins([("a.py", one), ("b.py", two.replace("d = 4", "d = 5"))]) == []
+    short = "def f() -> int:\n    return 1\n"
+    assert twins([("a.py", short), ("b.py", short)]) == []
 
 
 def test_median_and_ninetieth() -> None:

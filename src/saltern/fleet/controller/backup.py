@@ -7,7 +7,6 @@ the roots have those.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import os
 import secrets
@@ -24,6 +23,7 @@ from saltern import __version__
 from saltern.fleet.controller.identity import load_identity
 from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.settings import ControllerSettings
+from saltern.fleet.files.cache import digest_of_file
 from saltern.fleet.store import audit
 from saltern.fleet.store.database import open_database
 from saltern.fleet.store.migrate import migrate
@@ -78,7 +78,7 @@ def back_up(paths: ControllerPaths, settings: ControllerSettings, path: str, *, 
             fleet=identity.file.fleet,
             made_at=now,
             database="sqlite" if address.startswith("sqlite") else "postgresql",
-            digests={name: _digest(where) for name, where in parts.items()},
+            digests={name: digest_of_file(where) for name, where in parts.items()},
         )
         archive = os.path.join(scratch, "archive")
         _write_archive(archive, manifest, parts)
@@ -169,7 +169,7 @@ def _unpack(path: str, scratch: str) -> Manifest:
     wrong = [
         name
         for name, digest in manifest.digests.items()
-        if name not in known or _digest(os.path.join(scratch, name)) != digest
+        if name not in known or digest_of_file(os.path.join(scratch, name)) != digest
     ]
     if wrong or DATABASE not in manifest.digests:
         raise _bad(f"{path} is damaged: {', '.join(wrong) or 'it has no database'}", "use another file")
@@ -216,14 +216,6 @@ def _begin_generation(address: str, manifest: Manifest) -> None:
             audit.append(connection, "controller", "controller.restore", detail, time.time())
     finally:
         database.close()
-
-
-def _digest(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return ""
 
 
 def _bad(what: str, fix: str) -> OperationError:

@@ -69,7 +69,7 @@ class Cache:
         path = self.object_path(digest, mode)
         if path in self._trusted:
             return os.path.exists(path)
-        if _digest_of_file(path) == digest:
+        if digest_of_file(path) == digest:
             self._trusted.add(path)
             return True
         return self._copied(digest, mode)
@@ -80,7 +80,7 @@ class Cache:
         with suppress(FileNotFoundError):
             for name in os.listdir(folder):
                 path = os.path.join(folder, name)
-                if name.startswith(digest) and _digest_of_file(path) == digest:
+                if name.startswith(digest) and digest_of_file(path) == digest:
                     with open(path, "rb") as old, self.writer(digest, mode) as new:
                         while block := old.read(1 << 20):
                             new.write(block)
@@ -261,7 +261,8 @@ def _name(one: Size) -> str:
     return os.path.basename(one.path)
 
 
-def _digest_of_file(path: str) -> str:
+def digest_of_file(path: str) -> str:
+    """SHA-256 of a file; empty if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from saltern.fleet.files.pieces import MAX_CONTENT, digest_of
+from saltern.language.unicode import is_unicode
 
 MAX_MANIFEST = 64 * 1024 * 1024
 MAX_ENTRIES = 400_000
@@ -147,7 +148,7 @@ def _path_problem(path: str) -> str:
     names = path.split("/")
     if any(name in ("", ".", "..") for name in names):
         return "has a path that is absolute, or not plain"
-    if "\0" in path or not _is_unicode(path):
+    if "\0" in path or not is_unicode(path):
         return "has a path that no file can have"
     if len(path.encode()) > MAX_PATH or any(len(name.encode()) > MAX_NAME for name in names):
         return "has a path that is too long"
@@ -161,17 +162,9 @@ def _content_problem(entry: Entry) -> str:
         return "has a size and is no file"
     if entry.kind == LINK and not entry.link:
         return "is a link to nothing"
-    if "\0" in entry.link or len(entry.link) > MAX_PATH or not _is_unicode(entry.link):
+    if "\0" in entry.link or len(entry.link) > MAX_PATH or not is_unicode(entry.link):
         return "has a link that no file can have"
     return ""
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def is_inner_link(path: str, link: str) -> bool:

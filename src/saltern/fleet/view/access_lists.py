@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-from saltern.fleet.view.tables import aligned
+from saltern.fleet.view.tables import Cell, Listing, Row, listed_by
 from saltern.fleet.view.words import moment, names
-
-Row = Mapping[str, Any]
-Cell = Callable[[Row, float], str]
 
 
 def _text(name: str) -> Cell:
@@ -50,7 +46,7 @@ def _detail(row: Row, _now: float) -> str:
     return ", ".join(f"{key}={value}" for key, value in row["detail"].items())
 
 
-LISTS: dict[str, tuple[tuple[str, ...], tuple[Cell, ...], str]] = {
+LISTS: dict[str, Listing] = {
     "operators": (
         ("operator", "roles", "groups", "logs in with", "changed", "note"),
         (
@@ -105,9 +101,4 @@ LISTS: dict[str, tuple[tuple[str, ...], tuple[Cell, ...], str]] = {
 
 def listed(name: str, rows: Iterable[Row], now: float, width: int = 0) -> Iterator[str]:
     """A list by the table ``LISTS``; a sentence if there is nothing in it."""
-    head, cells, nothing = LISTS[name]
-    found = [[cell(row, now) for cell in cells] for row in rows]
-    if not found:
-        yield nothing
-        return
-    yield from aligned(head, found, width)
+    return listed_by(LISTS[name], rows, now, width)

@@ -10,6 +10,7 @@ from saltern.report.text import columns, cut, safe_line
 
 Row = Mapping[str, Any]
 Cell = Callable[[Row, float], str]
+Listing = tuple[tuple[str, ...], tuple[Cell, ...], str]  # head, cells, and what is said of none
 WIDEST = 60
 
 
@@ -25,7 +26,12 @@ def aligned(head: Sequence[str], rows: Iterable[Sequence[str]], width: int = 0) 
 
 def listed(name: str, rows: Iterable[Row], now: float, width: int = 0) -> Iterator[str]:
     """A list by the table ``LISTS``; a sentence if there is nothing in it."""
-    head, cells, nothing = LISTS[name]
+    return listed_by(LISTS[name], rows, now, width)
+
+
+def listed_by(listing: Listing, rows: Iterable[Row], now: float, width: int = 0) -> Iterator[str]:
+    """Rows as one kind of list shows them."""
+    head, cells, nothing = listing
     found = [[cell(row, now) for cell in cells] for row in rows]
     if not found:
         yield nothing
@@ -104,7 +110,7 @@ def _where(row: Row, now: float) -> str:
     return str(row["why"])
 
 
-LISTS: dict[str, tuple[tuple[str, ...], tuple[Cell, ...], str]] = {
+LISTS: dict[str, Listing] = {
     "systems": (
         ("system", "kind", "key", "presence", "version", "site"),
         (_text("id"), _kind, _key, presence, _text("version"), _text("site")),

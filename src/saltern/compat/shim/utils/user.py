@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 
+from saltern.system.own_user import own_user
+
 
 def get_user() -> str:
-    import pwd
-
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
+    return own_user()
 
 
 def get_specific_user() -> str:

@@ -14,6 +14,7 @@ from io import StringIO
 import msgspec
 from msgspec import Struct
 
+from saltern.language.unicode import is_unicode
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import MOST_SHOWN, PLAIN_WORDS, missing_program
 from saltern.modules.api.refused import Refused
@@ -125,17 +126,9 @@ def query(ctx: Context, who: Login, sql: str, *, write: bool = False) -> list[di
 
 def _assigned(values: Values) -> str:
     for name, value in values.items():
-        if "\0" in value or not _encodes(value):
+        if "\0" in value or not is_unicode(value):
             raise Refused(f"{name} must not contain a NUL byte or what is no Unicode text")
     return "".join(f"\\set {name} '{value.translate(ESCAPES)}'\n" for name, value in values.items())
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _psql(
