@@ -23,7 +23,9 @@ from saltern.modules.api.salt_arguments import ALSO_READ, REFUSED, TAKES_ARGUMEN
 
 ROOT = Path(__file__).parent.parent
 SALT = ROOT / "build" / "salt" / "salt" / "states"
-RECORDED = ROOT / "tests" / "unit" / "modules" / "salt_3006_signatures.json"  # of modules that 3008 dropped
+RECORDED = (
+    ROOT / "tests" / "unit" / "modules" / "api" / "salt_3006_signatures.json"
+)  # of modules that 3008 dropped
 PREFERRED = {"x509": "x509_v2", "network": "network"}  # of several files with one name
 NEVER_ARGUMENTS = ENGINE_WORDS | INTERNAL | {"test", "sfun", "__agg__"}
 COMPANIONS = frozenset({"mod_watch", "mod_aggregate", "mod_init", "mod_beacon", "mod_run_check_cmd"})

@@ -78,5 +78,5 @@ def test_a_program_that_outlives_us_is_looked_at_too() -> None:
 
 def test_arguments_that_carry_options_are_free_and_have_their_page() -> None:
     assert dashed([("opts", "--depth=1"), ("args", ["-x"]), ("depth", "-1")]) == frozenset()
-    page = (Path(__file__).parents[3] / "docs/internals/arguments.md").read_text()
+    page = (Path(__file__).parents[4] / "docs/internals/arguments.md").read_text()
     assert [name for name in sorted(CARRY_OPTIONS) if f"`{name}`" not in page] == []
