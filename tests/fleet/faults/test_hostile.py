@@ -238,7 +238,7 @@ def test_100_megabytes_in_one_message_are_cut_off_by_the_broker(fleet: FaultFlee
             await evil.bus.publish("up.evil.ret.x", b"x" * (100 * MIB))
         lost: list[Change] = []
         evil.bus.watch(lambda change: lost.append(change) if change.state is State.LOST else None)
-        client = evil.bus._link._client  # type: ignore[attr-defined]
+        client = evil.bus._kept.link._client  # type: ignore[attr-defined]
         client._transport.write(b"PUB up.evil.ret.x %d\r\n" % (100 * MIB) + b"x" * (100 * MIB))
         await until(lambda: lost, timeout=30)
         await asyncio.to_thread(ping, fleet, "good")

@@ -345,7 +345,7 @@ def test_a_message_of_many_megabytes_does_not_arrive_and_hurts_no_one_else(tmp_p
         with pytest.raises(TooLarge):
             await web1.bus.store("up.web1.ret.j", bytes(100 << 20))
         # A client that does not ask its library: the broker cuts it off.
-        link = web1.bus._link
+        link = web1.bus._kept.link
         assert link is not None
         link._client._max_payload = 1 << 40
         with pytest.raises((Disconnected, NoAnswer, BusError)):

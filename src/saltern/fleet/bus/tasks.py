@@ -1,8 +1,9 @@
-"""Ending tasks for certain."""
+"""Tasks that end for certain."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from typing import Any
 
 AGAIN = 0.2  # seconds
@@ -19,3 +20,20 @@ async def end(task: asyncio.Task[Any] | None) -> None:
         await asyncio.wait({task}, timeout=AGAIN)
     if task is not None and not task.cancelled():
         task.exception()
+
+
+class Tasks:
+    """Tasks that are kept until they end, or are ended."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[Any]] = set()
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task
+
+    async def end(self) -> None:
+        for task in list(self._running):
+            await end(task)
