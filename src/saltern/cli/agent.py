@@ -68,7 +68,6 @@ def _join(args: SimpleNamespace, paths: AgentPaths) -> int:
 
 
 def _how_to_start(args: SimpleNamespace) -> str:
-    import os
     import shlex
 
     if args.directory:

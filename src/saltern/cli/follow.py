@@ -16,7 +16,7 @@ from saltern.fleet.client.problems import ControllerError
 from saltern.fleet.protocol.notices import AnyNotice, Missed, Progressed, StatusChanged
 from saltern.fleet.view.board import Board, Said, away_line, hear, mark_sent, new_board, say_failures
 from saltern.fleet.view.formats import GROUPED, write
-from saltern.fleet.view.outcomes import Answered, Outcome, outcome
+from saltern.fleet.view.outcomes import Answered, Outcome, outcome, unlabelled
 from saltern.fleet.view.words import count
 from saltern.report.outputs import options_for
 from saltern.system.signals import end_in_order, was_terminated
@@ -241,8 +241,6 @@ def _look_up(jobs: Jobs, job: Followed, system: str) -> list[Said]:
 
 def _returned(jobs: Jobs, job: Followed, system: str) -> dict[str, object]:
     """The line of one system for ``jsonl``."""
-    from saltern.fleet.view.outcomes import unlabelled
-
     row = job.board.rows[system]
     found: dict[str, object] = {"system": system, "status": row.status, "exit_code": row.exit_code}
     if row.status in ("returned", "failed"):

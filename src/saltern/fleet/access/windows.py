@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from msgspec import Struct
 
@@ -79,8 +79,6 @@ def check_zone(name: str) -> None:
 
 
 def _zone_hint(name: str) -> str:
-    from zoneinfo import available_timezones
-
     return did_you_mean(name, available_timezones()) or "use a name such as Europe/Berlin, or UTC"
 
 

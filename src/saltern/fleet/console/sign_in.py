@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from base64 import urlsafe_b64encode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Coroutine
 from secrets import token_urlsafe
 from typing import Any
@@ -192,8 +192,6 @@ def own_address(request: Request) -> str:
 
 
 def _attempt(packed: str) -> Attempt | None:
-    from base64 import urlsafe_b64decode
-
     try:
         return msgspec.json.decode(urlsafe_b64decode(packed.encode()), type=Attempt)
     except (ValueError, msgspec.DecodeError):

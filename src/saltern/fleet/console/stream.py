@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from saltern.fleet.access.ports import CONTROLLER
+from saltern.fleet.access.ports import CONTROLLER, Peer
 from saltern.fleet.access.ports import Request as Permission
 from saltern.fleet.api.call import Desk
 from saltern.fleet.console.ask import Ask
@@ -152,7 +152,6 @@ class Streams:
 
     async def is_allowed(self, secret: str, rows: list[tuple[Topic, Mapping[str, str]]]) -> bool:
         """Whether the session is still one, and may read what it follows."""
-        from saltern.fleet.access.ports import Peer
 
         def decided() -> bool:
             now, access = self.desk.now(), self.desk.access

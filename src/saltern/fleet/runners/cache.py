@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from saltern.fleet.runners.ports import Around
+from saltern.fleet.runners.ports import Around, runner_problem
 from saltern.fleet.runners.remote import execute, target_of
 
 
@@ -42,8 +42,6 @@ def mine_update(around: Around, tgt: object, tgt_type: str = "glob", **_: object
 
 
 def _mine_rows(around: Around, system: str) -> list[dict[str, Any]]:
-    from saltern.fleet.runners.ports import runner_problem
-
     reader: Callable[[str], Any] | None = getattr(getattr(around.ask, "mine", None), "of", None)
     if reader is None:
         raise runner_problem("this controller has no mine")

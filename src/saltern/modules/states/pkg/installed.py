@@ -8,6 +8,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, Unused
 from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.packages.choose import manager as manager_of
+from saltern.modules.lib.packages.choose import refresh
 from saltern.modules.lib.packages.model import How, PackageError
 from saltern.modules.lib.packages.wanted import LATEST, from_sources, wanted
 from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
@@ -182,8 +183,6 @@ def latest(
 
 
 def _fresh(ctx: Context, valid_for: float | None) -> None:
-    from saltern.modules.lib.packages.choose import refresh
-
     try:
         refresh(ctx, valid_for=valid_for)
     except PackageError:
