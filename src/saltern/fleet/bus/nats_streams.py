@@ -24,7 +24,7 @@ API_TIMEOUT = 5.0
 
 
 class NatsStreams(ABC):
-    """What can be done with streams by whoever can send a request."""
+    """What can be done with streams by requests alone."""
 
     @abstractmethod
     async def request(
