@@ -1,7 +1,8 @@
 """A fleet of real processes, killed at random: every job is done once on every system, every return stored.
 
 ``make chaos`` runs 40 agents with 25 jobs and three seeds; ``CHAOS_FLEET=AGENTSxJOBSxSEEDS`` says another
-size. In CI a small one runs. A failure names its seed and keeps the directory.
+size. In CI a small one runs. Odd seeds keep the fleet in a PostgreSQL server, which is killed, too; even ones
+in SQLite. A failure names its seed and keeps the directory.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from random import Random
 
 import pytest
+from tests.postgres_server import Server, running_server
 
-from saltern.cli.local_fleet import CONTROLLER, LocalFleet
+from saltern.cli.local_fleet import CONFIG, CONTROLLER, LocalFleet
 from saltern.fleet.agent.task import JobFolder
 from saltern.fleet.client.problems import ControllerError
 from saltern.language.diagnostics import OperationError
@@ -46,8 +48,8 @@ slow:
 class Chaos:
     """Kills one process after the other, and starts again what does not start by itself."""
 
-    def __init__(self, fleet: LocalFleet, names: list[str], chance: Random) -> None:
-        self._fleet, self._names, self._chance = fleet, names, chance
+    def __init__(self, fleet: LocalFleet, names: list[str], chance: Random, server: Server | None) -> None:
+        self._fleet, self._names, self._chance, self._server = fleet, names, chance, server
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.kills: Counter[str] = Counter()
@@ -68,11 +70,15 @@ class Chaos:
             "worker": self._kill_worker,
             "controller": self._kill_controller,
             "broker": self._kill_broker,
+            "database": self._kill_database,
         }
+        if self._server is None:
+            kinds.pop("database")
+        weights = [8 if kind in ("agent", "worker") else 1 for kind in kinds]
         first = self._chance.sample(list(kinds), len(kinds))  # each once, then mostly the small ones
         try:
             while not self._stop.wait(self._chance.uniform(0.2, 1.2)):
-                kind = first.pop() if first else self._chance.choices(list(kinds), (8, 8, 1, 1))[0]
+                kind = first.pop() if first else self._chance.choices(list(kinds), weights)[0]
                 self.kills[kind] += kinds[kind]()
         except BaseException as problem:
             self.problem = problem
@@ -104,6 +110,13 @@ class Chaos:
             ["pgrep", "-f", f"nats-server.*{directory}"], capture_output=True, text=True, check=False
         )
         return sum(kill(int(pid)) for pid in done.stdout.split()) > 0
+
+    def _kill_database(self) -> bool:
+        assert self._server is not None
+        self._server.kill()
+        time.sleep(self._chance.uniform(0, 0.5))
+        self._server.start_after_crash()
+        return True
 
 
 def workers(fleet: LocalFleet, name: str) -> Iterator[tuple[str, int]]:
@@ -173,16 +186,33 @@ def directory() -> Iterator[Path]:
     shutil.rmtree(path, ignore_errors=True)
 
 
+@pytest.fixture
+def server(seed: int) -> Iterator[Server | None]:
+    with running_server() if seed % 2 else nullcontext() as made:
+        yield made
+
+
+def configure(fleet: LocalFleet, server: Server | None) -> None:
+    """States that leave a mark, and where the fleet is kept."""
+    fleet.write("controller/salt/marks.sls", STATES)
+    if server is not None:
+        server.psql("CREATE DATABASE fleet")
+        address = f"postgresql://postgres@/fleet?host={server.place}&port={server.port}"
+        fleet.write("controller/controller.yaml", f"{CONFIG}database: {address}\n")
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + SEEDS))
-def test_every_job_is_done_once_and_every_return_stored(directory: Path, seed: int) -> None:
+def test_every_job_is_done_once_and_every_return_stored(
+    directory: Path, server: Server | None, seed: int
+) -> None:
     names = [f"sys{number}" for number in range(AGENTS)]
     fleet, chance = LocalFleet(str(directory)), Random(seed)
     marks = directory / "marks"
     marks.mkdir()
-    chaos = Chaos(fleet, names, chance)
-    fleet.write("controller/salt/marks.sls", STATES)
+    chaos = Chaos(fleet, names, chance, server)
+    configure(fleet, server)
     try:
         fleet.start(names)
         with chaos:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from tests.lsp.editor import Editor, write
 
+BODY = b'{"jsonrpc": "2.0", "id": 1, "method": "textDocument/hover", "params": {}}'
+QUESTION = b"Content-Length: %d\r\n\r\n%s" % (len(BODY), BODY)
 SALTERN = [sys.executable, "-m", "saltern"]
 
 
@@ -71,6 +75,56 @@ def test_nonsense_on_the_wire_does_not_end_it(shared: Editor, tmp_path: Path) ->
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_it_while_its_editor_is_silent(number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [*SALTERN, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            _answered(process)
+            process.send_signal(number)
+            assert process.wait(timeout=200) == 130  # its input is open, and nothing comes
+        finally:
+            process.kill()
+
+
+def test_a_signal_ends_it_while_its_editor_does_not_read() -> None:
+    with subprocess.Popen(
+        [*SALTERN, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            _answered(process)
+            fcntl.fcntl(process.stdout or 0, fcntl.F_SETPIPE_SZ, 4096)
+            os.set_blocking(process.stdin.fileno() if process.stdin else 0, False)
+            _ask_until_it_waits(process)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=200) == 130
+        finally:
+            process.kill()
+
+
+def _answered(process: subprocess.Popen[bytes]) -> None:
+    """It has read a question: its signals are its own by then."""
+    assert process.stdin and process.stdout
+    process.stdin.write(QUESTION)
+    process.stdin.flush()
+    assert process.stdout.readline().startswith(b"Content-Length")
+
+
+def _ask_until_it_waits(process: subprocess.Popen[bytes]) -> None:
+    """Until it takes no more questions, since it cannot write its answers."""
+    assert process.stdin
+    full, end = 0, time.monotonic() + 200
+    while full < 20 and time.monotonic() < end:
+        try:
+            os.write(process.stdin.fileno(), QUESTION)
+            full = 0
+        except BlockingIOError:
+            full += 1
+            time.sleep(0.05)
+    assert full == 20
 
 
 def test_an_editor_may_connect_over_tcp() -> None:

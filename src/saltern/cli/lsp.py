@@ -18,7 +18,7 @@ examples:
 
 It needs pygls: pip install 'saltern[lsp]'
 
-exit codes: 0 the editor has ended it, 1 usage or environment
+exit codes: 0 the editor has ended it, 1 usage or environment, 130 a signal has ended it
 """
 
 LINE = CommandLine(

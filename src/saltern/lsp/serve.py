@@ -8,6 +8,8 @@ import sys
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.lsp.sites import Given
 
+INTERRUPTED = 130  # as every command of ours that a signal ends
+
 
 def over_stdio(given: Given) -> None:
     """Returns when the editor has gone. What is printed goes to stderr, where editors keep their logs."""
@@ -49,8 +51,11 @@ def _served(given: Given, stdin: object, stdout: object) -> None:
                 fix="pip install 'saltern[lsp]'",
             )
         ) from None
+    from saltern.lsp.termination import ended_by_signals
+
     server = serving(Server(given))
     try:
-        server.start_io(stdin, stdout)  # type: ignore[arg-type]
+        with ended_by_signals(server.end, INTERRUPTED):
+            server.start_io(stdin, stdout)  # type: ignore[arg-type]
     finally:
         server.end()
