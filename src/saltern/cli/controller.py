@@ -128,7 +128,7 @@ def _join(args: SimpleNamespace, paths: ControllerPaths) -> int:
 
     with _database(paths) as database:
         name = join(database, paths, load_settings(paths), text, now=time.time())
-    _say(f"this is controller {name} now; start it, and restart the others: saltern controller")
+    _say(f"this is controller {name} now; start it, and the others find it: saltern controller")
     return exits.OK
 
 

@@ -53,7 +53,7 @@ def _add(args: SimpleNamespace, name: str) -> int:
         raise OperationError(Diagnostic(code="site-address", what=what, fix=fix))
     paths = controller_paths(args.directory)
     path = os.path.abspath(args.output or f"{name}.kit")
-    added = add_site(
+    kit = add_site(
         paths,
         load_settings(paths),
         name,
@@ -61,9 +61,7 @@ def _add(args: SimpleNamespace, name: str) -> int:
         through=tuple(args.through or ()),
         now=time.time(),
     )
-    write(path, msgspec.json.encode(added.kit), OWNER_ONLY)
-    if added.is_first:
-        _say("restart the controller: from then on its broker takes the links of sites")
+    write(path, msgspec.json.encode(kit), OWNER_ONLY)
     _say(f"{path} has keys of the site: bring it there in secret, and run `saltern site run {path}`")
     _say(f"tokens for its agents: saltern fleet tokens new --site {name}")
     return exits.OK

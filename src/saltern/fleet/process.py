@@ -47,6 +47,7 @@ async def _run(paths: ControllerPaths, settings: ControllerSettings, say: Say) -
     api = None
     try:
         api = await _start_api(controller, say)
+        controller.upkeep.work.append(api.follow_certificate)
         await _announce(controller, api, say)
         await _until(stopped, controller)
     finally:

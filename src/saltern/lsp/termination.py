@@ -1,4 +1,4 @@
-"""A signal ends the language server at once, whatever it waits for: an editor that is silent or does not read.
+"""A signal ends the language server at once, also while its editor is silent or does not read.
 
 An exception out of a signal handler would not do: the server reads in a thread that it waits for, and a lock
 that is just being taken would stay taken. So a thread of its own waits for the signal, and ends the process.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -14,8 +15,8 @@ from tests.fleet.api.kit import Running, add_system, running_api
 from tests.fleet.harness import free_port
 
 from saltern.fleet.api.table import ROUTES
+from saltern.fleet.broker.tls import CertificateFiles, prepare_certificates
 from saltern.fleet.broker.tls import ca_fingerprint as broker_fingerprint
-from saltern.fleet.broker.tls import prepare_certificates
 from saltern.fleet.client.address import Address, parse_address
 from saltern.fleet.client.client import Client
 from saltern.fleet.client.problems import ControllerError, Unreachable
@@ -128,6 +129,28 @@ def tls(tmp_path: Path) -> Iterator[Running]:
         key=files.server_key,
     ) as api:
         yield api
+
+
+def test_a_certificate_that_was_replaced_is_shown_to_the_next_client(tls: Running, tmp_path: Path) -> None:
+    files = CertificateFiles(str(tmp_path / "tls"))
+
+    def shown() -> str:
+        tls.run(tls.server.follow_certificate())
+        return ssl.get_server_certificate(("127.0.0.1", tls.server.port))
+
+    first = shown()
+    assert shown() == first
+    with Client(f"https://127.0.0.1:{tls.server.port}/fleet", ca=Path(files.ca).read_text()) as client:
+        assert client.health()
+        Path(files.server).unlink()
+        prepare_certificates(files.folder, ("127.0.0.1", "localhost"), fleet="f", now=time.time())
+        second = shown()
+        assert second != first and second in Path(files.server).read_text()
+        assert client.health()  # over the connection that it has
+    Path(files.server_key).write_bytes(Path(files.ca_key).read_bytes())
+    with pytest.raises(OperationError, match="must belong together"):
+        shown()
+    assert ssl.get_server_certificate(("127.0.0.1", tls.server.port)) == second
 
 
 def test_tls_with_the_fleets_own_ca(tls: Running, tmp_path: Path) -> None:

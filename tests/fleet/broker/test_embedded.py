@@ -8,15 +8,18 @@ import shutil
 import signal
 import stat
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from tests.fleet.harness import SERVER, free_port, run, until
 from tests.fleet.kit import FLEET, running_fleet
 
+from saltern.fleet.broker import tls
 from saltern.fleet.broker.binary import find_binary
 from saltern.fleet.broker.config import BrokerSettings
 from saltern.fleet.broker.embedded import EmbeddedBroker
+from saltern.fleet.broker.sites import Sites, write_sites
 from saltern.fleet.broker.tls import ca_der, prepare_certificates
 from saltern.fleet.bus.ports import Bus, BusError, Change, Message, NotConnected, State
 from saltern.fleet.identity.membership import client_tls, joiner_credential
@@ -300,5 +303,78 @@ def test_a_client_that_trusts_another_ca_does_not_connect(tmp_path: Path) -> Non
                     await fleet.connect(name, credential, tls=tls)
             with pytest.raises(NotConnected, match=r"(?i)hostname|certificate"):
                 await fleet.connect(name, credential, server_name="evil.example.com")
+
+    run(scenario())
+
+
+def test_a_certificate_that_ends_soon_is_renewed_while_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tls, "SERVER_LIFE", timedelta(hours=1))  # in its last third from the beginning
+
+    async def scenario() -> None:
+        made = broker(tmp_path)
+        await made.start()
+        bus = await made.connect_controller("c1")
+        changes: list[Change] = []
+        bus.watch(changes.append)
+        before, pid = await shown(made), made.pid
+        assert made.renew_certificates()
+        while await shown(made) == before:
+            await asyncio.sleep(0.02)
+        await bus.publish("dn._all.job", b"over the old connection")
+        assert (changes, made.pid) == ([], pid)
+        later = await made.connect_controller("c2")  # over a new one, with the same CA
+        for one in (later, bus):
+            await one.close()
+        await made.stop()
+
+    run(scenario())
+
+
+async def shown(made: EmbeddedBroker) -> bytes:
+    """The certificate that the broker shows to a new client."""
+    context = client_tls(made.ca)
+    reader, writer = await asyncio.open_connection("127.0.0.1", made.settings.port)
+    try:
+        assert (await reader.readline()).startswith(b"INFO")
+        await writer.start_tls(context, server_hostname="127.0.0.1")
+        return bytes(writer.get_extra_info("ssl_object").getpeercert(binary_form=True))
+    finally:
+        writer.close()
+
+
+def test_a_site_that_is_added_while_it_runs_can_link_itself(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made, port = broker(tmp_path), free_port()
+        await made.start()
+        write_sites(str(tmp_path), Sites(port=port))
+        assert (made.sites_port, made.pid) == (0, made.pid)
+        await made.restart()
+        assert made.sites_port == port
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        assert (await reader.readline()).startswith(b"INFO")
+        writer.close()
+        await made.stop()
+
+    run(scenario())
+
+
+def test_a_broker_that_was_left_running_with_other_links_is_not_taken_over(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        port = free_port()
+        made = broker(tmp_path, port=port)
+        await made.start()
+        pid = made.pid
+        await made.leave_running()
+        same = broker(tmp_path, port=port)
+        await same.start()
+        assert same.pid == pid
+        await same.leave_running()
+        write_sites(str(tmp_path), Sites(port=free_port()))
+        other = broker(tmp_path, port=port)
+        await other.start()
+        assert other.pid != pid
+        await other.stop()
 
     run(scenario())

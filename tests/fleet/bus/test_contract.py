@@ -24,6 +24,7 @@ from saltern.fleet.bus.ports import (
     StreamRefused,
 )
 from saltern.fleet.protocol.streams import Stream
+from saltern.language.diagnostics import Diagnostic, OperationError
 
 KEPT = Stream(name="KEPT", max_age=0, max_bytes=1 << 20, direct=True, about="a stream of the tests")
 SUBJECTS = ("kept.>",)
@@ -197,6 +198,28 @@ def test_a_handler_that_fails_ends_nothing(place: Place, caplog: pytest.LogCaptu
 
     run(scenario())
     assert "a fault of ours" in caplog.text
+
+
+def test_a_handler_whose_database_is_away_is_reported_once(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> None:
+        bus = await place.connect("one")
+        seen: list[bytes] = []
+
+        async def handler(message: Message) -> None:
+            seen.append(message.data)
+            raise OperationError(Diagnostic(code="database-error", what="the database is away"))
+
+        await bus.subscribe("a", handler)
+        for number in range(20):
+            await bus.publish("a", b"%d" % number)
+        await until(lambda: len(seen) == 20)
+        await bus.close()
+
+    run(scenario())
+    assert caplog.text.count("the database is away") == 1
+    assert "Traceback" not in caplog.text
 
 
 def test_handlers_run_one_at_a_time_or_as_many_as_were_asked_for(place: Place) -> None:

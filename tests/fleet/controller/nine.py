@@ -78,15 +78,14 @@ class Nine:
     # -- start and end -----------------------------------------------------------------------------------
 
     async def start(self) -> None:
+        """One controller, then the others, one after the other: the first one is never restarted."""
         first = self.three[0]
         await asyncio.to_thread(first.start)
         for other in self.three[1:]:
             await asyncio.to_thread(_admit, first, other)
-        assert await asyncio.to_thread(first.stop) == 0
+            await asyncio.to_thread(other.start)
         for one in self.three:
-            one.launch()
-        for one in self.three:
-            await asyncio.to_thread(one.wait_ready, int(one is first))
+            await asyncio.to_thread(wait_for, lambda one=one: one.client.ready(), one.log)  # type: ignore[misc]
         token = self.three[1].client.tokens.make(uses=self.light + 1)
         self.agents = await asyncio.gather(*(join(token, f"web{number}") for number in range(self.light)))
         self.real = await asyncio.to_thread(AgentProcess, self.folder / REAL, token, REAL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from saltern.fleet.controller.build import set_streams_aside
+from saltern.fleet.broker.stream_folder import set_streams_aside
 
 
 def test_streams_are_set_aside_once_at_each_change(tmp_path: Path) -> None:

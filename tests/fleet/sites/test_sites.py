@@ -51,8 +51,6 @@ class Fleet:
         known = json.loads((self.base / "controller/controller/broker/sites.json").read_text())
         self._wire = Wire(known["port"])
         self.add_site("--address", f"127.0.0.1:{port}", "--through", f"127.0.0.1:{self.wire.port}")
-        self.local.end(CONTROLLER)
-        self.local.start_controller()
         self.run_site()
         self.join("e1")
 

@@ -85,6 +85,8 @@ class ApiServer:
         self.listen = listen
         self.port = 0
         self._servers: list[tuple[_Listener, asyncio.Task[None]]] = []
+        self._tls: Config | None = None
+        self._read_at = 0
 
     async def start(self) -> None:
         """Listen where it was asked to; if one place cannot be had, on none."""
@@ -92,12 +94,28 @@ class ApiServer:
             if self.listen.socket:
                 await self._add(self._config(), unix_socket(self.listen))
             if self.listen.host:
-                config, made = self._tls_config(), tcp_socket(self.listen)
+                self._tls, made = self._tls_config(), tcp_socket(self.listen)
                 self.port = int(made.getsockname()[1])
-                await self._add(config, made)
+                await self._add(self._tls, made)
         except BaseException:
             await self.stop()
             raise
+
+    async def follow_certificate(self) -> None:
+        """Use the certificate that is in its file now, for new connections."""
+        context = self._tls.ssl if self._tls is not None and self._tls.loaded else None
+        if context is None or (changed := self._changed()) == self._read_at:
+            return
+        try:
+            context.load_cert_chain(self.listen.certificate, self.listen.key or None)
+        except OSError as problem:  # the certificate is there, and its key comes in a moment
+            raise _cannot_use(self.listen.certificate, problem) from None
+        self._read_at = changed
+
+    def _changed(self) -> int:
+        """When the newer one of certificate and key was written."""
+        paths = [path for path in (self.listen.certificate, self.listen.key) if path]
+        return max(os.stat(path).st_mtime_ns for path in paths)
 
     async def stop(self) -> None:
         self.app.desk.closing.set()
@@ -139,6 +157,7 @@ class ApiServer:
         if not self.listen.certificate:
             check_loopback(self.listen.host)
             return self._config()
+        self._read_at = self._changed()
         return self._config(
             ssl_certfile=self.listen.certificate,
             ssl_keyfile=self.listen.key or None,
@@ -199,6 +218,12 @@ def tcp_socket(listen: Listen) -> socket.socket:
         made.close()
         raise _cannot_listen(f"{listen.host}:{listen.port}", problem) from None
     return made
+
+
+def _cannot_use(path: str, problem: OSError) -> OperationError:
+    what = f"the certificate of the API in {path} cannot be used: {problem.strerror or problem}"
+    fix = "certificate and key must belong together; until then the old one is used"
+    return OperationError(Diagnostic(code="api-certificate", what=what, fix=fix))
 
 
 def _cannot_listen(where: str, problem: OSError) -> OperationError:

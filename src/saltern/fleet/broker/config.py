@@ -99,6 +99,11 @@ resolver_preload {{
 {_cluster(settings.cluster, tls) if settings.cluster else ""}{_sites(settings, parts)}"""
 
 
+def links_of(config: str) -> str:
+    """The end of a configuration: which brokers this one is linked with. A running one cannot change that."""
+    return config.rpartition("\nresolver_preload {")[2].partition("\n}\n")[2]
+
+
 def _sites(settings: BrokerSettings, parts: ConfigParts) -> str:
     """Where the brokers of sites link themselves; nothing if there are no sites."""
     if not parts.sites_port:

@@ -14,12 +14,14 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import msgspec
+from msgspec.structs import replace
 
 from saltern.fleet.broker.authority import SYSTEM_NAME, load_or_make_authority
 from saltern.fleet.broker.binary import Binary, find_binary
-from saltern.fleet.broker.config import BrokerSettings, ConfigParts, render_config
+from saltern.fleet.broker.config import BrokerSettings, Cluster, ConfigParts, links_of, render_config
 from saltern.fleet.broker.process import BrokerProcess
 from saltern.fleet.broker.sites import read_sites, servers_of
+from saltern.fleet.broker.stream_folder import set_streams_aside
 from saltern.fleet.broker.streams import make_streams
 from saltern.fleet.broker.system import BrokerSystem, Vitals
 from saltern.fleet.broker.tls import ca_der, prepare_certificates
@@ -79,6 +81,7 @@ class EmbeddedBroker:
         self._leaving = False
         self._lock = asyncio.Lock()
         self.peers: tuple[str, ...] = ()  # addresses of other brokers, for agents
+        self.sites_port = 0  # where it takes links of sites; 0 if it does not
 
     # -- life --------------------------------------------------------------------------------------
 
@@ -88,6 +91,7 @@ class EmbeddedBroker:
         A broker of a cluster is not well before others are there: see ``prepare_streams``.
         """
         self._leaving = False
+        await self._end_older()
         self._process = self._prepared(self._binary)
         await self._process.start()
         try:
@@ -103,12 +107,24 @@ class EmbeddedBroker:
         return await self.start()
 
     def _prepared(self, binary: Binary) -> BrokerProcess:
-        config = os.path.join(self.folder, CONFIG_FILE)
-        write(config, self._config().encode(), OWNER_ONLY)
-        return BrokerProcess(binary, config, self.folder, (self._local_host(), self.settings.port))
+        set_streams_aside(self.folder, clustered=self.settings.cluster is not None)
+        write(self._config_file, self._config().encode(), OWNER_ONLY)
+        return BrokerProcess(binary, self._config_file, self.folder, (self._local_host(), self.settings.port))
+
+    @property
+    def _config_file(self) -> str:
+        return os.path.join(self.folder, CONFIG_FILE)
+
+    async def _end_older(self) -> None:
+        """End a broker that was left running, if it is linked with others than it is to be now."""
+        before = (read(self._config_file) or b"").decode()
+        if before and links_of(before) != links_of(self._config()):
+            address = (self._local_host(), self.settings.port)
+            await BrokerProcess(self._binary, self._config_file, self.folder, address).stop_left()
 
     def _config(self) -> str:
         now, authority, sites = self._now(), self.authority, read_sites(self.folder)
+        self.sites_port = sites.port if sites is not None else 0
         parts = ConfigParts(
             folder=self.folder,
             certificates=self._tls,
@@ -118,7 +134,7 @@ class EmbeddedBroker:
                 authority.system_name: authority.system_jwt(now),
                 authority.account_name: authority.account_jwt(now, self.revoked),
             },
-            sites_port=sites.port if sites is not None else 0,
+            sites_port=self.sites_port,
         )
         return render_config(self.settings, parts)
 
@@ -229,6 +245,35 @@ class EmbeddedBroker:
             await self._end_process(gently=False)
             return await self._run(self._binary)
 
+    async def regroup(self, cluster: Cluster, peers: tuple[str, ...], *, wait: float = HEALTHY) -> None:
+        """Be one of this cluster from now on. A single broker begins anew without streams: agents and the
+        database have what is in them. One of a cluster only reads its configuration again.
+        """
+        was, self.peers = self.settings.cluster, peers
+        self.settings = replace(self.settings, cluster=cluster)
+        if was is None:
+            await self.restart()
+        else:
+            self.read_again()
+        await self.prepare_streams(wait=wait)
+
+    def read_again(self) -> None:
+        """Have the broker read its configuration and its certificates again; connections stay."""
+        write(self._config_file, self._config().encode(), OWNER_ONLY)
+        if self._process is not None:
+            self._process.reload()
+
+    def renew_certificates(self) -> bool:
+        """Make the certificate anew if it ends soon, and use it for new connections; whether that was so."""
+        before = read(self._tls.server)
+        prepare_certificates(
+            self._tls.folder, self.settings.names, fleet=self.authority.fleet, now=self._now()
+        )
+        if read(self._tls.server) == before:
+            return False
+        self.read_again()
+        return True
+
     async def _run(self, binary: Binary) -> Vitals:
         """Start this program, and talk to it as soon as our own connection to the old one is known to be
         gone.
@@ -320,7 +365,7 @@ class EmbeddedBroker:
     async def _change_revoked(self, revoked: dict[str, int]) -> None:
         """On disk first, in the configuration of the next start too: a revoked key never comes back."""
         write(os.path.join(self.folder, REVOKED_FILE), msgspec.json.encode(revoked), OWNER_ONLY)
-        write(os.path.join(self.folder, CONFIG_FILE), self._config().encode(), OWNER_ONLY)
+        write(self._config_file, self._config().encode(), OWNER_ONLY)
         await self.system.push(self.authority.account_jwt(self._now(), revoked))
 
 

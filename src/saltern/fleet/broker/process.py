@@ -52,6 +52,12 @@ class BrokerProcess:
             self._spawn()
         await self._until_ready()
 
+    async def stop_left(self) -> None:
+        """End the one that an earlier controller has left running, if there is one."""
+        self._adopted = self._running()
+        await self.stop()
+        self._adopted = 0
+
     def _running(self) -> int:
         """A broker that an earlier controller has left running with this configuration; 0 if there is
         none.

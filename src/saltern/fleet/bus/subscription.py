@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from saltern.fleet.bus.fair import FairQueue
-from saltern.fleet.bus.ports import Change, Handler, Message, State, Watcher
+from saltern.fleet.bus.ports import BusError, Change, Handler, Message, State, Watcher
+from saltern.language.diagnostics import OperationError
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +48,7 @@ class KeptSubscription:
         self._watcher = watcher
         self._queue: FairQueue[Message] = FairQueue()
         self._pumps = 0
+        self._problem = ""
 
     async def receive(self, message: Message) -> None:
         """Called by the connection, one message after the other; it waits while all permits are in use."""
@@ -79,8 +81,17 @@ class KeptSubscription:
     async def _handle(self, message: Message) -> None:
         try:
             await self._handler(message)
+            self._problem = ""
+        except (BusError, OperationError, TimeoutError) as problem:
+            self._report(str(problem) or type(problem).__name__)
         except Exception:
             log.exception("a handler failed", extra={"subject": message.subject})
+
+    def _report(self, problem: str) -> None:
+        """Database or broker are away: said once until it works again. Who asked asks again."""
+        if problem != self._problem:
+            log.warning("a message on %s cannot be handled now: %s", self.subject, problem)
+        self._problem = problem
 
     async def stop(self) -> None:
         await self._forget(self)

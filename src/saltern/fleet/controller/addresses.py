@@ -67,5 +67,5 @@ class Addresses:
             host=self._settings.cluster_host or self.host,
             port=self.cluster_port,
             routes=found,
-            replicas=ENOUGH if len(found) >= ENOUGH else 1,
+            replicas=min(ENOUGH, len(found)),
         )

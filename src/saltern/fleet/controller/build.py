@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +27,6 @@ from saltern.fleet.controller.ssh.desk import DeskOptions
 from saltern.fleet.controller.ssh.roster import usual_sources
 from saltern.fleet.files.conceal import Concealment
 from saltern.fleet.files.keeper import Roots
-from saltern.fleet.identity.keys import OWNER_ONLY
 from saltern.fleet.pillar.compile import engine_options, extra_options
 from saltern.fleet.pillar.desk import PillarOptions
 from saltern.fleet.ssh.bundle.make import Bundles
@@ -41,13 +39,10 @@ from saltern.fleet.ssh.transport.routes import Routes, make_transport
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.migrate import migrate
 from saltern.language.delayed import UNLIMITED
-from saltern.system.files import write
-from saltern.system.private import make_private
 
 log = logging.getLogger(__name__)
 
 GIB = 1024**3
-MARK = "clustered"  # a file that is there if the streams are those of a cluster
 Broker = EmbeddedBroker | ForeignBroker
 
 
@@ -86,7 +81,6 @@ class Builder:
         )
         if settings.bus:
             return ForeignBroker(folder, fleet, settings.bus, how, ca=settings.bus_ca, now=self._now)
-        set_streams_aside(folder, clustered=how.cluster is not None)
         made = EmbeddedBroker(
             folder,
             fleet,
@@ -221,24 +215,6 @@ class Builder:
             pinned=settings.pinned_grains,
             life=settings.pillar_seconds,
         )
-
-
-def set_streams_aside(folder: str, *, clustered: bool) -> None:
-    """A broker that joins a cluster, or leaves it, begins without streams: it cannot use those that it has,
-    and they would take the room of the new ones. Agents have what is in them.
-    """
-    mark, streams = os.path.join(folder, MARK), os.path.join(folder, "streams")
-    if os.path.lexists(mark) == clustered:
-        return
-    old = f"{streams}.before-{'cluster' if clustered else 'single'}"
-    shutil.rmtree(old, ignore_errors=True)
-    if os.path.lexists(streams):
-        os.rename(streams, old)
-    if clustered:
-        make_private(folder)
-        write(mark, b"", OWNER_ONLY)
-    else:
-        os.unlink(mark)
 
 
 def replicas_of(broker: Broker) -> int:

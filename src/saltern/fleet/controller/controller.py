@@ -7,13 +7,17 @@ import os
 import time
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from saltern.fleet.broker.embedded import EmbeddedBroker
 from saltern.fleet.broker.presence import watch_clients
 from saltern.fleet.controller.addresses import Addresses
 from saltern.fleet.controller.broker_disk import DiskWatch
-from saltern.fleet.controller.build import Builder, replicas_of
+from saltern.fleet.controller.build import Builder
 from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.certificates import CertificateKeeper
 from saltern.fleet.controller.gate import BrokerGate
+from saltern.fleet.controller.links import Links
 from saltern.fleet.controller.lock import lock
 from saltern.fleet.controller.loops import Loops
 from saltern.fleet.controller.members import set_member
@@ -21,6 +25,7 @@ from saltern.fleet.controller.parts import Parts
 from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.recover import recover_jobs
 from saltern.fleet.controller.settings import ControllerSettings
+from saltern.fleet.controller.upkeep import Upkeep
 from saltern.fleet.controller.watch import Watch
 from saltern.fleet.protocol.envelope import Trust
 from saltern.system.private import make_private
@@ -41,6 +46,7 @@ class Controller:
         self._now = now
         self._builder = Builder(paths, settings, now=now)
         self._lock = -1
+        self.upkeep = Upkeep()
 
     async def start(self) -> None:
         """Keys, database, broker, services, loops; an error says which of them cannot be had."""
@@ -60,7 +66,8 @@ class Controller:
         self.addresses = Addresses(self.paths, self.settings, self.identity.file)
         self.database = self._builder.database()
         with self.database.write() as connection:
-            self.members = set_member(connection, self.identity.file.name, self.addresses.member())
+            me = replace(self.addresses.member(), certificate=self.identity.certificate)
+            self.members = set_member(connection, self.identity.file.name, me)
         self.broker = self._builder.broker(self.identity, self.addresses, self.members)
 
     async def _start_broker(self) -> None:
@@ -71,8 +78,8 @@ class Controller:
     async def _start_parts(self) -> None:
         options = self._builder.options(self.identity, self.broker, self.database)
         bus = await self.broker.connect_controller(options.name)
-        issuer, mint = self.identity.issuer, self.broker.authority.mint
-        self.parts = Parts(bus, self.database, issuer, self._gate, mint, options, now=self._now)
+        self.issuer, mint = self.identity.issuer, self.broker.authority.mint
+        self.parts = Parts(bus, self.database, self.issuer, self._gate, mint, options, now=self._now)
         self.parts.health.expires = self.identity.expires
         await self.gate.refresh()
         await self._recover()
@@ -96,8 +103,7 @@ class Controller:
             log.warning("%d jobs that are younger than the backup were found in the broker", number)
 
     async def _start_watch(self) -> None:
-        replicas = replicas_of(self.broker)
-        self._watch = Watch(self.parts, self.gate, self.loops, self.members, replicas=replicas)
+        self._watch = Watch(self.parts, self.gate, self.loops)
         self.parts.bus.watch(self._watch.on_bus)
         if self.broker.system_bus is not None:
             account = self.broker.authority.account_name
@@ -115,8 +121,21 @@ class Controller:
             rows.append(("render", parts.render.run()))
         if isinstance(self.broker, EmbeddedBroker):
             rows.append(("disk", DiskWatch(self.broker, parts.health).run()))
+            links = Links(self.broker, parts, self.addresses, self.members, wait=OTHERS)
+            self.upkeep.work += [links.follow_members, links.follow_sites, self._renew_tls]
+        self.upkeep.work.append(self._certificates().step)
+        rows.append(("upkeep", self.upkeep.run()))
         for name, loop in rows:
             self.loops.spawn(name, loop)
+
+    def _certificates(self) -> CertificateKeeper:
+        return CertificateKeeper(
+            self.paths.keys, self.identity, self.issuer, self.parts.calls, self.parts.health, now=self._now
+        )
+
+    async def _renew_tls(self) -> None:
+        if isinstance(self.broker, EmbeddedBroker) and self.broker.renew_certificates():
+            log.warning("the certificate of the broker would have ended soon: it has a new one")
 
     async def stop(self) -> None:
         """End in order: loops, then the bus, the broker, the database."""

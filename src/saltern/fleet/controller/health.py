@@ -64,7 +64,7 @@ class Health:
     def warnings(self) -> list[str]:
         """What works now, and needs someone to look at it."""
         days = (self.expires - self._now()) / 86_400
-        ends = f"the certificate ends in {max(0.0, days):.0f} days: start the controller with the root key"
+        ends = f"the certificate ends in {max(0.0, days):.0f} days: put root.key back on a controller"
         return [one for one in (self.members, ends if days < SOON else "") if one]
 
     async def metrics(self) -> bytes:

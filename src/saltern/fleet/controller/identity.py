@@ -74,8 +74,12 @@ def renew_certificate(folder: str, identity: ControllerIdentity, now: float) -> 
     if identity.root is None or (identity.certificate.text and identity.expires > now + RENEW):
         return identity
     certificate = new_certificate(identity.root, identity.file, identity.key.public, now)
-    _write(folder, CERTIFICATE, msgspec.json.encode(certificate))
+    save_certificate(folder, certificate)
     return msgspec.structs.replace(identity, certificate=certificate)
+
+
+def save_certificate(folder: str, certificate: Signed) -> None:
+    _write(folder, CERTIFICATE, msgspec.json.encode(certificate))
 
 
 def new_certificate(root: SigningKey, file: FleetFile, key: bytes, now: float) -> Signed:

@@ -115,7 +115,8 @@ def join(
         bundle = _opened(found, token)
         _write(paths, bundle)  # before the invitation goes: it can be used again after a crash
         remove_invitation(connection, token.id)
-        set_member(connection, token.name, Addresses(paths, settings, bundle.file).member())
+        member = replace(Addresses(paths, settings, bundle.file).member(), started=False)
+        set_member(connection, token.name, member)
         audit.append(connection, f"controller {token.name}", "controller.join", {"name": token.name}, now)
     return token.name
 

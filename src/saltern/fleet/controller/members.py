@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from saltern.fleet.protocol.messages import Signed
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.settings import read_setting, write_setting
 
@@ -14,10 +15,15 @@ ENOUGH = 3  # brokers, so that one may go
 
 
 class Member(Struct, frozen=True, kw_only=True):
-    """A controller: where other brokers and where agents reach its broker."""
+    """A controller: where other brokers and where agents reach its broker; the root's word for it.
+
+    One that has joined and was not started yet is no part of the cluster.
+    """
 
     route: str = ""
     servers: tuple[str, ...] = ()
+    started: bool = True
+    certificate: Signed | None = None
 
 
 def members(connection: Connection) -> dict[str, Member]:
@@ -43,10 +49,10 @@ def remove_member(connection: Connection, name: str) -> bool:
 
 def routes(known: Iterable[Member]) -> tuple[str, ...]:
     """The addresses of a cluster's brokers; none if there is one controller only. Pure."""
-    found = tuple(sorted(one.route for one in known if one.route))
+    found = tuple(sorted(one.route for one in known if one.route and one.started))
     return found if len(found) > 1 else ()
 
 
 def servers(known: Iterable[Member]) -> tuple[str, ...]:
     """Where agents find a broker, whichever is there. Pure."""
-    return tuple(dict.fromkeys(server for one in known for server in one.servers))
+    return tuple(dict.fromkeys(server for one in known if one.started for server in one.servers))

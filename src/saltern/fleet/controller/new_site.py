@@ -27,13 +27,6 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.files import read
 
 
-class Added(msgspec.Struct, frozen=True):
-    """The kit, and whether the controller must be started anew to take links of sites."""
-
-    kit: Kit
-    is_first: bool
-
-
 def add_site(
     paths: ControllerPaths,
     settings: ControllerSettings,
@@ -42,18 +35,17 @@ def add_site(
     *,
     through: tuple[str, ...] = (),
     now: float,
-) -> Added:
+) -> Kit:
     """Make a site, or its kit once more. ``through``: where its broker reaches this one, in place of the
-    names of this machine.
+    names of this machine. A controller that runs takes links from the first site on.
     """
     _check(paths, settings, name, (*addresses, *through))
     where = Addresses(paths, settings, load_identity(paths.keys).file)
-    known = read_sites(paths.broker)
-    sites = known or Sites(port=where.sites_port)
+    sites = read_sites(paths.broker) or Sites(port=where.sites_port)
     write_sites(paths.broker, replace(sites, sites={**sites.sites, name: Site(addresses)}))
     _note(paths, settings, name, addresses, now)
     hub = through or tuple(f"{bracketed(one)}:{sites.port}" for one in where.names)
-    kit = make_kit(
+    return make_kit(
         load_authority(os.path.join(paths.broker, "keys")),
         CertificateFiles(os.path.join(paths.broker, "tls")),
         name,
@@ -62,7 +54,6 @@ def add_site(
         revoked=_revoked(paths, now),
         now=now,
     )
-    return Added(kit, is_first=known is None)
 
 
 def _check(

@@ -92,7 +92,7 @@ class SyncDesk:
         self._hub = hub
         self._alarms = alarms
         self._now = now
-        self._options = options
+        self.options = options
         self._trees = trees
 
     async def on_sync(self, id_: str, request: SyncRequest) -> SyncAnswer:
@@ -113,9 +113,9 @@ class SyncDesk:
             cancelled=list(found.cancelled),
             confirmed=list(found.confirmed),
             trees=self._trees(),
-            servers=list(self._options.servers),
+            servers=list(self.options.servers),
             now=now,
-            next_sync=self._options.next_sync,
+            next_sync=self.options.next_sync,
             want_facts=found.want_facts,
             events=found.events,
         )

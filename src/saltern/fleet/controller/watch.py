@@ -1,4 +1,4 @@
-"""What a controller does when its surroundings change: the broker, the agents, the other controllers."""
+"""What a controller does when its surroundings change: the broker, the agents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from saltern.fleet.bus.ports import BusError, Change, State
 from saltern.fleet.controller.batch import system_of
 from saltern.fleet.controller.gate import BrokerGate
 from saltern.fleet.controller.loops import Loops
-from saltern.fleet.controller.members import Member, members
 from saltern.fleet.controller.parts import Parts
 from saltern.language.diagnostics import OperationError
 
@@ -21,16 +20,12 @@ LOOK_OFTEN = 30.0  # if there are no such events
 
 
 class Watch:
-    """``members`` are the controllers that the broker was started with."""
+    """The broker comes and goes, and so do the systems."""
 
-    def __init__(
-        self, parts: Parts, gate: BrokerGate, loops: Loops, known: dict[str, Member], *, replicas: int
-    ) -> None:
+    def __init__(self, parts: Parts, gate: BrokerGate, loops: Loops) -> None:
         self._parts = parts
         self._gate = gate
         self._loops = loops
-        self._members = known
-        self._replicas = replicas
 
     def on_bus(self, change: Change) -> None:
         """Something happened to the connection to the broker."""
@@ -43,7 +38,7 @@ class Watch:
     async def _repair(self) -> None:
         """After a reconnection: the broker's disk may be a new one, and who is there may have changed."""
         try:
-            await make_streams(self._parts.bus, replicas=self._replicas)
+            await make_streams(self._parts.bus, replicas=self._parts.options.replicas)
             await self._gate.refresh()
             await self._parts.look_around()
             if self._parts.trees is not None:
@@ -56,18 +51,8 @@ class Watch:
         while True:
             try:
                 await self._parts.look_around()
-                await self._look_for_members()
+                for warning in self._parts.health.warnings:
+                    log.warning("%s", warning)
             except (BusError, OperationError) as problem:
                 log.warning("who is there cannot be found out now: %s", problem)
             await asyncio.sleep(LOOK_OFTEN if often else LOOK_AROUND)
-
-    async def _look_for_members(self) -> None:
-        """A controller that has joined since is in no route of this broker: it takes a restart."""
-        health = self._parts.health
-        new = sorted((await self._parts.calls.read(members)).keys() - self._members.keys())
-        what = (
-            f"the controllers {', '.join(new)} have joined: restart this one, so that its broker joins theirs"
-        )
-        health.members = what if new else ""
-        for warning in health.warnings:
-            log.warning("%s", warning)

@@ -67,7 +67,7 @@ class TreeKeeper:
         self._repositories = Repositories(f"{roots.directory}/git", interval=roots.git_interval)
         self._name = name
         self._now = now
-        self._replicas = replicas
+        self.replicas = replicas
         self._turn = asyncio.Lock()
         self._begun = 0
         self._newest = ""
@@ -81,7 +81,7 @@ class TreeKeeper:
         return self._repositories.problems
 
     async def start(self) -> None:
-        await self.publisher.blobs.make(self._replicas)
+        await self.publisher.blobs.make(self.replicas)
 
     # -- publishing --------------------------------------------------------------------------------
 

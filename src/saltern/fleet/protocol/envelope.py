@@ -93,8 +93,8 @@ class Trust(Struct, frozen=True, kw_only=True):
     skew: float = SKEW
 
 
-class Issuer(Struct, frozen=True, kw_only=True):
-    """A controller as a signer: its key, and what the root says of it."""
+class Issuer(Struct, kw_only=True):
+    """A controller as a signer: its key, and what the root says of it; that is renewed while it runs."""
 
     fleet: str
     key: SigningKey
