@@ -31,7 +31,6 @@ _RELOADS: set[asyncio.Task[None]] = set()  # asyncio itself keeps no task alive
 
 def run(paths: ControllerPaths, settings: ControllerSettings, say: Say) -> None:
     """Run until SIGTERM or SIGINT; what cannot be started is an ``OperationError``."""
-    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of what it does itself, with TLS
     logging.basicConfig(format="saltern: %(levelname)s: %(message)s", level=logging.WARNING)
     asyncio.run(_run(paths, settings, say))
 

@@ -12,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.fleet.controller.kit import Clock
 from tests.fleet.harness import SERVER, free_port, run, until
 from tests.fleet.kit import FLEET, running_fleet
 
@@ -48,6 +49,22 @@ def test_it_starts_well_and_safe_with_all_streams_and_ends_with_us(tmp_path: Pat
 
     pid = run(scenario())
     assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_connection_that_ends_is_not_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        made = broker(tmp_path)
+        await made.start()
+        bus = await made.connect_controller("c1")
+        changes: list[Change] = []
+        bus.watch(changes.append)
+        os.kill(made.pid, signal.SIGKILL)
+        await until(lambda: any(one.state is State.CONNECTED for one in changes), timeout=50)
+        await bus.close()
+        await made.stop()
+
+    run(scenario())
+    assert not [one.getMessage() for one in caplog.records if one.name == "asyncio"]
 
 
 def test_every_private_file_is_its_owners_alone(tmp_path: Path) -> None:
@@ -311,14 +328,16 @@ def test_a_certificate_that_ends_soon_is_renewed_while_it_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tls, "SERVER_LIFE", timedelta(hours=1))  # in its last third from the beginning
+    clock = Clock()
 
     async def scenario() -> None:
-        made = broker(tmp_path)
+        made = broker(tmp_path, now=clock)
         await made.start()
         bus = await made.connect_controller("c1")
         changes: list[Change] = []
         bus.watch(changes.append)
         before, pid = await shown(made), made.pid
+        clock.ahead = 30.0
         assert made.renew_certificates()
         while await shown(made) == before:
             await asyncio.sleep(0.02)

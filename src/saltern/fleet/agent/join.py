@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import time
 from collections.abc import Callable
@@ -36,7 +35,6 @@ AGAIN = 10.0
 
 def join(paths: AgentPaths, text: str, id: str, *, wait: float, say: Callable[[str], None]) -> Membership:
     """Ask to join with a token; keep the membership. ``wait``: seconds for an operator to accept the key."""
-    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of each TLS connection that ends
     return asyncio.run(_join(paths, text, id, wait, say))
 
 

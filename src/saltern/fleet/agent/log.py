@@ -43,7 +43,6 @@ def start_log(path: str, level: int = logging.INFO) -> None:
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
     root = logging.getLogger()
     root.setLevel(level)
-    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of each TLS connection that ends
     for handler in (logging.StreamHandler(sys.stderr), LogFile(path)):
         handler.setFormatter(_Form())
         root.addHandler(handler)

@@ -48,6 +48,7 @@ CONFIG_FILE = "broker.conf"
 REVOKED_FILE = "revoked.json"
 HEALTHY = 30.0
 DAY = 86_400.0
+ISSUED = 1.0  # of the operator's claims: with others a running broker refuses to read its configuration again
 
 
 class EmbeddedBroker:
@@ -128,7 +129,7 @@ class EmbeddedBroker:
         parts = ConfigParts(
             folder=self.folder,
             certificates=self._tls,
-            operator_jwt=authority.operator_jwt(now),
+            operator_jwt=authority.operator_jwt(ISSUED),
             system_account=authority.system_name,
             accounts={
                 authority.system_name: authority.system_jwt(now),

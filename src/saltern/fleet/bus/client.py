@@ -24,6 +24,10 @@ from saltern.fleet.bus.tasks import Tasks
 log = logging.getLogger(__name__)
 
 
+def _is_no_noise(record: logging.LogRecord) -> bool:
+    """False for what asyncio says whenever a connection ends that began without TLS, as ours do."""
+    return "eof_received() has no effect" not in record.getMessage()
+
 class NatsBus(NatsStreams):
     """The bus of one credential. Make it with ``connect``."""
 
@@ -37,6 +41,7 @@ class NatsBus(NatsStreams):
         """Connect, and keep connected. With ``wait`` the first connection must be made in that time; without,
         it is tried for ever, and ``watch`` reports it.
         """
+        logging.getLogger("asyncio").addFilter(_is_no_noise)
         bus = cls(settings)
         await bus._kept.begin(wait)
         return bus
