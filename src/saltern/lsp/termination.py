@@ -18,22 +18,22 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 @contextmanager
 def ended_by_signals(clean_up: Callable[[], None], code: int) -> Iterator[None]:
     """Within this block a signal calls ``clean_up`` in another thread, and ends the process with ``code``."""
-    hear, tell = os.pipe()
+    hear, say = os.pipe()
     threading.Thread(target=_wait, args=(hear, clean_up, code), daemon=True).start()
     before = {number: signal.getsignal(number) for number in SIGNALS}
     heard = {number: how for number, how in before.items() if how != signal.SIG_IGN}
     for number in heard:
-        signal.signal(number, lambda *_: _write(tell))
+        signal.signal(number, lambda *_: _write(say))
     try:
         yield
     finally:
         for number, how in heard.items():
             signal.signal(number, how)
-        os.close(tell)  # the thread ends
+        os.close(say)  # the thread ends
 
 
-def _write(tell: int) -> None:
-    os.write(tell, b"!")
+def _write(say: int) -> None:
+    os.write(say, b"!")
 
 
 def _wait(hear: int, clean_up: Callable[[], None], code: int) -> None:

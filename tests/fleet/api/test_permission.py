@@ -6,6 +6,8 @@ import pytest
 from tests.fleet.api.kit import Running
 from tests.fleet.api.test_requests import ask
 
+from saltern.fleet.access import approvals
+from saltern.fleet.api.refusals import LONGEST, RefusalLimit
 from saltern.fleet.client.client import Client
 from saltern.fleet.client.problems import ControllerError
 
@@ -58,6 +60,36 @@ def test_who_is_refused_a_job_is_written_down(api: Running, client: Client) -> N
     assert rows[0]["detail"]["target"] == "web*" and rows[0]["detail"]["systems"] == 1
     assert secret not in str(rows)
     assert client.audit.verify()["problem"] == ""
+
+
+def test_one_who_is_refused_again_and_again_does_not_fill_the_audit(api: Running, client: Client) -> None:
+    api.agent("web1")
+    client.policy.set(POLICY)
+    joe = logged_in(api, client, "joe", "operator")
+    clock = [0.0]
+    api.server.app.desk.refusals = RefusalLimit(lambda: clock[0], rate=1.0, burst=3)
+    long = "cmd.run" + "x" * 240
+    for _ in range(20):
+        refused(403, "not-allowed", joe.jobs.submit, long, "web*")
+    clock[0] += 1.0
+    refused(403, "not-allowed", joe.jobs.submit, long, "web*")
+    rows = [one["detail"] for one in client.audit.list() if one["action"] == "job.submit.refused"]
+    assert [one.get("left_out") for one in rows] == [None, None, None, 17]
+    assert max(len(one["function"]) for one in rows) == LONGEST + 1
+
+
+def test_one_person_can_have_so_many_requests_wait(
+    api: Running, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(approvals, "MOST_OPEN", 2)
+    api.agent("web1")
+    client.policy.set(POLICY)
+    joe = logged_in(api, client, "joe", "operator")
+    for name in "ab":
+        refused(403, "needs-approval", joe.jobs.submit, "state.apply", "web*", args=[name])
+    problem = refused(429, "approvals-too-many", joe.jobs.submit, "state.apply", "web*", args=["c"])
+    assert "approved or rejected first" in str(problem)
+    refused(403, "needs-approval", joe.jobs.submit, "state.apply", "web*", args=["a"])  # it waits already
 
 
 def test_an_operator_logs_in_and_out(api: Running, client: Client) -> None:

@@ -24,6 +24,7 @@ from saltern.fleet.store.database import Database, Transaction
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LIFE = 86400.0  # seconds in which a request is decided and used
+MOST_OPEN = 50  # requests of one person that wait for a decision
 
 
 class Work(Struct, frozen=True, kw_only=True):
@@ -86,6 +87,9 @@ class Approvals:
         decision: Decision,
         now: float,
     ) -> Approval:
+        if store.count_open(connection, who.name, now) >= MOST_OPEN:
+            what = f"{MOST_OPEN} requests of {who.name} wait for approval already"
+            raise _refused("approvals-too-many", what, "have some of them approved or rejected first")
         made = Approval(
             id=token_hex(4),
             asked_by=who.name,

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from saltern.fleet.access.ports import Peer, Principal
 from saltern.fleet.access.service import Access
 from saltern.fleet.api.once import HEADER
+from saltern.fleet.api.refusals import RefusalLimit
 from saltern.fleet.controller.service import Fleet
 
 Q = TypeVar("Q")
@@ -29,6 +30,7 @@ class Desk(Struct, kw_only=True):
     ca: str = ""  # certificate (PEM) of the CA that the API's own certificate is from
     now: Callable[[], float] = time.time
     closing: asyncio.Event = field(default_factory=asyncio.Event)
+    refusals: RefusalLimit = field(default_factory=lambda: RefusalLimit(time.monotonic))
 
 
 class Call(Struct, Generic[Q, B], kw_only=True):

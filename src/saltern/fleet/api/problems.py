@@ -18,6 +18,7 @@ STATUSES: dict[str, int] = {
     "*-weak": 422,
     "login-failed": 401,
     "login-throttled": 429,
+    "approvals-too-many": 429,
     "login-refused": 401,
     "oidc-provider": 502,
     "pam-service": 503,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from saltern.fleet.store.access_tables import APPROVALS, VOTES
 from saltern.fleet.store.database import serialize
@@ -76,6 +76,12 @@ def current_approval(connection: Connection, who: str, digest: str, now: float) 
     query = select(APPROVALS).where(mine, APPROVALS.c.state.in_((OPEN, APPROVED)))
     row = connection.execute(query.order_by(APPROVALS.c.asked_at.desc()).limit(1)).one_or_none()
     return None if row is None else _approval(connection, row, now)
+
+
+def count_open(connection: Connection, who: str, now: float) -> int:
+    """How many requests of this person wait for a decision."""
+    mine = (APPROVALS.c.asked_by == who) & (APPROVALS.c.state == OPEN) & (APPROVALS.c.expires > now)
+    return connection.scalar(select(func.count()).select_from(APPROVALS).where(mine)) or 0
 
 
 def vote(connection: Connection, id_: str, one: Vote) -> None:

@@ -69,16 +69,16 @@ async def permitted(call: Call[NoQuery, Any], request: Request, work: Work | Non
     if not decision.allowed:
         if decision.verdict is not Verdict.NEEDS_APPROVAL:  # that one asked for approval, which is audited
             target = work.target if work is not None else ""
-            await call.ask(_audit_refusal, call.desk.fleet.database, call.who, request, target, decision, now)
+            row = call.desk.refusals.row(call.who.name, _refusal(request, target, decision))
+            if row is not None:
+                await call.ask(_audit_refusal, call.desk.fleet.database, call.who, request.action, row, now)
         raise denied(call.who, request.action, decision)
     return decision.rule
 
 
-def _audit_refusal(
-    database: Database, who: Principal, request: Request, target: str, decision: Decision, now: float
-) -> None:
-    """Write down who was refused what, and by which rule; without arguments, which may hold secrets."""
-    detail = {
+def _refusal(request: Request, target: str, decision: Decision) -> dict[str, object]:
+    """What was refused, and by which rule; without arguments, which may hold secrets."""
+    return {
         "function": request.function,
         "target": target,
         "systems": len(request.systems),
@@ -86,5 +86,10 @@ def _audit_refusal(
         "rule": decision.rule,
         "why": decision.why,
     }
+
+
+def _audit_refusal(
+    database: Database, who: Principal, action: str, detail: dict[str, object], now: float
+) -> None:
     with database.write() as connection:
-        audit.append(connection, who.name, f"{REFUSED[request.action]}.refused", detail, now)
+        audit.append(connection, who.name, f"{REFUSED[action]}.refused", detail, now)
