@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
 
 
+THIS_MACHINE = "local"  # as the target of --on: no controller is asked; L@local is a system of that name
+
+
 class Row(Struct, frozen=True, kw_only=True):
     """One option. ``kind``: text, list (may be given again), on, off, flag (true or false as text)."""
 
@@ -65,6 +68,8 @@ def parse(line: CommandLine, argv: list[str]) -> SimpleNamespace:
         read = _read(line, argv)
     except _Unusual:
         read = SimpleNamespace(**vars(parser(line).parse_intermixed_args(argv)))
+    if getattr(read, "on", None) == THIS_MACHINE:
+        read.on = None
     for word in line.words:
         if word.metavar == SLS and any("=" in one for one in getattr(read, word.dest) or ()):
             _refuse_keywords(line, getattr(read, word.dest))
