@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.fleet.agent.light import FLEET as NAME
 from tests.fleet.agent.light import ROOT, issuer
 
@@ -18,6 +20,7 @@ from saltern.fleet.agent.agent import explained
 from saltern.fleet.agent.clock import FleetClock
 from saltern.fleet.agent.deny import ALL, DenyList
 from saltern.fleet.agent.log import LogFile, read_log
+from saltern.fleet.agent.outbox import ANEW, turn_of
 from saltern.fleet.agent.output import pack_output, read_output
 from saltern.fleet.agent.renewal import renewal_time
 from saltern.fleet.agent.task import JobFolder, Outcome, Step
@@ -213,3 +216,9 @@ def test_systemd_takes_the_units(tmp_path: Path, name: str) -> None:
         ["systemd-analyze", "verify", "--man=no", str(path)], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@given(st.floats(0, 90_000.0), st.floats(0, 90_000.0))
+def test_a_return_that_waits_is_one_the_broker_has_not_seen_after_a_while(one: float, other: float) -> None:
+    assert turn_of(min(one, ANEW - 1)) == ""
+    assert (turn_of(one) == turn_of(other)) == (one // ANEW == other // ANEW)

@@ -53,12 +53,12 @@ def test_attempts_are_counted_and_the_first_start_is_kept() -> None:
 def test_a_return_is_sent_until_it_is_confirmed_and_its_id_stays() -> None:
     spool = spooled("j1", "j2")
     spool.finish(returned("j1", 3), 10)
-    assert spool.unsent.due_returns(0.5) == ["j1"]
+    assert spool.unsent.due_returns(0.5) == [("j1", 10.0)]
     parts = [spool.unsent.part("j1", number) for number in spool.unsent.part_numbers("j1")]
     assert [decode(Return, part).body for part in parts] == [b"0", b"1", b"2"]
     spool.unsent.mark_sent("j1", 20)
     assert spool.unsent.due_returns(20) == []
-    assert spool.unsent.due_returns(21) == ["j1"]
+    assert spool.unsent.due_returns(21) == [("j1", 10.0)]
     assert spool.unconfirmed() == ["j1"]
     spool.confirm("j1")
     assert (spool.unconfirmed(), spool.unsent.part_numbers("j1"), spool.counts()) == (

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import threading
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
 import pytest
 from tests.fleet.controller import kit, test_calls, test_returns, test_service, test_singleton
+from tests.fleet.harness import run
 from tests.postgres_server import Server, running_server
+
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.store.database import Connection, open_database
+from saltern.fleet.store.migrate import migrate
+from saltern.fleet.store.settings import write_setting
 
 _numbers = count()
 SCENARIOS = {
@@ -40,3 +48,30 @@ def test_the_same_with_postgresql(
 
 def test_there_are_scenarios() -> None:
     assert len(SCENARIOS) > 20
+
+
+def test_of_two_changes_that_wait_for_each_other_both_are_made(server: Server) -> None:
+    server.psql("CREATE DATABASE deadlock")
+    address = f"postgresql://postgres@/deadlock?host={server.place}&port={server.port}"
+    database = open_database(address)
+    migrate(database)
+    both_hold_one = threading.Barrier(2)
+
+    def change(connection: Connection, first: str, second: str, begun: list[str]) -> None:
+        write_setting(connection, first, begun)
+        begun.append(first)
+        if len(begun) == 1:  # the second attempt is not in the way of another
+            both_hold_one.wait(60)
+        write_setting(connection, second, begun)
+
+    async def scenario() -> None:
+        calls = Calls(database)
+        for name in "ab":
+            await calls.write(write_setting, name, 0)
+        await asyncio.gather(calls.write(change, "a", "b", []), calls.write(change, "b", "a", []))
+        calls.close()
+
+    try:
+        run(scenario())
+    finally:
+        database.close()

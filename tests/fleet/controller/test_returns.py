@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fleet.controller.kit import JOE, Bench, let_in, light_agent, new_database, running_bench
@@ -11,6 +12,8 @@ from tests.fleet.harness import run, until
 
 from saltern.fleet.bus.memory import MemoryHub
 from saltern.fleet.controller import indexer
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.indexer import OutOfOrder
 from saltern.fleet.controller.limits import RateLimit
 from saltern.fleet.controller.service import Submission
 from saltern.fleet.protocol.messages import Away, Event, Facts, Progress, Records, Return
@@ -21,6 +24,7 @@ from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import read_events
 from saltern.fleet.store.jobs import Change, store_returns
 from saltern.fleet.store.returns import standings
+from saltern.language.diagnostics import Diagnostic, OperationError
 
 PING = Submission(function="test.ping", target="*")
 STATES = Submission(function="state.apply", target="*")
@@ -408,5 +412,39 @@ def test_a_message_that_cannot_be_stored_holds_up_no_other(
             assert bench.alarms.offences.reasons["unstorable"] == 1
             assert bench.statuses(done.jid) == {"web1": "sent", "web2": "returned"}
             assert await bench.index() == 0  # it does not come again
+
+    run(scenario())
+
+
+class Dying:
+    """The calls of a controller whose database is away for some of them: a word for each, then it is well."""
+
+    def __init__(self, calls: Calls, *words: str) -> None:
+        self._calls = calls
+        self._words = iter(words)
+
+    async def write(self, change: Any, *args: Any, **options: Any) -> Any:
+        if next(self._words, "well") == "away":
+            raise OperationError(Diagnostic(code="database-error", what="the database is away"))
+        return await self._calls.write(change, *args, **options)
+
+
+def test_a_database_that_dies_while_returns_are_stored_one_by_one_loses_none(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            names = [f"web{number}" for number in range(4)]
+            agents = [await light_agent(bench, name) for name in names]
+            done = await bench.fleet.submit(JOE, PING)
+            for agent in agents:
+                await agent.give(done.jid)
+            # The batch, whether it is well, one return, the next one, whether it is well.
+            dying = Dying(bench.calls, "away", "well", "well", "away", "away")
+            bench.indexers[0]._calls = dying  # type: ignore[assignment]
+            with pytest.raises(OutOfOrder):
+                await bench.index()
+            async with asyncio.timeout(30):
+                while set(bench.statuses(done.jid).values()) != {"returned"}:
+                    await bench.index()
+            assert not bench.alarms.offences.reasons["unstorable"]
 
     run(scenario())

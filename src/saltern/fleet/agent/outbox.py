@@ -16,11 +16,20 @@ log = logging.getLogger(__name__)
 
 TIMEOUT = 10.0  # seconds for the broker to store a message
 RESEND = 120.0  # seconds after which a return that is not confirmed is sent again
+ANEW = 900.0  # seconds after which the broker takes such a return once more
 RESEND_RECORDS = 900.0  # the same of records: those of a run in progress are confirmed by the next sync
 
 
+def turn_of(age: float) -> str:
+    """What is added to the id of a return that has waited so long: the broker stores it once more then, in
+    case that a controller has read it and could not keep it. Pure.
+    """
+    turn = int(max(0.0, age) // ANEW)
+    return f".{turn}" if turn else ""
+
+
 class Outbox:
-    """Sends what waits, in the order in which it ended. The broker takes the same part only once."""
+    """Sends what waits, in the order in which it ended. The broker takes the same part once in a while."""
 
     def __init__(
         self, bus: Bus, spool: Spool, id: str, now: Callable[[], float], backoff: Backoff | None = None
@@ -59,11 +68,13 @@ class Outbox:
             pass
 
     async def _send_all(self) -> None:
-        for jid in self._unsent.due_returns(self._now() - RESEND):
+        for jid, ended in self._unsent.due_returns(self._now() - RESEND):
             subject = SUBJECTS["return"].of(id=self._id, jid=jid)
+            turn = turn_of(self._now() - ended)
             for part in self._unsent.part_numbers(jid):
                 if data := self._unsent.part(jid, part):  # else it was confirmed meanwhile
-                    await self._bus.store(subject, data, id=f"{self._name}.{jid}.{part}", timeout=TIMEOUT)
+                    id_ = f"{self._name}.{jid}.{part}{turn}"
+                    await self._bus.store(subject, data, id=id_, timeout=TIMEOUT)
             self._unsent.mark_sent(jid, self._now())
         for jid, first in self._unsent.due_batches(self._now() - RESEND_RECORDS):
             if data := self._unsent.batch(jid, first):

@@ -14,10 +14,12 @@ class Unsent:
     def __init__(self, file: SpoolFile) -> None:
         self._file = file
 
-    def due_returns(self, sent_before: float) -> list[str]:
-        """Jids whose returns were not sent since then, in the order in which they ended."""
-        query = "SELECT jid FROM job WHERE state = ? AND local != 1 AND sent < ? ORDER BY ended, number"
-        return [jid for (jid,) in self._file.rows(query, RETURNED, sent_before)]
+    def due_returns(self, sent_before: float) -> list[tuple[str, float]]:
+        """Jobs whose returns were not sent since then, and when they ended, in that order."""
+        query = (
+            "SELECT jid, ended FROM job WHERE state = ? AND local != 1 AND sent < ? ORDER BY ended, number"
+        )
+        return self._file.rows(query, RETURNED, sent_before)
 
     def part_numbers(self, jid: str) -> list[int]:
         return [part for (part,) in self._file.rows("SELECT part FROM part WHERE jid = ? ORDER BY part", jid)]

@@ -12,13 +12,14 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from saltern.fleet.store.database import Connection, Database
+from saltern.fleet.store.database import Collision, Connection, Database
 
 T = TypeVar("T")
 P = ParamSpec("P")
 READERS = 4
 WRITERS = 4  # of PostgreSQL
 TOGETHER = 100  # changes in one transaction
+TRIES = 5  # of a transaction that is in the way of another
 
 Work = Callable[[Connection], Any]
 
@@ -60,8 +61,7 @@ class Calls:
         if not batch:
             return  # an earlier call has done it
         try:
-            with self.database.write() as connection:
-                done = [_attempt(connection, work, alone=len(batch) == 1) for work, _ in batch]
+            done = self._write_together(batch)
         except BaseException as problem:
             for _, result in batch:
                 result.set_exception(problem)
@@ -71,6 +71,20 @@ class Calls:
                 result.set_result(value)
             else:
                 result.set_exception(failure)
+
+    def _write_together(
+        self, batch: list[tuple[Work, Future[Any]]]
+    ) -> list[tuple[Any, BaseException | None]]:
+        """One transaction; one that was in the way of another is done again."""
+        tries = TRIES
+        while True:
+            tries -= 1
+            try:
+                with self.database.write() as connection:
+                    return [_attempt(connection, work, alone=len(batch) == 1) for work, _ in batch]
+            except Collision:
+                if not tries:
+                    raise
 
     def close(self) -> None:
         """Return when all that was begun is done."""

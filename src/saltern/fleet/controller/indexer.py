@@ -129,15 +129,20 @@ class Indexer:
             if not await self._is_well():
                 raise OutOfOrder(str(problem)) from problem
             log.warning("a batch is stored one by one: %s", problem)
-        done: list[Indexed] = []
-        for delivery in deliveries:
-            try:
-                done.append(await self._calls.write(self._index, [delivery], self._now()))
-            except Exception:
-                system = system_of(delivery.kept.subject.split(".")[1])
-                done.append(Indexed(refused=(Refusal(system, "unstorable"),)))
+        done = [await self._store_one(delivery) for delivery in deliveries]
         refused = tuple(refusal for one in done for refusal in one.refused)
         return Indexed(sum(one.returned for one in done), refused)
+
+    async def _store_one(self, delivery: Delivery) -> Indexed:
+        """Store a message; one that a database that is well does not take twice is left out."""
+        for _ in range(2):
+            try:
+                return await self._calls.write(self._index, [delivery], self._now())
+            except Exception as problem:
+                if not await self._is_well():
+                    raise OutOfOrder(str(problem)) from problem
+        system = system_of(delivery.kept.subject.split(".")[1])
+        return Indexed(refused=(Refusal(system, "unstorable"),))
 
     async def _is_well(self) -> bool:
         """True if the database takes changes."""

@@ -30,6 +30,13 @@ _PRAGMAS = (
 )
 
 
+COLLISIONS = ("40P01", "40001")  # PostgreSQL: deadlock, and a transaction that cannot be put in order
+
+
+class Collision(OperationError):
+    """Two transactions were in each other's way, and this one was rolled back: it can be done again."""
+
+
 class Database:
     """Connections for reading and for writing. Used from threads; each block is one transaction."""
 
@@ -112,7 +119,8 @@ def _sqlite(url: URL) -> Engine:
 
 def _refusal(problem: SQLAlchemyError, url: URL) -> OperationError:
     cause = str(getattr(problem, "orig", problem)).strip().splitlines() or ["no reason given"]
-    return OperationError(
+    state = getattr(getattr(problem, "orig", None), "sqlstate", "")
+    return (Collision if state in COLLISIONS else OperationError)(
         Diagnostic(
             code="database-error",
             what=f"the database {url.render_as_string(hide_password=True)} refuses: {cause[0]}",
