@@ -17,7 +17,7 @@ from tests.fleet.agent.light import ROOT, issuer
 
 from saltern.fleet.agent import service
 from saltern.fleet.agent.agent import explained
-from saltern.fleet.agent.clock import FleetClock
+from saltern.fleet.agent.clock import LONGEST_BACK, FleetClock
 from saltern.fleet.agent.deny import ALL, DenyList
 from saltern.fleet.agent.log import LogFile, read_log
 from saltern.fleet.agent.outbox import ANEW, turn_of
@@ -100,6 +100,34 @@ def test_the_clock_is_not_turned_back_and_not_by_another_question() -> None:
     with pytest.raises(Refused):
         clock.check_answer(answer(time.time() + DAY, "n"), TRUST, me="me", nonce="m")
     assert not clock.is_wrong
+
+
+def test_a_controller_whose_clock_ran_ahead_and_was_corrected_is_believed() -> None:
+    clock = FleetClock(time.time)
+    clock.check_answer(answer(time.time() + DAY, "n"), TRUST, me="me", nonce="n")
+    assert clock.is_wrong  # as far as it knows
+    clock.check_answer(answer(time.time(), "m"), TRUST, me="me", nonce="m")
+    assert not clock.is_wrong
+    with pytest.raises(Refused):  # the guard is where it was before
+        clock.check_answer(answer(time.time() - DAY, "o"), TRUST, me="me", nonce="o")
+
+
+@given(
+    off=st.floats(-400 * DAY, 400 * DAY).filter(lambda off: abs(off) > 3600.0),
+    ahead=st.floats(1200.0, 400 * DAY),
+)
+def test_a_clock_that_is_wrong_itself_is_never_turned_back(off: float, ahead: float) -> None:
+    now = time.time()
+    clock = FleetClock(lambda: now + off, latest=now + ahead)
+    with pytest.raises(Refused):
+        clock.check_answer(answer(now, "n"), TRUST, me="me", nonce="n")
+
+
+def test_a_controller_that_was_ahead_for_longer_than_some_days_is_not_believed() -> None:
+    clock = FleetClock(time.time, latest=time.time() + LONGEST_BACK + DAY)
+    with pytest.raises(Refused):
+        clock.offset = LONGEST_BACK + DAY
+        clock.check_answer(answer(time.time(), "n"), TRUST, me="me", nonce="n")
 
 
 def test_a_credential_is_renewed_at_half_of_its_life() -> None:

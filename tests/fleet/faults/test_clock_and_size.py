@@ -40,8 +40,9 @@ def clock(off: str) -> dict[str, str]:
     reason="runs with make chaos: under libfaketime poll fails now and then",
 )
 def test_a_clock_that_is_a_day_off_changes_nothing(fleet: FaultFleet) -> None:
-    """An agent's in both directions, and a controller's that is ahead. One that is behind is refused: agents
-    believe no time that is earlier than one they have seen.
+    """An agent's in both directions, and a controller's that is ahead and is corrected then. One that is
+    behind is refused: agents believe no time that is earlier than one they have seen, unless their own clock
+    agrees.
     """
     for off in ("+1d", "-1d"):
         fleet.end("web1")
@@ -55,6 +56,10 @@ def test_a_clock_that_is_a_day_off_changes_nothing(fleet: FaultFleet) -> None:
     fleet.clocks["controller"] = clock("+1d")
     fleet.start_controller()
     fleet.run_agent("web1")
+    ping(fleet, "web1")
+    fleet.end("controller")
+    fleet.clocks.clear()  # it is corrected
+    fleet.start_controller()
     ping(fleet, "web1")
 
 

@@ -47,6 +47,12 @@ def test_a_lease_that_is_given_up_is_free_at_once(database: Database) -> None:
     assert take(database, "two") == 2
 
 
+def test_a_lease_of_a_clock_that_ran_ahead_is_free_when_it_is_corrected(database: Database) -> None:
+    assert take(database, "one", seconds=86_400.0) == 1  # as by a clock that is a day ahead
+    assert take(database, "two", seconds=15.0) == 2
+    assert take(database, "one", seconds=15.0) is None
+
+
 def test_of_many_that_ask_at_once_one_gets_it(database: Database) -> None:
     got: list[int | None] = []
     threads = [

@@ -2,7 +2,8 @@
 
 Signatures have times. An answer to our own question carries its nonce, so it is fresh whatever our clock
 says, and the time in it is the controller's: by the difference every other message is judged. A time that is
-earlier than one which was believed before is not believed, so an old key cannot turn the clock back.
+earlier than one which was believed before is not believed, so an old key cannot turn the clock back; unless
+our own clock agrees with it, and it is some days at most: that of a controller ran ahead, and was corrected.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from saltern.fleet.protocol.envelope import SKEW, Refusal, Refused, Trust, Verif
 from saltern.fleet.protocol.messages import Envelope
 
 WRONG = 60.0  # seconds from which on a clock counts as wrong
+LONGEST_BACK = 7 * 86_400.0  # seconds that the clock of a fleet is corrected by at most
 
 
 class _Issued(msgspec.Struct):
@@ -46,16 +48,20 @@ class FleetClock:
             if problem.refusal not in (Refusal.EXPIRED, Refusal.FROM_FUTURE):
                 raise
             issued = _issued(data)
-            if issued < self.latest - SKEW:
+            if issued < self.latest - SKEW and not self._is_corrected(issued):
                 raise
             found = verify(data, trust, me=me, now=issued, nonce=nonce)
         self._learn(found.claims.issued)
         return found
 
+    def _is_corrected(self, issued: float) -> bool:
+        """Whether a time that is too early shows that the one which was believed before was wrong."""
+        return abs(issued - self.local()) < WRONG and self.latest - issued <= LONGEST_BACK
+
     def _learn(self, issued: float) -> None:
         difference = issued - self.local()
         self.offset = difference if abs(difference) >= WRONG else 0.0
-        self.latest = max(self.latest, issued)
+        self.latest = issued if self._is_corrected(issued) else max(self.latest, issued)
 
 
 def _issued(data: bytes) -> float:
