@@ -56,12 +56,15 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 
 class Followed(Struct, kw_only=True):
-    """The job: what is known of it, and from where on its notices are read."""
+    """The job: what is known of it, and from where on its notices are read. ``found_again``: how a person
+    comes back to it, if that is not `saltern job`.
+    """
 
     board: Board
     function: str
     cursor: int | None = None
     left_out: dict[str, float | None] = {}
+    found_again: str = ""
 
     @property
     def jid(self) -> str:
@@ -144,7 +147,8 @@ def _watched(controller: Controller, job: Followed, shown: Shown, watcher: Watch
 
 
 def _continues(job: Followed) -> str:
-    return f"job {job.jid} continues; `saltern job {job.jid} --follow` shows it, --cancel ends it"
+    usual = f"`saltern job {job.jid} --follow` shows it, --cancel ends it"
+    return f"job {job.jid} continues; {job.found_again or usual}"
 
 
 def _ask(watcher: Watcher, job: Followed, cancelled: bool) -> str:

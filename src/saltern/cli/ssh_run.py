@@ -20,6 +20,7 @@ from saltern.fleet.protocol.ids import new_jid
 from saltern.fleet.protocol.messages import Job
 from saltern.fleet.ssh.controller import SshController
 from saltern.fleet.ssh.drive import Work
+from saltern.fleet.ssh.kept_blocks import SUFFIX, KeptBlocks
 from saltern.fleet.ssh.pillar import HostPillar, sources_of
 from saltern.fleet.ssh.records import Record, Records
 from saltern.fleet.ssh.render import HostRender
@@ -27,6 +28,9 @@ from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.task import task_of
 from saltern.fleet.ssh.tree import local_tree
 from saltern.language.diagnostics import Diagnostic, OperationError
+
+
+FOUND_AGAIN = "the same command with --resume follows it again, and Ctrl-C there asks whether to cancel it"
 
 
 def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown, batch: Batch | None) -> int:
@@ -41,7 +45,8 @@ def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown, batch: Batch |
 
     job = _job(jid, call, args.saltenv or "base")
 
-    render = HostRender(sources_of(settings), tree, job)
+    kept = KeptBlocks(os.path.join(directory, "jobs", f"{jid}{SUFFIX}"))
+    render = HostRender(sources_of(settings), tree, job, kept)
 
     def work_for(host: Host) -> Work:
         return Work(task=task_of(job, host), tree=tree, pillar=pillar, render=render.answer)
@@ -53,9 +58,13 @@ def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown, batch: Batch |
     controller = SshController(jid, hosts, make_reach(args), work_for, batch=batch, close=close)
     ask = {"function": call.function, "test": call.test, "batch": batch.size if batch is not None else ""}
     try:
-        return follow_job(controller, new_followed(controller.submit(), ask), shown)
+        job_there = new_followed(controller.submit(), ask)
+        job_there.found_again = FOUND_AGAIN
+        return follow_job(controller, job_there, shown)
     finally:
         controller.close()
+        for system in controller.ended():
+            kept.forget(system)
         for problem in render.problems:
             print(f"saltern: {problem}", file=sys.stderr)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tests.fleet.ssh.server import Server, free_port
 
-FAST = 60.0
+FAST = 240.0  # seconds; on a busy machine a first run takes a minute
 
 
 class Laptop:
@@ -57,7 +57,8 @@ class Laptop:
     def start(self, *words: str, on: str = "*") -> subprocess.Popen[str]:
         command = [sys.executable, "-P", "-m", "saltern", *words, "--on", on, f"--roster={self.roster}"]
         command += [] if words[0] == "ssh" else [f"--file-root={self.tree}"]
-        environ = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+        places = {"SALTERN_STATE_DIR": f"{self.home}/state", "SALTERN_CACHEDIR": f"{self.home}/cache"}
+        environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), **places}
         return subprocess.Popen(
             command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ, cwd=self.home
         )
@@ -203,6 +204,19 @@ def test_the_caller_is_killed_and_the_run_ends_there_once(laptop: Laptop, tmp_pa
     assert [state["result"] for state in found["web1"].values()] == [True, True]
     assert set(found) == {"web1", "web2"}
     assert mark.read_text() == "begun\nafter\nbegun\nafter\n"
+
+
+def test_who_leaves_it_is_told_how_to_come_back(laptop: Laptop, tmp_path: Path) -> None:
+    mark, gate = tmp_path / "mark", tmp_path / "gate"
+    laptop.sls(f"wait:\n  cmd.run:\n    - name: 'touch {mark}; until test -e {gate}; do sleep 0.05; done'\n")
+    process = laptop.start("apply", "web", on="web1")
+    until(mark.exists)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=FAST)
+    assert "continues; the same command with --resume" in err
+    assert "saltern job" not in err  # there is no controller
+    gate.touch()
+    assert laptop.run("apply", "web", "--resume", on="web1").returncode == 0
 
 
 def test_a_job_that_ended_while_nobody_looked_is_fetched(laptop: Laptop, tmp_path: Path) -> None:
@@ -397,3 +411,32 @@ def test_a_file_that_the_caller_renders_does_not_reach_the_host(laptop: Laptop) 
         assert said["second"] == f"first 11 {name} pear"
         kept = [path for path in laptop.base(name).rglob("*") if path.is_file()]
         assert kept and not [path for path in kept if b"Sibylla" in path.read_bytes()]
+
+
+@pytest.mark.parametrize("is_alone", [False, True], ids=["who resumes is asked", "while no caller is there"])
+def test_blocks_that_the_caller_has_rendered_outlive_it(
+    laptop: Laptop, tmp_path: Path, is_alone: bool
+) -> None:
+    gate, mark, passed = tmp_path / "gate", tmp_path / "mark", tmp_path / "passed"
+    laptop.sls(
+        f"#!controller|jinja|yaml\n{{% set word = 'quince' %}}\nfirst:\n  cmd.run:\n"
+        f"    - name: 'echo x >> {mark}; until test -e {gate}; do sleep 0.05; done; touch {passed}'\n"
+        "    - delayed_render: [{block: later}]\n#!delayed_block later scoped\nsecond:\n"
+        "  test.show_notification:\n    - text: {{ prev_ret.__id__ }} {{ word }}\n#!end_delayed_block\n"
+    )
+    process = laptop.start("apply", "web", on="web1")
+    until(mark.exists)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    blocks = [path for path in laptop.home.rglob("*.blocks/*")]
+    assert blocks and not [path for path in blocks if path.stat().st_mode & 0o077]
+    if is_alone:
+        gate.touch()
+        until(passed.exists)
+    again = laptop.start("apply", "web", "--resume", "--out=json", on="web1")
+    gate.touch()
+    out, err = again.communicate(timeout=FAST)
+    said = {one["__id__"]: one["comment"] for one in json.loads(out)["web1"].values()}
+    assert said.get("second") == "first quince", (said, err)
+    assert mark.read_text() == "x\n"
+    assert not list(laptop.home.rglob("*.blocks"))

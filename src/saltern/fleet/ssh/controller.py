@@ -89,6 +89,10 @@ class SshController:
         for drive in list(self._drives.values()):
             asyncio.run_coroutine_threadsafe(drive.cancel(hard=hard), self._loop)
 
+    def ended(self) -> list[str]:
+        """The hosts on which it has ended, as they say themselves."""
+        return [system for system, done in list(self._done.items()) if done.body and not done.problem]
+
     def close(self) -> None:
         """Wait until nothing is left of it; what still runs on a host is left alone."""
         if len(self._done) == len(self._hosts):

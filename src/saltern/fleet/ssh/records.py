@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from saltern.fleet.ssh.kept_blocks import SUFFIX, KeptBlocks
 from saltern.system import atomic
 
 KEPT = 100
@@ -32,7 +33,9 @@ class Records:
         os.makedirs(self._directory, 0o700, exist_ok=True)
         atomic.write(os.path.join(self._directory, f"{record.jid}.json"), msgspec.json.encode(record))
         for name in self._names()[:-KEPT]:
-            os.remove(os.path.join(self._directory, name))
+            path = os.path.join(self._directory, name)
+            KeptBlocks(path.removesuffix(".json") + SUFFIX).remove()
+            os.remove(path)
 
     def latest(self, call: dict[str, Any]) -> Record | None:
         """The newest job with the same call."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import secrets
 from typing import Any
@@ -12,6 +13,7 @@ from saltern.fleet.protocol.messages import Job
 from saltern.fleet.render.pool import RenderPool
 from saltern.fleet.render.sessions import given_pillar, job_options
 from saltern.fleet.render.task import SESSION, RenderResult, RenderTask, RunOptions
+from saltern.fleet.ssh.kept_blocks import KeptBlocks
 from saltern.fleet.ssh.pillar import PillarSources, of_roster
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.tree import LocalTree
@@ -20,15 +22,17 @@ from saltern.render.remote import Question
 from saltern.report.text import safe_line
 
 MALFORMED = "the question is malformed"
+FORGOTTEN = "the block that it names was rendered by another machine, or is no longer kept; run it again"
 
 
 class HostRender:
-    """Renders for the hosts of one job. What it knows of their blocks ends with this process."""
+    """Renders for the hosts of one job. Blocks that it has rendered are kept for who resumes the job."""
 
-    def __init__(self, sources: PillarSources, tree: LocalTree, job: Job) -> None:
+    def __init__(self, sources: PillarSources, tree: LocalTree, job: Job, kept: KeptBlocks) -> None:
         self._sources = sources
         self._tree = tree
         self._job = job
+        self._kept = kept
         self._pool = RenderPool()
         self._scopes: dict[str, dict[str, bytes]] = {}
         self.problems: list[str] = []
@@ -40,11 +44,11 @@ class HostRender:
             asked = msgspec.msgpack.decode(data, type=Question)
         except (ValueError, msgspec.DecodeError, RecursionError):
             return {"problem": MALFORMED}
-        known = self._scopes.setdefault(host.id, {})
+        known = await self._known(host)
         if asked.name and asked.name not in self._tree.hidden.get(asked.env, ()):
             return {"problem": f"{asked.name!r} is no file that is rendered here"}
         if asked.scope and asked.scope not in known:
-            return {"problem": "the command that has begun the run has ended; run it again"}
+            return {"problem": FORGOTTEN}
         name = secrets.token_hex(16)
         result = await self._result(host, RenderTask(key=host.id, question=data, name=name), question, known)
         if result.refused:
@@ -52,8 +56,15 @@ class HostRender:
         if result.detail:
             self.problems.append(f"{host.id}: {safe_line(mask(result.detail))}")
         if result.scope:
+            await asyncio.to_thread(self._kept.keep, host.id, name, result.scope)
             known[name] = result.scope
         return {"sent": base64.b64encode(result.sent).decode()}
+
+    async def _known(self, host: Host) -> dict[str, bytes]:
+        """The blocks of a host, with those that another command of the same job has kept."""
+        if host.id not in self._scopes:
+            self._scopes[host.id] = await asyncio.to_thread(self._kept.of, host.id)
+        return self._scopes[host.id]
 
     async def _result(
         self, host: Host, task: RenderTask, question: dict[str, Any], scopes: dict[str, bytes]

@@ -1,0 +1,56 @@
+"""Delayed blocks of files that are rendered here, kept while their job is open: who comes with ``--resume``
+is another process, and is asked for blocks that the one before has rendered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from contextlib import suppress
+
+from saltern.system import atomic
+from saltern.system.private import make_private
+
+SUFFIX = ".blocks"
+
+
+class KeptBlocks:
+    """The blocks of one job, one file each, which only this user can read: they may hold pillar data."""
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+
+    def keep(self, host: str, name: str, data: bytes) -> None:
+        """Keep a block before the host hears of it."""
+        make_private(self._directory)
+        atomic.write(os.path.join(self._directory, f"{_tag(host)}-{name}"), data)
+
+    def of(self, host: str) -> dict[str, bytes]:
+        """All blocks of a host, by their names."""
+        head = f"{_tag(host)}-"
+        try:
+            names = [name for name in os.listdir(self._directory) if name.startswith(head)]
+        except FileNotFoundError:
+            return {}
+        return {name.removeprefix(head): self._read(name) for name in names}
+
+    def _read(self, name: str) -> bytes:
+        with open(os.path.join(self._directory, name), "rb") as file:
+            return file.read()
+
+    def forget(self, host: str) -> None:
+        """Remove those of a host on which the job has ended."""
+        for name in self.of(host):
+            os.remove(os.path.join(self._directory, f"{_tag(host)}-{name}"))
+        with suppress(OSError):  # those of other hosts are still there, or none ever were
+            os.rmdir(self._directory)
+
+    def remove(self) -> None:
+        """Remove all of them."""
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def _tag(host: str) -> str:
+    """A name of a file for an id, which may have any characters."""
+    return hashlib.sha256(host.encode()).hexdigest()[:16]
