@@ -21,7 +21,7 @@ from saltern.fleet.ssh.pool import Limits
 from saltern.fleet.ssh.roster.host import Host, Password, Roster
 from saltern.fleet.ssh.roster.read import read_roster
 from saltern.fleet.ssh.secrets import Passwords
-from saltern.fleet.ssh.select import select, spelled_out
+from saltern.fleet.ssh.select import hint, select, spelled_out, unknown_names
 from saltern.fleet.ssh.transport.openssh import SshOptions
 from saltern.fleet.ssh.transport.routes import Routes, make_transport
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -68,8 +68,10 @@ def chosen(args: SimpleNamespace, roster: Roster) -> list[Host]:
     """The hosts that were targeted, marked if a password is to be asked for. Raises ``OperationError``."""
     hosts = _targeted(args, roster)
     if not hosts:
-        what, fix = f"no system of the roster matches {args.on!r}", "saltern ssh roster lists them"
-        raise OperationError(Diagnostic(code="no-systems", what=what, fix=fix))
+        what = f"no system of the roster matches {args.on!r}"
+        raise OperationError(Diagnostic(code="no-systems", what=what, fix=hint(args.on, roster)))
+    if absent := unknown_names(args.on, roster):
+        print(f"warning: the roster has no system {', '.join(absent)}", file=sys.stderr)
     return [_with_questions(host, args) for host in hosts]
 
 

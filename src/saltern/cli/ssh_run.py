@@ -29,7 +29,6 @@ from saltern.fleet.ssh.task import task_of
 from saltern.fleet.ssh.tree import local_tree
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-
 FOUND_AGAIN = "the same command with --resume follows it again, and Ctrl-C there asks whether to cancel it"
 
 

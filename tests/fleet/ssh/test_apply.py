@@ -428,7 +428,7 @@ def test_blocks_that_the_caller_has_rendered_outlive_it(
     until(mark.exists)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    blocks = [path for path in laptop.home.rglob("*.blocks/*")]
+    blocks = list(laptop.home.rglob("*.blocks/*"))
     assert blocks and not [path for path in blocks if path.stat().st_mode & 0o077]
     if is_alone:
         gate.touch()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ import pytest
 from tests.fleet.ssh.conftest import no_secrets, ssh_for
 from tests.fleet.ssh.server import Server, free_port
 
-from saltern.fleet.ssh import patience
 from saltern.fleet.ssh.bundle.make import Bundles
 from saltern.fleet.ssh.drive import Reach
 from saltern.fleet.ssh.pool import Limits, on_each
@@ -154,43 +152,3 @@ def test_the_password_of_ssh_is_in_no_process_and_no_file(server: Server, socket
         assert "memfd" in os.readlink(path_of(handle))  # no file has it
     finally:
         os.close(handle)
-
-
-def idle_login(server: Server) -> socket.socket:
-    """A connection that sshd talks to and that never logs in."""
-    while True:
-        line = socket.create_connection(("127.0.0.1", server.port))
-        if line.recv(100).startswith(b"SSH-"):
-            return line
-        line.close()
-
-
-class TestMaxStartups:
-    """An sshd that has room for one login at a time."""
-
-    def test_all_are_let_in_one_after_the_other(self, tmp_path: Path, sockets: Path) -> None:
-        server = Server(tmp_path / "narrow", lines=("MaxStartups 1",)).start()
-        try:
-            ids = [f"h{number}" for number in range(6)]
-            apart = {id_: (f"SetEnv=APART={id_}", "IdentitiesOnly=yes", "IdentityAgent=none") for id_ in ids}
-            hosts = [server.host(id_, settings=apart[id_]) for id_ in ids]  # no connection is shared
-            said = run_raw(hosts, "echo in", reach_of(server, sockets))
-            log = (tmp_path / "narrow" / "log").read_text()
-        finally:
-            server.stop()
-        assert {id_: one.out for id_, one in said.items()} == dict.fromkeys(ids, "in\n"), said
-        assert "MaxStartups" in log or "drop connection" in log
-
-    def test_one_that_never_has_room_is_named_with_what_to_do(
-        self, tmp_path: Path, sockets: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(patience, "PAUSES", (0.01, 0.01))
-        server = Server(tmp_path / "full", lines=("MaxStartups 1",)).start()
-        try:
-            with idle_login(server):
-                said = run_raw([server.host("a")], "echo in", reach_of(server, sockets))["a"]
-        finally:
-            server.stop()
-        assert said.problem is not None
-        assert (said.problem.kind, said.problem.diagnostic().code) == ("busy", "ssh-busy")
-        assert "MaxStartups" in str(said.problem.diagnostic())

@@ -224,6 +224,19 @@ class TestOtherSources:
             "config",
         )
         assert list(found.hosts) == ["web1", "web2", "inner"]
+        assert {host.config for host in found.hosts.values()} == {str(tmp_path / "config")}
+
+    def test_an_ssh_configuration_as_people_have_it(self, tmp_path: Path) -> None:
+        (tmp_path / "conf.d").mkdir()
+        (tmp_path / "conf.d" / "b.conf").write_text("Host behind\n  ProxyJump bastion\n")
+        (tmp_path / "conf.d" / "a.conf").write_text("Host bastion\n")
+        text = (
+            "  # a comment\nAddKeysToAgent yes\nServerAliveInterval=60\n\nInclude conf.d/*.conf\n"
+            'Host=equals\nHost\ttab "quoted" *.example.org !no # and why\n'
+            'Match host foo exec "true"\n  User x\nhost lower\n'
+        )
+        found = roster(tmp_path, text, "config")
+        assert list(found.hosts) == ["bastion", "behind", "equals", "tab", "quoted", "lower"]
 
     def test_a_directory(self, tmp_path: Path) -> None:
         (tmp_path / "a.yaml").write_text("web1: h\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saltern.fleet.ssh.roster.host import Host, Roster
-from saltern.fleet.ssh.select import select
+from saltern.fleet.ssh.select import hint, select, unknown_names
 from saltern.language.diagnostics import OperationError
 
 
@@ -37,6 +37,13 @@ def roster() -> Roster:
         ("( @web or db* ) and not web1", "web2 db1"),
         ("G@os:Debian", "web1 db1"),
         ("nothing*", ""),
+        ("web*,db1", "web1 web2 db1"),
+        ("web[1,7],db1", "web1 db1"),
+        ("@db,web2", "web2 db1"),
+        ("db1,nothing", "db1"),
+        ("web[12]", "web1 web2"),
+        ("@all", "web1 web2 db1"),
+        ("@all and not @db", "web1 web2"),
     ],
 )
 def test_a_target(roster: Roster, target: str, expected: str) -> None:
@@ -57,3 +64,26 @@ def test_a_group_that_is_misspelt_gets_its_near_name(roster: Roster) -> None:
     with pytest.raises(OperationError) as caught:
         select(roster, "@pord")
     assert "prod" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("web1,wbe2", ["'wbe2' (did you mean 'web2'?)"]),
+        ("web*,zzz", ["'zzz'"]),
+        ("web*,@db", []),
+        ("wbe2", []),
+        ("L@web1,zzz", []),
+    ],
+)
+def test_names_of_a_list_that_are_not_there(roster: Roster, target: str, expected: list[str]) -> None:
+    assert unknown_names(target, roster) == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"), [("web", "--on @web"), ("all", "--on '*'"), ("zzz", "saltern ssh roster")]
+)
+def test_what_may_be_meant_by_a_target_that_matches_nothing(
+    roster: Roster, target: str, expected: str
+) -> None:
+    assert expected in hint(target, roster)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -14,9 +15,14 @@ from tests.fleet.ssh.conftest import no_secrets
 from tests.fleet.ssh.server import Server, free_port
 from tests.fleet.ssh.test_raw import reach_of
 
-from saltern.fleet.ssh.drive import Drive, Work
+from saltern.fleet.ssh import patience
+from saltern.fleet.ssh.bundle.make import Bundles
+from saltern.fleet.ssh.drive import Drive, Reach, Work
+from saltern.fleet.ssh.pool import Limits
 from saltern.fleet.ssh.problems import Unreached
+from saltern.fleet.ssh.raw import run_raw
 from saltern.fleet.ssh.roster.host import Host
+from saltern.fleet.ssh.roster.read import read_roster
 from saltern.fleet.ssh.session import open_session
 from saltern.fleet.ssh.transport.openssh import OpenSsh, SshOptions
 from saltern.fleet.ssh.transport.ports import Channel, Ended, Transport
@@ -239,3 +245,65 @@ def test_a_job_is_done(make: Make, server: Server, sockets: Path) -> None:
         return done.status, done.code
 
     assert asyncio.run(main()) == ("returned", 0)
+
+
+def test_hosts_of_a_configuration_of_ssh_are_reached_by_it(
+    make: Make, server: Server, tmp_path: Path
+) -> None:
+    (tmp_path / "more").write_text(f"Host inner\n  HostName 127.0.0.1\n  Port {server.port}\n")
+    (tmp_path / "config").write_text(
+        f"IdentitiesOnly yes\nInclude {tmp_path}/more\nHost jumped\n  HostName 127.0.0.1\n"
+        f"  Port {server.port}\n  ProxyJump inner\nMatch all\n  IdentityFile {server.key}\n"
+        f"  UserKnownHostsFile {server.known_hosts}\n"
+    )
+    hosts = read_roster([str(tmp_path / "config")]).hosts
+    assert list(hosts) == ["inner", "jumped"]
+    for host in hosts.values():
+        out, found = ended(make(), host, "printf hello")
+        assert (out, found.code) == (b"hello", 0), (host.id, found)
+
+
+def idle_login(server: Server) -> socket.socket:
+    """A connection that sshd talks to and that never logs in."""
+    while True:
+        line = socket.create_connection(("127.0.0.1", server.port))
+        if line.recv(100).startswith(b"SSH-"):
+            return line
+        line.close()
+
+
+def wide(make: Make, server: Server, sockets: Path) -> Reach:
+    """Ten connections at once."""
+    transport = make(known_hosts=str(server.known_hosts))
+    return Reach(transport, no_secrets, Limits(10), Bundles(str(sockets / "bundles")))
+
+
+class TestMaxStartups:
+    """An sshd that has room for one login at a time."""
+
+    def test_all_are_let_in_one_after_the_other(self, make: Make, tmp_path: Path, sockets: Path) -> None:
+        server = Server(tmp_path / "narrow", lines=("MaxStartups 1",)).start()
+        try:
+            ids = [f"h{number}" for number in range(6)]
+            apart = {id_: (f"SetEnv=APART={id_}", "IdentitiesOnly=yes", "IdentityAgent=none") for id_ in ids}
+            hosts = [server.host(id_, settings=apart[id_]) for id_ in ids]  # no connection is shared
+            said = run_raw(hosts, "echo in", wide(make, server, sockets))
+            log = (tmp_path / "narrow" / "log").read_text()
+        finally:
+            server.stop()
+        assert {id_: one.out for id_, one in said.items()} == dict.fromkeys(ids, "in\n"), said
+        assert "MaxStartups" in log or "drop connection" in log
+
+    def test_one_that_never_has_room_is_named_with_what_to_do(
+        self, make: Make, tmp_path: Path, sockets: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(patience, "PAUSES", (0.01, 0.01))
+        server = Server(tmp_path / "full", lines=("MaxStartups 1",)).start()
+        try:
+            with idle_login(server):
+                said = run_raw([server.host("a")], "echo in", wide(make, server, sockets))["a"]
+        finally:
+            server.stop()
+        assert said.problem is not None
+        assert (said.problem.kind, said.problem.diagnostic().code) == ("busy", "ssh-busy")
+        assert "MaxStartups" in str(said.problem.diagnostic())

@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -18,7 +18,7 @@ from saltern.fleet.ssh.bundle.make import Bundle, Bundles
 from saltern.fleet.ssh.bundle.target import target_of
 from saltern.fleet.ssh.frames import Frame
 from saltern.fleet.ssh.pillar import HostPillar
-from saltern.fleet.ssh.pool import Limits
+from saltern.fleet.ssh.pool import Limits, on_each
 from saltern.fleet.ssh.problems import PROBLEMS, Unreached
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.session import Introduction, Session, open_session
@@ -26,6 +26,7 @@ from saltern.fleet.ssh.transport.ports import Secrets, Transport
 from saltern.fleet.ssh.tree import JobFiles
 from saltern.language.diagnostics import OperationError
 
+T = TypeVar("T")
 PATIENCE = 900.0  # seconds that a host may be away in the middle of a job
 MOST_EARLY_CUTS = 3  # of a host that let us in, before the job was begun there
 STEPS = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between attempts
@@ -70,6 +71,13 @@ class Reach(Struct, frozen=True):
     secrets: Secrets
     limits: Limits
     bundles: Bundles
+
+    async def on_each(self, hosts: Iterable[Host], work: Callable[[Host], Awaitable[T]]) -> dict[str, T]:
+        """What the work gives on each host, by id; the connections are closed after the last one."""
+        try:
+            return await on_each(hosts, work, self.limits)
+        finally:
+            await self.transport.close()
 
 
 Progress = Callable[[str, dict[str, Any]], None]

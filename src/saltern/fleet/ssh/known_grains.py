@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Struct
 
 from saltern.fleet.ssh.drive import Reach, enter
-from saltern.fleet.ssh.pool import on_each
 from saltern.fleet.ssh.problems import Unreached
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.session import open_session
@@ -85,7 +84,7 @@ def ask_grains(hosts: Iterable[Host], reach: Reach) -> dict[str, KnownGrains | s
         except OperationError as problem:
             return str(problem)
 
-    return asyncio.run(on_each(hosts, one, reach.limits))
+    return asyncio.run(reach.on_each(hosts, one))
 
 
 async def ask_host(host: Host, reach: Reach) -> KnownGrains:

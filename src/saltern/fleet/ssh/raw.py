@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from saltern.fleet.ssh.drive import Reach
 from saltern.fleet.ssh.patience import when_free
-from saltern.fleet.ssh.pool import on_each
 from saltern.fleet.ssh.problems import Unreached, classify
 from saltern.fleet.ssh.remote.command import BECOME
 from saltern.fleet.ssh.roster.host import Host
@@ -43,7 +42,7 @@ def run_raw(hosts: list[Host], command: str, reach: Reach, *, limit: float = 0.0
         except Unreached as problem:
             return Said(problem=problem)
 
-    return asyncio.run(on_each(hosts, one, reach.limits))
+    return asyncio.run(reach.on_each(hosts, one))
 
 
 async def _run(host: Host, command: str, reach: Reach) -> Said:

@@ -11,8 +11,11 @@ from saltern.targeting.match import Subject, matches
 from saltern.targeting.problem import BadTarget
 
 _GROUP = re.compile(r"(?<![^\s(])@([^\s()]+)")
-_LIST = re.compile(r"[^\s,()]+(?:,[^\s,()]+)+")
+_PART = r"@?(?:\[[^\]\s]*\]|[^\s,()@\[\]])+"  # a name, a pattern or a group
+_LIST = re.compile(rf"{_PART}(?:,{_PART})+")
+_PATTERN = re.compile(r"[*?\[\]@]")
 
+ALL = "all"
 Grains = Mapping[str, Mapping[str, object]]
 
 
@@ -38,6 +41,8 @@ def spelled_out(target: str, roster: Roster) -> str:
     """``@group`` and lists of names, in the words of the compound language."""
 
     def group(found: re.Match[str]) -> str:
+        if found[1] == ALL and ALL not in roster.groups:
+            return "*"  # of every inventory of Ansible
         if found[1] not in roster.groups:
             what = f"the roster has no group {found[1]!r}"
             fix = (
@@ -47,5 +52,24 @@ def spelled_out(target: str, roster: Roster) -> str:
             raise OperationError(Diagnostic(code="no-group", what=what, fix=fix))
         return f"N@{found[1]}"
 
-    words = _GROUP.sub(group, target)
-    return f"L@{words}" if _LIST.fullmatch(words) and "@" not in words else words
+    if not _LIST.fullmatch(target):
+        return _GROUP.sub(group, target)
+    if not _PATTERN.search(target):
+        return f"L@{target}"
+    return " or ".join(_GROUP.sub(group, word) for word in re.findall(_PART, target))
+
+
+def unknown_names(target: str, roster: Roster) -> list[str]:
+    """The names in a list that the roster does not have, each with the one that may be meant."""
+    listed = re.findall(_PART, target) if _LIST.fullmatch(target) else []
+    absent = [name for name in listed if not _PATTERN.search(name) and name not in roster.hosts]
+    guesses = [(name, did_you_mean(name, roster.hosts)) for name in absent]
+    return [f"{name!r} ({guess})" if guess else repr(name) for name, guess in guesses]
+
+
+def hint(target: str, roster: Roster) -> str:
+    """What a person may mean whose target matches nothing: people who come from Ansible name groups as they
+    are, and ``all``."""
+    if target in roster.groups:
+        return f"it is a group: --on @{target}"
+    return "all systems are --on '*'" if target == ALL else "saltern ssh roster lists them"

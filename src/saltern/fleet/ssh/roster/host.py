@@ -32,7 +32,8 @@ class Host(Struct, frozen=True, kw_only=True):
     """One system. What is empty is left to ssh and its own configuration.
 
     ``become`` is the program that gives the rights of ``become_user``. ``settings`` are options for ssh, as
-    in its configuration file. ``variables`` have no meaning to us; states see them in the pillar.
+    in its configuration file; ``config`` is the file itself, if it is not that of the user. ``variables``
+    have no meaning to us; states see them in the pillar.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Host(Struct, frozen=True, kw_only=True):
     connect_limit: float | None = None
     terminal: bool = False
     settings: tuple[str, ...] = ()
+    config: str = ""
     local: bool = False
     groups: frozenset[str] = frozenset()
     grains: Mapping[str, object] = field(default_factory=dict)

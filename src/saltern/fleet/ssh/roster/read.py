@@ -7,10 +7,11 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from saltern.fleet.ssh.roster import ansible_ini, ansible_yaml, salt
-from saltern.fleet.ssh.roster.addresses import is_ssh_config, read_list, read_ssh_config
+from saltern.fleet.ssh.roster.addresses import read_list
 from saltern.fleet.ssh.roster.host import Host, Roster
 from saltern.fleet.ssh.roster.inventory import Inventory, hosts_of
 from saltern.fleet.ssh.roster.problems import Page
+from saltern.fleet.ssh.roster.ssh_config import is_ssh_config, read_ssh_config
 from saltern.fleet.ssh.roster.variable_files import add_variable_files
 from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics, OperationError, Severity
 from saltern.render.yaml_limits import YamlProblem

@@ -172,7 +172,7 @@ class AsyncSsh:
 
     def _configs(self, host: Host) -> list[str]:
         """The options of the roster as a file, and that of the user."""
-        user = self._options.config or _of_user(USER_CONFIG)
+        user = host.config or self._options.config or _of_user(USER_CONFIG)
         files = [user] if os.path.exists(user) and user != os.devnull else []
         if not host.settings:
             return files
@@ -201,7 +201,7 @@ def _of_user(path: str) -> str:
 
 
 def _name(host: Host) -> str:
-    made = (host.address, host.user, host.port, host.keys, host.settings, host.jump)
+    made = (host.address, host.user, host.port, host.keys, host.settings, host.jump, host.config)
     return repr(made)
 
 

@@ -98,7 +98,8 @@ def arguments(host: Host, options: SshOptions, directory: str) -> list[str]:
         settings.append(f"UserKnownHostsFile={_quoted(options.known_hosts)}")
     if options.accept_new:
         settings.append("StrictHostKeyChecking=accept-new")
-    argv = [options.program, *(["-F", options.config] if options.config else [])]
+    config = host.config or options.config
+    argv = [options.program, *(["-F", config] if config else [])]
     argv += [word for setting in settings for word in ("-o", setting)]
     argv += [word for key in host.keys for word in ("-i", os.path.expanduser(key))]
     argv += ["-J", host.jump] if host.jump else []
@@ -109,7 +110,7 @@ def arguments(host: Host, options: SshOptions, directory: str) -> list[str]:
 
 def _tag(host: Host, options: SshOptions) -> str:
     """Sets connections apart that were made in another way: a kept one checks no key."""
-    made = repr((host.keys, host.settings, options.known_hosts, options.config))
+    made = repr((host.keys, host.settings, options.known_hosts, host.config or options.config))
     return hashlib.sha256(made.encode()).hexdigest()[:4]
 
 
