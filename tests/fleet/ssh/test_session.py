@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import socket
 import sys
 import threading
@@ -14,10 +15,12 @@ from tests.fleet.ssh.conftest import no_secrets, ssh_for
 from tests.fleet.ssh.server import Server, free_port
 
 from saltern.fleet.ssh.problems import Unreached
-from saltern.fleet.ssh.roster.host import Host
+from saltern.fleet.ssh.remote.command import command
+from saltern.fleet.ssh.roster.host import Become, Host
 from saltern.fleet.ssh.session import Introduction, open_session
 from saltern.fleet.ssh.transport.local import LocalShell
 from saltern.fleet.ssh.transport.ports import Channel, Transport
+from saltern.fleet.ssh.transport.process import start
 
 
 def introduced(host: Host, transport: Transport) -> Introduction:
@@ -46,6 +49,28 @@ def test_a_host_introduces_itself(server: Server, sockets: Path) -> None:
 def test_this_machine_without_ssh(tmp_path: Path) -> None:
     host = Host(id="here", address="", directory=str(tmp_path / "base"), python=sys.executable)
     assert introduced(host, LocalShell()).executable == sys.executable
+
+
+@pytest.mark.parametrize("shell", ["sh", "dash", "bash", "zsh", "fish", "csh", "tcsh", "ksh"])
+def test_any_shell_of_a_login(tmp_path: Path, shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell} on this machine")
+    host = Host(id="here", address="", directory=str(tmp_path / "a b$c"), python=sys.executable)
+
+    class Login(LocalShell):
+        async def open(self, _host: Host, command: str) -> Channel:
+            return await start([shell, "-c", command], {**os.environ, "HOME": str(tmp_path)})
+
+    assert introduced(host, Login()).base == host.directory
+
+
+@pytest.mark.parametrize("become", ["", "sudo", "doas", "su"])
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_command_is_one_line_for_csh(become: Become, terminal: bool) -> None:
+    """csh is installed on few machines that run tests, and takes no end of a line between apostrophes."""
+    text = command(Host(id="a", address="a", become=become, terminal=terminal, directory="~/x"))
+    assert "\n" not in text
+    assert "!" not in text
 
 
 def test_what_shells_print_before_is_skipped(tmp_path: Path) -> None:

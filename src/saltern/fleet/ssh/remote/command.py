@@ -1,6 +1,7 @@
 """The command that ssh is given: a shell that looks for a Python, which reads its program from the channel.
 
-It has no apostrophe and no exclamation mark of its own, so that any shell takes it in apostrophes.
+It has no apostrophe, no exclamation mark and no end of a line of its own, so that any shell takes it in
+apostrophes: csh knows no others.
 """
 
 from __future__ import annotations
@@ -15,29 +16,24 @@ PROMPT = "saltern-password:"
 NAMES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11", "/usr/local/bin/python3")
 OLDER, NONE = 84, 83
 USAGE = 2  # what Pythons before 3.4 say to -I
-_START = (
+_START = "; ".join(
     (
-        "import sys\n"
-        f"if sys.version_info < (3, 11): sys.exit({OLDER})\n"
-        "i, o = sys.stdin.buffer, sys.stdout.buffer\n"
-        f"o.write({MARK!r}); o.flush()\n"
-        "n = int(i.readline() or 0)\n"
-        'exec(compile(i.read(n), "bootstrap", "exec"))\n'
-        "main(i, o, sys.argv[1])\n"
+        "import sys",
+        f"sys.version_info < (3, 11) and sys.exit({OLDER})",
+        "i, o = sys.stdin.buffer, sys.stdout.buffer",
+        'o.write(b"' + MARK.decode().replace("\n", "\\n") + '")',
+        "o.flush()",
+        "n = int(i.readline() or 0)",
+        'exec(compile(i.read(n), "bootstrap", "exec"))',
+        "main(i, o, sys.argv[1])",
     )
-    .replace("b'", 'b"')
-    .replace("'", '"')
 )
-_LOOP = """for p in {names}; do
-if command -v "$p" >/dev/null 2>&1; then
-"$p" -I -c {start} {directory}
-r=$?
-[ $r -eq {older} ] || [ $r -eq {usage} ] || exit $r
-found="$found$p is $("$p" --version 2>&1); "
-fi
-done
-echo "${{found:-none of {names} is there}}" >&2
-exit {none}"""
+_LOOP = (
+    'for p in {names}; do if command -v "$p" >/dev/null 2>&1; then "$p" -I -c {start} {directory}; r=$?;'
+    " [ $r -eq {older} ] || [ $r -eq {usage} ] || exit $r;"
+    ' found="$found$p is $("$p" --version 2>&1); "; fi; done;'
+    ' echo "${{found:-none of {names} is there}}" >&2; exit {none}'
+)
 
 
 def script(host: Host) -> str:
@@ -51,7 +47,7 @@ def script(host: Host) -> str:
         older=OLDER,
         none=NONE,
     )
-    return f"stty raw -echo 2>/dev/null\n{text}" if host.terminal else text
+    return f"stty raw -echo 2>/dev/null; {text}" if host.terminal else text
 
 
 def command(host: Host) -> str:
