@@ -440,3 +440,13 @@ def test_blocks_that_the_caller_has_rendered_outlive_it(
     assert said.get("second") == "first quince", (said, err)
     assert mark.read_text() == "x\n"
     assert not list(laptop.home.rglob("*.blocks"))
+
+
+def test_without_a_controller_the_mine_is_empty_and_no_one_hears_events(laptop: Laptop) -> None:
+    laptop.sls(
+        "show:\n  test.show_notification:\n    - text: mine {{ salt['mine.get']('*', 'x.y') | length }}\n"
+    )
+    (state,) = laptop.data("apply", "web", on="web1")["web1"].values()
+    assert state["comment"] == "mine 0"
+    done = laptop.run("call", "event.send", "shop/open", "--out=json", on="web1")
+    assert json.loads(done.stdout) == {"web1": False}

@@ -321,3 +321,19 @@ def test_files_that_the_controller_renders_reach_no_system(place: Place) -> None
     for directory in (place.base / "a1", Path(place.server.directory)):
         kept = [path for path in directory.rglob("*") if path.is_file()]
         assert kept and not [path for path in kept if b"Sibylla" in path.read_bytes()]
+
+
+def test_the_mine_and_events_are_those_of_the_fleet(place: Place) -> None:
+    done = place.run("call", "mine.send", "test.echo", "text=quince", "--on", "s1", "--out", "json")
+    assert json.loads(done.stdout) == {"s1": True}, done
+    for reader in ("a1", "s2"):
+        words = ("call", "mine.get", "s1", "test.echo", "--on", reader, "--out", "json")
+        done = place.run(*words)
+        assert json.loads(done.stdout) == {reader: {"s1": "quince"}}, done
+    done = place.run("call", "event.send", "shop/open", "{at: 7}", "--on", "s1", "--out", "json")
+    assert json.loads(done.stdout) == {"s1": True}, done
+    with place.fleet.client() as client:
+        (event,) = client.events(tag="shop/open")
+    assert (event["data"]["id"], event["data"]["data"]["at"]) == ("s1", 7)
+    done = place.run("call", "event.send", "salt/key", "--on", "s1")
+    assert "the controller's own" in done.stdout + done.stderr

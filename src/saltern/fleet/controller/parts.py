@@ -51,6 +51,7 @@ from saltern.fleet.controller.service import Fleet
 from saltern.fleet.controller.singleton import Hold, Singleton
 from saltern.fleet.controller.ssh.board import SshBoard
 from saltern.fleet.controller.ssh.desk import DeskOptions, SshDesk
+from saltern.fleet.controller.ssh.questions import HostQuestions
 from saltern.fleet.controller.ssh.roster import RosterKeeper
 from saltern.fleet.controller.submission import Submission, Submitted
 from saltern.fleet.controller.sync import SyncDesk, SyncOptions
@@ -162,6 +163,7 @@ class Parts:
             Indexer(bus, self.calls, self.hub, self.alarms, now=now, stream=stream, name=options.reader)
             for stream in ("RETURNS", "EVENTS")
         ]
+        self.mine = MineDesk(self.calls, self.fleet, now=now)
         self.ssh = self._ssh(now)
         self.seal = Seal(issuer, options.roots)
         self.fleet.reactor = self.reactor = self._reactor(now)
@@ -198,7 +200,9 @@ class Parts:
         if options is None:
             return None
         render = self.render.answer_host if self.render is not None else None
-        options = replace(options, local=self._local_pillar, new_token=self.registry.new_token, render=render)
+        asked = HostQuestions(self.calls, self.hub, self.mine.answer, now=now)
+        options = replace(options, local=self._local_pillar, new_token=self.registry.new_token)
+        options = replace(options, render=render, fleet=asked.answer)
         return SshDesk(self.calls, self.hub, self.bus, self.ssh_board, self.roster, options, now=now)
 
     def _local_pillar(self, sources: PillarSources) -> PillarSources:
@@ -310,7 +314,7 @@ class Parts:
             await self.services.serve("pillar", self.pillar.answer, parallel=64)
         if self.render is not None:
             await self.services.serve("render", self.render.answer, parallel=256)
-        await self.services.serve("mine", MineDesk(self.calls, self.fleet, now=self._now).answer, parallel=32)
+        await self.services.serve("mine", self.mine.answer, parallel=32)
         await self.progress.start()
         if self.desk is not None:
             await self.desk.start()

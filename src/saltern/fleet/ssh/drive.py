@@ -32,18 +32,27 @@ MOST_EARLY_CUTS = 3  # of a host that let us in, before the job was begun there
 STEPS = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between attempts
 
 
+Answers = Callable[[Host, dict[str, Any]], Awaitable[dict[str, Any]]]
+
+
+async def no_fleet(_host: Host, _question: dict[str, Any]) -> dict[str, Any]:
+    """What a host hears without a controller: the mine is empty, and no one listens to events."""
+    return {"data": {}, "unheard": True}
+
+
 class Work(Struct, frozen=True, kw_only=True):
     """What is to be done on every host: the task, and the tree that it sees.
 
     ``begun``: it was begun before, so that a host that does not know it must not begin it again. ``keep``
     stores a message with records of its journal; without it they stay on the host. ``render`` answers for
-    files of which the host has only stubs.
+    files of which the host has only stubs, ``fleet`` about the mine, and takes events.
     """
 
     task: dict[str, Any]
     tree: JobFiles | None = None
     pillar: HostPillar | None = None
-    render: Callable[[Host, dict[str, Any]], Awaitable[dict[str, Any]]] | None = None
+    render: Answers | None = None
+    fleet: Answers | None = None
     patience: float = PATIENCE
     steps: tuple[float, ...] = STEPS
     begun: bool = False
@@ -191,14 +200,16 @@ class Drive:
             async for data, more in tree.parts(digest):
                 await session.send({"do": "content", "more": more}, data)
 
+    def _answers_to(self, ask: object) -> Answers | None:
+        """Who answers such a question in one message."""
+        pillar, fleet = self._work.pillar, self._work.fleet or no_fleet
+        answers = {"pillar": pillar.answer if pillar is not None else None, "render": self._work.render}
+        return {**answers, "mine": fleet, "event": fleet}.get(str(ask))
+
     async def _answer(self, session: Session, head: dict[str, Any]) -> None:
-        question, number = head["question"], head["number"]
-        tree, pillar = self._work.tree, self._work.pillar
-        if question.get("ask") == "pillar" and pillar is not None:
-            answer = await pillar.answer(self._host, question)
-            return await session.send({"do": "answer", "number": number, "answer": answer})
-        if question.get("ask") == "render" and self._work.render is not None:
-            answer = await self._work.render(self._host, question)
+        question, number, tree = head["question"], head["number"], self._work.tree
+        if (answers := self._answers_to(question.get("ask"))) is not None:
+            answer = await answers(self._host, question)
             return await session.send({"do": "answer", "number": number, "answer": answer})
         if question.get("ask") != "content" or tree is None or not await tree.has(question["digest"]):
             problem = "the caller does not have that"

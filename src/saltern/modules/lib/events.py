@@ -44,8 +44,8 @@ def send_event(
     if not ctx.run.agent.is_there:
         return heard
     given = {"data": secrets.masked(dict(data)), "preload": secrets.masked(dict(preload or {}))}
-    ctx.run.agent.ask("event", tag=secrets.mask(tag), **given)
-    return True
+    answer = ctx.run.agent.ask("event", tag=secrets.mask(tag), **given)
+    return heard or not answer.get("unheard")  # by a caller over SSH that is no controller
 
 
 def _chosen(wanted: object, values: Mapping[str, object]) -> dict[str, object]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from typing import Any, Protocol
 
 import msgspec
@@ -63,6 +63,7 @@ class DeskOptions(Struct, frozen=True, kw_only=True):
     local: Callable[[PillarSources], PillarSources] = as_it_is
     roots: dict[str, list[str]] = {}
     render: HostAnswers | None = None
+    fleet: Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]] | None = None
 
 
 class SshDesk:
@@ -157,6 +158,7 @@ class SshDesk:
                 reach=self._options.make_reach(),
                 pillar=HostPillar(sources, self._options.local) if sources is not None else None,
                 render=self._options.render,
+                fleet=self._options.fleet,
                 deploy=self._deploy,
                 files=self._files,
                 bus=self._bus,

@@ -65,6 +65,7 @@ class Tools(Struct, frozen=True, kw_only=True):
     reach: Reach
     pillar: HostPillar | None
     render: HostAnswers | None
+    fleet: Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]] | None
     deploy: Callable[[OpenWork, Host], Awaitable[Done]]
     files: Callable[[str], Awaitable[JobFiles]]
     bus: Bus
@@ -165,6 +166,7 @@ class Driver:
                 tree=tree,
                 pillar=self._tools.pillar,
                 render=self._render if self._tools.render is not None else None,
+                fleet=self._ask_fleet if self._tools.fleet is not None else None,
                 patience=max(LEAST, self._one.expires - self._tools.now()),
                 steps=PAUSES,
                 begun=self._one.is_begun,
@@ -180,6 +182,10 @@ class Driver:
     async def _render(self, host: Host, question: dict[str, Any]) -> dict[str, Any]:
         assert self._tools.render is not None
         return await self._tools.render(host.id, question, of_roster(host))
+
+    async def _ask_fleet(self, host: Host, question: dict[str, Any]) -> dict[str, Any]:
+        assert self._tools.fleet is not None
+        return await self._tools.fleet(host.id, {**question, "jid": self._one.job.jid})
 
     async def _limited(self, drive: Drive) -> Done:
         """Wait for its end; what exceeds the time limit of its job is ended by force."""
