@@ -99,6 +99,8 @@ def test_inputs_are_checked_with_their_lines_used_and_shown_without_secrets(plac
     again = place.run("chain", "run", "--plan", plan, "--input", "key=hunter22")
     assert again.returncode == 0, again
     assert (place.base / "released").read_text() == "two 5 hunter22\n" * 2
+    kept = [path for path in (place.base / "controller").rglob("*") if path.is_file()]
+    assert [path for path in kept if b"hunter22" in path.read_bytes()] == [], "database, broker, logs"
 
 
 def test_46_a_retry_with_other_inputs_does_what_is_left_with_them(place: Place) -> None:

@@ -286,13 +286,17 @@ def test_a_token_takes_over_only_what_it_was_made_for(place: Place) -> None:
 def test_a_chain_runs_step_by_step_on_both_kinds(place: Place) -> None:
     log = place.base / "steps"
     actions = "".join(f"  - {{id: A{number}, command: 'echo A{number} >> {log}'}}\n" for number in (1, 2))
-    (place.base / "chain.yaml").write_text(f"chain: both\nactions:\n{actions}")
-    done = place.run("chain", "run", "chain.yaml", "--on", "L@a1,s1", "--out", "json")
+    actions += f"  - {{id: A3, command: 'echo ${{input:pin}} >> {log}'}}\n"
+    text = f"chain: both\ninputs: {{pin: {{secret: true}}}}\nactions:\n{actions}"
+    (place.base / "chain.yaml").write_text(text)
+    done = place.run("chain", "run", "chain.yaml", "--on", "L@a1,s1", "--out", "json", "--input", "pin=Erato")
     assert done.returncode == 0, done
     found = json.loads(done.stdout)
     steps = {id_: {row["action"]: row["status"] for row in leg["steps"]} for id_, leg in found.items()}
-    assert steps == {id_: {"A1": "succeeded", "A2": "succeeded"} for id_ in ("a1", "s1")}
-    assert sorted(log.read_text().split()) == ["A1", "A1", "A2", "A2"]
+    assert steps == {id_: dict.fromkeys(("A1", "A2", "A3"), "succeeded") for id_ in ("a1", "s1")}
+    assert sorted(log.read_text().split()) == ["A1", "A1", "A2", "A2", "Erato", "Erato"]
+    kept = [path for path in (place.base / CONTROLLER).rglob("*") if path.is_file()]
+    assert [path for path in kept if b"Erato" in path.read_bytes()] == [], "database, broker, logs"
 
 
 def test_a_chain_on_a_host_is_cancelled_while_it_runs(place: Place) -> None:

@@ -53,6 +53,7 @@ from saltern.fleet.protocol.messages import (
     SyncAnswer,
     SyncRequest,
 )
+from saltern.fleet.protocol.sealed_inputs import open_arguments
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.render.agent import AgentRender
 from saltern.system.own_files import are_elsewhere, were_replaced
@@ -113,7 +114,13 @@ class Agent:
         options: AgentOptions | None = None,
     ) -> None:
         options = options or AgentOptions()
-        self.member, self.bus, self.spool, self.options = member, bus, spool, options
+        self.member, self.bus, self.spool, self.options, self.files = (
+            member,
+            bus,
+            spool,
+            options,
+            options.files,
+        )
         self.instance = secrets.token_hex(8)
         self.stop = asyncio.Event()  # set by who wants it to end
         self.outdated = False  # another build of this program is where this one was
@@ -121,7 +128,6 @@ class Agent:
         self.disconnected = ""  # why there was no connection when it was last tried
         self.clock = FleetClock(latest=float(spool.get("latest") or 0))
         now, settings, denied = self.clock.now, options.settings, options.denied
-        self.files = options.files
         self.outbox = Outbox(bus, spool, member.id, now)
         self.refusals = Refusals(bus, member, now)
         self.jobs = Jobs(
@@ -133,6 +139,7 @@ class Agent:
             settings=settings,
             supply=JobSupply(self.files, settings.socket) if self.files else None,
             denied=denied,
+            open_arguments=lambda given: open_arguments(given, options.sealing, member.fleet, member.id),
         )
         self.inbox = Inbox(
             spool,

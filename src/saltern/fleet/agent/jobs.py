@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -24,6 +24,7 @@ from saltern.fleet.bus.tasks import end
 from saltern.fleet.files.options import names_in
 from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.protocol.messages import Job, Records, Return, Status
+from saltern.fleet.protocol.sealed import SealBroken
 from saltern.fleet.protocol.verbs import verb_of
 
 log = logging.getLogger(__name__)
@@ -67,6 +68,7 @@ class Jobs:
         settings: WorkerSettings | None = None,
         supply: Supply | None = None,
         denied: Callable[[], tuple[str, ...]] = lambda: (),
+        open_arguments: Callable[[Mapping[str, Any]], dict[str, Any]] = dict,
         retry: float = FULL,
     ) -> None:
         self._spool = spool
@@ -77,6 +79,7 @@ class Jobs:
         self._settings = settings or WorkerSettings()
         self._supply = supply
         self._denied = denied
+        self._open_arguments = open_arguments
         self._wanted = asyncio.Event()
         self._retry = retry
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -167,23 +170,25 @@ class Jobs:
             return await self._finish(entry, lambda: [_pong(entry, self._now())])
         try:
             options = await self._supply.options(entry.job) if self._supply else {}
-        except NotFetched as problem:
+            arguments = self._open_arguments(entry.job.kwargs)
+        except (NotFetched, SealBroken) as problem:
             why = str(problem)
             return await self._finish(entry, lambda: short_return(entry, "failed", why, now=self._now()))
-        outcome = await self._limited(entry, self._runner.work(self._task(entry.job, attempt, options)))
+        task = self._task(entry.job, arguments, attempt, options)
+        outcome = await self._limited(entry, self._runner.work(task))
         return await self._conclude(entry.jid, outcome)
 
     async def _follow(self, entry: Entry) -> None:
         await self._conclude(entry.jid, await self._limited(entry, self._runner.follow(entry.jid)))
 
-    def _task(self, job: Job, attempt: int, options: dict[str, object]) -> Task:
+    def _task(self, job: Job, arguments: dict[str, Any], attempt: int, options: dict[str, object]) -> Task:
         verb = verb_of(job.function, test=job.test)
         return Task(
             jid=job.jid,
             attempt=attempt,
             function=job.function,
             args=job.args,
-            kwargs=job.kwargs,
+            kwargs=arguments,
             test=job.test,
             environment=job.environment,
             command=verb.command,

@@ -112,6 +112,7 @@ class Builder:
             reader=reader,
             reactor=self._reactor(identity),
             callbacks=self._callbacks(),
+            vault_seed=broker.authority.account.seed,
         )
 
     def _reactor(self, identity: ControllerIdentity) -> ReactorOptions:

@@ -22,6 +22,7 @@ from saltern.fleet.controller.chains.plan_keeper import PlanKeeper
 from saltern.fleet.controller.chains.plan_seal import Seal
 from saltern.fleet.controller.chains.publisher import Publisher
 from saltern.fleet.controller.chains.shut import WindowWatch
+from saltern.fleet.controller.chains.vault import Vault
 from saltern.fleet.controller.desk_registry import DeskRegistry
 from saltern.fleet.controller.dispatch import Dispatcher
 from saltern.fleet.controller.duties import (
@@ -90,6 +91,7 @@ class PartOptions(Struct, frozen=True, kw_only=True):
     replicas: int = 1
     reactor: ReactorOptions = ReactorOptions()
     callbacks: CallbackOptions = CallbackOptions()
+    vault_seed: bytes = b""  # of the key of secret inputs; all controllers of a fleet have the same
 
 
 class Asker(Struct, frozen=True):
@@ -119,7 +121,10 @@ class Parts:
         self.hub = Hub(self.calls)
         self.board = PresenceBoard(now)
         self.alarms = Alarms(self.calls, self.hub, now=now)
-        self.poker = Poker(bus, options.name)
+        self.poker, self.vault = (
+            Poker(bus, options.name),
+            Vault(options.vault_seed or issuer.key.seed, issuer.fleet),
+        )
         self.ssh_board = SshBoard()
         self.board.without_agent = self.ssh_board.is_there
         self.roster = RosterKeeper(options.roster, now=now)
@@ -150,7 +155,7 @@ class Parts:
             options=SyncOptions(servers=options.servers, next_sync=options.next_sync),
             trees=lambda: self.trees.members if self.trees else {},
         )
-        publisher = Publisher(self.calls, self.dispatcher, now=now)
+        publisher = Publisher(self.calls, self.dispatcher, self.vault, now=now)
         windows = WindowWatch(self.fleet.match)
         self.chain_keeper = ChainKeeper(self.calls, publisher, self.board, self.hub, now=now, windows=windows)
         self.progress = ProgressDesk(
@@ -201,8 +206,14 @@ class Parts:
             return None
         render = self.render.answer_host if self.render is not None else None
         asked = HostQuestions(self.calls, self.hub, self.mine.answer, now=now)
-        options = replace(options, local=self._local_pillar, new_token=self.registry.new_token)
-        options = replace(options, render=render, fleet=asked.answer)
+        options = replace(
+            options,
+            local=self._local_pillar,
+            new_token=self.registry.new_token,
+            render=render,
+            fleet=asked.answer,
+            open_arguments=self.vault.opened_arguments,
+        )
         return SshDesk(self.calls, self.hub, self.bus, self.ssh_board, self.roster, options, now=now)
 
     def _local_pillar(self, sources: PillarSources) -> PillarSources:
@@ -258,7 +269,7 @@ class Parts:
             ("chains", self.chain_keeper, 0.5),
             ("chain-plans", PlanKeeper(self.calls, self.seal, self.hub, now=now), 1.0),
             ("reactor", self.reactor, 1.0),
-            ("schedules", Schedules(self._chain_desk, now=now), 1.0),
+            ("schedules", Schedules(self._chain_desk, self.vault, now=now), 1.0),
             ("callbacks", Callbacks(self.calls, self.options.callbacks, now=now), 1.0),
             ("retention", Retention(self.options.limits, now=now), 60.0),
         ]
@@ -299,6 +310,7 @@ class Parts:
             wake=self.singletons["chains"].wake,
             ids=lambda: self.inventory.ids,
             submit=submit,
+            vault=self.vault,
         )
 
     def _on_alarm(self, alarm: Alarm) -> None:

@@ -15,6 +15,7 @@ from saltern.chains.statuses import ENDS
 from saltern.fleet.calendars.schedule import Due, due
 from saltern.fleet.chains.rollout import Rollout
 from saltern.fleet.controller.chains.desk import ChainDesk, NewRun
+from saltern.fleet.controller.chains.vault import Vault
 from saltern.fleet.controller.singleton import Hold
 from saltern.fleet.controller.windows import timing_of
 from saltern.fleet.store import calendars
@@ -31,8 +32,9 @@ _ENDS = frozenset(one.value for one in ENDS)
 class Schedules:
     """The work of one round: what is due is begun, and when it is due next is kept."""
 
-    def __init__(self, desk: Callable[[], ChainDesk], *, now: Callable[[], float]) -> None:
+    def __init__(self, desk: Callable[[], ChainDesk], vault: Vault, *, now: Callable[[], float]) -> None:
         self._desk = desk
+        self._vault = vault
         self._now = now
 
     async def __call__(self, hold: Hold) -> None:
@@ -68,7 +70,7 @@ class Schedules:
             target=schedule.target,
             chain=schedule.chain,
             version=schedule.version,
-            inputs=json.decode(schedule.inputs),
+            inputs=self._vault.opened(json.decode(schedule.inputs)),
             rollout=convert(json.decode(schedule.strategy), Rollout),
             client_token=f"schedule {schedule.name} {at:.0f}",
         )

@@ -210,6 +210,12 @@ def system(connection: Connection, id_: str) -> System | None:
     return read_system(row._mapping) if row is not None else None
 
 
+def sealing_keys(connection: Connection, ids: Collection[str]) -> dict[str, bytes]:
+    """The keys that boxes for these systems are sealed to; those without an agent have none."""
+    query = select(SYSTEMS.c.id, SYSTEMS.c.sealing_key).where(SYSTEMS.c.id.in_(ids))
+    return {str(row.id): bytes(row.sealing_key) for row in connection.execute(query)}
+
+
 def systems(connection: Connection, state: str | None = None) -> list[System]:
     """All systems by id, or those whose key has this state."""
     query = select(SYSTEMS).order_by(SYSTEMS.c.id)

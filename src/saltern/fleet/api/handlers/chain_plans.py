@@ -29,7 +29,9 @@ async def make_chain_plan(call: Call[NoQuery, ChainPlanBody]) -> ChainPlanMade:
     """Ask every system of a target what it would do; the answers are kept as a plan."""
     body = call.body
     words: list[Any] = [body.chain, body.version, body.text]
-    shown = {"chain": body.chain, "text": body.text, "inputs": concealed(body.inputs)}
+    desk = call.desk.fleet.chains
+    inputs = await desk.show_inputs(body.chain, body.version, body.text, body.inputs)
+    shown = {"chain": body.chain, "text": body.text, "inputs": concealed(inputs)}
     work = work_of(body.target, words, body.inputs, environment=body.environment, shown=shown)
 
     async def permit(systems: tuple[str, ...]) -> str:

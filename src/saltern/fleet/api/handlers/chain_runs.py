@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import convert
 from msgspec.structs import asdict
 
+from saltern.chains.inputs import MASK
 from saltern.fleet.access.approvals import work_of
 from saltern.fleet.access.decide import in_scope
 from saltern.fleet.access.ports import Request
@@ -50,14 +51,18 @@ async def start_chain_run(call: Call[NoQuery, ChainRunBody]) -> ChainRunMade:
     target = body.target or ""
     ask = NewRun(**{**given, "target": target}, client_token=call.client_token or None)
     named = {"plan": body.plan} if body.plan else {"chain": body.chain, "text": body.text}
-    shown = {**named, "inputs": concealed(body.inputs)}
     words: list[Any] = [body.chain, body.version, body.text, *([body.plan] if body.plan else [])]
+    desk = call.desk.fleet.chains
+    inputs: dict[str, Any] = dict.fromkeys(body.inputs, MASK)  # a plan is given secret ones alone
+    if not body.plan:
+        inputs = await desk.show_inputs(body.chain, body.version, body.text, body.inputs)
+    shown = {**named, "inputs": concealed(inputs)}
     work = work_of(target, words, body.inputs, environment=body.environment, shown=shown)
 
     async def permit(systems: tuple[str, ...]) -> str:
         return await permitted(call, Request(action="jobs.submit", function=FUNCTION, systems=systems), work)
 
-    made = await call.desk.fleet.chains.start(call.who.name, ask, permit=permit)
+    made = await desk.start(call.who.name, ask, permit=permit)
     return convert(made, ChainRunMade, from_attributes=True)
 
 

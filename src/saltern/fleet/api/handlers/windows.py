@@ -108,7 +108,8 @@ async def get_schedule(call: Call[NoQuery, None]) -> ScheduleAnswer:
 async def set_schedule(call: Call[NoQuery, ScheduleBody]) -> ScheduleAnswer:
     """Keep a schedule under its name, in place of what was kept there."""
     now, ask = call.desk.now(), call.body
-    stored, _ = await call.read(chain_library.find, ask.chain, ask.version)
+    stored, version = await call.read(chain_library.find, ask.chain, ask.version)
+    inputs = call.desk.fleet.chains.keep_inputs(version.text, ask.inputs)
     await call.desk.fleet.resolve(ask.target)
     new = StoredSchedule(
         name=ask.name,
@@ -117,7 +118,7 @@ async def set_schedule(call: Call[NoQuery, ScheduleBody]) -> ScheduleAnswer:
         target=ask.target,
         cron=ask.cron,
         zone=ask.zone,
-        inputs=windows.as_json(ask.inputs),
+        inputs=windows.as_json(inputs),
         strategy=windows.as_json(ask.strategy),
         overlap=ask.overlap,
         catch_up=ask.catch_up,

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from saltern.chains.document import Chain, read_chain
-from saltern.chains.inputs import masked
+from saltern.chains.inputs import MASK, Input, masked
 from saltern.fleet.chains.model import RunState
 from saltern.fleet.chains.plans import SystemPlan, plan_systems
 from saltern.fleet.chains.rollout import Rollout, make_run, make_stages
 from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.chains.vault import Vault
 from saltern.fleet.controller.chains.versions import Source, source_of
 from saltern.fleet.controller.submission import LARGEST, Submission, Submitted, written_size
 from saltern.fleet.controller.target import refuse_empty
 from saltern.fleet.protocol.ids import new_jid
-from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.diagnostics import Diagnostic, OperationError, SalternError
 
 Permit = Callable[[tuple[str, ...]], Awaitable[str]]
 Submit = Callable[[str, Submission, Permit], Awaitable[Submitted]]
@@ -32,6 +34,7 @@ class Seams(Struct, frozen=True, kw_only=True):
     wake: Callable[[], None]
     ids: Callable[[], list[str]]
     submit: Submit
+    vault: Vault
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -70,6 +73,23 @@ async def compile_for(calls: Calls, seams: Seams, ask: Asked) -> Compiled:
     if not systems:
         raise refuse_empty(ask.target, seams.ids())
     return Compiled(source=source, chain=chain, plans=plan_systems(chain, systems))
+
+
+async def shown_inputs(
+    calls: Calls, chain: str, version: int | None, text: str, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Inputs as they may be shown before the chain is compiled; all are concealed if it cannot be read."""
+    try:
+        source = await calls.read(source_of, chain, version, text)
+        specs = await asyncio.to_thread(declared_inputs, source.text)
+    except SalternError:
+        return dict.fromkeys(given, MASK)
+    return masked(specs, given)
+
+
+def declared_inputs(text: str) -> Mapping[str, Input]:
+    """The inputs that a chain declares."""
+    return read_chain(text, "chain.yaml").inputs
 
 
 async def lay_out(

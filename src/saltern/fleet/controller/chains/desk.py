@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, convert, json, to_builtins
@@ -14,9 +14,19 @@ from saltern.fleet.chains.plans import SystemPlan, plan_digest
 from saltern.fleet.chains.rollout import Rollout, gates_of
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains import gates, records, revisions
-from saltern.fleet.controller.chains.compiled import Asked, Compiled, Permit, Seams, compile_for, lay_out
+from saltern.fleet.controller.chains.compiled import (
+    Asked,
+    Compiled,
+    Permit,
+    Seams,
+    compile_for,
+    declared_inputs,
+    lay_out,
+    shown_inputs,
+)
 from saltern.fleet.controller.chains.decisions import Decisions, UnknownRun
 from saltern.fleet.controller.chains.plan_desk import PlanDesk
+from saltern.fleet.controller.chains.vault import Vault
 from saltern.fleet.controller.chains.versions import Source
 from saltern.fleet.store import audit, chain_runs
 from saltern.fleet.store.database import Connection
@@ -87,15 +97,25 @@ class ChainDesk:
         source = found.source
         run = await lay_out(self._seams, ask.rollout, source.sha256, plans, self._now())
         digest = plan_digest(source.sha256, plans, to_builtins(ask.rollout), found.shown_inputs)
-        ask = replace(ask, inputs=found.chain.values)
+        ask = replace(ask, inputs=self._seams.vault.closed(found.chain.inputs, found.chain.values))
         return Made(ask=ask, source=source, plans=plans, run=run, digest=digest)
+
+    def keep_inputs(self, text: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Inputs of a chain as they may be stored."""
+        return self._seams.vault.closed(declared_inputs(text), given)
+
+    async def show_inputs(
+        self, chain: str, version: int | None, text: str, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Inputs of a request as others may see them."""
+        return await shown_inputs(self._calls, chain, version, text, given)
 
     # -- orders --------------------------------------------------------------------------------------
 
     async def order(self, who: str, run: str, order: Order) -> dict[str, str]:
         """Apply an order; what it changed, for the run and for each system that it names."""
         try:
-            found = await self._calls.write(_apply_order, who, run, order, self._now())
+            found = await self._calls.write(_apply_order, who, run, order, self._now(), self._seams.vault)
         except UnknownRun:
             raise unknown_run(run) from None
         self._seams.wake()
@@ -183,10 +203,12 @@ def _add(connection: Connection, made: Made, row: dict[str, Any]) -> None:
     )
 
 
-def _apply_order(connection: Connection, who: str, run: str, order: Order, now: float) -> dict[str, str]:
+def _apply_order(
+    connection: Connection, who: str, run: str, order: Order, now: float, vault: Vault
+) -> dict[str, str]:
     _, state = Decisions().load(connection, run)
     _check(run, order, unknown_parts(state, order))
-    found = _carried_out(connection, who, run, order, now)
+    found = _carried_out(connection, who, run, order, now, vault)
     names = [leg.id for leg in state.legs.values() if leg.system in found]
     row = {
         "run": run,
@@ -205,12 +227,14 @@ def _apply_order(connection: Connection, who: str, run: str, order: Order, now: 
     return found
 
 
-def _carried_out(connection: Connection, who: str, run: str, order: Order, now: float) -> dict[str, str]:
+def _carried_out(
+    connection: Connection, who: str, run: str, order: Order, now: float, vault: Vault
+) -> dict[str, str]:
     if order.inputs:
         chain_runs.lock_run(connection, run)
         row = chain_runs.run_row(connection, run)
         assert row is not None
-        return revisions.propose(connection, who, row, order, now)
+        return revisions.propose(connection, who, row, order, now, vault)
     decided = Decisions().decide(
         connection, run, lambda one: events_of(one, order, now), hard=order.hard, reason=order.reason
     )

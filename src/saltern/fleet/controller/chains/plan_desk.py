@@ -76,10 +76,12 @@ class PlanDesk:
         self, who: str, ask: NewPlan, found: Compiled, tree: str, permit: Permit
     ) -> Submitted:
         listed = f"L@{','.join(found.plans)}"
+        chain, vault = found.chain, self._seams.vault
+        arguments = await self._calls.read(vault.arguments, list(found.plans), chain.inputs, chain.values)
         submission = Submission(
             function=FUNCTION,
             target=listed if len(listed) <= LONGEST_EXPRESSION else ask.target,
-            kwargs={"text": found.source.text, "file": found.source.file, "pillar": found.chain.values},
+            kwargs={"text": found.source.text, "file": found.source.file, **arguments},
             test=True,
             environment=ask.environment,
             tree=tree,

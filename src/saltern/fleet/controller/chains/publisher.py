@@ -11,9 +11,11 @@ from typing import Any
 
 from msgspec import Struct, json
 
+from saltern.chains.document import read_chain
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains.health import make_check, to_ask
 from saltern.fleet.controller.chains.revisions import inputs_of
+from saltern.fleet.controller.chains.vault import Vault
 from saltern.fleet.controller.dispatch import Dispatcher
 from saltern.fleet.controller.job_events import job_new
 from saltern.fleet.controller.singleton import Hold
@@ -55,9 +57,12 @@ class Sent(Struct, frozen=True):
 class Publisher:
     """Makes and sends the jobs of orders."""
 
-    def __init__(self, calls: Calls, dispatcher: Dispatcher, *, now: Callable[[], float]) -> None:
+    def __init__(
+        self, calls: Calls, dispatcher: Dispatcher, vault: Vault, *, now: Callable[[], float]
+    ) -> None:
         self._calls = calls
         self._dispatcher = dispatcher
+        self._vault = vault
         self._now = now
 
     async def publish(self, hold: Hold) -> int:
@@ -84,7 +89,7 @@ class Publisher:
         row = run_row(connection, group.run)
         assert row is not None
         systems = [one.system for one in group.orders]
-        job = _job(connection, group, row, new_jid(now))
+        job = _job(connection, group, row, new_jid(now), self._vault)
         life = max(LEAST, row["deadline"] + json.decode(row["strategy"]).get("grace", 0) - now)
         envelope = self._dispatcher.sign(job, Audience(ids=systems), now=now, life=life)
         target = f"L@{','.join(systems)}"
@@ -108,10 +113,13 @@ def grouped(orders: Iterable[Unsent]) -> Iterator[Group]:
             yield Group(*key, tuple(some[first : first + TOGETHER]))
 
 
-def _job(connection: Connection, group: Group, row: Any, jid: str) -> Job:
+def _job(connection: Connection, group: Group, row: Any, jid: str, vault: Vault) -> Job:
     version = version_of(connection, row["chain"], row["version"])
     assert version is not None
     body = json.decode(group.body)
+    inputs = vault.opened(inputs_of(connection, row, group.revision))
+    specs = read_chain(version.text, f"{row['chain']}.yaml").inputs
+    systems = [one.system for one in group.orders]
     kwargs = {
         "run": group.run,
         "order": group.order,
@@ -119,7 +127,7 @@ def _job(connection: Connection, group: Group, row: Any, jid: str) -> Job:
         "step": group.step,
         "text": version.text,
         "file": f"{row['chain']}.yaml",
-        "pillar": inputs_of(connection, row, group.revision),
+        **vault.arguments(connection, systems, specs, inputs),
         **({"revision": group.revision} if group.revision else {}),
         **body,
     }

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct, json
+from msgspec.structs import replace
 
 from saltern.chains.document import Chain, read_chain
 from saltern.chains.inputs import masked
@@ -17,6 +18,7 @@ from saltern.fleet.chains.control import Order, events_of, legs_of, outcome
 from saltern.fleet.chains.model import LegState, RunState
 from saltern.fleet.chains.plans import plan_digest, plan_systems
 from saltern.fleet.controller.chains.decisions import Decisions
+from saltern.fleet.controller.chains.vault import Vault
 from saltern.fleet.store import chain_revisions, chain_runs
 from saltern.fleet.store.chain_gates import APPROVED, add_gates, gate_rows
 from saltern.fleet.store.chain_gates import OPEN as GATE_OPEN
@@ -36,7 +38,9 @@ class Revised(Struct, frozen=True, kw_only=True):
     digest: str
 
 
-def propose(connection: Connection, who: str, row: Row, order: Order, now: float) -> dict[str, str]:
+def propose(
+    connection: Connection, who: str, row: Row, order: Order, now: float, vault: Vault
+) -> dict[str, str]:
     """Write a revision down. It is in force at once, unless an approval of the run has to be given anew."""
     run = str(row["id"])
     state = Decisions().load(connection, run)[1]
@@ -44,15 +48,16 @@ def propose(connection: Connection, who: str, row: Row, order: Order, now: float
     if not legs:
         what = f"run {run} has no system with something left to do that is not being done now"
         raise OperationError(Diagnostic(code="chain-order", what=what, fix=f"saltern chain show {run}"))
-    revised = _revised(connection, row, state, {**inputs_of(connection, row), **order.inputs})
+    inputs = {**vault.opened(inputs_of(connection, row)), **order.inputs}
+    revised = _revised(connection, row, state, inputs)
     number = chain_revisions.next_number(connection, run)
     new = {
         "run": run,
         "number": number,
-        "inputs": json.encode(revised.chain.values),
+        "inputs": json.encode(vault.closed(revised.chain.inputs, revised.chain.values)),
         "plan_sha256": revised.digest,
         "legs": json.encode({leg.id: revised.legs[leg.system] for leg in legs}),
-        "order": json.encode(order),
+        "order": json.encode(replace(order, inputs={})),
         "status": chain_revisions.OPEN,
         "author": who,
         "at": now,
@@ -93,7 +98,8 @@ def _revised(connection: Connection, row: Row, run: RunState, inputs: Row) -> Re
 
 
 def inputs_of(connection: Connection, row: Row, revision: int | None = None) -> dict[str, Any]:
-    """The inputs of a run: those that it began with (0), of a revision, or those of the newest in force."""
+    """The inputs of a run as they are stored, secret ones sealed: those that it began with (0), those of a
+    revision, or those of the newest in force."""
     rows = {one["number"]: one for one in chain_revisions.revision_rows(connection, row["id"])}
     valid = [number for number, one in rows.items() if one["status"] == chain_revisions.IN_FORCE]
     number = max(valid, default=0) if revision is None else revision

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from typing import Any, Protocol
 
 import msgspec
@@ -64,6 +64,7 @@ class DeskOptions(Struct, frozen=True, kw_only=True):
     roots: dict[str, list[str]] = {}
     render: HostAnswers | None = None
     fleet: Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]] | None = None
+    open_arguments: Callable[[str, Mapping[str, Any]], dict[str, Any]] = lambda _system, given: dict(given)
 
 
 class SshDesk:
@@ -161,6 +162,7 @@ class SshDesk:
                 fleet=self._options.fleet,
                 deploy=self._deploy,
                 files=self._files,
+                open_arguments=self._options.open_arguments,
                 bus=self._bus,
                 hub=self._hub,
                 now=self._now,

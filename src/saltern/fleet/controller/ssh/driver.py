@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -32,6 +32,7 @@ from saltern.fleet.controller.ssh.returns import is_unbegun, progress_of, return
 from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.protocol.codec import BadMessage, decode, encode
 from saltern.fleet.protocol.messages import Away, Records
+from saltern.fleet.protocol.sealed import SealBroken
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.protocol.verbs import DEPLOY
 from saltern.fleet.ssh.drive import Done, Drive, Reach, Work
@@ -68,6 +69,7 @@ class Tools(Struct, frozen=True, kw_only=True):
     fleet: Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]] | None
     deploy: Callable[[OpenWork, Host], Awaitable[Done]]
     files: Callable[[str], Awaitable[JobFiles]]
+    open_arguments: Callable[[str, Mapping[str, Any]], dict[str, Any]]
     bus: Bus
     hub: Hub
     now: Callable[[], float]
@@ -161,8 +163,9 @@ class Driver:
             return await self._tools.deploy(self._one, self._host)
         try:
             tree = await self._tools.files(job.tree) if job.tree else None
+            arguments = self._tools.open_arguments(self._one.system, job.kwargs)
             work = Work(
-                task=task_of(job, self._host),
+                task={**task_of(job, self._host), "kwargs": arguments},
                 tree=tree,
                 pillar=self._tools.pillar,
                 render=self._render if self._tools.render is not None else None,
@@ -176,7 +179,7 @@ class Driver:
             if self._cancelled is not None:
                 await self._drive.cancel(hard=self._cancelled)
             return await self._limited(self._drive)
-        except (NotFetched, OperationError) as problem:
+        except (NotFetched, OperationError, SealBroken) as problem:
             return Done(status="failed", why=str(problem), code=1)
 
     async def _render(self, host: Host, question: dict[str, Any]) -> dict[str, Any]:
