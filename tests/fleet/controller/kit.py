@@ -18,7 +18,7 @@ from saltern.fleet.identity.token import JoinToken, TokenRecord
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.envelope import Issuer, Trust, certify, verify
 from saltern.fleet.protocol.ids import encode_id, new_nonce
-from saltern.fleet.protocol.keys import SigningKey
+from saltern.fleet.protocol.keys import SealingKey, SigningKey
 from saltern.fleet.protocol.messages import (
     Alive,
     Certificate,
@@ -38,6 +38,7 @@ from saltern.fleet.store.migrate import migrate
 from saltern.targeting.match import Subject, matches
 
 FLEET = "fleet-1"
+SEALING = SealingKey(b"7" * 32)  # of every system
 ROOT, KEY = SigningKey.new(), SigningKey.new()
 TRUST = Trust(fleet=FLEET, roots=(ROOT.public,))
 
@@ -198,7 +199,7 @@ def let_in(database: Database, id: str, grains: dict[str, object] | None = None)
     """An accepted system with these facts."""
     with database.write() as connection:
         key = id.encode().ljust(32, b".")
-        one = systems.Applicant(id=id, key=key, sealing_key=bytes(32), fingerprint="f")
+        one = systems.Applicant(id=id, key=key, sealing_key=SEALING.public, fingerprint="f")
         systems.enrol(connection, one, 1.0, accept_by="t")
         if grains is not None:
             digest = f"{abs(hash(str(grains))):064x}"

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from msgspec import json
 from tests.fleet.controller.chain_kit import leg_agent, legs, matrix, on_bench, order, rounds, start
-from tests.fleet.controller.kit import Bench
+from tests.fleet.controller.kit import FLEET, SEALING, Bench
 
 from saltern.chains.statuses import Step
 from saltern.fleet.controller.chains import views
 from saltern.fleet.controller.chains.gates import Ballot, Voter
+from saltern.fleet.protocol.sealed_inputs import open_arguments
 from saltern.fleet.store import chain_runs
 from saltern.language.diagnostics import ChainError, OperationError
 
@@ -49,7 +50,8 @@ async def test_46_a_retry_with_other_inputs_is_a_revision_for_what_is_not_done(b
     assert len(well.jobs) == before["web1"], "what has ended well is not asked again"
     retried = bad.jobs[before["web2"]]
     assert (retried.kwargs["verb"], retried.kwargs["revision"]) == ("retry", 1)
-    assert retried.kwargs["pillar"] == {"number": 2, "key": "hunter22"}
+    given = open_arguments(retried.kwargs, SEALING, FLEET, "web2")
+    assert given["pillar"] == {"number": 2, "key": "hunter22"}
     run = shown(bench, made.run)
     (one,) = run["revisions"]
     assert (one["status"], one["systems"]) == ("in force", ["web2"])

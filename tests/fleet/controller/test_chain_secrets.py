@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import json
 from sqlalchemy import select
 from tests.fleet.controller.chain_kit import LegAgent, allow, on_bench, order, rounds, start
-from tests.fleet.controller.kit import FLEET, JOE, Bench
+from tests.fleet.controller.kit import FLEET, JOE, SEALING, Bench, let_in
 
 from saltern.chains.inputs import Input
 from saltern.chains.statuses import Step
@@ -22,7 +22,6 @@ from saltern.fleet.protocol.messages import Job
 from saltern.fleet.protocol.sealed import SealBroken
 from saltern.fleet.protocol.sealed_inputs import SEALED, bound_to, open_arguments
 from saltern.fleet.store.columns import METADATA
-from saltern.fleet.store.systems import Applicant, enrol
 from saltern.language.diagnostics import OperationError
 
 CHAIN = """\
@@ -43,7 +42,7 @@ values = st.recursive(
 class SealedAgent(LegAgent):
     """An agent with a key of its own, which keeps the inputs that it was given."""
 
-    key = SealingKey(b"7" * 32)
+    key = SEALING
     got: list[dict[str, Any]]
 
     def node(self, job: Job) -> Any:
@@ -52,10 +51,7 @@ class SealedAgent(LegAgent):
 
 
 async def sealed_agent(bench: Bench, id: str, **results: Step) -> SealedAgent:
-    with bench.database.write() as connection:
-        key = id.encode().ljust(32, b".")
-        one = Applicant(id=id, key=key, sealing_key=SealedAgent.key.public, fingerprint="f")
-        enrol(connection, one, 1.0, accept_by="t")
+    let_in(bench.database, id, {})
     agent = SealedAgent(bench.memory.connect(encode_id(id)), id, {}, results=results)
     await agent.start()
     bench.board.heard(id)

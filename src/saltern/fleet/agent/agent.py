@@ -114,13 +114,7 @@ class Agent:
         options: AgentOptions | None = None,
     ) -> None:
         options = options or AgentOptions()
-        self.member, self.bus, self.spool, self.options, self.files = (
-            member,
-            bus,
-            spool,
-            options,
-            options.files,
-        )
+        self.member, self.bus, self.spool, self.options = member, bus, spool, options
         self.instance = secrets.token_hex(8)
         self.stop = asyncio.Event()  # set by who wants it to end
         self.outdated = False  # another build of this program is where this one was
@@ -128,8 +122,8 @@ class Agent:
         self.disconnected = ""  # why there was no connection when it was last tried
         self.clock = FleetClock(latest=float(spool.get("latest") or 0))
         now, settings, denied = self.clock.now, options.settings, options.denied
-        self.outbox = Outbox(bus, spool, member.id, now)
-        self.refusals = Refusals(bus, member, now)
+        self.files = options.files
+        self.outbox, self.refusals = Outbox(bus, spool, member.id, now), Refusals(bus, member, now)
         self.jobs = Jobs(
             spool,
             runner,

@@ -114,17 +114,13 @@ class Parts:
         *,
         now: Callable[[], float],
     ) -> None:
-        self.bus = bus
-        self.options = options
-        self._now = now
+        self.bus, self.options, self._now = bus, options, now
         self.calls = Calls(database)
         self.hub = Hub(self.calls)
         self.board = PresenceBoard(now)
         self.alarms = Alarms(self.calls, self.hub, now=now)
-        self.poker, self.vault = (
-            Poker(bus, options.name),
-            Vault(options.vault_seed or issuer.key.seed, issuer.fleet),
-        )
+        self.poker = Poker(bus, options.name)
+        self.vault = Vault(options.vault_seed or issuer.key.seed, issuer.fleet)
         self.ssh_board = SshBoard()
         self.board.without_agent = self.ssh_board.is_there
         self.roster = RosterKeeper(options.roster, now=now)
