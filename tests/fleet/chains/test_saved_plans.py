@@ -49,6 +49,7 @@ plans = st.builds(
     tree=names,
     systems=systems,
     unplanned=st.just({}),
+    pillars=st.dictionaries(names, names, max_size=4),
 )
 
 
@@ -73,7 +74,19 @@ def as_it_was(plan: SavedPlan) -> Present:
         tree=plan.tree,
         systems=frozenset(plan.systems),
         facts=known,
+        pillars=plan.pillars,
     )
+
+
+@given(plans, st.data())
+def test_52_each_system_whose_pillar_is_another_one_is_named(plan: SavedPlan, data: st.DataObject) -> None:
+    plan = replace(plan, pillars=dict.fromkeys(plan.systems, "a"))
+    changed = data.draw(st.sets(st.sampled_from(sorted(plan.systems))))
+    gone = data.draw(st.sets(st.sampled_from(sorted(plan.systems))))
+    pillars = {name: "b" if name in changed else "a" for name in plan.systems if name not in gone}
+    found = moved(plan, replace(as_it_was(plan), pillars=pillars))
+    assert {one.system for one in found} == changed | gone
+    assert moved(replace(plan, pillars={}), replace(as_it_was(plan), pillars=pillars)) == [], "of before"
 
 
 @given(plans, st.randoms(use_true_random=False))

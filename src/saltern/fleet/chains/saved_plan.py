@@ -33,9 +33,10 @@ class PlannedSystem(Struct, frozen=True, kw_only=True):
     facts: dict[str, list[Any]]
 
 
-class SavedPlan(Struct, frozen=True, kw_only=True):
+class SavedPlan(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """``follows``: it was made for the newest version, and not for one that was named. ``pinned``: systems
-    that the target means later take no part. ``unplanned``: systems that could not be planned, and why."""
+    that the target means later take no part. ``unplanned``: systems that could not be planned, and why.
+    ``pillars``: a digest of the pillar that each system had; plans of before have none."""
 
     chain: str
     version: int
@@ -49,17 +50,19 @@ class SavedPlan(Struct, frozen=True, kw_only=True):
     tree: str
     systems: dict[str, PlannedSystem]
     unplanned: dict[str, str]
+    pillars: dict[str, str] = {}
 
 
 class Present(Struct, frozen=True, kw_only=True):
     """What a plan is compared with: the newest version, the files, the systems that the target means now,
-    and the facts of those that were planned."""
+    and the facts and pillars of those that were planned."""
 
     version: int
     version_sha256: str
     tree: str
     systems: frozenset[str]
     facts: Mapping[str, Known]
+    pillars: Mapping[str, str] = {}
 
 
 class Moved(Struct, frozen=True, kw_only=True):
@@ -102,7 +105,8 @@ def facts_digest(plan: SavedPlan) -> str:
 
 def moved(plan: SavedPlan, now: Present) -> list[Moved]:
     """All that is not as it was when the plan was made; nothing of it is forgiven."""
-    return [*_version(plan, now), *_files(plan, now), *_systems(plan, now), *_facts(plan, now)]
+    found = (_version, _files, _systems, _facts, _pillars)
+    return [one for look in found for one in look(plan, now)]
 
 
 def _version(plan: SavedPlan, now: Present) -> Iterator[Moved]:
@@ -133,6 +137,13 @@ def _facts(plan: SavedPlan, now: Present) -> Iterator[Moved]:
             new = [known[name]] if name in known else []
             if old != new:
                 yield Moved(system=system, what=f"fact {name}", old=_shown(old), new=_shown(new))
+
+
+def _pillars(plan: SavedPlan, now: Present) -> Iterator[Moved]:
+    """Values are not named: a pillar may hold secrets."""
+    for system in sorted(set(plan.systems) & now.systems & set(plan.pillars)):
+        if plan.pillars[system] != now.pillars.get(system):
+            yield Moved(system=system, what="its pillar is another one")
 
 
 def _shown(value: list[Any]) -> str:

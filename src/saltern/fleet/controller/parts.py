@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -299,6 +299,9 @@ class Parts:
         async def submit(who: str, ask: Submission, permit: Permit) -> Submitted:
             return await self.fleet.submit(Asker(who), ask, permit=permit)
 
+        async def pillars(ids: Collection[str]) -> dict[str, str]:
+            return await self.pillar.digests(ids, self.vault.fingerprint) if self.pillar is not None else {}
+
         return Seams(
             resolve=self.fleet.resolve,
             grain=self.inventory.grain,
@@ -307,6 +310,7 @@ class Parts:
             ids=lambda: self.inventory.ids,
             submit=submit,
             vault=self.vault,
+            pillars=pillars,
         )
 
     def _on_alarm(self, alarm: Alarm) -> None:

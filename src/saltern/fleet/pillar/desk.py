@@ -13,7 +13,7 @@ import logging
 import os
 import secrets
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -109,6 +109,20 @@ class PillarDesk:
             return PillarAnswer(problem=str(problem.diagnostics[0].what))
         return PillarAnswer(digest=digest) if kept.answer.sealed and request.digest == digest else kept.answer
 
+    async def digests(self, ids: Collection[str], fingerprint: Callable[[bytes], str]) -> dict[str, str]:
+        """A digest of the pillar that each system has now; one that cannot be compiled has none."""
+        roots = await self._directories()
+        facts = await self._calls.read(facts_of, list(ids))
+        request = PillarRequest(nonce="plan")
+        done = await asyncio.gather(
+            *(self._result(id_, request, facts[id_][1] if id_ in facts else b"", roots) for id_ in ids)
+        )
+        return {
+            id_: fingerprint(_canonical(one.data))
+            for id_, one in zip(ids, done, strict=True)
+            if not one.problem
+        }
+
     def _keep(self, digest: str, answer: PillarAnswer) -> None:
         self._kept.pop(digest, None)
         if answer.sealed and self._options.life:
@@ -138,13 +152,16 @@ class PillarDesk:
     async def _compiled(
         self, known: System, request: PillarRequest, grains: bytes, digest: str, roots: _Roots
     ) -> PillarAnswer:
+        return self._sealed(known, request, await self._result(known.id, request, grains, roots), digest)
+
+    async def _result(self, id_: str, request: PillarRequest, grains: bytes, roots: _Roots) -> PillarResult:
         options = self._options
         if not options.ext_pillar and not await asyncio.to_thread(_has_any, roots.pillar):
-            return self._sealed(known, request, PillarResult(data=EMPTY), digest)
+            return PillarResult(data=EMPTY)
         task = PillarTask(
-            id=known.id,
+            id=id_,
             grains=msgspec.json.decode(grains) if grains else {},
-            pinned=options.pinned.get(known.id, {}),
+            pinned=options.pinned.get(id_, {}),
             overrides=request.overrides,
             environment=request.environment,
             options={
@@ -157,8 +174,7 @@ class PillarDesk:
             },
             extra=extra_options(options.config, options.ext_pillar),
         )
-        result = await self.pool.compile(task)
-        return self._sealed(known, request, result, digest)
+        return await self.pool.compile(task)
 
     def _sealed(
         self, known: System, request: PillarRequest, result: PillarResult, digest: str
@@ -178,6 +194,12 @@ class PillarDesk:
 
     async def close(self) -> None:
         await self.pool.close()
+
+
+def _canonical(data: bytes) -> bytes:
+    """The one form of a compiled pillar."""
+    pillar = msgspec.msgpack.decode(data, strict=False)
+    return msgspec.msgpack.encode(pillar, order="deterministic", enc_hook=dict)
 
 
 class _Roots(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -35,6 +35,7 @@ class Seams(Struct, frozen=True, kw_only=True):
     ids: Callable[[], list[str]]
     submit: Submit
     vault: Vault
+    pillars: Callable[[Collection[str]], Awaitable[dict[str, str]]]
 
 
 class Asked(Struct, frozen=True, kw_only=True):

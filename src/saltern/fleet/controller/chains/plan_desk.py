@@ -65,6 +65,7 @@ class PlanDesk:
             "legs": {system: plan.sha256 for system, plan in found.plans.items()},
             "waves": [[run.legs[leg].system for leg in wave.legs] for wave in run.waves],
             "soaks": [wave.soak for wave in run.waves],
+            "pillars": await self._seams.pillars(found.plans),
             "away": {system: since for system, since in job.away.items() if system not in job.expected},
         }
         row = {"id": job.jid, "target": ask.target, "author": who, "created": self._now()}
@@ -125,6 +126,7 @@ class PlanDesk:
             tree=await self._seams.tree(plan.environment),
             systems=frozenset(found.plans),
             facts=await self._calls.read(known_facts, list(plan.systems)),
+            pillars=await self._seams.pillars(plan.pillars) if plan.pillars else {},
         )
         if problems := moved(plan, present):
             raise refuse_moved(kept.sha256, problems)

@@ -46,6 +46,7 @@ class Request(Struct, frozen=True, kw_only=True):
     waves: list[list[str]]
     soaks: list[float]
     away: dict[str, float | None]
+    pillars: dict[str, str] = {}
 
 
 class _Body(Struct):
@@ -109,6 +110,7 @@ def made_plan(connection: Connection, row: Row) -> tuple[SavedPlan, Estimate]:
         tree=asked.tree,
         systems=planned,
         unplanned={name: one for name, one in found.items() if isinstance(one, str)},
+        pillars={name: one for name, one in asked.pillars.items() if name in planned},
     )
     return plan, _estimate(connection, row["chain"], asked, planned)
 

@@ -30,6 +30,11 @@ class Vault:
     def __init__(self, seed: bytes, fleet: str) -> None:
         self._key = SealingKey(hmac.digest(seed, b"saltern secret inputs 1", hashlib.sha256))
         self._fleet = fleet
+        self._seed = seed
+
+    def fingerprint(self, data: bytes) -> str:
+        """A digest by which nothing can be guessed without the key."""
+        return hmac.digest(self._seed, b"saltern fingerprint 1\n" + data, hashlib.sha256).hex()
 
     # -- in the database -----------------------------------------------------------------------------------
 
