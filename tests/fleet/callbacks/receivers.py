@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socketserver
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,14 +14,16 @@ from typing import Any
 class WebReceiver:
     """Keeps every request; answers with what ``answers`` has left, then with 204."""
 
-    def __init__(self, port: int) -> None:
-        self.address = f"http://127.0.0.1:{port}/hook?x=1"
+    def __init__(self, port: int, scheme: str = "http") -> None:
+        self.address = f"{scheme}://127.0.0.1:{port}/hook?x=1"
         self.requests: list[tuple[str, dict[str, str], bytes]] = []
         self.answers: list[int] = []
 
 
 @contextmanager
-def web_receiver() -> Iterator[WebReceiver]:
+def web_receiver(certificate: tuple[str, str] | None = None) -> Iterator[WebReceiver]:
+    """``certificate``: files of a certificate and its key; then it talks TLS alone."""
+
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -37,7 +40,13 @@ def web_receiver() -> Iterator[WebReceiver]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        receiver = WebReceiver(server.server_address[1])
+        receiver = WebReceiver(server.server_address[1], "https" if certificate else "http")
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            server.socket = context.wrap_socket(
+                server.socket, server_side=True, do_handshake_on_connect=False
+            )
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:
