@@ -40,6 +40,28 @@ async def test_each_system_gets_its_whole_leg_and_its_results_are_in_the_databas
 
 
 @on_bench
+async def test_the_matrix_has_the_status_of_each_step_of_each_system(bench: Bench) -> None:
+    """Plans differ between systems; what is read from the letters of legs is what the rows of steps say."""
+    text = "chain: m\nactions:\n" + "".join(
+        f"  - {{id: {name}, command: 'true'{more}}}\n"
+        for name, more in (("a", ", targets: [w1]"), ("b", ""), ("c", ", targets: [w2, w3]"), ("d", ""))
+    )
+    await leg_agent(bench, "w1", b=Step.FAILED)
+    await leg_agent(bench, "w2")
+    (await leg_agent(bench, "w3")).holds = True
+    made = await start(bench, text)
+    await rounds(bench)
+    with bench.database.read() as connection:
+        found = views.matrix(connection, made.run)
+    assert found is not None
+    assert found["actions"] == ["a", "b", "c", "d"]
+    rows = {row["system"]: dict(zip(found["actions"], row["cells"], strict=True)) for row in found["rows"]}
+    kept = matrix(bench, made.run)
+    assert {name: {key: value for key, value in row.items() if value} for name, row in rows.items()} == kept
+    assert rows["w1"] == {"a": "succeeded", "b": "failed", "c": "", "d": "not run"}
+
+
+@on_bench
 async def test_a_failed_leg_is_retried_in_the_same_run(bench: Bench) -> None:
     await leg_agent(bench, "web1")
     two = await leg_agent(bench, "web2", b=Step.FAILED)

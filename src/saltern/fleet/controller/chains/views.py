@@ -11,6 +11,7 @@ from saltern.chains.compile import plan_for
 from saltern.chains.document import Chain, read_chain
 from saltern.chains.inputs import masked
 from saltern.chains.statuses import ENDS, GOOD, OVER, Leg, Run
+from saltern.fleet.chains.shape import split_shape
 from saltern.fleet.controller.chains import revisions
 from saltern.fleet.store import chain_gates, chain_outbox, chain_runs, chain_shapes
 from saltern.fleet.store.chains import chain_named, version_of
@@ -175,18 +176,15 @@ def matrix(connection: Connection, run: str) -> dict[str, Any] | None:
     if row is None:
         return None
     legs = chain_runs.leg_rows(connection, run)
-    cells = chain_runs.matrix_rows(connection, run)
-    actions = _in_order(cells)
-    by_system: dict[str, dict[str, str]] = {}
-    for system, action, status, _, _ in cells:
-        by_system.setdefault(system, {})[action] = status
+    plans = _plans(connection, legs)
+    actions = _in_order([(mark, action) for mark, some in plans.items() for action in some])
     rows = [
         {
             "system": leg["system"],
             "wave": leg["wave"] + 1,
             "status": leg["status"],
             "away": leg["away"],
-            "cells": [by_system.get(leg["system"], {}).get(action, "") for action in actions],
+            "cells": _cells(leg["shape"], plans, actions),
         }
         for leg in legs
     ]
@@ -195,12 +193,29 @@ def matrix(connection: Connection, run: str) -> dict[str, Any] | None:
     return {"run": run, "status": row["status"], "why": reason, "actions": actions, "rows": rows}
 
 
-def _in_order(cells: Sequence[Any]) -> list[str]:
+def _plans(connection: Connection, legs: Sequence[Row]) -> dict[str, list[str]]:
+    """The actions of each plan that legs of a run have, by its mark: few, however many legs there are."""
+    plans: dict[str, list[str]] = {}
+    for one in legs:
+        mark = split_shape(one["shape"])[1]
+        if mark not in plans:
+            plans[mark] = [step["action"] for step in chain_shapes.step_heads(connection, one["id"])]
+    return plans
+
+
+def _cells(shape: str, plans: Mapping[str, list[str]], actions: Sequence[str]) -> list[str]:
+    """The status of each action on a system, from the letters that its leg has for its steps."""
+    words, mark = split_shape(shape)
+    known = dict(zip(plans[mark], words, strict=False))
+    return ["succeeded" if (word := known.get(action, "")) == "changed" else word for action in actions]
+
+
+def _in_order(cells: Sequence[tuple[str, str]]) -> list[str]:
     """Every action once. All plans come from one chain, so each new one goes behind the one before it."""
     order: list[str] = []
     known: set[str] = set()
     system, before = "", ""
-    for one, action, *_ in cells:
+    for one, action in cells:
         before = before if one == system else ""
         if action not in known:
             order.insert(order.index(before) + 1 if before else 0, action)
