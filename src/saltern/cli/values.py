@@ -77,50 +77,7 @@ def yaml_value(option: str, text: str) -> object:
 
 
 def call_arguments(words: list[str]) -> tuple[list[object], dict[str, object]]:
-    """``a b k=v`` as a call's arguments; each value is read as YAML, or taken as it is if it is none.
+    """``a b k=v`` as a call's arguments, each value read as YAML."""
+    from saltern.render.call_words import read_words
 
-    ``a==b`` is no keyword, as in Salt: a requirement of pip, or base64.
-    """
-    args: list[object] = []
-    kwargs: dict[str, object] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if equals and _is_keyword(name) and not value.startswith("="):
-            kwargs[name] = _typed(value)
-        else:
-            args.append(_typed(word))
-    return args, kwargs
-
-
-def _is_keyword(name: str) -> bool:
-    """Some arguments have a dash or a dot in their names, as ``read-ahead``."""
-    return name.replace("-", "_").replace(".", "_").isidentifier() and name[0] not in "-."
-
-
-def _typed(text: str) -> object:
-    """A value as Salt's command line reads it: YAML, but text that only looks like YAML stays text."""
-    from saltern.render.yaml import read
-    from saltern.render.yaml_limits import YamlProblem
-
-    if not text.strip() or any(letter in text for letter in "\t\r\n"):
-        return text
-    if "_" in text and not text.strip("0123456789_ "):
-        return text
-    try:
-        found = None if text == "None" else read(text)
-    except YamlProblem:
-        return text
-    return found if _is_meant(text, found) else text
-
-
-def _is_meant(text: str, found: object) -> bool:
-    """A mapping and a list need their brackets; what a # would cut off, or a lone sign swallow, is kept."""
-    if isinstance(found, dict):
-        return text.startswith("{")
-    if isinstance(found, list):
-        return text.startswith("[")
-    if "#" in text:
-        return isinstance(found, int | float)
-    if found is None:
-        return text in ("None", "null", "Null", "NULL", "~")
-    return isinstance(found, str | int | float) and not (found == "" and text in ("|", "!"))
+    return read_words(words)

@@ -98,6 +98,8 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
     await _load_policy(access, say)
     reactor = controller.parts.reactor.actor
     reactor.access, reactor.runners.secret = access, access.sessions.begin_internal(REACTOR)
+    peers = controller.parts.peers
+    peers.access, peers.runners.secrets = access, access.sessions
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload_policy, access, say)
     ca = "" if settings.api_certificate else os.path.join(tls, "ca.pem")
     site = _console(controller) if settings.api_console else None

@@ -78,12 +78,14 @@ class Site:
 
 
 @contextmanager
-def site(systems: tuple[str, ...], files: Mapping[str, str]) -> Iterator[Site]:
+def site(systems: tuple[str, ...], files: Mapping[str, str], *, config: str = "") -> Iterator[Site]:
     """A fleet of these systems, with these files, until the end of the context."""
     directory = Path(tempfile.mkdtemp(prefix="so-")).resolve()  # short: it holds sockets
     here = Site(directory)
     try:
         here.write(files)
+        if config:
+            here.fleet.write("controller/controller.yaml", config)
         here.fleet.start(systems)
         yield here
     finally:

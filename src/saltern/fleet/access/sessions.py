@@ -64,6 +64,10 @@ class Sessions:
         self._internal[secret] = who
         return secret
 
+    def end_internal(self, secret: str) -> None:
+        """The process has ended: its secret is worth nothing."""
+        self._internal.pop(secret, None)
+
     def end(self, who: Principal, now: float) -> None:
         """End the session that this person uses now."""
         with self.database.write() as connection:
@@ -76,7 +80,7 @@ class Sessions:
         if not given:
             return local_admin(headers, peer) or self._by_socket(headers, peer)
         secret = bearer(given)
-        if who := next((who for one, who in self._internal.items() if compare_digest(one, secret)), None):
+        if who := next((who for one, who in [*self._internal.items()] if compare_digest(one, secret)), None):
             return who
         parts = split_secret(secret)
         return self._by_secret(*parts, now) if parts else None

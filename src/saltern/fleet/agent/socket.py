@@ -22,11 +22,12 @@ from saltern.fleet.pillar.agent import answer_pillar
 from saltern.fleet.protocol.codec import BadMessage
 from saltern.fleet.protocol.envelope import Refused
 from saltern.fleet.protocol.ids import new_nonce
-from saltern.fleet.protocol.messages import Away, MineAnswer, MineRequest
+from saltern.fleet.protocol.messages import Away, MineAnswer, MineRequest, PublishAnswer, PublishRequest
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LIMIT = 16 << 20  # bytes of a question: it may hold the return of a state
 Message = dict[str, Any]  # a question or a reply
+PUBLISH_FIELDS = frozenset({"function", "args", "kwargs", "target", "matcher", "runner"})
 MINE_FIELDS = frozenset({"store", "functions", "target", "matcher", "allowed", "remove", "clear"})
 
 
@@ -165,6 +166,23 @@ async def _mine(agent: Agent, question: Message) -> Message:
     return {"data": answer.data, "problem": answer.problem}
 
 
+async def _publish(agent: Agent, question: Message) -> Message:
+    """A worker asks for a function on other systems, or for a runner; or for what came of it, by ``of``."""
+    known = {name: value for name, value in question.items() if name in PUBLISH_FIELDS}
+    jid = str(question.get("jid", ""))
+    known |= {"parent": jid if jid in agent.jobs.running else None, "jid": question.get("of")}
+    try:
+        request = msgspec.convert({**known, "nonce": new_nonce()}, PublishRequest)
+    except msgspec.ValidationError as problem:
+        return {"problem": f"this cannot be asked of other systems: {problem}"}
+    try:
+        answer = await agent.ask("publish", request, PublishAnswer)
+    except (BusError, Refused, BadMessage) as problem:
+        return {"away": f"no controller answers: {problem}"}
+    found: Message = msgspec.to_builtins(answer)
+    return found
+
+
 async def _leave(agent: Agent, _question: Message) -> Message:
     """The machine leaves the fleet: report it to the controllers, and end."""
     await agent.announce_away(Away(why="leave"))
@@ -182,6 +200,7 @@ ANSWERS: dict[str, Callable[[Agent, Message], Awaitable[Message]]] = {
     "render": _render,
     "event": _event,
     "mine": _mine,
+    "publish": _publish,
 }
 
 

@@ -29,6 +29,7 @@ REASONS: dict[str, str] = {
     "flood": "it sends more than its share",
     "twin": "two machines use its identity",
     "enrol": "a request to join is refused",
+    "peer": "it asks for a function or a runner that it may not run",
     "render": "it asks for a file or a block that is none of its own",
 }
 

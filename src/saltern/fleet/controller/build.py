@@ -20,6 +20,7 @@ from saltern.fleet.controller.members import Member
 from saltern.fleet.controller.members import servers as member_servers
 from saltern.fleet.controller.parts import PartOptions
 from saltern.fleet.controller.paths import ControllerPaths
+from saltern.fleet.controller.peers import PeerOptions
 from saltern.fleet.controller.reactor.options import ReactorOptions
 from saltern.fleet.controller.recover import generation, reader_name
 from saltern.fleet.controller.settings import ALL, ControllerSettings
@@ -111,6 +112,7 @@ class Builder:
             replicas=replicas_of(broker),
             reader=reader,
             reactor=self._reactor(identity),
+            peers=PeerOptions(publish=settings.peer, run=settings.peer_run),
             callbacks=self._callbacks(),
             vault_seed=broker.authority.account.seed,
         )

@@ -10,6 +10,7 @@ from typing import Any
 from saltern.fleet.protocol.messages import Event, Job, Return
 from saltern.fleet.protocol.notices import Happened, JobEnded, Notice, PresenceChanged, StatusChanged
 from saltern.fleet.protocol.tags import is_flat
+from saltern.fleet.reactor.calls import RunnerCall
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import NewEvent, StoredEvent
 from saltern.fleet.store.job_queries import counts
@@ -51,6 +52,17 @@ def end_events(connection: Connection, jids: Collection[str], now: float) -> lis
 
 def job_ended(jid: str, numbers: dict[str, int], now: float) -> NewEvent:
     return NewEvent(tag=f"saltern/job/{jid}/ended", data={"jid": jid, "counts": numbers}, at=now)
+
+
+def runner_event(
+    call: RunnerCall, what: str, data: dict[str, Any], *, user: str, now: float, cause: str
+) -> NewEvent:
+    """The begin (``new``) or the end (``ret``) of a runner or wheel function, as Salt has it, without the
+    arguments: they may hold secrets.
+    """
+    base = {"runner": "run", "wheel": "wheel"}[call.kind]
+    around = {"fun": f"{call.kind}.{call.function}", "jid": call.jid, "user": user}
+    return NewEvent(tag=f"salt/{base}/{call.jid}/{what}", data={**around, **data}, at=now, cause=cause)
 
 
 def agent_event(system: str, event: Event, now: float) -> NewEvent:

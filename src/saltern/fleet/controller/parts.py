@@ -37,6 +37,8 @@ from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.indexer import Indexer
 from saltern.fleet.controller.inventory import Inventory
 from saltern.fleet.controller.mine import MineDesk
+from saltern.fleet.controller.peer_runners import PeerRunners
+from saltern.fleet.controller.peers import PeerDesk, PeerOptions
 from saltern.fleet.controller.presence import PresenceBoard
 from saltern.fleet.controller.progress import ProgressDesk
 from saltern.fleet.controller.reactor.act import Actor
@@ -90,6 +92,7 @@ class PartOptions(Struct, frozen=True, kw_only=True):
     roster: Callable[[], Sequence[str]] = tuple
     replicas: int = 1
     reactor: ReactorOptions = ReactorOptions()
+    peers: PeerOptions = PeerOptions()
     callbacks: CallbackOptions = CallbackOptions()
     vault_seed: bytes = b""  # of the key of secret inputs; all controllers of a fleet have the same
 
@@ -168,6 +171,7 @@ class Parts:
         self.ssh = self._ssh(now)
         self.seal = Seal(issuer, options.roots)
         self.fleet.reactor = self.reactor = self._reactor(now)
+        self.peers = self._peers(now)
         self.singletons = self._singletons(now)
         self.hub.listeners.append(self.singletons["batches"].wake)
         self.hub.listeners.append(self.singletons["chains"].wake)
@@ -188,6 +192,11 @@ class Parts:
         actor = Actor(self.fleet, planner, runners, now=now)
         rules = Rules(self.calls, options, now=now)
         return Reactor(options, rules, planner, actor, self.hub, now=now)
+
+    def _peers(self, now: Callable[[], float]) -> PeerDesk:
+        runners = PeerRunners(self.calls, self.hub, self.options.reactor.socket, now=now)
+        options, refused = self.options.peers, self.alarms.refuse
+        return PeerDesk(self.calls, self.fleet, runners, options, now=now, refused=refused)
 
     def _engine_options(self) -> dict[str, object]:
         """Options of the engine where it works for the controller: the roots of the fleet as directories."""
@@ -327,6 +336,7 @@ class Parts:
         if self.render is not None:
             await self.services.serve("render", self.render.answer, parallel=256)
         await self.services.serve("mine", self.mine.answer, parallel=32)
+        await self.services.serve("publish", self.peers.answer, parallel=32)
         await self.progress.start()
         if self.desk is not None:
             await self.desk.start()
@@ -355,6 +365,7 @@ class Parts:
             if desk is not None:
                 await desk.close()
         await self.reactor.close()
+        await self.peers.runners.close()
         await self.alarms.settle()
         await self.bus.close()
         self.calls.close()

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from saltern.config.files import Read, read
+from saltern.fleet.access.peers import PeerRules, read_peers
 from saltern.fleet.callbacks.reach import DENIED
 from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.reactor.rules import Rule, read_map
@@ -84,6 +85,8 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     reactor_depth: int = 8
     reactor_family: int = 100
     reactor_patience: float = 3600.0
+    peer: PeerRules = PeerRules()
+    peer_run: PeerRules = PeerRules()
     callbacks_allow: tuple[str, ...] = ()
     callbacks_deny: tuple[str, ...] = DENIED
     callbacks_ca: str = ""
@@ -447,6 +450,17 @@ KEYS: dict[str, Key] = {
         reader=_amount(1, 604_800),
         needs="1 to 604800 seconds",
         about="the age at which an event is too old to react to, after the controller was down",
+    ),
+    "peer": Key(
+        reader=read_peers,
+        needs="ids with lists of functions, both as regular expressions",
+        about="as in Salt: which systems may run which functions on others with `publish.publish`; an entry"
+        " is a function, or a target with functions. Without it no system may",
+    ),
+    "peer_run": Key(
+        reader=read_peers,
+        needs="ids with lists of runners, both as regular expressions",
+        about="as in Salt: which systems may run which runners with `publish.runner`; without it none may",
     ),
     "sync.seconds": Key(
         reader=_amount(5, 86_400), needs="5 to 86400 seconds", about="how often agents ask what they missed"

@@ -115,6 +115,20 @@ class MineAnswer(Message, frozen=True, kw_only=True):
     problem: Text = ""
 
 
+class PublishAnswer(Message, frozen=True, kw_only=True):
+    """The job or the runner that a system has asked for. ``systems``: who is expected to answer;
+    ``returns``: what those who have answered returned; ``done``: no more will come. ``refused``: no rule
+    allows it.
+    """
+
+    jid: Jid | None = None
+    systems: list[Id] = []
+    returns: dict[str, Any] = {}
+    done: bool = False
+    refused: Text = ""
+    problem: Text = ""
+
+
 class Received(Message, frozen=True, kw_only=True):
     """What was sent is stored."""
 
@@ -292,6 +306,22 @@ class MineRequest(Message, frozen=True, kw_only=True):
     clear: bool = False
 
 
+class PublishRequest(Message, frozen=True, kw_only=True):
+    """Ask for a function on other systems, or with ``runner`` for a runner on a controller; with ``jid`` for
+    what came of one that was asked for before. ``parent`` is the job that asks.
+    """
+
+    nonce: Nonce
+    function: Word = ""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    target: Text = ""
+    matcher: Word = "glob"
+    runner: bool = False
+    parent: Jid | None = None
+    jid: Jid | None = None
+
+
 class Facts(Message, frozen=True, kw_only=True):
     """What a system says of itself: its grains. Stored as its claim, not as the truth."""
 
@@ -400,6 +430,8 @@ MESSAGES: dict[str, Row] = {
     "render-answer": Row(shape=RenderAnswer, limit=700 * KIB, signed=True, answers="render"),
     "mine": Row(shape=MineRequest, limit=256 * KIB),
     "mine-answer": Row(shape=MineAnswer, limit=700 * KIB, signed=True, answers="mine"),
+    "publish": Row(shape=PublishRequest, limit=256 * KIB),
+    "publish-answer": Row(shape=PublishAnswer, limit=700 * KIB, signed=True, answers="publish"),
     "facts": Row(shape=Facts, limit=512 * KIB),
     "received": Row(shape=Received, signed=True, answers="facts"),
     "renew": Row(shape=RenewRequest),

@@ -200,6 +200,7 @@ SUBJECTS: dict[str, Subject] = {
             ("pillar", "the system's own pillar"),
             ("render", "a file or block that is rendered on the controller"),
             ("mine", "what other systems have published"),
+            ("publish", "a function on other systems, or a runner, as far as a controller allows it"),
             ("facts", "what the system says of itself"),
             ("renew", "a new credential"),
         )

@@ -56,6 +56,19 @@ VERBS: dict[str, Verb] = {
     "chain.leg": _states(
         "chain", "one order about the system's leg of a run: begin it, pause it, cancel it …"
     ),
+    **{
+        f"publish.{name}": Verb(
+            changing=False,  # it waits for others, which may be jobs of this very system
+            life=QUESTION_LIFE,
+            on_interrupt="report",
+            about=f"have {what}, as far as `{option}` of the controller allows it",
+        )
+        for name, what, option in (
+            ("publish", "a function run on other systems", "peer"),
+            ("full_data", "a function run on other systems, with all of their data", "peer"),
+            ("runner", "a runner run on the controller", "peer_run"),
+        )
+    },
     "saltern.plan": _question("plan", "what would change"),
     "saltern.show": _question("show", "what would be applied: low data, top, pillar, grains and more"),
     "saltern.runs": _question("runs", "the runs of the system"),

@@ -82,14 +82,23 @@ def read_events(connection: Connection, after: int, pattern: str = "*", limit: i
     for row in connection.execute(query):
         cursor = int(row.number)
         if fnmatch.fnmatchcase(row.tag, pattern):
-            data = msgspec.json.decode(row.data, type=dict[str, Any])
-            one = StoredEvent(
-                number=cursor, at=row.at, tag=row.tag, system=row.system, data=data, cause=row.cause
-            )
-            found.append(one)
+            found.append(_event(row))
             if len(found) >= limit:
                 break
     return Page(found, cursor)
+
+
+def event_by_uid(connection: Connection, uid: str) -> StoredEvent | None:
+    """The event that was stored under a name of its own."""
+    row = connection.execute(select(EVENTS).where(EVENTS.c.uid == uid)).one_or_none()
+    return _event(row) if row is not None else None
+
+
+def _event(row: Any) -> StoredEvent:
+    data = msgspec.json.decode(row.data, type=dict[str, Any])
+    return StoredEvent(
+        number=int(row.number), at=row.at, tag=row.tag, system=row.system, data=data, cause=row.cause
+    )
 
 
 def oldest_event(connection: Connection) -> int:

@@ -150,6 +150,7 @@ FUNCTIONS: tuple[str, ...] = (
     "pip",
     "pkg",
     "postgres",
+    "publish",
     "random",
     "saltutil",
     "schedule",

@@ -25,11 +25,12 @@ def with_return(connection: Connection, event: StoredEvent) -> StoredEvent:
         return event
     row = job(connection, found["jid"])
     more = {"fun": row.function if row else "", "fun_args": [], "cmd": "_return"}
-    more["return"] = _returned(connection, found["jid"], found["id"])
+    more["return"] = read_return(connection, found["jid"], found["id"])
     return replace(event, data={**more, **event.data})
 
 
-def _returned(connection: Connection, jid: str, system: str) -> Any:
+def read_return(connection: Connection, jid: str, system: str) -> Any:
+    """What a system returned; None if that cannot be read, or is not there."""
     packed = job_queries.body(connection, jid, system)
     if packed is None:
         return None

@@ -12,6 +12,7 @@ import msgspec
 from saltern.fleet.bus.tasks import end
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.hub import Hub
+from saltern.fleet.controller.job_events import runner_event
 from saltern.fleet.controller.reactor.options import REACTOR
 from saltern.fleet.reactor.calls import RunnerAnswer, RunnerCall
 from saltern.fleet.reactor.forms import Reaction
@@ -64,8 +65,7 @@ class RunnerProcesses:
     async def _run(self, call: RunnerCall) -> None:
         async with self._room:
             answer = await exchange(call, self.secret)
-        shown = answer.value if len(msgspec.json.encode(answer.value)) <= SHOWN else "too large to be shown"
-        data = {"return": answer.problem or shown, "success": not answer.problem}
+        data = {"return": answer.problem or shown(answer.value), "success": not answer.problem}
         await self._write_end(call, answer.problem, self._event(call, "ret", data))
         self._hub.wake()
 
@@ -79,12 +79,7 @@ class RunnerProcesses:
         log.error("what came of %s of %s could not be written", call.function, call.jid)
 
     def _event(self, call: RunnerCall, what: str, data: dict[str, object]) -> NewEvent:
-        """As Salt has it, without the arguments: they may hold secrets."""
-        base = {"runner": "run", "wheel": "wheel"}[call.kind]
-        around = {"fun": f"{call.kind}.{call.function}", "jid": call.jid, "user": REACTOR.name}
-        return NewEvent(
-            tag=f"salt/{base}/{call.jid}/{what}", data={**around, **data}, at=self._now(), cause=call.jid
-        )
+        return runner_event(call, what, data, user=REACTOR.name, now=self._now(), cause=call.jid)
 
     async def settle(self) -> None:
         """Return when all have ended."""
@@ -93,6 +88,11 @@ class RunnerProcesses:
     async def close(self) -> None:
         for task in [*self._tasks]:
             await end(task)
+
+
+def shown(value: object) -> object:
+    """A value as the event of its runner has it."""
+    return value if len(msgspec.json.encode(value)) <= SHOWN else "too large to be shown"
 
 
 async def exchange(call: RunnerCall, secret: str, program: str = PROGRAM) -> RunnerAnswer:

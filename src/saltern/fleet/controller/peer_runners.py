@@ -1,0 +1,107 @@
+"""Runners that systems ask for: each in a process of its own, which asks as that system."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from saltern.fleet.access.peers import Order
+from saltern.fleet.access.ports import Principal
+from saltern.fleet.bus.tasks import end
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.hub import Hub
+from saltern.fleet.controller.job_events import runner_event
+from saltern.fleet.controller.reactor.runners import AT_ONCE, exchange, shown
+from saltern.fleet.protocol.ids import new_jid
+from saltern.fleet.protocol.messages import PublishAnswer
+from saltern.fleet.reactor.calls import RunnerCall
+from saltern.fleet.store import audit
+from saltern.fleet.store.database import Connection
+from saltern.fleet.store.events import NewEvent, event_by_uid, store_events
+from saltern.fleet.store.peers import PREFIX
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+log = logging.getLogger(__name__)
+
+
+class Secrets(Protocol):
+    """Secrets of processes that the controller starts."""
+
+    def begin_internal(self, who: Principal) -> str: ...
+
+    def end_internal(self, secret: str) -> None: ...
+
+
+class PeerRunners:
+    """Starts them. The event of each end has what came of it, for whichever controller is asked."""
+
+    def __init__(self, calls: Calls, hub: Hub, socket: str, *, now: Callable[[], float]) -> None:
+        self.secrets: Secrets | None = None  # set when people can log in
+        self._calls = calls
+        self._hub = hub
+        self._socket = socket
+        self._now = now
+        self._room = asyncio.Semaphore(AT_ONCE)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def begin(self, who: Principal, order: Order, parent: str) -> str:
+        """Have one run, without waiting for its end; its number."""
+        if self.secrets is None or not self._socket:
+            what = "this controller has no socket for runners to ask it by"
+            raise OperationError(Diagnostic(code="runner-failed", what=what))
+        call = RunnerCall(
+            kind="runner",
+            function=order.function,
+            args=list(order.args),
+            kwargs=dict(order.kwargs),
+            controller=self._socket,
+            jid=new_jid(self._now()),
+        )
+        new = runner_event(call, "new", {}, user=who.name, now=self._now(), cause=parent)
+        await self._calls.write(_began, new, who.name, call)
+        self._hub.wake()
+        task = asyncio.create_task(self._run(who, call, self.secrets, parent))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return call.jid
+
+    async def _run(self, who: Principal, call: RunnerCall, secrets: Secrets, parent: str) -> None:
+        secret = secrets.begin_internal(who)
+        try:
+            async with self._room:
+                answer = await exchange(call, secret)
+        finally:
+            secrets.end_internal(secret)
+        data = {"return": answer.problem or shown(answer.value), "success": not answer.problem}
+        event = runner_event(call, "ret", data, user=who.name, now=self._now(), cause=parent)
+        named = replace(event, uid=_uid(who.name, call.jid))
+        try:
+            await self._calls.write(store_events, [named])
+        except OperationError as problem:
+            log.error("what came of %s of %s could not be written: %s", call.function, call.jid, problem)
+        self._hub.wake()
+
+    async def look(self, id_: str, jid: str) -> PublishAnswer:
+        """What came of a runner that this system has asked for; nothing until it has ended."""
+        found = await self._calls.read(event_by_uid, _uid(PREFIX + id_, jid))
+        if found is None:
+            return PublishAnswer(jid=jid)
+        return PublishAnswer(jid=jid, returns={"return": found.data.get("return")}, done=True)
+
+    async def close(self) -> None:
+        for task in [*self._tasks]:
+            await end(task)
+
+
+def _uid(user: str, jid: str) -> str:
+    return f"run {user}/{jid}"
+
+
+def _began(connection: Connection, event: NewEvent, user: str, call: RunnerCall) -> None:
+    store_events(connection, [event])
+    detail = {"jid": call.jid, "function": f"runner.{call.function}"}
+    audit.append(connection, user, "runner.run", detail, event.at)
