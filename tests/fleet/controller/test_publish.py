@@ -76,11 +76,11 @@ def test_returns_are_given_as_they_come_and_to_nobody_else(tmp_path: Path) -> No
             made = await ask(web1, function="test.echo", args=["x"], target="web2,db1", matcher="list")
             assert [job.user for job in web2.jobs] == ["system:web1"]
             assert await ask(web1, jid=made.jid) == PublishAnswer(jid=made.jid, systems=["db1", "web2"])
-            await web2.give(made.jid, body=b'"x"', size=3)
+            await web2.give(str(made.jid), body=b'"x"', size=3)
             await bench.index()
             half = await ask(web1, jid=made.jid)
             assert (half.returns, half.done) == ({"web2": {"ret": "x"}}, False)
-            await db1.give(made.jid, "refused", why="root says no", body=b"", size=0)
+            await db1.give(str(made.jid), "refused", why="root says no", body=b"", size=0)
             await bench.index()
             whole = await ask(web1, jid=made.jid)
             assert whole.returns == {"web2": {"ret": "x"}, "db1": {"ret": "root says no"}}
@@ -97,9 +97,9 @@ def test_a_return_that_is_too_large_leaves_room_for_the_others(tmp_path: Path) -
             web1, web2, db1 = await three(bench, publish={".*": [".*"]})
             made = await ask(web1, function="test.echo", target="web2,db1", matcher="list")
             large = msgspec.json.encode("x" * 710_000)
-            await db1.give(made.jid, body=large[:400_000], size=len(large), parts=2)
-            await db1.give(made.jid, part=1, body=large[400_000:], size=len(large), parts=2)
-            await web2.give(made.jid)
+            await db1.give(str(made.jid), body=large[:400_000], size=len(large), parts=2)
+            await db1.give(str(made.jid), part=1, body=large[400_000:], size=len(large), parts=2)
+            await web2.give(str(made.jid))
             await bench.index()
             found = await ask(web1, jid=made.jid)
             assert found.returns["web2"] == {"ret": True}
@@ -184,7 +184,7 @@ def test_jobs_that_call_each_other_end(tmp_path: Path) -> None:
             foreign = await ask(agents[0], function="test.ping", target="db1", parent=parent)
             assert not foreign.refused, "a job of another system is no parent"
             with bench.database.read() as connection:
-                row = job_queries.job(connection, foreign.jid)
+                row = job_queries.job(connection, str(foreign.jid))
             assert row is not None
             assert row.parent is None or row.parent == parent
 
