@@ -7,7 +7,8 @@ import re
 from msgspec.structs import fields
 
 from saltern.fleet.protocol.codec import MAX_DEPTH
-from saltern.fleet.protocol.messages import KIB, MESSAGES, VERSION, Message
+from saltern.fleet.protocol.message import VERSION, Message
+from saltern.fleet.protocol.messages import KIB, MESSAGES
 from saltern.fleet.protocol.streams import DAY, MIB, STREAMS, Stream
 from saltern.fleet.protocol.subjects import SUBJECTS, Role, grants, subjects_of
 from tools.reference.markdown import code, page, prose, shown, table

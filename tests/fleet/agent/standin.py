@@ -22,6 +22,7 @@ from saltern.fleet.identity.token import write_token
 from saltern.fleet.protocol.codec import Body, decode, unpack_body
 from saltern.fleet.protocol.envelope import Issuer
 from saltern.fleet.protocol.ids import new_jid
+from saltern.fleet.protocol.message import Message
 from saltern.fleet.protocol.messages import (
     Audience,
     Away,
@@ -29,7 +30,6 @@ from saltern.fleet.protocol.messages import (
     Control,
     Facts,
     Job,
-    Message,
     Progress,
     Received,
     Records,

@@ -19,6 +19,7 @@ from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.envelope import Issuer, Trust, certify, verify
 from saltern.fleet.protocol.ids import encode_id, new_nonce
 from saltern.fleet.protocol.keys import SealingKey, SigningKey
+from saltern.fleet.protocol.message import Message as AnyMessage
 from saltern.fleet.protocol.messages import (
     Alive,
     Certificate,
@@ -29,7 +30,6 @@ from saltern.fleet.protocol.messages import (
     SyncAnswer,
     SyncRequest,
 )
-from saltern.fleet.protocol.messages import Message as AnyMessage
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.store import job_queries, systems
 from saltern.fleet.store.database import Database, open_database

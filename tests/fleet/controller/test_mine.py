@@ -13,7 +13,7 @@ from tests.fleet.harness import run
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.envelope import verify
 from saltern.fleet.protocol.ids import new_nonce
-from saltern.fleet.protocol.messages import MineAnswer, MineRequest
+from saltern.fleet.protocol.peer_messages import MineAnswer, MineRequest
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.modules.lib.mine import Published, read_definition
 

@@ -17,7 +17,7 @@ from saltern.fleet.controller.peers import DEEPEST, PeerOptions
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.envelope import verify
 from saltern.fleet.protocol.ids import new_nonce
-from saltern.fleet.protocol.messages import PublishAnswer, PublishRequest
+from saltern.fleet.protocol.peer_messages import PublishAnswer, PublishRequest
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.store import job_queries
 from saltern.fleet.store.events import read_events

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from saltern.fleet.protocol import messages as m
+from saltern.fleet.protocol import peer_messages as p
 from saltern.fleet.protocol.envelope import Issuer, Trust, certify
 from saltern.fleet.protocol.keys import SealingKey, SigningKey
+from saltern.fleet.protocol.message import Message
 
 NOW = 1_800_000_000.0
 FLEET = "fleet-1"
@@ -28,7 +30,7 @@ ENVELOPE = ISSUER.issue(
     m.Job(jid=JID, function="test.ping"), m.Audience(ids=["web1"]), now=NOW, life=600, nonce="n1"
 )
 
-EXAMPLES: tuple[m.Message, ...] = (
+EXAMPLES: tuple[Message, ...] = (
     m.Job(
         jid=JID,
         function="state.apply",
@@ -128,7 +130,7 @@ EXAMPLES: tuple[m.Message, ...] = (
         question=b"\x81\xa5block\xa5disks",
     ),
     m.RenderAnswer(sealed=b"\x01box", problem="line 3: no such pillar key"),
-    m.MineRequest(
+    p.MineRequest(
         nonce="n4",
         store={"net.ip": ["10.0.0.1"]},
         function="net.ip",
@@ -139,8 +141,8 @@ EXAMPLES: tuple[m.Message, ...] = (
         remove=["old"],
         clear=True,
     ),
-    m.MineAnswer(data={"web1": ["10.0.0.1"]}, problem="x"),
-    m.PublishRequest(
+    p.MineAnswer(data={"web1": ["10.0.0.1"]}, problem="x"),
+    p.PublishRequest(
         nonce="n7",
         function="cmd.run",
         args=["uptime"],
@@ -151,7 +153,7 @@ EXAMPLES: tuple[m.Message, ...] = (
         parent=JID,
         jid="j2",
     ),
-    m.PublishAnswer(
+    p.PublishAnswer(
         jid=JID,
         systems=["web1", "web2"],
         returns={"web1": {"ret": "up 3 days", "out": "nested"}},

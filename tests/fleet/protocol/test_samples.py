@@ -12,7 +12,8 @@ from tests.fleet.protocol.examples import ENVELOPE, EXAMPLES, JID, NOW, TRUST
 
 from saltern.fleet.protocol.codec import decode, encode
 from saltern.fleet.protocol.envelope import verify
-from saltern.fleet.protocol.messages import KINDS, MESSAGES, Job, Message
+from saltern.fleet.protocol.message import Message
+from saltern.fleet.protocol.messages import KINDS, MESSAGES, Job
 
 SAMPLES = Path(__file__).parent / "samples"
 FILES = sorted(SAMPLES.rglob("*.json"))

@@ -47,12 +47,7 @@ from saltern.fleet.identity.membership import Membership
 from saltern.fleet.pillar.agent import AgentPillar
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.keys import SealingKey
-from saltern.fleet.protocol.messages import (
-    Alive,
-    Away,
-    SyncAnswer,
-    SyncRequest,
-)
+from saltern.fleet.protocol.messages import Alive, Away, SyncAnswer, SyncRequest
 from saltern.fleet.protocol.sealed_inputs import open_arguments
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.render.agent import AgentRender

@@ -9,7 +9,7 @@ from saltern.fleet.agent.clock import FleetClock
 from saltern.fleet.bus.ports import Bus
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.envelope import Trust
-from saltern.fleet.protocol.messages import Message
+from saltern.fleet.protocol.message import Message
 from saltern.fleet.protocol.subjects import SUBJECTS
 
 TIMEOUT = 15.0

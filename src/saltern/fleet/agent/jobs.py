@@ -23,7 +23,8 @@ from saltern.fleet.agent.task import Outcome, Task
 from saltern.fleet.bus.tasks import end
 from saltern.fleet.files.options import names_in
 from saltern.fleet.files.problems import NotFetched
-from saltern.fleet.protocol.messages import Job, Records, Return, Status
+from saltern.fleet.protocol.message import Status
+from saltern.fleet.protocol.messages import Job, Records, Return
 from saltern.fleet.protocol.sealed import SealBroken
 from saltern.fleet.protocol.verbs import verb_of
 

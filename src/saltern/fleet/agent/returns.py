@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from saltern.fleet.agent.spool import Entry
 from saltern.fleet.agent.task import PART, JobFolder, Outcome
-from saltern.fleet.protocol.messages import Records, Return, Status
+from saltern.fleet.protocol.message import Status
+from saltern.fleet.protocol.messages import Records, Return
 
 INTERRUPTED = 130  # the exit code of a command that was interrupted
 MOST = 8000  # characters of a reason

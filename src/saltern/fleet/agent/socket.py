@@ -22,7 +22,8 @@ from saltern.fleet.pillar.agent import answer_pillar
 from saltern.fleet.protocol.codec import BadMessage
 from saltern.fleet.protocol.envelope import Refused
 from saltern.fleet.protocol.ids import new_nonce
-from saltern.fleet.protocol.messages import Away, MineAnswer, MineRequest, PublishAnswer, PublishRequest
+from saltern.fleet.protocol.messages import Away
+from saltern.fleet.protocol.peer_messages import MineAnswer, MineRequest, PublishAnswer, PublishRequest
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LIMIT = 16 << 20  # bytes of a question: it may hold the return of a state

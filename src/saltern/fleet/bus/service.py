@@ -14,7 +14,8 @@ from saltern.fleet.bus.ports import Bus, Subscription
 from saltern.fleet.bus.ports import Message as Arrived
 from saltern.fleet.protocol.codec import BadMessage, decode
 from saltern.fleet.protocol.envelope import Issuer
-from saltern.fleet.protocol.messages import MESSAGES, Audience, Message
+from saltern.fleet.protocol.message import Message
+from saltern.fleet.protocol.messages import MESSAGES, Audience
 from saltern.fleet.protocol.subjects import SERVICES, SUBJECTS, Subject, is_own_reply
 
 ANSWER_LIFE = 300.0

@@ -23,7 +23,8 @@ from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.peers import PeerOptions
 from saltern.fleet.controller.reactor.options import ReactorOptions
 from saltern.fleet.controller.recover import generation, reader_name
-from saltern.fleet.controller.settings import ALL, ControllerSettings
+from saltern.fleet.controller.setting_readers import ALL
+from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.controller.ssh.desk import DeskOptions
 from saltern.fleet.controller.ssh.roster import usual_sources
 from saltern.fleet.files.conceal import Concealment

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import msgspec
 
 from saltern.fleet.controller.calls import Calls
-from saltern.fleet.protocol.messages import MESSAGES, MineAnswer, MineRequest
+from saltern.fleet.protocol.messages import MESSAGES
+from saltern.fleet.protocol.peer_messages import MineAnswer, MineRequest
 from saltern.fleet.store.mine import MineRow, put_mine, read_mine, remove_mine
 from saltern.fleet.store.systems import system
 from saltern.language.diagnostics import CompileError, OperationError

@@ -72,6 +72,8 @@ from saltern.fleet.store.database import Database
 from saltern.fleet.store.retention import LIMITS, Limit
 from saltern.fleet.store.systems import last_seen
 
+WOKEN = ("batches", "chains", "chain-plans", "reactor")  # work that follows from what happens
+
 
 class PartOptions(Struct, frozen=True, kw_only=True):
     """What the parts need to know beside the bus and the database."""
@@ -171,15 +173,13 @@ class Parts:
         self.ssh = self._ssh(now)
         self.seal = Seal(issuer, options.roots)
         self.fleet.reactor = self.reactor = self._reactor(now)
-        self.peers = self._peers(now)
+        runners = PeerRunners(self.calls, self.hub, options.reactor.socket, now=now)
+        self.peers = PeerDesk(self.calls, self.fleet, runners, options.peers, self.alarms.refuse, now=now)
         self.singletons = self._singletons(now)
-        self.hub.listeners.append(self.singletons["batches"].wake)
-        self.hub.listeners.append(self.singletons["chains"].wake)
-        self.hub.listeners.append(self.singletons["chain-plans"].wake)
+        self.hub.listeners += [self.singletons[name].wake for name in WOKEN]
         seams = self._seams()
         plans = PlanDesk(self.calls, seams, self.seal, now=now)
         self.fleet.chains = ChainDesk(self.calls, seams, plans, now=now)
-        self.hub.listeners.append(self.singletons["reactor"].wake)
         if self.render is not None:
             self.hub.listeners.append(self.render.wake)
         if self.ssh is not None:
@@ -192,11 +192,6 @@ class Parts:
         actor = Actor(self.fleet, planner, runners, now=now)
         rules = Rules(self.calls, options, now=now)
         return Reactor(options, rules, planner, actor, self.hub, now=now)
-
-    def _peers(self, now: Callable[[], float]) -> PeerDesk:
-        runners = PeerRunners(self.calls, self.hub, self.options.reactor.socket, now=now)
-        options, refused = self.options.peers, self.alarms.refuse
-        return PeerDesk(self.calls, self.fleet, runners, options, now=now, refused=refused)
 
     def _engine_options(self) -> dict[str, object]:
         """Options of the engine where it works for the controller: the roots of the fleet as directories."""

@@ -17,7 +17,7 @@ from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.job_events import runner_event
 from saltern.fleet.controller.reactor.runners import AT_ONCE, exchange, shown
 from saltern.fleet.protocol.ids import new_jid
-from saltern.fleet.protocol.messages import PublishAnswer
+from saltern.fleet.protocol.peer_messages import PublishAnswer
 from saltern.fleet.reactor.calls import RunnerCall
 from saltern.fleet.store import audit
 from saltern.fleet.store.database import Connection

@@ -22,7 +22,8 @@ from saltern.fleet.controller.peer_runners import PeerRunners
 from saltern.fleet.controller.reactor.returns import read_return
 from saltern.fleet.controller.service import Fleet
 from saltern.fleet.controller.submission import Submission
-from saltern.fleet.protocol.messages import MESSAGES, PublishAnswer, PublishRequest
+from saltern.fleet.protocol.messages import MESSAGES
+from saltern.fleet.protocol.peer_messages import PublishAnswer, PublishRequest
 from saltern.fleet.store import job_queries
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.peers import PREFIX, is_target_of, orders_above
@@ -60,9 +61,9 @@ class PeerDesk:
         fleet: Fleet,
         runners: PeerRunners,
         options: PeerOptions,
+        refused: Refuser,
         *,
         now: Callable[[], float],
-        refused: Refuser,
     ) -> None:
         self.access: Decider | None = None
         self.runners = runners

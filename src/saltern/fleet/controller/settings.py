@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
-from ipaddress import ip_network
 from typing import Any
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from saltern.config.files import Read, read
 from saltern.fleet.access.peers import PeerRules, read_peers
 from saltern.fleet.callbacks.reach import DENIED
+from saltern.fleet.controller import setting_readers as readers
 from saltern.fleet.controller.paths import ControllerPaths
-from saltern.fleet.reactor.rules import Rule, read_map
+from saltern.fleet.reactor.rules import Rule
 from saltern.fleet.store.retention import LIMITS, Limit
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 
-_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _DEFAULTS: dict[str, object] = {}
-ALL = "*"  # all environments
 
 
 class ControllerSettings(Struct, frozen=True, kw_only=True):
@@ -116,275 +112,152 @@ class Key(Struct, frozen=True, kw_only=True):
     about: str
 
 
-def _text(value: object) -> str:
-    if isinstance(value, str) and value.strip() and "\n" not in value:
-        return value.strip()
-    raise ValueError
-
-
-def _word(value: object) -> str:
-    if isinstance(value, str) and _WORD.fullmatch(value):
-        return value
-    raise ValueError
-
-
-def _number(least: int, most: int) -> Callable[[object], int]:
-    def reader(value: object) -> int:
-        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
-            return value
-        raise ValueError
-
-    return reader
-
-
-def _amount(least: float, most: float) -> Callable[[object], float]:
-    def reader(value: object) -> float:
-        if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
-            return float(value)
-        raise ValueError
-
-    return reader
-
-
-def _names(value: object) -> tuple[str, ...]:
-    several = value if isinstance(value, list) else [value]
-    if not several or not all(isinstance(one, str) and re.fullmatch(r"[\w.:%-]+", one) for one in several):
-        raise ValueError
-    return tuple(several)
-
-
-def _paths(value: object) -> tuple[str, ...]:
-    several = value if isinstance(value, list) else [value]
-    if not several:
-        raise ValueError
-    return tuple(_text(one) for one in several)
-
-
-def _bus(value: object) -> str:
-    for one in _text(value).split(","):
-        if urlsplit(one.strip()).scheme not in ("nats", "tls") or not urlsplit(one.strip()).hostname:
-            raise ValueError
-    return _text(value)
-
-
-def _database(value: object) -> str:
-    if urlsplit(_text(value)).scheme in ("sqlite", "postgresql", "postgres"):
-        return _text(value)
-    raise ValueError
-
-
-def _roots(value: object) -> dict[str, list[str]]:
-    if isinstance(value, str | list):
-        value = {"base": value}
-    if not isinstance(value, dict):
-        raise ValueError
-    roots = {str(name): [where] if isinstance(where, str) else where for name, where in value.items()}
-    for several in roots.values():
-        if not isinstance(several, list) or not all(isinstance(one, str) and one for one in several):
-            raise ValueError
-    return roots
-
-
-def _groups(value: object) -> dict[str, Any]:
-    if isinstance(value, dict) and all(isinstance(one, str | list) for one in value.values()):
-        return {str(name): one for name, one in value.items()}
-    raise ValueError
-
-
-def _where(value: object) -> dict[str, str]:
-    """Where the files of each environment are rendered; one word is meant for all."""
-    found = value if isinstance(value, dict) else {ALL: value}
-    if found and all(one in ("controller", "agent") for one in found.values()):
-        return {str(name): str(one) for name, one in found.items()}
-    raise ValueError
-
-
-def _repeat_limit(value: object) -> int:
-    """-1: no limit."""
-    if value in ("None", "none"):
-        return -1
-    return _number(1, 10**9)(value)
-
-
-def _mapping(value: object) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return {str(name): one for name, one in value.items()}
-    raise ValueError
-
-
-def _sources(value: object) -> list[Any]:
-    if isinstance(value, list) and all(isinstance(one, dict) and len(one) == 1 for one in value):
-        return value
-    raise ValueError
-
-
-def _reactor(value: object) -> tuple[Rule, ...] | str:
-    return _text(value) if isinstance(value, str) else read_map(value)
-
-
-def _strategy(value: object) -> str:
-    if value in ("smart", "recurse", "aggregate", "overwrite", "list", "none"):
-        return str(value)
-    raise ValueError
-
-
-def _transport(value: object) -> str:
-    if value in ("openssh", "asyncssh"):
-        return str(value)
-    raise ValueError
-
-
-def _flag(value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise ValueError
-
-
-def _pinned(value: object) -> dict[str, dict[str, Any]]:
-    if isinstance(value, dict) and all(isinstance(one, dict) for one in value.values()):
-        return {str(name): one for name, one in value.items()}
-    raise ValueError
-
-
-def _networks(value: object) -> tuple[str, ...]:
-    several = value if isinstance(value, list) else [value]
-    if not all(isinstance(one, str) for one in several):
-        raise ValueError
-    return tuple(str(ip_network(str(one), strict=False)) for one in several)
-
-
-def _security(value: object) -> str:
-    if value in ("none", "starttls", "tls"):
-        return str(value)
-    raise ValueError
-
-
-_PORT = _number(0, 65_535)
-_DAYS, _ROWS = _amount(0.01, 36_500), _number(100, 1_000_000_000)
+_PORT = readers.number(0, 65_535)
+_DAYS, _ROWS = readers.amount(0.01, 36_500), readers.number(100, 1_000_000_000)
 KEYS: dict[str, Key] = {
     "fleet": Key(
-        reader=_word, needs="one word", about="the name of the fleet, for good; made up at the first start"
+        reader=readers.word,
+        needs="one word",
+        about="the name of the fleet, for good; made up at the first start",
     ),
     "name": Key(
-        reader=_word, needs="one word", about="the name of this controller; by default that of the machine"
+        reader=readers.word,
+        needs="one word",
+        about="the name of this controller; by default that of the machine",
     ),
-    "host": Key(reader=_text, needs="an address", about="where the broker listens; `0.0.0.0` by default"),
+    "host": Key(
+        reader=readers.text, needs="an address", about="where the broker listens; `0.0.0.0` by default"
+    ),
     "port": Key(reader=_PORT, needs="a port", about="the port of the broker, for agents; 4222 by default"),
     "names": Key(
-        reader=_names,
+        reader=readers.names,
         needs="a list of host names or addresses",
         about="by which agents reach the broker; those of the machine by default",
     ),
     "database": Key(
-        reader=_database,
+        reader=readers.database,
         needs="sqlite:////path or postgresql://user@host/name",
         about="where the database is; a SQLite file by default",
     ),
     "bus": Key(
-        reader=_bus,
+        reader=readers.bus,
         needs="nats://HOST:PORT or tls://HOST:PORT",
         about="an existing NATS, in place of our own broker",
     ),
-    "bus_ca": Key(reader=_text, needs="a path", about="the CA of that NATS; those of the machine by default"),
+    "bus_ca": Key(
+        reader=readers.text, needs="a path", about="the CA of that NATS; those of the machine by default"
+    ),
     "broker.program": Key(
-        reader=_text, needs="a path", about="the nats-server to run, in place of the packaged one"
+        reader=readers.text, needs="a path", about="the nats-server to run, in place of the packaged one"
     ),
     "broker.store": Key(
-        reader=_number(1, 100_000), needs="a number of GiB", about="how much its streams may take"
+        reader=readers.number(1, 100_000), needs="a number of GiB", about="how much its streams may take"
     ),
     "cluster.host": Key(
-        reader=_text, needs="an address", about="where the broker listens for the other brokers"
+        reader=readers.text, needs="an address", about="where the broker listens for the other brokers"
     ),
     "cluster.port": Key(
         reader=_PORT, needs="a port", about="the port for the other brokers; 6222 by default"
     ),
     "cluster.routes": Key(
-        reader=_names, needs="a list of HOST:PORT", about="the brokers of all controllers, this one included"
+        reader=readers.names,
+        needs="a list of HOST:PORT",
+        about="the brokers of all controllers, this one included",
     ),
     "api.host": Key(
-        reader=_text, needs="an address", about="where the API listens with TLS; as the broker by default"
+        reader=readers.text,
+        needs="an address",
+        about="where the API listens with TLS; as the broker by default",
     ),
     "api.port": Key(reader=_PORT, needs="a port", about="the port of the API; 4510 by default"),
     "api.certificate": Key(
-        reader=_text, needs="a path", about="its certificate; one of the fleet's own CA by default"
+        reader=readers.text, needs="a path", about="its certificate; one of the fleet's own CA by default"
     ),
-    "api.key": Key(reader=_text, needs="a path", about="the key of that certificate"),
+    "api.key": Key(reader=readers.text, needs="a path", about="the key of that certificate"),
     "api.proxies": Key(
-        reader=_names, needs="a list of addresses", about="proxies whose headers are believed"
+        reader=readers.names, needs="a list of addresses", about="proxies whose headers are believed"
     ),
-    "api.prefix": Key(reader=_text, needs="a path", about="the path below which a proxy serves the API"),
+    "api.prefix": Key(
+        reader=readers.text, needs="a path", about="the path below which a proxy serves the API"
+    ),
     "api.console": Key(
-        reader=_flag, needs="true or false", about="whether the API also serves the console; true by default"
+        reader=readers.flag,
+        needs="true or false",
+        about="whether the API also serves the console; true by default",
     ),
-    "socket": Key(reader=_text, needs="a path", about="the UNIX socket of the API"),
+    "socket": Key(reader=readers.text, needs="a path", about="the UNIX socket of the API"),
     "file_roots": Key(
-        reader=_roots,
+        reader=readers.roots,
         needs="environments with directories",
         about="the files of the fleet; a root may be a git remote, `git+https://HOST/REPOSITORY@REF`",
     ),
     "pillar_roots": Key(
-        reader=_roots, needs="environments with directories", about="the pillar of the fleet"
+        reader=readers.roots, needs="environments with directories", about="the pillar of the fleet"
     ),
     "ext_pillar": Key(
-        reader=_sources,
+        reader=readers.sources,
         needs="a list of NAME: ARGUMENTS",
         about="pillar from elsewhere: functions in `_pillar` of the roots, `cmd_yaml`, `cmd_json`, `file`",
     ),
     "pillar_config": Key(
-        reader=_mapping,
+        reader=readers.mapping,
         needs="a mapping",
         about="the configuration of renderers and sources of pillar: `gpg_keydir`, `vault`, stores of sdb",
     ),
     "pillar_source_merging_strategy": Key(
-        reader=_strategy, needs="one of smart, recurse, aggregate, overwrite, list, none", about="as in Salt"
+        reader=readers.strategy,
+        needs="one of smart, recurse, aggregate, overwrite, list, none",
+        about="as in Salt",
     ),
-    "pillar_merge_lists": Key(reader=_flag, needs="true or false", about="as in Salt"),
+    "pillar_merge_lists": Key(reader=readers.flag, needs="true or false", about="as in Salt"),
     "pillar.seconds": Key(
-        reader=_amount(0, 86_400),
+        reader=readers.amount(0, 86_400),
         needs="0 to 86400 seconds",
         about="how long a compiled pillar counts while files and facts are the same",
     ),
     "pinned_grains": Key(
-        reader=_pinned,
+        reader=readers.pinned,
         needs="systems with grains",
         about="grains that count for the pillar whatever the system says, by its id",
     ),
     "render": Key(
-        reader=_where,
+        reader=readers.where,
         needs="controller or agent, for all environments or by environment",
         about="where state files are rendered; their text does not leave the controller if it renders them",
     ),
     "render_files": Key(
-        reader=_paths,
+        reader=readers.paths,
         needs="a list of globs",
         about="which files of such an environment no agent gets; by default `*.sls`, and templates outside of"
         " directories called `files` and `templates`",
     ),
     "delayed_repeat_limit": Key(
-        reader=_repeat_limit,
+        reader=readers.repeat_limit,
         needs="a number from 1 on, or None",
         about="how often one run may have a delayed block or SLS rendered here whose tag says nothing",
     ),
-    "nodegroups": Key(reader=_groups, needs="names with targets", about="as in Salt: `N@NAME` in a target"),
+    "nodegroups": Key(
+        reader=readers.groups, needs="names with targets", about="as in Salt: `N@NAME` in a target"
+    ),
     "roster": Key(
-        reader=_paths,
+        reader=readers.paths,
         needs="a path, or a list of paths",
         about="systems without an agent, reached over SSH: files and directories as `--roster` takes them;"
         " by default `roster` and `roster.d` beside this file",
     ),
     "ssh.known_hosts": Key(
-        reader=_text, needs="a path", about="the file of known host keys, in place of the user's"
+        reader=readers.text, needs="a path", about="the file of known host keys, in place of the user's"
     ),
     "ssh.accept_new_keys": Key(
-        reader=_flag,
+        reader=readers.flag,
         needs="true or false",
         about="whether keys of systems that are not known yet are accepted; changed ones never are",
     ),
     "ssh.connections": Key(
-        reader=_number(1, 10_000), needs="a number from 1 on", about="how many are open at a time"
+        reader=readers.number(1, 10_000), needs="a number from 1 on", about="how many are open at a time"
     ),
     "ssh.transport": Key(
-        reader=_transport,
+        reader=readers.transport,
         needs="openssh or asyncssh",
         about="openssh: the system's ssh; asyncssh: the library, without a process for each system",
     ),
@@ -419,35 +292,35 @@ KEYS: dict[str, Key] = {
         reader=_ROWS, needs="a number from 100 on", about="how many notifications are kept"
     ),
     "retention.trees": Key(
-        reader=_number(2, 10_000),
+        reader=readers.number(2, 10_000),
         needs="a number from 2 on",
         about="how many versions of the files of each environment are kept",
     ),
     "git.seconds": Key(
-        reader=_amount(0, 86_400), needs="0 to 86400 seconds", about="how often git remotes are asked"
+        reader=readers.amount(0, 86_400), needs="0 to 86400 seconds", about="how often git remotes are asked"
     ),
     "reactor": Key(
-        reader=_reactor,
+        reader=readers.reactor,
         needs="a list of 'TAG: [FILES]', or the path of a file with one",
         about="as in Salt: what follows from events, by globs of their tags; files are paths or `salt://`",
     ),
     "reactor_rate": Key(
-        reader=_amount(0.1, 10_000),
+        reader=readers.amount(0.1, 10_000),
         needs="a number from 0.1 on",
         about="how many reactions are done a second",
     ),
     "reactor_depth": Key(
-        reader=_number(1, 100),
+        reader=readers.number(1, 100),
         needs="a number from 1 to 100",
         about="how many reactions may follow from each other before they are stopped",
     ),
     "reactor_family": Key(
-        reader=_number(1, 100_000),
+        reader=readers.number(1, 100_000),
         needs="a number from 1 on",
         about="how many reactions one event may lead to in all, by way of the jobs that they start",
     ),
     "reactor_patience": Key(
-        reader=_amount(1, 604_800),
+        reader=readers.amount(1, 604_800),
         needs="1 to 604800 seconds",
         about="the age at which an event is too old to react to, after the controller was down",
     ),
@@ -463,33 +336,39 @@ KEYS: dict[str, Key] = {
         about="as in Salt: which systems may run which runners with `publish.runner`; without it none may",
     ),
     "sync.seconds": Key(
-        reader=_amount(5, 86_400), needs="5 to 86400 seconds", about="how often agents ask what they missed"
+        reader=readers.amount(5, 86_400),
+        needs="5 to 86400 seconds",
+        about="how often agents ask what they missed",
     ),
     "callbacks.allow": Key(
-        reader=_networks,
+        reader=readers.networks,
         needs="a list of addresses or networks",
         about="where webhooks may go although `callbacks.deny` has it, such as `10.0.0.5` or `127.0.0.0/8`",
     ),
     "callbacks.deny": Key(
-        reader=_networks,
+        reader=readers.networks,
         needs="a list of addresses or networks",
         about="where webhooks may not go, whatever a name leads to; by default this machine, link-local"
         " addresses (where clouds keep credentials), multicast and reserved ones",
     ),
     "callbacks.ca": Key(
-        reader=_text, needs="a path", about="the CAs of receivers; those of the machine by default"
+        reader=readers.text, needs="a path", about="the CAs of receivers; those of the machine by default"
     ),
-    "mail.host": Key(reader=_text, needs="a host", about="the mail server that takes notifications"),
+    "mail.host": Key(reader=readers.text, needs="a host", about="the mail server that takes notifications"),
     "mail.port": Key(reader=_PORT, needs="a port", about="its port; 25 by default, 465 with `tls`"),
     "mail.from": Key(
-        reader=_text, needs="an address", about="who notifications are from; `saltern@HOST` by default"
+        reader=readers.text, needs="an address", about="who notifications are from; `saltern@HOST` by default"
     ),
     "mail.security": Key(
-        reader=_security, needs="none, starttls or tls", about="how it is talked to; `starttls` by default"
+        reader=readers.security,
+        needs="none, starttls or tls",
+        about="how it is talked to; `starttls` by default",
     ),
-    "mail.user": Key(reader=_text, needs="a name", about="the name to log in there with"),
-    "mail.password_file": Key(reader=_text, needs="a path", about="the file that has the password"),
-    "mail.ca": Key(reader=_text, needs="a path", about="the CAs of it; those of the machine by default"),
+    "mail.user": Key(reader=readers.text, needs="a name", about="the name to log in there with"),
+    "mail.password_file": Key(reader=readers.text, needs="a path", about="the file that has the password"),
+    "mail.ca": Key(
+        reader=readers.text, needs="a path", about="the CAs of it; those of the machine by default"
+    ),
 }
 SECTIONS = {key.rpartition(".")[0] for key in KEYS if "." in key} | {"retention"}
 

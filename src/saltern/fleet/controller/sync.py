@@ -23,14 +23,7 @@ from saltern.fleet.controller.presence import PresenceBoard
 from saltern.fleet.controller.submission import written_size
 from saltern.fleet.identity.clones import Life, Verdict, find_twin, refusal
 from saltern.fleet.protocol.envelope import Issuer
-from saltern.fleet.protocol.messages import (
-    Audience,
-    Confirmed,
-    Facts,
-    Received,
-    SyncAnswer,
-    SyncRequest,
-)
+from saltern.fleet.protocol.messages import Audience, Confirmed, Facts, Received, SyncAnswer, SyncRequest
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.deliveries import mark_taken
 from saltern.fleet.store.events import NewEvent, store_events, stored_uids

@@ -22,13 +22,7 @@ from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.envelope import Trust, verify
 from saltern.fleet.protocol.ids import encode_id, new_nonce
 from saltern.fleet.protocol.keys import SigningKey
-from saltern.fleet.protocol.messages import (
-    EnrolAnswer,
-    EnrolClaim,
-    EnrolRequest,
-    RenewAnswer,
-    RenewRequest,
-)
+from saltern.fleet.protocol.messages import EnrolAnswer, EnrolClaim, EnrolRequest, RenewAnswer, RenewRequest
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.files import read, write

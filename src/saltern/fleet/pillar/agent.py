@@ -20,7 +20,8 @@ from saltern.fleet.protocol.codec import BadMessage
 from saltern.fleet.protocol.envelope import Refused
 from saltern.fleet.protocol.ids import new_nonce
 from saltern.fleet.protocol.keys import SealingKey
-from saltern.fleet.protocol.messages import Message, PillarAnswer, PillarRequest
+from saltern.fleet.protocol.message import Message
+from saltern.fleet.protocol.messages import PillarAnswer, PillarRequest
 from saltern.fleet.protocol.sealed import SealBroken, SealedFor, open_seal
 from saltern.system import atomic
 

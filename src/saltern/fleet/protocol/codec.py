@@ -9,7 +9,8 @@ from typing import TypeVar, cast
 
 import msgspec
 
-from saltern.fleet.protocol.messages import KINDS, MESSAGES, VERSION, Message
+from saltern.fleet.protocol.message import VERSION, Message
+from saltern.fleet.protocol.messages import KINDS, MESSAGES
 
 MAX_DEPTH = 64
 MAX_BODY = 64 * 1024 * 1024  # of a whole return, unpacked

@@ -18,20 +18,8 @@ from msgspec import Meta, Struct
 from saltern.fleet.protocol.codec import BadMessage, check_depth, decode, encode
 from saltern.fleet.protocol.ids import new_nonce
 from saltern.fleet.protocol.keys import SigningKey, is_signed
-from saltern.fleet.protocol.messages import (
-    KINDS,
-    MESSAGES,
-    VERSION,
-    Audience,
-    Certificate,
-    Envelope,
-    Jid,
-    Message,
-    Nonce,
-    Seconds,
-    Signed,
-    Word,
-)
+from saltern.fleet.protocol.message import VERSION, Jid, Message, Nonce, Seconds, Word
+from saltern.fleet.protocol.messages import KINDS, MESSAGES, Audience, Certificate, Envelope, Signed
 
 SKEW = 120.0  # seconds that two clocks may differ
 # Each kind of signature begins with its own text, so that none passes for one of another kind.

@@ -11,26 +11,21 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-VERSION = 1  # the newest ``v`` that is understood here
-
-Id = Annotated[str, Meta(min_length=1, max_length=255)]
-Jid = Annotated[str, Meta(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$")]
-Word = Annotated[str, Meta(max_length=255)]
-Text = Annotated[str, Meta(max_length=8192)]
-Digest = Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")]
-Nonce = Annotated[str, Meta(max_length=64)]
-Key = Annotated[bytes, Meta(min_length=32, max_length=32)]
-Signature = Annotated[bytes, Meta(min_length=64, max_length=64)]
-Count = Annotated[int, Meta(ge=0, le=2**53)]
-Seconds = Annotated[float, Meta(ge=0)]
-Status = Literal["returned", "failed", "refused", "expired", "cancelled", "indeterminate"]
-
-
-class Message(Struct, frozen=True, kw_only=True):
-    """What all messages have."""
-
-    v: Annotated[int, Meta(ge=1)] = 1
-
+from saltern.fleet.protocol.message import (
+    Count,
+    Digest,
+    Id,
+    Jid,
+    Key,
+    Message,
+    Nonce,
+    Seconds,
+    Signature,
+    Status,
+    Text,
+    Word,
+)
+from saltern.fleet.protocol.peer_messages import MineAnswer, MineRequest, PublishAnswer, PublishRequest
 
 # -- from controllers to agents: always inside a signed envelope -------------------------------
 
@@ -105,27 +100,6 @@ class RenderAnswer(Message, frozen=True, kw_only=True):
     """What a file or block became on the controller, sealed to the agent's key; or why it was refused."""
 
     sealed: bytes = b""
-    problem: Text = ""
-
-
-class MineAnswer(Message, frozen=True, kw_only=True):
-    """What other systems have put into the mine: by function, then by id."""
-
-    data: dict[str, Any] = {}
-    problem: Text = ""
-
-
-class PublishAnswer(Message, frozen=True, kw_only=True):
-    """The job or the runner that a system has asked for. ``systems``: who is expected to answer;
-    ``returns``: what those who have answered returned; ``done``: no more will come. ``refused``: no rule
-    allows it.
-    """
-
-    jid: Jid | None = None
-    systems: list[Id] = []
-    returns: dict[str, Any] = {}
-    done: bool = False
-    refused: Text = ""
     problem: Text = ""
 
 
@@ -286,40 +260,6 @@ class RenderRequest(Message, frozen=True, kw_only=True):
     question: bytes = b""
     previous: dict[str, Any] | None = None
     context: dict[str, Any] = {}
-
-
-class MineRequest(Message, frozen=True, kw_only=True):
-    """Put something into the mine (``store``, by function), remove it, or ask for what others have put there.
-
-    ``allowed``: for a function the target of those that may read it. ``clear``: what is not stored now is
-    removed.
-    """
-
-    nonce: Nonce
-    store: dict[str, Any] = {}
-    function: Word = ""
-    target: Text = ""
-    matcher: Word = "glob"
-    functions: list[Word] = []
-    allowed: dict[str, Any] = {}
-    remove: list[Word] = []
-    clear: bool = False
-
-
-class PublishRequest(Message, frozen=True, kw_only=True):
-    """Ask for a function on other systems, or with ``runner`` for a runner on a controller; with ``jid`` for
-    what came of one that was asked for before. ``parent`` is the job that asks.
-    """
-
-    nonce: Nonce
-    function: Word = ""
-    args: list[Any] = []
-    kwargs: dict[str, Any] = {}
-    target: Text = ""
-    matcher: Word = "glob"
-    runner: bool = False
-    parent: Jid | None = None
-    jid: Jid | None = None
 
 
 class Facts(Message, frozen=True, kw_only=True):
