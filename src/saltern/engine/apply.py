@@ -98,6 +98,7 @@ def execute(
         return _no_states(prepared.warnings)
     session.run.chunks = plan.chunks
     session.run.outbox.listen(on_event)
+    on_event = _with_fleet(session, on_event, jid)
     report = run(
         plan,
         caller=session.caller,
@@ -115,6 +116,16 @@ def execute(
         report.warnings = prepared.warnings
         report.unused = delays.unused()
     return report
+
+
+def _with_fleet(session: Session, on_event: EventSink | None, jid: str) -> EventSink | None:
+    """On a machine of a fleet the controllers hear of states, too."""
+    if not session.run.agent.is_there:
+        return on_event
+    from saltern.engine.state_events import StateEvents
+
+    settings = session.settings
+    return StateEvents(session.run.agent, settings.id, jid, every=settings.state_events, then=on_event)
 
 
 def apply(session: Session, request: Request, on_event: EventSink | None = None) -> Report:

@@ -21,7 +21,7 @@ LIMIT = 180  # seconds for a command
 class Site:
     """The fleet, and what its user types on the controller."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, **environment: str) -> None:
         self.base = directory
         self.env = {
             "PATH": os.environ["PATH"],
@@ -29,6 +29,7 @@ class Site:
             "SALTERN_STATE_DIR": str(directory / "own" / "state"),
             "SALTERN_CACHEDIR": str(directory / "own" / "cache"),
             "PYTHONDONTWRITEBYTECODE": "",
+            **environment,
         }
         self.fleet = LocalFleet(str(directory), self.env)
 
@@ -78,10 +79,12 @@ class Site:
 
 
 @contextmanager
-def site(systems: tuple[str, ...], files: Mapping[str, str], *, config: str = "") -> Iterator[Site]:
+def site(
+    systems: tuple[str, ...], files: Mapping[str, str], *, config: str = "", **environment: str
+) -> Iterator[Site]:
     """A fleet of these systems, with these files, until the end of the context."""
     directory = Path(tempfile.mkdtemp(prefix="so-")).resolve()  # short: it holds sockets
-    here = Site(directory)
+    here = Site(directory, **environment)
     try:
         here.write(files)
         if config:

@@ -1,8 +1,9 @@
-"""`publish` with real agents: jobs that a system asks for, by hand and in its state files."""
+"""What real agents send by themselves: jobs for each other (`publish`), and events of their states."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,6 +30,9 @@ peer_run:
 FILES = {
     "template.sls": "{% set found = salt['publish.publish']('db*', 'test.echo', 'hello', timeout=60) %}\n"
     "{% for id, up in found | dictsort %}\n{{ id }} says {{ up }}:\n  test.nop\n{% endfor %}\n",
+    "told.sls": "one:\n  test.succeed_with_changes:\n    - fire_event: shop/done\n\n"
+    "two:\n  test.nop:\n    - fire_event: true\n\nthree:\n  test.nop\n\n"
+    "hidden:\n  test.configurable_test_state:\n    - name: open sesame\n    - no_log: true\n",
     "plain.sls": "first:\n  test.succeed_with_changes\n",
     "orch/one.sls": "ping:\n  salt.function:\n    - name: test.ping\n    - tgt: db1\n",
 }
@@ -36,8 +40,19 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[Site]:
-    with site(("web1", "db1", "db2"), FILES, config=CONFIG + PEER) as found:
+    with site(("web1", "db1", "db2"), FILES, config=CONFIG + PEER, SALTERN_STATE_EVENTS="true") as found:
         yield found
+
+
+def events_of(client: Any, tag: str, least: int) -> list[Any]:
+    """Events with such tags, once there are so many of states: they follow the return of their job."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        found = client.session.get("/v1/events", after="0", tag=tag, limit=500)["items"]
+        if sum("prog" in one["tag"] or "state_result" in one["tag"] for one in found) >= least:
+            return list(found)
+        time.sleep(0.1)
+    raise AssertionError(found)
 
 
 def called(site_: Site, system: str, *words: str) -> Any:
@@ -89,3 +104,24 @@ def test_a_runner_is_run_on_the_controller(fleet: Site) -> None:
     assert called(fleet, "web1", "publish.runner", "manage.down") == {}
     found = called(fleet, "web1", "publish.runner", "state.orchestrate", "orch.one")
     assert found["retcode"] == 0
+
+
+def test_events_of_states_have_salts_tags_and_data(fleet: Site) -> None:
+    done = fleet.run("apply", "told", "--on", "db1", "--out", "json")
+    rows = {one["__id__"]: one for one in json.loads(done.stdout)["db1"].values()}
+    with fleet.fleet.client() as client:
+        jid = next(one["jid"] for one in client.jobs.list() if one["function"] == "state.apply")
+        events = events_of(client, f"salt/*/{jid}/*", 4)
+    found = {one["tag"]: one["data"] for one in events if one["system"] == "db1"}
+    assert [tag.partition(jid)[2] for tag in found if "/ret/" not in tag] == [
+        "/db1/shop/done",
+        "/db1/two",
+        "/prog/db1/2",
+        "/prog/db1/3",
+    ]
+    first, last = found[f"salt/state_result/{jid}/db1/shop/done"], found[f"salt/job/{jid}/prog/db1/3"]
+    assert {"cmd", "data", "id", "jid", "pretag", "tag"} <= first.keys()
+    assert (first["jid"], first["id"]) == (jid, "db1")
+    assert first["data"] == {"ret": rows["one"]}
+    assert last["data"]["len"] == 4
+    assert "sesame" not in json.dumps(events)
