@@ -21,6 +21,7 @@ RUNNERS: dict[str, str] = {
     "manage": "manage",
     "mine": "cache",
     "pillar": "pillar",
+    "reactor": "reactor",
     "salt": "remote",
     "saltutil": "files",
     "state": "states",

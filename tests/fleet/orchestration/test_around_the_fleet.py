@@ -1,8 +1,9 @@
-"""What real agents send by themselves: jobs for each other (`publish`), and events of their states."""
+"""A real fleet: jobs of systems for each other (`publish`), events of states, and runners about both."""
 
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -53,6 +54,11 @@ def events_of(client: Any, tag: str, least: int) -> list[Any]:
             return list(found)
         time.sleep(0.1)
     raise AssertionError(found)
+
+
+def answer(site_: Site, *words: str) -> Any:
+    """What a runner answers."""
+    return site_.data("runner", *words)["local"]
 
 
 def called(site_: Site, system: str, *words: str) -> Any:
@@ -125,3 +131,35 @@ def test_events_of_states_have_salts_tags_and_data(fleet: Site) -> None:
     assert first["data"] == {"ret": rows["one"]}
     assert last["data"]["len"] == 4
     assert "sesame" not in json.dumps(events)
+
+
+def test_rows_of_the_reactor_are_added_and_deleted_as_in_salt(fleet: Site) -> None:
+    assert answer(fleet, "reactor.list") == []
+    added = answer(fleet, "reactor.add", "shop/*", "reactors=/srv/reactor/shop.sls")
+    assert added == {"status": True, "comment": "Reactor added."}
+    again = answer(fleet, "reactor.add", "shop/*", "[/srv/other.sls]")
+    assert again == {"status": False, "comment": "Reactor already exists."}
+    assert answer(fleet, "reactor.list") == [{"shop/*": ["/srv/reactor/shop.sls"]}]
+    assert answer(fleet, "reactor.delete", "shop/*") == {"status": True, "comment": "Reactor deleted."}
+    gone = answer(fleet, "reactor.delete", "shop/*")
+    assert gone == {"status": False, "comment": "Reactor does not exists."}
+    assert answer(fleet, "reactor.is_leader") is True
+    assert answer(fleet, "reactor.set_leader") is True
+    refused = fleet.run("runner", "reactor.set_leader", "false")
+    assert refused.returncode != 0
+    assert "they agree on one by themselves" in refused.stderr
+
+
+def test_a_runner_waits_for_events_and_prints_them(fleet: Site) -> None:
+    command = fleet.command("runner", "state.event", "shop/*", "count=2")
+    with subprocess.Popen(command, env=fleet.env, cwd=fleet.base, stdout=subprocess.PIPE, text=True) as waits:
+        try:
+            while waits.poll() is None:  # it hears what happens after it has connected
+                fleet.run("events", "send", "shop/done", "{version: 7}")
+                fleet.run("events", "send", "other/done")
+            lines = (waits.stdout.read() if waits.stdout else "").splitlines()
+        finally:
+            waits.kill()
+    assert waits.returncode == 0
+    assert [line.split("\t")[0] for line in lines] == ["shop/done", "shop/done"]
+    assert json.loads(lines[0].split("\t")[1])["version"] == 7
