@@ -10,11 +10,15 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from saltern.fleet.access.local import user_name
+from saltern.fleet.access.ports import Principal
 from saltern.fleet.access.service import Access
+from saltern.fleet.access.sessions import Sessions
 from saltern.fleet.api.app import Site, make_app
 from saltern.fleet.api.server import ApiServer, Listen
 from saltern.fleet.bus.tasks import end
 from saltern.fleet.client.trust import ca_fingerprint
+from saltern.fleet.controller.broken_orchestrations import BrokenOrchestrations
 from saltern.fleet.controller.controller import Controller
 from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.reactor.options import REACTOR
@@ -26,6 +30,7 @@ from saltern.system.private import make_private
 
 Say = Callable[[str], None]
 FIRST_TOKEN = 86_400.0
+PROCESSES = b"the secrets of processes that this controller starts"
 _RELOADS: set[asyncio.Task[None]] = set()  # asyncio itself keeps no task alive
 
 
@@ -96,6 +101,7 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
     policy = os.path.join(os.path.dirname(paths.config), "policy.yaml")
     access = Access(controller.database, policy_file=policy, host=controller.identity.file.name)
     await _load_policy(access, say)
+    access.sessions.key = controller.identity.key.sign(PROCESSES)
     reactor = controller.parts.reactor.actor
     reactor.access, reactor.runners.secret = access, access.sessions.begin_internal(REACTOR)
     peers = controller.parts.peers
@@ -106,8 +112,23 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
     app = make_app(controller.parts.fleet, access, prefix=settings.api_prefix, ca=_text(ca), site=site)
     server = ApiServer(app, listen)
     await server.start()
+    sessions = access.sessions
+    broken = BrokenOrchestrations(
+        controller.parts.calls, path, partial(_person, sessions), sessions.begin_internal
+    )
+    controller.loops.spawn_once(broken.run())
     app.desk.url = f"https://{controller.broker.settings.names[0]}:{server.port}"
     return server
+
+
+def _person(sessions: Sessions, name: str) -> Principal:
+    """Who a name is now, with the rights that they have now."""
+    own = {f"local:{user_name(uid)}" for uid in (0, os.geteuid())}
+    if name == REACTOR.name:
+        return REACTOR
+    if name in own:
+        return Principal(name=name, roles=("admin",), via="internal")
+    return sessions.person(name)
 
 
 def _console(controller: Controller) -> Site:

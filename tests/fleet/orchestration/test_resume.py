@@ -141,6 +141,21 @@ def test_a_controller_that_is_away_is_waited_for(here: Site) -> None:
     assert lines(place)["web1"] == ["0", "1", "2", "3", "last"]
 
 
+def test_a_controller_that_starts_resumes_what_broke_before(here: Site) -> None:
+    place = str(here.base / "boot")
+    process = begin(here, "orch.parts", place)
+    until(lambda: lines(place).get("web1"))
+    here.fleet.end("controller")
+    assert kill(process)
+    here.fleet.start_controller()
+    jid = newest(here)
+    until(lambda: here.data("job", jid, "--tree")["ended"])
+    assert lines(place) == on_all("0", "1", "2", "3", "last")
+    rows = here.data("orchestrate", "--list")["local"]
+    assert next(row["status"] for row in rows if row["jid"] == jid) == "succeeded"
+    assert here.data("job", jid, "--tree")["user"].startswith("local:")
+
+
 @pytest.mark.skipif("CHAOS_SECONDS" not in os.environ, reason="make chaos")
 def test_killed_at_random_moments(here: Site) -> None:
     chance, end, number = random.Random(7), time.monotonic() + float(os.environ.get("CHAOS_SECONDS", "0")), 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
 from hmac import compare_digest
 from secrets import token_urlsafe
@@ -36,7 +37,8 @@ class Session(Struct, frozen=True, kw_only=True):
 class Sessions:
     def __init__(self, database: Database, policies: Policies) -> None:
         self.database, self.policies = database, policies
-        self._internal: dict[str, Principal] = {}  # by their secrets, which only live in this process
+        self.key = b""  # with one, secrets of processes are the same after a restart
+        self._internal: dict[str, Principal] = {}  # by the secrets of their processes
 
     def begin(self, name: str, source: str, groups: tuple[str, ...], now: float) -> Session:
         """Begin a session for a person who has proved who they are."""
@@ -59,14 +61,13 @@ class Sessions:
         return Session(secret=shown, name=name, expires=made.expires)
 
     def begin_internal(self, who: Principal) -> str:
-        """A secret for a process of the controller's own, which asks as this principal."""
-        secret = token_urlsafe(32)
+        """A secret for processes of the controller's own, which ask as this principal. They may outlive the
+        controller; the next one, with the same key, knows them by the same secret."""
+        secret = (
+            hmac.new(self.key, who.name.encode(), "sha256").hexdigest() if self.key else token_urlsafe(32)
+        )
         self._internal[secret] = who
         return secret
-
-    def end_internal(self, secret: str) -> None:
-        """The process has ended: its secret is worth nothing."""
-        self._internal.pop(secret, None)
 
     def end(self, who: Principal, now: float) -> None:
         """End the session that this person uses now."""

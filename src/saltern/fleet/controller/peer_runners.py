@@ -33,8 +33,6 @@ class Secrets(Protocol):
 
     def begin_internal(self, who: Principal) -> str: ...
 
-    def end_internal(self, secret: str) -> None: ...
-
 
 class PeerRunners:
     """Starts them. The event of each end has what came of it, for whichever controller is asked."""
@@ -70,12 +68,8 @@ class PeerRunners:
         return call.jid
 
     async def _run(self, who: Principal, call: RunnerCall, secrets: Secrets, parent: str) -> None:
-        secret = secrets.begin_internal(who)
-        try:
-            async with self._room:
-                answer = await exchange(call, secret)
-        finally:
-            secrets.end_internal(secret)
+        async with self._room:
+            answer = await exchange(call, secrets.begin_internal(who))
         data = {"return": answer.problem or shown(answer.value), "success": not answer.problem}
         event = runner_event(call, "ret", data, user=who.name, now=self._now(), cause=parent)
         named = replace(event, uid=_uid(who.name, call.jid))
