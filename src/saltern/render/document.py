@@ -209,3 +209,8 @@ def _declarations(text: str) -> tuple[dict[str, int], list[tuple[int, list[str]]
         elif found:
             exact.setdefault(found["id"], number)
     return exact, templates
+
+
+def forget_lines() -> None:
+    """Forget the texts whose lines were looked for."""
+    _declarations.cache_clear()

@@ -74,6 +74,11 @@ def _last_line(node: Any) -> int:
 _last: list[tuple[str, Any]] = []  # the texts that were looked into most recently, and their nodes
 
 
+def forget_texts() -> None:
+    """Forget the texts that were looked into."""
+    _last.clear()
+
+
 def _composed(text: str) -> Any:
     """The nodes of a text; None if it is empty, False if it cannot be composed."""
     for known, node in _last:

@@ -121,3 +121,8 @@ def _count(found: list[Diagnostic]) -> str:
     errors = sum(problem.severity is Severity.ERROR for problem in found)
     counts = ((errors, "error"), (len(found) - errors, "warning"))
     return ", ".join(f"{count} {word}{'s' * (count > 1)}" for count, word in counts if count)
+
+
+def forget_lines() -> None:
+    """Forget the lines that were shown."""
+    _masked.cache_clear()

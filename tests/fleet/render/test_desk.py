@@ -298,6 +298,7 @@ def test_blocks_are_kept_for_the_job_and_discarded_when_it_ends(tmp_path: Path) 
             await made.end(JIDS[0], "web2")
             assert made.rows() == (1, 0)
             assert not made.desk._answers
+            assert not made.desk._asked, "the processes were asked to forget it"
 
     run(scenario())
 

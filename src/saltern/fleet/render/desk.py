@@ -26,7 +26,7 @@ from saltern.fleet.protocol.messages import Job, RenderAnswer, RenderRequest
 from saltern.fleet.protocol.sealed import SealedFor, seal
 from saltern.fleet.render.pool import RenderPool
 from saltern.fleet.render.sealed import BadPack, packed, purpose_of, unpacked
-from saltern.fleet.render.sessions import RunSessions
+from saltern.fleet.render.sessions import RunSessions, run_name
 from saltern.fleet.render.task import SESSION, RenderResult, RenderTask
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.facts import facts_of
@@ -105,6 +105,7 @@ class RenderDesk:
         self._secret = secrets.token_bytes(32)
         self._answers: dict[Run, dict[str, asyncio.Task[RenderAnswer]]] = {}
         self._fresh: dict[Run, tuple[float, _Known]] = {}
+        self._asked: set[Run] = set()  # runs that processes know something of
         self._ended = asyncio.Event()
 
     async def answer(self, id_: str, request: RenderRequest) -> RenderAnswer:
@@ -211,6 +212,7 @@ class RenderDesk:
 
     async def _asked_process(self, known: _Known, run: Run, question: Question, name: str) -> RenderResult:
         """The process has scopes by the run, so a foreign one is never found there."""
+        self._asked.add(run)
         key = self._sessions.key(known.job, known.system.id, known.grains[0], question)
         task = RenderTask(key=key, question=msgspec.msgpack.encode(question), name=name)
         result = await self.pool.render(task)
@@ -252,9 +254,14 @@ class RenderDesk:
     async def discard_ended(self) -> None:
         """Discard the answers and the blocks of jobs that have ended."""
         self._fresh.clear()
-        if self._answers:
-            still = await self._calls.read(open_runs, list(self._answers))
-            self._answers = {run: found for run, found in self._answers.items() if run in still}
+        known = self._asked | set(self._answers)
+        if known:
+            gone = known - set(await self._calls.read(open_runs, list(known)))
+            self._answers = {run: found for run, found in self._answers.items() if run not in gone}
+            self._asked -= gone
+            names = [run_name(*run) for run in gone]
+            self._sessions.discard(names)
+            await self.pool.discard(names)
         await self._calls.write(remove_ended)
 
     async def close(self) -> None:

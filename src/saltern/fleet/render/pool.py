@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import zlib
+from collections.abc import Collection
 
 import msgspec
 
@@ -28,6 +29,13 @@ class RenderPool:
         """The result of a task; a process that hangs or dies is a problem of this task alone."""
         return await self._slots[zlib.crc32(task.key.encode()) % len(self._slots)].render(task)
 
+    async def discard(self, runs: Collection[str]) -> None:
+        """Have the processes forget what they know of runs that have ended, by how their keys begin."""
+        task = RenderTask(key="", question=b"", name="", ended=list(runs))
+        for slot in self._slots:
+            if runs and slot.is_running:
+                await slot.render(task)
+
     async def close(self) -> None:
         for slot in self._slots:
             await slot.close()
@@ -38,6 +46,10 @@ class _Slot:
         self._limit = limit
         self._turn = asyncio.Lock()
         self._process: WorkerProcess | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
 
     async def render(self, task: RenderTask) -> RenderResult:
         async with self._turn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -44,11 +44,16 @@ class RunSessions:
 
     def key(self, job: Job, id_: str, facts: str, question: Question) -> str:
         """The name of a session; another one after the facts have changed, or the pillar is to be renewed."""
-        run = f"{job.jid} {id_}"
+        run = run_name(job.jid, id_)
         if "pillar" in question.refresh:
             packed = msgspec.msgpack.encode(question)
             self._refreshed[run] = hashlib.sha256(packed).hexdigest()[:16]
-        return f"{run} {facts} {self._refreshed.get(run, '')}"
+        return f"{run}{facts} {self._refreshed.get(run, '')}"
+
+    def discard(self, runs: Collection[str]) -> None:
+        """Forget runs that have ended."""
+        for run in runs:
+            self._refreshed.pop(run, None)
 
     async def options(self, job: Job, id_: str, grains: bytes, key: str, known: dict[str, Any]) -> RunOptions:
         """``known`` is pillar of the system that is in no file; what the job gives goes over it."""
@@ -73,6 +78,11 @@ class RunSessions:
             extra=extra_options(pillar.config, pillar.ext_pillar),
             limit=self._limit,
         )
+
+
+def run_name(jid: str, id_: str) -> str:
+    """How the names of all sessions of a run begin."""
+    return f"{jid} {id_} "
 
 
 def given_pillar(known: dict[str, Any], job: Job) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Nothing here knows the network or the database.
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections import OrderedDict
 from io import StringIO
@@ -21,13 +22,16 @@ from saltern.journal.scope_codec import scope_in, scope_out
 from saltern.language import secrets
 from saltern.language.delayed import UNLIMITED, BlockScope
 from saltern.language.diagnostics import CompileError, SalternError
+from saltern.render import document, yaml_places
 from saltern.render.remote import Question, Sent, SentProblem
+from saltern.report import diagnostics
 from saltern.report.diagnostics import show
 
 log = logging.getLogger(__name__)
 
 MOST_RUNS = 128  # sessions that one process keeps
 FAILED = "render-failed"
+TEXTS = (yaml_places.forget_texts, document.forget_lines, diagnostics.forget_lines)  # what modules keep
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):
@@ -50,7 +54,7 @@ class RenderTask(Struct, frozen=True, kw_only=True):
     """One question of a run. ``run`` is only there if the process does not have the session yet.
 
     ``name``: what the scope of the answer is called. ``scopes``: those that were kept, by name, if the
-    process does not have them.
+    process does not have them. ``ended``: no question, but runs that have ended, by how their keys begin.
     """
 
     key: str
@@ -58,6 +62,7 @@ class RenderTask(Struct, frozen=True, kw_only=True):
     question: bytes
     name: str
     scopes: dict[str, bytes] = {}
+    ended: list[str] = []
 
 
 class RenderResult(Struct, frozen=True, kw_only=True):
@@ -86,6 +91,8 @@ class RunRenderers:
     def answer(self, task: RenderTask) -> RenderResult:
         """Answer a question; a problem of a template is an answer, too."""
         secrets.forget()  # those of the run before
+        if task.ended:
+            return self._discard(tuple(task.ended))
         try:
             renderer = self._renderer(task)
         except SalternError as problem:
@@ -105,6 +112,15 @@ class RunRenderers:
         except CompileError as problem:
             return _failed(problem, renderer.problems(problem).problems)
         return _result(sent, renderer.scopes.get(sent.scope))
+
+    def _discard(self, ended: tuple[str, ...]) -> RenderResult:
+        """Forget the texts and the pillar of runs that have ended."""
+        self._runs = OrderedDict((key, one) for key, one in self._runs.items() if not key.startswith(ended))
+        for forget in TEXTS:
+            forget()
+        if not self._runs:
+            gc.collect()  # a session is a knot of objects that know each other
+        return RenderResult()
 
     def _renderer(self, task: RenderTask) -> CallbackRenderer | None:
         renderer = self._runs.get(task.key)
