@@ -88,8 +88,33 @@ WRONG = {
     "positional args": ("a:\n  runner.x.y:\n    - args: [1, 2]", "keywords"),
     "bad type": ("a:\n  local.test.ping:\n    - tgt: x\n    - tgt_type: globb", "glob"),
     "no mapping": ("[1]", "no mapping"),
+    "keywords of text": ("a:\n  local.test.ping:\n    - tgt: x\n    - kwarg: test", "mapping of keywords"),
     "empty target": ("a:\n  local.test.ping:\n    - tgt: ''", "empty"),
 }
+
+
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.text("a.=- ", max_size=5))
+WORDS = st.sampled_from(["tgt", "tgt_type", "arg", "kwarg", "args", "order", "ret", "mods", "list", "x"])
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(WORDS, inner, max_size=3)),
+    max_leaves=8,
+)
+KINDS = st.sampled_from(
+    ["local.test.ping", "cmd.state.sls", "runner.x.y", "wheel.key.accept", "caller.a.b", "local"]
+)
+
+
+@given(
+    st.one_of(
+        VALUES,
+        st.dictionaries(WORDS, st.one_of(VALUES, st.dictionaries(KINDS, VALUES, max_size=2)), max_size=2),
+    )
+)
+def test_whatever_a_file_renders_to_is_read_or_reported(data: object) -> None:
+    found, wrong = read_reactions(data, lambda path: len(path))
+    assert all(isinstance(one.kwargs, dict) and isinstance(one.args, list) for one in found)
+    assert all(one.why for one in wrong)
 
 
 def reactions_of(text: str) -> tuple[list[Reaction], list[str]]:

@@ -9,7 +9,7 @@ import pytest
 from tests.fleet.api.kit import Running, add_job, add_return, add_system, running_api
 
 from saltern.fleet.client.client import Client
-from saltern.fleet.runners.table import RUNNERS, WHEEL, about, names, run_runner, run_wheel
+from saltern.fleet.runners.table import RUNNERS, WHEEL, about, names, run_runner, run_wheel, unknown_name
 from saltern.language.diagnostics import OperationError
 
 STATES = (
@@ -114,3 +114,11 @@ def test_every_runner_says_what_it_does(table: dict[str, str]) -> None:
 def test_what_needs_a_process_says_so(ask: Client) -> None:
     with pytest.raises(OperationError, match=r"state.orchestrate cannot be run here"):
         run_runner("state.orchestrate", ["web"], {}, ask)
+
+
+def test_a_name_that_is_none_is_reported_before_it_is_run() -> None:
+    assert "did you mean 'state.orchestrate'" in unknown_name("runner", "state.orchestrat")
+    assert "did you mean 'key.accept'" in unknown_name("wheel", "key.acept")
+    assert "no wheel function" in unknown_name("wheel", "own.thing")
+    assert not unknown_name("runner", "own.thing"), "it may be one of the user's own"
+    assert not unknown_name("runner", "manage.up")

@@ -135,6 +135,8 @@ def _positional(given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     keywords = given.get("kwarg") or {}
     if isinstance(keywords, list):
         keywords = {name: inner for one in keywords if isinstance(one, dict) for name, inner in one.items()}
+    if not isinstance(keywords, dict):
+        raise _Bad(f"'kwarg' is a mapping of keywords ('NAME: VALUE'), not {keywords!r}")
     args: list[Any] = []
     for one in several:
         found = _WORD.fullmatch(one) if isinstance(one, str) else None

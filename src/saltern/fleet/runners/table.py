@@ -63,6 +63,15 @@ def names(table: Mapping[str, str] = RUNNERS) -> list[str]:
     return sorted(name for key in table for name in _functions(table, key))
 
 
+def unknown_name(kind: str, name: str) -> str:
+    """Why a name of one of our modules is no runner or wheel function; empty for all that may be one."""
+    table = {"runner": RUNNERS, "wheel": WHEEL}[kind]
+    if name in names(table) or (kind == "runner" and name.partition(".")[0] not in table):
+        return ""
+    problem = _unknown("runner" if kind == "runner" else "wheel function", table, name).diagnostics[0]
+    return f"{problem.what}; {problem.fix}"
+
+
 def about(name: str, table: Mapping[str, str] = RUNNERS) -> str:
     """The first line of its documentation."""
     found = _found(table, name)

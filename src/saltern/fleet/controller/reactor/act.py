@@ -15,6 +15,7 @@ from saltern.fleet.controller.reactor.runners import RunnerProcesses
 from saltern.fleet.controller.service import Fleet
 from saltern.fleet.controller.submission import Submission
 from saltern.fleet.reactor.forms import Reaction
+from saltern.fleet.runners.table import unknown_name
 from saltern.fleet.store.reactions import DONE, FAILED, RUNNING
 from saltern.language.diagnostics import Diagnostic, OperationError
 
@@ -63,7 +64,7 @@ class Actor:
         try:
             if one.kind != "local":
                 await self._permit(one, f"{one.kind}.{one.function}")(())
-                return [], ""
+                return [], unknown_name(one.kind, one.function) if one.kind in ("runner", "wheel") else ""
             systems = await self._fleet.resolve(one.target)
             if not systems:
                 return [], f"no accepted system matches {one.target!r}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 from saltern.language.result import Outcome, Result, SubResult, would_change
@@ -12,6 +14,7 @@ from saltern.modules.api.params import Ignored
 from saltern.modules.lib.orchestration.calls import make_call, system_list
 from saltern.modules.lib.orchestration.targets import compound
 
+_FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 SHOWN = 200  # characters of a value in the comment of a sub state
 
 
@@ -79,6 +82,9 @@ def function(
               - systemctl restart postgresql
         ```
     """
+    if not _FUNCTION.fullmatch(name):
+        fix = "give it as 'name'; without one the ID of the state is taken"
+        return Result(outcome=Outcome.FAILED, comment=f"{name!r} is not the name of a function: {fix}")
     if ctx.test:
         return would_change(f"Function {name} would be executed on target {tgt}")
     may_fail, warnings = system_list(fail_minions, "fail_minions")
