@@ -27,6 +27,7 @@ import msgspec
 import saltern.cli.main
 import saltern.render
 import saltern.report
+from saltern.cli.streams import keep_order
 
 SALTERN = [sys.executable, "-m", "saltern"]
 MEMORY = 3 << 30
@@ -173,6 +174,8 @@ def _child(argv: list[str], files: list[int], base: Path, user: int, env: Mappin
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.__stderr__ = sys.stderr  # who holds it keeps its file open
+    keep_order()  # as the program does when it begins
     os.chdir(base)
     os.environ.clear()
     os.environ.update(env)

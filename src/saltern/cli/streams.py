@@ -6,12 +6,14 @@ import sys
 from io import TextIOWrapper
 from typing import TextIO
 
+from saltern.language import secrets
+
 
 class OrderedError(TextIOWrapper):
-    """Standard error. Whatever standard output still holds back is written first.
+    """Standard error, without secrets: a module prints there what it likes.
 
-    Python keeps standard output back where it is a pipe or a file, and standard error never: a line of it
-    would stand before what was printed long before.
+    Whatever standard output still holds back is written first. Python keeps that back where it is a pipe or a
+    file, and standard error never: a line of it would stand before what was printed long before.
     """
 
     def __init__(self, before: TextIO, error: TextIO) -> None:
@@ -25,9 +27,9 @@ class OrderedError(TextIOWrapper):
             self._before.flush()
         except (OSError, ValueError):
             pass  # who ends the process flushes again, and reports it
-        count = super().write(text)
+        super().write(secrets.mask(text))
         self.flush()  # half a line, too
-        return count
+        return len(text)
 
 
 def keep_order() -> None:

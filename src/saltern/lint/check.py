@@ -12,6 +12,7 @@ from saltern.engine.options import bounds, compiler_options
 from saltern.engine.request import Request
 from saltern.engine.session import Session
 from saltern.language.diagnostics import Diagnostic, PillarError
+from saltern.language.masked_problem import masked_problem
 from saltern.language.source import SlsRef
 from saltern.lint.files import KeptLoader
 from saltern.lint.findings import Edit, Findings
@@ -81,7 +82,8 @@ def check(
     for walk in walks:
         found.take(walk.found)
     _add_edits(found, pages)
-    problems = {_noted(one, held.get(before, ())): before for one, before in _wanted(found, choices, loaders)}
+    wanted = _wanted(found, choices, loaders)
+    problems = {masked_problem(_noted(one, held.get(before, ()))): before for one, before in wanted}
     return Checked(
         problems=list(problems),
         edits={one: found.edits[before] for one, before in problems.items() if before in found.edits},

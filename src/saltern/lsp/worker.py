@@ -13,7 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.engine.session import Session
+from saltern.language import secrets
 from saltern.language.diagnostics import CompileError, Diagnostic, PillarError, SalternError, Severity
+from saltern.language.masked_problem import masked_problem
 from saltern.lint.check import Checked
 from saltern.lint.findings import Edit
 from saltern.system.guard import REFUSED
@@ -76,10 +78,10 @@ def answer(question: Question) -> CheckReply:
             layers = _confined(question)
         return replace(_checked(question), layers=layers)
     except SalternError as problem:
-        problems = [_problem(one, None) for one in problem.diagnostics]
+        problems = [_problem(masked_problem(one), None) for one in problem.diagnostics]
         return CheckReply(problems=problems, stopped=_kind(problem), layers=layers)
     except Exception as problem:
-        return CheckReply(failed=f"{type(problem).__name__}: {problem}", layers=layers)
+        return CheckReply(failed=secrets.mask(f"{type(problem).__name__}: {problem}"), layers=layers)
 
 
 def _kind(problem: SalternError) -> Literal["pillar", "compile", "surroundings"]:

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from msgspec import Struct
 
+from saltern.language import secrets
 from saltern.language.result import Result, failed
 from saltern.system.signals import disturbed, end_at_once, signal, undisturbed
 
@@ -20,6 +21,13 @@ class Job(Struct):
     pid: int
     pipe: int
     received: bytearray
+
+
+class Answer(Struct, frozen=True):
+    """What a process sends: a result, and the secrets that were first read in it."""
+
+    result: Result
+    secrets: list[str]
 
 
 class Pool:
@@ -104,11 +112,12 @@ class Pool:
         del self._jobs[job.index]
         status = os.waitpid(job.pid, 0)[1]
         try:
-            result: object = pickle.loads(bytes(job.received)) if not status else None
+            answer: object = pickle.loads(bytes(job.received)) if not status else None
         except Exception:
-            result = None
-        if isinstance(result, Result):
-            return result
+            answer = None
+        if isinstance(answer, Answer):
+            secrets.add(answer.secrets)
+            return answer.result
         killed = os.WIFSIGNALED(status)
         how = f"signal {os.WTERMSIG(status)}" if killed else f"code {os.WEXITSTATUS(status)}"
         return failed(f"the process of this state ended without an answer ({how})")
@@ -123,10 +132,13 @@ def _answer(work: Callable[[], Result], reader: int, writer: int, before: set[in
         end_at_once()
         disturbed(before)
         os.close(reader)
+        known = len(secrets.values())
         try:
-            _send(writer, pickle.dumps(work()))
+            answer = pickle.dumps(Answer(work(), secrets.values()[known:]))
         except BaseException as problem:
-            _send(writer, pickle.dumps(failed(f"the answer of this state was lost: {problem}")))
+            lost = failed(secrets.mask(f"the answer of this state was lost: {problem}"))
+            answer = pickle.dumps(Answer(lost, secrets.values()[known:]))
+        _send(writer, answer)
         code = 0
     finally:
         os._exit(code)
