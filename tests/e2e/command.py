@@ -174,7 +174,7 @@ def _child(argv: list[str], files: list[int], base: Path, user: int, env: Mappin
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.__stderr__ = sys.stderr  # who holds it keeps its file open
+    held = sys.stderr  # or its file would be closed with it
     keep_order()  # as the program does when it begins
     os.chdir(base)
     os.environ.clear()
@@ -185,8 +185,8 @@ def _child(argv: list[str], files: list[int], base: Path, user: int, env: Mappin
         os.setgid(user)
         os.setuid(user)
     code = saltern.cli.main.run(argv)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr, held):
+        stream.flush()
     return code
 
 

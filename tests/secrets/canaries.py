@@ -12,7 +12,6 @@ import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 from urllib.parse import quote
 
 import msgspec
@@ -25,14 +24,14 @@ from tests.sources.vault_server import TOKEN, vault_server
 
 ORIGINS = ("gpg", "lines", "quoted", "text", "age", "nacl", "vault", "env", "yaml", "sqlite", "number")
 MAIN = r"""
-{% set quote = "'" %}
+{% set q, other = "'", "'\"'\"'" %}
 {% for origin in ORIGINS %}
 AT/{{ origin }}:
   file.managed:
     - contents: {{ ('user = app\nvalue = ' ~ pillar[origin] ~ '\n') | json }}
 'echo {{ origin }}':
   cmd.run:
-    - name: {{ ('echo "$WORD"; echo ' ~ quote ~ (pillar[origin] | string | replace(quote, "'\"'\"'")) ~ quote) | json }}
+    - name: {{ ('echo "$WORD"; echo ' ~ q ~ (pillar[origin] | string | replace(q, other)) ~ q) | json }}
     - env: [{WORD: {{ pillar[origin] | json }}}]
     - register: told_{{ origin }}
 again-{{ origin }}:
@@ -114,7 +113,7 @@ class Canaries:
         self.late = {
             name: f"z{secrets.token_hex(7)}" for name in ("LATE_PARALLEL", "LATE_FRAME", "LATE_FILE")
         }
-        self.vault_data = {"secret/web": {"vault": self.words["vault"]}}
+        self.vault_data: dict[str, dict[str, object]] = {"secret/web": {"vault": self.words["vault"]}}
         self.env = {"CANARY": self.words["env"], **self.late}
         self._write(ring, vault)
 
