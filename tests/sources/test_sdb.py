@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +15,7 @@ from types import ModuleType
 import msgspec
 import pytest
 from tests.e2e.command import Place
+from tests.sources.salt_gitfs import SALT
 from tests.sources.vault_server import TOKEN, vault_server
 
 from saltern.language import secrets
@@ -80,17 +84,109 @@ def test_vault_by_both_forms_of_its_addresses() -> None:
         secrets.forget()
 
 
-def test_a_key_ring_of_the_desktop_is_asked_by_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = ModuleType("keyring")
-    vars(module)["get_password"] = lambda service, key: f"{service}-{key}-value"
-    monkeypatch.setitem(sys.modules, "keyring", module)
-    try:
-        assert sdb.get("sdb://k/me", {"k": {"driver": "keyring", "service": "web"}}) == "web-me-value"
-    finally:
-        secrets.forget()
+class Ring(ModuleType):
+    """What the package keyring has, in memory."""
+
+    def __init__(self) -> None:
+        super().__init__("keyring")
+        self.kept: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, key: str) -> str | None:
+        return self.kept.get((service, key))
+
+    def set_password(self, service: str, key: str, value: str) -> None:
+        self.kept[service, key] = value
+
+    def delete_password(self, service: str, key: str) -> None:
+        del self.kept[service, key]
+
+
+@pytest.fixture
+def _forgotten() -> Iterator[None]:
+    yield
+    secrets.forget()
+
+
+@pytest.mark.usefixtures("_forgotten")
+def test_values_are_stored_found_and_removed_and_are_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ring = Ring()
+    monkeypatch.setitem(sys.modules, "keyring", ring)
+    monkeypatch.delenv("A_VARIABLE", raising=False)
+    with vault_server({"secret/app": {"other": "stays-here"}, "old/app": {"other": "goes-away"}}) as url:
+        vault = {"driver": "vault", "url": url, "auth": {"token": TOKEN}}
+        opts = {
+            "lite": {"driver": "sqlite3", "database": str(tmp_path / "s.db")},
+            "kv": {**vault, "patch": True},
+            "whole": vault,
+            "desk": {"driver": "keyring", "service": "web"},
+        }
+        for uri in ("sdb://lite/a b", "sdb://kv/secret/app?pw", "sdb://whole/old/app/pw", "sdb://desk/me"):
+            assert sdb.put(uri, "st0red-value", opts) is True
+            assert sdb.get(uri, opts) == "st0red-value"
+            assert secrets.mask("st0red-value") == "***"
+            assert sdb.delete(uri, opts) is True
+            assert sdb.delete(uri, opts) is False
+        assert sdb.get("sdb://kv/secret/app?other", opts) == "stays-here"
+        with pytest.raises(sdb.SdbError, match="nothing at"):
+            sdb.get("sdb://whole/old/app?other", opts)
+    assert not ring.kept
+    assert sdb.put("sdb://none/x", "y", opts) is False
+    assert sdb.delete("sdb://none/x", opts) is False
+    assert sdb.put("sdb://os/A_VARIABLE", "one", {"os": {"driver": "env"}}) == "one"
+    assert sdb.put("sdb://os/A_VARIABLE", "two", {"os": {"driver": "env"}}) == "one"
+    monkeypatch.delenv("A_VARIABLE")
+    for config, work in (("env", sdb.delete), ("yaml", sdb.delete)):
+        with pytest.raises(sdb.SdbError, match="deletes nothing"):
+            work("sdb://x/y", {"x": {"driver": config}})
+    with pytest.raises(sdb.SdbError, match="stores nothing"):
+        sdb.put("sdb://x/y", "z", {"x": {"driver": "yaml"}})
     monkeypatch.setitem(sys.modules, "keyring", None)
     with pytest.raises(sdb.SdbError, match="pip install keyring"):
         sdb.get("sdb://k/me", {"k": {"driver": "keyring"}})
+
+
+def test_a_password_is_made_once_and_kept(place: Place) -> None:
+    configured(place)
+    words = ("call", "sdb.get_or_set_hash", "sdb://lite/fresh", "length=20", "--out", "json")
+    first, again = (place.run(*words, "--show-secrets") for _ in range(2))
+    assert first.out == again.out
+    assert len(json.loads(first.out)["local"]) == 20
+    assert json.loads(place.run(*words).out)["local"] == "***"
+    assert (
+        json.loads(place.run("call", "sdb.set", "sdb://lite/k", "[1]", "--out", "json").out)["local"] is True
+    )
+    assert json.loads(place.run("call", "sdb.get", "sdb://none/k", "strict=True", "--out", "json").out or "1")
+
+
+def test_files_are_merged_and_traversed_as_in_salt(place: Place) -> None:
+    files = [place.base / "one.yaml", place.base / "two.yaml"]
+    files[0].write_text("db: {user: ann, ports: [1, 2]}\nlist: [{a: x-value}, {a: y-value}]\n")
+    files[1].write_text("db: {password: hidden-value, ports: [3]}\n")
+    profiles: dict[str, dict[str, object]] = {
+        "usual": {"driver": "yaml", "files": list(map(str, files))},
+        "over": {"driver": "yaml", "files": list(map(str, files)), "merge": {"strategy": "overwrite"}},
+    }
+    minion = {"file_client": "local", "root_dir": str(place.base / "salt-root"), **profiles}
+    place.write({"etc/minion": json.dumps(minion)})
+    keys = ("db", "db:user", "db:ports", "list:1:a", "list:7", "none", "db:none:x")
+    uris = [f"sdb://{profile}/{key}" for profile in profiles for key in keys]
+    program = (
+        "import json, sys, salt.config\nfrom salt.utils.sdb import sdb_get\n"
+        "opts = salt.config.minion_config(sys.argv[1])\n"
+        "print(json.dumps([sdb_get(uri, opts) for uri in json.load(sys.stdin)]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(place.base / "etc/minion")],
+        input=json.dumps(uris),
+        env={**os.environ, "PYTHONPATH": str(SALT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert [sdb.get(uri, profiles) for uri in uris] == json.loads(done.stdout.splitlines()[-1])
 
 
 @pytest.mark.parametrize(

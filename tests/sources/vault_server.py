@@ -32,8 +32,17 @@ class _Vault(http.server.BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path == "/v1/auth/approle/login" and body == {"role_id": ROLE, "secret_id": SECRET}:
             self._send(200, {"auth": {"client_token": TOKEN, "lease_duration": 60}})
+        elif self.headers.get("X-Vault-Token") == TOKEN:
+            key, version = self._key(self.path.removeprefix("/v1/"))
+            self.data[key] = body["data"] if version == 2 else body
+            self._send(200, {"data": {"version": 2}})
         else:
             self._send(400, {"errors": ["invalid role or secret ID"]})
+
+    def do_DELETE(self) -> None:
+        self.data.pop(self._key(self.path.removeprefix("/v1/"))[0], None)
+        self.send_response(204)
+        self.end_headers()
 
     def _mount(self, path: str) -> tuple[int, object]:
         for name, version in STORES.items():
@@ -43,13 +52,18 @@ class _Vault(http.server.BaseHTTPRequestHandler):
         return 403, {"errors": ["preflight capability check returned 403"]}
 
     def _value(self, path: str) -> tuple[int, object]:
+        key, version = self._key(path)
+        if key not in self.data:
+            return 404, {"errors": []}
+        value = self.data[key]
+        return 200, {"data": {"data": value, "metadata": {"version": 1}} if version == 2 else value}
+
+    def _key(self, path: str) -> tuple[str, int]:
         for name, version in STORES.items():
             prefix = f"{name}/data/" if version == 2 else f"{name}/"
-            key = f"{name}/{path.removeprefix(prefix)}"
-            if path.startswith(prefix) and key in self.data:
-                value = self.data[key]
-                return 200, {"data": {"data": value, "metadata": {"version": 1}} if version == 2 else value}
-        return 404, {"errors": []}
+            if path.startswith(prefix):
+                return f"{name}/{path.removeprefix(prefix)}", version
+        return "", 0
 
     def _send(self, code: int, body: object) -> None:
         data = json.dumps(body).encode()

@@ -19,6 +19,10 @@ class VaultError(Exception):
     """Vault cannot be asked, or refuses; the text holds no secret."""
 
 
+class NothingThere(VaultError):
+    """There is nothing at a path."""
+
+
 class Vault:
     """One server, as ``vault`` in the configuration describes it: as Salt has it, in its older form, too."""
 
@@ -40,15 +44,35 @@ class Vault:
 
     def read(self, path: str) -> dict[str, Any]:
         """The values at a path. Raises ``VaultError``; what does not exist is one, too."""
+        found = self.find(path)
+        if found is None:
+            raise VaultError(f"there is nothing at {path.strip('/')!r}")
+        return found
+
+    def find(self, path: str) -> dict[str, Any] | None:
+        """The values at a path, if there are any. Raises ``VaultError``."""
+        where, version = self._where(path)
+        try:
+            data = self._ask("GET", where).get("data") or {}
+        except NothingThere:
+            return None
+        found = data.get("data") if version == 2 else data
+        return found if isinstance(found, dict) else None
+
+    def write(self, path: str, values: Mapping[str, Any]) -> None:
+        """These values and no others, at a path. Raises ``VaultError``."""
+        where, version = self._where(path)
+        self._ask("POST", where, {"data": values} if version == 2 else values)
+
+    def remove(self, path: str) -> None:
+        self._ask("DELETE", self._where(path)[0])
+
+    def _where(self, path: str) -> tuple[str, int]:
+        """The path as the API has it, and the version of its store."""
         path = path.strip("/")
         mount, version = self._mount(path)
         inner = path.removeprefix(mount).strip("/")
-        where = f"{mount}/data/{inner}" if version == 2 and not inner.startswith("data/") else path
-        data = self._ask("GET", where).get("data") or {}
-        found = data.get("data") if version == 2 else data
-        if not isinstance(found, dict):
-            raise VaultError(f"there is nothing at {path!r}")
-        return found
+        return f"{mount}/data/{inner}" if version == 2 and not inner.startswith("data/") else path, version
 
     def _mount(self, path: str) -> tuple[str, int]:
         """The store that a path is in, and its version."""
@@ -80,8 +104,8 @@ class Vault:
             raise VaultError("there is no token for Vault: set auth in the configuration, or VAULT_TOKEN")
         return self._token
 
-    def _ask(self, method: str, path: str) -> dict[str, Any]:
-        return self._send(method, path, None, self._login())
+    def _ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        return self._send(method, path, body, self._login())
 
     def _send(self, method: str, path: str, body: object, token: str) -> dict[str, Any]:
         headers = {"X-Vault-Request": "true"}
@@ -95,9 +119,8 @@ class Vault:
                 found = json.loads(answer.read(MOST) or b"{}")
         except HTTPError as problem:
             problem.close()
-            raise VaultError(
-                _REFUSALS.get(problem.code, "Vault answered with {}").format(problem.code, path)
-            ) from None
+            what = _REFUSALS.get(problem.code, "Vault answered with {}").format(problem.code, path)
+            raise (NothingThere if problem.code == 404 else VaultError)(what) from None
         except (URLError, TimeoutError, OSError) as problem:
             why = getattr(problem, "reason", problem)
             raise VaultError(f"Vault at {self._url} cannot be reached: {why}") from None
@@ -115,7 +138,7 @@ class Vault:
 
 _REFUSALS = {
     400: "Vault refuses the request for {1!r}: are role_id and secret_id right?",
-    403: "Vault refuses to show {1!r} with this token",
+    403: "Vault refuses {1!r} with this token",
     404: "there is nothing at {1!r}",
     503: "Vault is sealed, or starts",
 }
