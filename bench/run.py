@@ -160,6 +160,16 @@ def check(work: str, rounds: int) -> int:
     return sum(line(*row) for row in found)
 
 
+def encrypted_pillar(work: str, rounds: int) -> int:
+    """A pillar of 1,000 encrypted values, beside one call of gpg."""
+    import encrypted
+
+    found = list(encrypted.rows(work, environment(work), rounds))
+    if not found:
+        print("W11.gpg1000            not measured: there is no gpg")
+    return sum(line(*row) for row in found)
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description="Measure saltern, and hold the ratios against the goals.")
     options.add_argument("--rounds", type=int, default=5)
@@ -191,6 +201,7 @@ def measure_more(work: str, rounds: int) -> int:
     missed = line("W4.jinja200 cold", cold_jinja(work, rounds), COLD_JINJA)
     missed += frames(work, rounds)
     missed += journal(work, rounds)
+    missed += encrypted_pillar(work, rounds)
     return missed + check(work, min(rounds, 3))  # Salt takes its time
 
 

@@ -9,10 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 from tests.fleet.harness import run
+from tests.secrets.keyring import indented, key_ring
+from tests.sources.repository import Repository
 
 from saltern.fleet.pillar.compile import PillarTask, compile_pillar
 from saltern.fleet.pillar.grain_targets import grains_of
 from saltern.fleet.pillar.pool import CompilerPool
+from saltern.language import secrets
+from saltern.language.secret_pillar import KEY
 
 SECRET = "hunter2-s3cret"
 
@@ -158,3 +162,32 @@ def test_a_process_that_hangs_or_dies_is_a_problem_of_one_system(tmp_path: Path)
         await pool.close()
 
     run(scenario())
+
+
+def test_pillar_from_git_is_decrypted_where_it_is_compiled_and_says_what_is_secret(tmp_path: Path) -> None:
+    """The controller has repository and key ring; a system gets data, and the list of what to mask."""
+    repository = Repository(tmp_path / "served" / "pillar.git")
+    with key_ring() as ring:
+        block = indented(ring.encrypted(SECRET))
+        repository.commit(
+            {"top.sls": "base: {'*': [db]}\n", "db.sls": f"#!yaml|gpg\npw: {block}\nuser: app\n"}
+        )
+        more = Repository(tmp_path / "served" / "more.git")
+        more.commit({"top.sls": "base: {'web*': [m]}\n", "m.sls": "more: {{ grains.role }}\n"})
+        options = {
+            "pillar_roots": {"base": [f"git+{repository.url}@main"]},
+            "file_roots": {"base": []},
+            "gpg_keydir": str(ring.path),
+            "cachedir": str(tmp_path / "cache"),
+        }
+        extra = {"ext_pillar": [{"git": [f"main {more.url}"]}], "git_pillar_base": "main"}
+        lost = {**options, "gpg_keydir": str(tmp_path / "none")}
+        try:
+            found = compiled(task(tmp_path, options=options, extra=extra))
+            broken = compile_pillar(task(tmp_path, options=lost))
+        finally:
+            secrets.forget()
+    assert found.pop(KEY) == [SECRET.encode()]
+    assert found == {"pw": SECRET, "user": "app", "more": "web"}
+    assert "db.sls:3" in broken.problem
+    assert SECRET not in broken.problem
