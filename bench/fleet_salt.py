@@ -69,28 +69,51 @@ class SaltFleet:
         self.transport = transport()
         self._states = states
         self._ports = {"publish": free_port(), "ret": free_port()}
-        self._running: list[subprocess.Popen[bytes]] = []
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    @property
+    def _running(self) -> list[subprocess.Popen[bytes]]:
+        return list(self._processes.values())
 
     def start(self, names: tuple[str, ...]) -> None:
-        self._spawn("salt-master", "master", MASTER, states=self._states)
+        self._configure("master", MASTER, states=self._states)
+        self._spawn("salt-master", "master")
         for name in names:
-            self._spawn("salt-minion", "minion", MINION, id=name)
+            self._configure("minion", MINION, id=name)
+            self._spawn("salt-minion", name)
         wait_for("all minions there", lambda: len(self.answers("test.ping")) == len(names))
 
-    def _spawn(self, program: str, kind: str, config: str, **values: object) -> None:
+    def _configure(self, kind: str, config: str, **values: object) -> None:
         folder = self.place / f"etc-{values.get('id', kind)}"
         folder.mkdir(parents=True)
-        template = config + self._more
-        text = template.format(
+        text = (config + self._more).format(
             place=self.place, transport=self.transport, **self._ports, **{"id": kind, **values}
         )
         (folder / kind).write_text(text)
-        with (folder / "log").open("wb") as log:
-            self._running.append(
-                subprocess.Popen(
-                    self._command(program, "-c", str(folder)), env=environment(), stdout=log, stderr=log
-                )
+
+    def _spawn(self, program: str, name: str, *before: str) -> None:
+        """Start a program with the configuration of ``name``; ``before`` are words before its command."""
+        folder = self.place / f"etc-{name}"
+        with (folder / "log").open("ab") as log:
+            self._processes[name] = subprocess.Popen(
+                [*before, *self._command(program, "-c", str(folder))],
+                env=environment(),
+                stdout=log,
+                stderr=log,
             )
+
+    def kill(self, name: str) -> None:
+        """Kill a minion and all that it has started, as a crash of its machine would."""
+        first = self._processes[name]
+        for pid in tree(first.pid):
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        first.wait()
+
+    def restart(self, name: str) -> None:
+        """Kill a minion and all that it has started, and start it anew."""
+        self.kill(name)
+        self._spawn("salt-minion", name)
 
     def _command(self, program: str, *words: str) -> list[str]:
         return [sys.executable, str(SALT / "bin" / program), *words]

@@ -1,4 +1,4 @@
-"""A real Salt master with two minions that run saltern by the extension, for all tests of this folder."""
+"""A real Salt master with three minions that run saltern by the extension, for all tests of this folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench.fleet_salt import SaltFleet, environment, is_there
+from bench.fleet_salt import SALT, SaltFleet, environment, is_there
 
 ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "saltext" / "src"
@@ -23,11 +23,34 @@ print(json.dumps(salt.client.LocalClient(config).cmd(target, function, words, ti
 """
 MORE = """\
 pillar_roots: {{base: [{place}/pillar]}}
+fileserver_list_cache_time: 0
 loop_interval: 1
+reactor:
+  - salt/minion/*/start: [{place}/resume.sls]
 saltern:
   program: {program}
-  options: {{state_dir: {place}/state-{id}}}
+  options:
+    state_dir: {place}/state-{id}
+    reboot_command: [touch, {place}/down-{id}]
+    chains_in_memory: true
+  returns: {{directory: {place}/returns-{id}, keep: 3}}
 """
+# All but web1, which continues by itself.
+REACTION = """\
+{% if data['id'] != 'web1' %}
+resume:
+  local.saltern.chain_continue:
+    - tgt: {{ data['id'] }}
+{% endif %}
+"""
+SCHEDULE = """\
+schedule:
+  saltern: {function: saltern.chain_continue, run_on_start: true, hours: 1, maxrunning: 1, return_job: false}
+"""
+MINIONS = ("web1", "web2", "web3")
+# A machine that can be rebooted: its process 1 and its /run are its own.
+MACHINE = ("unshare", "--pid", "--fork", "--mount", "--kill-child", "sh", "-c")
+BOOT = 'mount -t proc proc /proc && mount -t tmpfs tmpfs /run && exec "$@"'
 
 
 class Salt(SaltFleet):
@@ -80,6 +103,59 @@ class Salt(SaltFleet):
         done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
 
+    def _spawn(self, program: str, name: str, *before: str) -> None:
+        """Start a program; web3 is a machine of its own."""
+        super()._spawn(program, name, *(before or ((*MACHINE, BOOT, "sh") if name == "web3" else ())))
+
+    def runner(self, function: str, *words: str) -> Any:
+        """What a function of a runner returns."""
+        done = self.command("salt-run", function, *words, "--out", "json")
+        try:
+            return json.loads(done.stdout)
+        except ValueError:
+            raise AssertionError(f"salt-run {function}: {done.stdout}{done.stderr}") from None
+
+    @contextmanager
+    def chain(self, *words: str) -> Iterator[subprocess.Popen[str]]:
+        """``saltern chain … --via salt`` that has begun."""
+        command = [sys.executable, "-m", "saltern", "chain", *words, "--via", "salt"]
+        command += [
+            "--salt-config",
+            str(self.place / "etc-master"),
+            "--salt-run",
+            str(self.program("salt-run")),
+        ]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.place
+        ) as job:
+            try:
+                yield job
+            finally:
+                job.kill()
+
+    def chained(self, *words: str) -> tuple[int, Any]:
+        """The exit code of ``saltern chain … --via salt``, and its answer as data."""
+        with self.chain(*words, "--out", "json") as job:
+            output, errors = job.communicate()
+        assert output, errors
+        return job.returncode, json.loads(output)
+
+    def _configure(self, kind: str, config: str, **values: object) -> None:
+        super()._configure(kind, config, **values)
+        if values.get("id") == "web1":
+            with (self.place / "etc-web1" / "minion").open("a") as file:
+                file.write(SCHEDULE)
+
+    def program(self, name: str) -> Path:
+        """A program of Salt that finds its libraries."""
+        path = self.place / name
+        if not path.exists():
+            libraries = environment()["PYTHONPATH"]
+            command = f"env PYTHONPATH={libraries} {sys.executable} {SALT}/bin/{name}"
+            path.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+            path.chmod(0o755)
+        return path
+
     def write(self, name: str, text: str) -> None:
         """Write a file of the master's file roots."""
         path = self.place / "states" / name
@@ -91,15 +167,21 @@ class Salt(SaltFleet):
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Salt]:
     if not is_there():
         pytest.skip("needs root, and Salt in build/salt")
-    place = tmp_path_factory.mktemp("salt")
+    with running(tmp_path_factory.mktemp("salt")) as found:
+        yield found
+
+
+@contextmanager
+def running(place: Path) -> Iterator[Salt]:
+    """The master and its minions, with the extension synchronised."""
     for name in ("states", "pillar"):
         (place / name).mkdir()
     _fill(place)
-    salt = Salt(
-        place, place / "states", more=MORE.replace("{program}", str(Path(sys.executable).parent / "saltern"))
-    )
+    program = Path(sys.executable).parent / "saltern"
+    salt = Salt(place, place / "states", more=MORE.replace("{program}", str(program)))
     try:
-        salt.start(("web1", "web2"))
+        salt.start(MINIONS)
+        salt.runner("saltutil.sync_all")
         salt.ask("*", "saltutil.sync_all")
         yield salt
     finally:
@@ -111,5 +193,6 @@ def _fill(place: Path) -> None:
     subprocess.run(
         command, env={**os.environ, "PYTHONPATH": str(EXTENSION)}, check=True, stdout=subprocess.DEVNULL
     )
+    (place / "resume.sls").write_text(REACTION)
     (place / "pillar" / "top.sls").write_text("base:\n  '*': [who]\n")
     (place / "pillar" / "who.sls").write_text("who: {{ grains.id }}\n")

@@ -92,7 +92,7 @@ def test_saltern_is_installed_offline_in_an_environment_of_its_own(minion: Path,
 def test_state_files_are_applied_from_within_a_run_of_salt(minion: Path, tmp_path: Path) -> None:
     (tmp_path / "states" / "bad.sls").write_text("wrong:\n  cmd.run: [{name: exit 3}]\n")
     above, wrong, missing = apply(minion, "bad:\n  saltern.applied: []\nno.such:\n  saltern.applied: []\n")
-    assert above["result"] is False and above["comment"] == "1 states, 1 changed"
+    assert above["result"] is False and above["comment"] == "1 state, 1 changed"
     assert (wrong["result"], wrong["comment"]) == (False, 'Command "exit 3" run')
     assert missing["result"] is False and "no SLS is called 'no.such'" in missing["comment"]
 

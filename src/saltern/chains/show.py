@@ -43,6 +43,7 @@ def as_data(known: KnownLeg, settings: Settings) -> dict[str, object]:
         now[name] = {"status": Step.RUNNING.value, "comment": DOWN}
     return {
         "run": known.id,
+        "token": known.head.get("token", ""),
         "chain": plan.chain.name,
         "system": plan.system,
         "status": shown_status(known, at_work=at_work),

@@ -31,7 +31,7 @@ from saltern.cli.chain_document import (
 from saltern.cli.chain_file import read_text
 from saltern.cli.chain_inputs import INPUT_ROWS, given_inputs
 from saltern.cli.chain_output import drive_and_show, options_of, write_legs
-from saltern.cli.chain_rows import ACROSS_ROWS, SUBSCRIBE_ROWS
+from saltern.cli.chain_rows import ACROSS_ROWS, SALT_ROWS, SUBSCRIBE_ROWS
 from saltern.cli.from_options import session
 from saltern.cli.options import ON_ROWS, TREE_ROWS, output_rows
 
@@ -108,6 +108,10 @@ for an operator, 6 the machine goes down for a reboot"""
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
+    if args.via:
+        from saltern.cli.chain_salt import run_via_salt
+
+        return run_via_salt(args)
     if args.verb in LIBRARY_VERBS and not (args.verb == "show" and _is_run(args)):
         from saltern.cli.chain_library import run_library
 
@@ -277,6 +281,7 @@ LINE = CommandLine(
         *INPUT_ROWS,
         *ACROSS_ROWS,
         *SUBSCRIBE_ROWS,
+        *SALT_ROWS,
         Row(
             flag="--test",
             dest="test",

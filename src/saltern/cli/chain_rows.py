@@ -95,6 +95,33 @@ SUBSCRIBE_ROWS: tuple[Row, ...] = (
         help="the key of the signatures; without it one is made, and printed once",
     ),
 )
+VIA = "over a Salt master (with --via salt)"
+SALT_ROWS: tuple[Row, ...] = (
+    Row(
+        flag="--via",
+        dest="via",
+        metavar="WAY",
+        choices=("salt",),
+        group=VIA,
+        help="salt: run, status, runs and orders go through the Salt master of this machine",
+    ),
+    Row(
+        flag="--salt-config",
+        dest="salt_config",
+        metavar="DIR",
+        default="/etc/salt",
+        group=VIA,
+        help="the directory of the master's configuration (default: /etc/salt)",
+    ),
+    Row(
+        flag="--salt-run",
+        dest="salt_run",
+        metavar="PROGRAM",
+        default="",
+        group=VIA,
+        help="the salt-run to ask (default: the one in PATH)",
+    ),
+)
 AMOUNTS = ("canary", "max_in_flight", "max_failures", "max_unavailable", "quorum")
 SECONDS = ("soak", "leg_time", "deadline", "grace")
 FLAGS = ("count_away", "lockstep")

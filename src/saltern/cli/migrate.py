@@ -16,6 +16,7 @@ from saltern.cli.options import HUMAN_OR_JSON_ROW
 from saltern.config.files import Read, read
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.migration.build import TITLES, Finding, Migration, build_migration
+from saltern.migration.files import file_findings
 from saltern.migration.keys import CHANGED, SAME
 from saltern.report.text import emit, safe_line
 from saltern.report.yaml import dump
@@ -70,9 +71,12 @@ def main(argv: list[str]) -> int:
         raise OperationError(
             Diagnostic(code="migrate-from", what="there is nothing to migrate from", fix="add --from-salt")
         )
-    made = build_migration(*_configurations(args.salt_config), _minions(args.salt_config))
+    master, minion = _configurations(args.salt_config)
+    made = build_migration(master, minion, _minions(args.salt_config))
+    found = list(file_findings(master)) if master is not None else []
     if args.check and made.controller:
-        made = msgspec.structs.replace(made, findings=[*made.findings, *_checked(made.controller)])
+        found += _checked(made.controller)
+    made = msgspec.structs.replace(made, findings=[*made.findings, *found])
     if args.to:
         _write_files(made, args.to)
     _print(args, made)
@@ -104,14 +108,8 @@ def _minions(folder: str) -> dict[str, list[str]]:
 
 def _checked(controller: dict[str, object]) -> Iterator[Finding]:
     """What ``saltern check`` says of the state files in directories."""
-    given = controller["file_roots"]
-    roots = [
-        f"--file-root={env}={root}"
-        for env, some in (given.items() if isinstance(given, dict) else ())
-        for root in some
-        if os.path.isdir(root)
-    ]
-    if not roots:
+    roots = [*_roots(controller, "file_roots"), *_roots(controller, "pillar_roots")]
+    if not any(root.startswith("--file-root") for root in roots):
         return
     command = [sys.executable, "-P", "-m", "saltern", "check", "--out=json", *roots]
     done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False)
@@ -127,6 +125,17 @@ def _checked(controller: dict[str, object]) -> Iterator[Finding]:
         if one["severity"] == "error":
             where = f"{one['file']}:{one['line']}" if one["file"] else ""
             yield Finding(kind=CHANGED, what=one["message"], where=where, advice=one["fix"])
+
+
+def _roots(controller: dict[str, object], option: str) -> list[str]:
+    """The directories among the roots, as options of a command."""
+    given, flag = controller.get(option), option.removesuffix("s").replace("_", "-")
+    return [
+        f"--{flag}={env}={root}"
+        for env, some in (given.items() if isinstance(given, dict) else ())
+        for root in some
+        if os.path.isdir(root)
+    ]
 
 
 def _write_files(made: Migration, folder: str) -> None:

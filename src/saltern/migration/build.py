@@ -11,7 +11,19 @@ from saltern.config.foreign import is_foreign
 from saltern.config.options import OPTIONS
 from saltern.fleet.access.policy_text import policy_text
 from saltern.fleet.access.salt_acl import import_acl
-from saltern.migration.keys import CHANGED, MASTER, MINION, MISSING, NEEDLESS, SAME, Fate, fate_of
+from saltern.migration.git_roots import left_settings, roots_of
+from saltern.migration.keys import (
+    AGENT_KEYS,
+    CHANGED,
+    MASTER,
+    MINION,
+    MISSING,
+    NEEDLESS,
+    SAME,
+    Fate,
+    fate_of,
+    is_for_pillar,
+)
 
 TITLES = {
     SAME: "Works unchanged",
@@ -51,8 +63,13 @@ def build_migration(master: Read | None, minion: Read | None, minions: Mapping[s
     if master is not None:
         findings += _fates(master, MASTER)
         controller = {name: value for name, value in master.values.items() if _is_kept(name)}
-        controller["file_roots"] = _roots(master)
-        findings += _remote_settings(master)
+        controller["file_roots"] = roots_of(master.values)
+        if more := {name: value for name, value in master.values.items() if is_for_pillar(name)}:
+            controller["pillar_config"] = more
+        findings += [
+            Finding(kind=CHANGED, what=what, where=_where(master, "gitfs_remotes"), advice=advice)
+            for what, advice in left_settings(master.values)
+        ]
         made = import_acl(master.values)
         policy = policy_text(made.rules, made.login) if made.rules else ""
         findings += [
@@ -81,7 +98,7 @@ def _agent_options(minion: Read | None) -> dict[str, object]:
     return {
         name: value
         for name, value in minion.values.items()
-        if name in OPTIONS and name not in NOT_FOR_AGENTS and value is not None
+        if (name in OPTIONS or name in AGENT_KEYS) and name not in NOT_FOR_AGENTS and value is not None
     }
 
 
@@ -102,47 +119,11 @@ def _where(read: Read, *path: str) -> str:
     return str(mark) if mark else ""
 
 
-def _roots(master: Read) -> dict[str, list[str]]:
-    """The file roots, and the git remotes that can be roots as they are, for the environment ``base``."""
-    given = master.values.get("file_roots") or {"base": ["/srv/salt"]}
-    roots = {str(env): list(some) for env, some in given.items()} if isinstance(given, dict) else {}
-    backends = master.values.get("fileserver_backend") or ["roots"]
-    if isinstance(backends, list) and not {"git", "gitfs"} & set(map(str, backends)):
-        return roots
-    remotes = master.values.get("gitfs_remotes")
-    base = str(master.values.get("gitfs_base") or "master")
-    for remote in remotes if isinstance(remotes, list) else []:
-        address = next(iter(remote)) if isinstance(remote, dict) else str(remote)
-        roots.setdefault("base", []).append(f"{_git_address(str(address))}@{base}")
-    return roots
-
-
-def _remote_settings(master: Read) -> Iterator[Finding]:
-    """Remotes with settings of their own, which a root of the controller does not have."""
-    remotes = master.values.get("gitfs_remotes")
-    for remote in remotes if isinstance(remotes, list) else []:
-        for address, settings in remote.items() if isinstance(remote, dict) else ():
-            names = [name for one in settings or () if isinstance(one, dict) for name in one]
-            what = f"{', '.join(names)} of the git remote {address}"
-            advice = "the root in controller.yaml is the whole remote: set what you need there"
-            if names:
-                yield Finding(kind=CHANGED, what=what, where=_where(master, "gitfs_remotes"), advice=advice)
-
-
-def _git_address(address: str) -> str:
-    """Salt's address of a remote as one of a root."""
-    if "://" in address:
-        return f"git+{address}"
-    if address.startswith("/"):
-        return f"git+file://{address}"
-    host, _, path = address.partition(":")
-    return f"git+ssh://{host}/{path}"
-
-
 def _keys(minions: Mapping[str, list[str]]) -> Iterator[Finding]:
     for state, ids in minions.items():
         if ids:
             some = ", ".join(ids[:10]) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")
             advice = "saltern fleet tokens new; then on each: saltern agent join TOKEN --id ID"
             advice = advice if state == "accepted" else "these were not accepted by the master"
-            yield Finding(kind=CHANGED, what=f"{len(ids)} minions with {state} keys: {some}", advice=advice)
+            amount = "1 minion" if len(ids) == 1 else f"{len(ids)} minions"
+            yield Finding(kind=CHANGED, what=f"{amount} with {state} keys: {some}", advice=advice)

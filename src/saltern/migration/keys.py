@@ -18,12 +18,16 @@ _AS_IS = Fate(SAME)
 _NATS = Fate(NEEDLESS, "agents connect to the controller's broker; see port and host in controller.yaml")
 _KEYS = Fate(CHANGED, "systems join with a token: saltern fleet tokens")
 _LOGS = Fate(NEEDLESS, "logs go to the journal of systemd")
-_REACTOR = Fate(MISSING, "keep the master for its reactions, or call the API from what hears the event")
+_ENGINES = Fate(MISSING, "keep the master for its engines, or send events: saltern events send")
 _RETURNERS = Fate(CHANGED, "all returns are in the controller's database; the API has them")
-_BEACONS = Fate(MISSING, "keep the minion for its beacons")
-_MINE = Fate(MISSING, "use the facts of systems (saltern fleet facts) or pillar in its place")
+_AGENT = Fate(SAME, "in agent.yaml")
+_PILLAR = Fate(CHANGED, "moved below pillar_config in controller.yaml")
+_GIT = Fate(
+    CHANGED, "git remotes are roots in file_roots of controller.yaml: git+https://HOST/REPOSITORY@REF"
+)
+_MASTER_SCHEDULE = Fate(CHANGED, "saltern schedule add: docs/guides/windows-and-schedules.md")
 _CLOUD = Fate(MISSING, "keep the master for it")
-_SITES = Fate(MISSING, "there are no sites: every agent connects to a controller's broker")
+_SITES = Fate(CHANGED, "a place with a broker of its own is a site: docs/guides/sites.md")
 _TUNING = Fate(NEEDLESS, "it tunes Salt itself")
 
 MASTER: dict[str, Fate] = {
@@ -34,16 +38,24 @@ MASTER: dict[str, Fate] = {
     "pillar_merge_lists": _AS_IS,
     "nodegroups": _AS_IS,
     "fileserver_backend": Fate(CHANGED, "roots and git remotes are both in file_roots of controller.yaml"),
-    "gitfs_remotes": Fate(CHANGED, "git remotes are roots: git+https://HOST/REPOSITORY@REF in file_roots"),
+    "gitfs_remotes": _GIT,
     "gitfs_base": Fate(CHANGED, "the reference is written in the root: …@REF"),
     "publisher_acl": Fate(CHANGED, "made into policy.yaml; look at it, then: saltern policy set policy.yaml"),
     "external_auth": Fate(CHANGED, "made into policy.yaml; look at it, then: saltern policy set policy.yaml"),
     "publisher_acl_blacklist": Fate(CHANGED, "write a rule that refuses: docs/guides/who-may-do-what.md"),
     "peer": _AS_IS,
     "peer_run": _AS_IS,
-    "reactor": _REACTOR,
-    "engines": _REACTOR,
-    "schedule": Fate(CHANGED, "schedules of local runs are options of the agent: docs/guides/agent.md"),
+    "reactor": Fate(SAME, "saltern reactor test TAG DATA says what follows from an event"),
+    "reactor_refresh_interval": _TUNING,
+    "reactor_worker_threads": _TUNING,
+    "reactor_worker_hwm": _TUNING,
+    "engines": _ENGINES,
+    "schedule": _MASTER_SCHEDULE,
+    "gpg_keydir": _PILLAR,
+    "vault": _PILLAR,
+    "sqlite3": _PILLAR,
+    "mysql": _PILLAR,
+    "postgres": _PILLAR,
     "master_job_cache": _RETURNERS,
     "ext_job_cache": _RETURNERS,
     "event_return": _RETURNERS,
@@ -81,9 +93,12 @@ MINION: dict[str, Fate] = {
     "master_port": _NATS,
     "publish_port": _NATS,
     "transport": _NATS,
-    "mine_functions": _MINE,
-    "beacons": _BEACONS,
-    "schedule": Fate(CHANGED, "schedules of local runs are options of the agent: docs/guides/agent.md"),
+    "mine_functions": _AGENT,
+    "mine_interval": _AGENT,
+    "beacons": _AGENT,
+    "schedule": _AGENT,
+    "schedules": _AGENT,
+    "engines": _ENGINES,
     "returner": _RETURNERS,
     "startup_states": Fate(CHANGED, "a schedule of the agent that runs at its start: docs/guides/agent.md"),
     "log_level": _LOGS,
@@ -96,10 +111,9 @@ MINION: dict[str, Fate] = {
 PREFIXES: dict[str, Fate] = {
     "autosign_": _KEYS,
     "cloud": _CLOUD,
-    "gitfs_": Fate(CHANGED, "git remotes are roots: git+https://HOST/REPOSITORY@REF in file_roots"),
+    "git_pillar_": _PILLAR,
+    "gitfs_": _GIT,
     "log_": _LOGS,
-    "mine_": _MINE,
-    "reactor": _REACTOR,
     "rest_": Fate(CHANGED, "the controller has an HTTP API: docs/guides/api.md"),
     "return": _RETURNERS,
     "syndic_": _SITES,
@@ -108,6 +122,14 @@ PREFIXES: dict[str, Fate] = {
     "worker_": _TUNING,
     "tcp_": _NATS,
 }
+
+AGENT_KEYS = frozenset(name for name, fate in MINION.items() if fate is _AGENT)
+"""Keys of a minion that an agent reads, too, and that are no options of a run."""
+
+
+def is_for_pillar(key: str) -> bool:
+    """Whether a key of the master is one of ``pillar_config``."""
+    return fate_of(key, MASTER) is _PILLAR
 
 
 def fate_of(key: str, table: dict[str, Fate]) -> Fate | None:

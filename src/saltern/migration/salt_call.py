@@ -19,7 +19,7 @@ class SaltCall:
 
     def __init__(self, program: str, configuration: str, *, local: bool) -> None:
         self._words = [
-            _found(program),
+            find_program(program, PROGRAMS, "salt-call"),
             "--config-dir",
             configuration,
             "--out",
@@ -42,25 +42,27 @@ class SaltCall:
             raise OperationError(
                 Diagnostic(
                     code="salt-failed",
-                    what=f"salt-call {function} has no answer: {_last_line(done.stderr or done.stdout)}",
+                    what=f"salt-call {function} has no answer: {last_line(done.stderr or done.stdout)}",
                     fix=f"look at what it says: {' '.join(command)}",
                 )
             ) from None
 
 
-def _found(program: str) -> str:
-    for one in [program] if program else PROGRAMS:
+def find_program(program: str, usual: tuple[str, ...], name: str) -> str:
+    """The path of a program of Salt: the one that was named, or the first of the usual ones."""
+    for one in [program] if program else usual:
         if path := shutil.which(os.path.expanduser(one)):
             return path
     raise OperationError(
         Diagnostic(
             code="salt-missing",
-            what=f"there is no {program or 'salt-call'} on this machine",
-            fix="name it with --salt-call",
+            what=f"there is no {program or name} on this machine",
+            fix=f"name it with --{name}",
         )
     )
 
 
-def _last_line(text: str) -> str:
+def last_line(text: str) -> str:
+    """The line of a text that says most of a failure."""
     lines = text.strip().splitlines()
     return lines[-1] if lines else "it printed nothing"

@@ -65,14 +65,15 @@ def test_the_controller_starts_with_what_was_written(salt: Path, tmp_path: Path)
         "base": [
             str(tmp_path / "states"),
             "git+https://example.org/formulas.git@main",
-            "git+ssh://git@example.org/me/site.git@main",
+            "git+ssh://git@example.org/me/site.git@main#subdirectory=states",
             "git+file:///srv/local.git@main",
         ],
         "dev": ["/srv/dev"],
     }
     assert settings.nodegroups == {"web": "web*"}
     assert "local:ada" in (tmp_path / "new" / "policy.yaml").read_text()
-    assert (tmp_path / "new" / "agent.yaml").read_text() == "failhard: true\n"
+    assert "failhard: true" in (tmp_path / "new" / "agent.yaml").read_text()
+    assert [getattr(rule, "pattern", rule) for rule in settings.reactor] == ["salt/minion/*/start"]
     assert (tmp_path / "new" / "report.md").stat().st_mode & 0o077 == 0
 
 
@@ -80,14 +81,15 @@ def test_every_key_has_its_line_and_says_where_it_is(salt: Path) -> None:
     found = {one["what"]: one for one in migrated(salt, "--no-check")["findings"]}
     kinds = {name: one["kind"] for name, one in found.items()}
     expected = {
-        "file_roots": "same", "nodegroups": "same", "failhard": "same", "reactor": "missing",
-        "mine_functions": "missing", "own_key": "missing", "publisher_acl": "changed",
+        "file_roots": "same", "nodegroups": "same", "failhard": "same", "reactor": "same",
+        "mine_functions": "same", "own_key": "missing", "publisher_acl": "changed",
         "interface": "needless", "worker_threads": "needless",
     }  # fmt: skip
     assert {name: kinds[name] for name in expected} == expected
     assert found["reactor"]["where"] == f"{salt}/master:10" and found["reactor"]["advice"]
-    assert "1 minions with accepted keys: web1" in found
-    assert any("root" in one["what"] and "site.git" in one["what"] for one in found.values())
+    assert "1 minion with accepted keys: web1" in found
+    assert found["/srv/reactor/start.sls, which follows from salt/minion/*/start, is missing"]["where"]
+    assert any("branches and tags of git remotes" in name for name in found)
 
 
 def test_the_state_files_are_checked(salt: Path) -> None:
@@ -108,3 +110,49 @@ def test_a_minion_alone(tmp_path: Path) -> None:
     (tmp_path / "minion").write_text("master: salt\nrenderer: py\n")
     made = build_migration(None, read(str(tmp_path / "minion")), {})
     assert (made.controller, made.agent) == ({}, {"renderer": "py"})
+
+
+GIT = """\
+fileserver_backend: [git]
+gitfs_root: states
+gitfs_remotes:
+  - https://example.org/one.git:
+    - base: trunk
+    - saltenv:
+      - qa: [{ref: next}, {root: qa}]
+    - privkey: /k
+ext_pillar:
+  - git: ['main https://example.org/pillar.git']
+git_pillar_base: main
+vault: {server: {url: 'https://vault.example.org'}}
+"""
+
+
+def test_git_and_the_pillar_from_elsewhere_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "master").write_text(GIT)
+    made = build_migration(read(str(tmp_path / "master")), None, {})
+    assert made.controller["file_roots"] == {
+        "base": ["/srv/salt", "git+https://example.org/one.git@trunk#subdirectory=states"],
+        "qa": ["git+https://example.org/one.git@next#subdirectory=qa"],
+    }
+    assert made.controller["ext_pillar"] == [{"git": ["main https://example.org/pillar.git"]}]
+    assert made.controller["pillar_config"] == {
+        "git_pillar_base": "main",
+        "vault": {"server": {"url": "https://vault.example.org"}},
+    }
+    assert any(one.what == "privkey of the git remote https://example.org/one.git" for one in made.findings)
+
+
+def test_what_a_minion_does_by_itself_goes_to_the_agent(tmp_path: Path) -> None:
+    text = "beacons: {memusage: [{percent: 80%}]}\nschedule: {a: {function: test.ping, hours: 1}}\n"
+    (tmp_path / "minion").write_text(text + "mine_functions: {test.ping: []}\nmine_interval: 5\n")
+    made = build_migration(None, read(str(tmp_path / "minion")), {})
+    assert sorted(made.agent) == ["beacons", "mine_functions", "mine_interval", "schedule"]
+    assert {one.kind for one in made.findings} == {"same"}
+
+
+def test_snippets_of_the_configuration_count(salt: Path) -> None:
+    (salt / "master.d").mkdir()
+    (salt / "master.d" / "more.conf").write_text("keep_jobs: 24\n")
+    found = {one["what"]: one for one in migrated(salt, "--no-check")["findings"]}
+    assert found["keep_jobs"]["where"] == f"{salt}/master.d/more.conf:1"

@@ -7,7 +7,7 @@ import pathlib
 import shutil
 import sys
 
-KINDS = ("modules", "states", "utils", "grains")
+KINDS = ("modules", "states", "runners", "returners", "utils", "grains")
 
 
 def export(root):

@@ -11,55 +11,23 @@ Minion configuration, all of it optional::
       options: {state_dir: /var/lib/saltern}    # any option of saltern
 """
 
-import base64
 import contextlib
 import json
 import os
-import re
-import shutil
-import tempfile
+import random
 import time
 
 import salt.defaults.exitcodes
 import salt.payload
-import salt.pillar
 import salt.utils.args
 import salt.utils.jid
 import salt.utils.path
 from salt.exceptions import CommandExecutionError, SaltInvocationError
 
-try:
-    from salt.utils import secret
-except ImportError:  # before Salt 3008
-    secret = None
-
 __func_alias__ = {"apply_": "apply"}
 __outputter__ = {"apply_": "highstate", "resume": "highstate"}
 
 PROGRAMS = ("/opt/saltern/bin/saltern", "saltern")
-OPTIONS = (
-    "allow_undefined",
-    "default_top",
-    "env_order",
-    "failhard",
-    "jinja_env",
-    "jinja_sls_env",
-    "lock_saltenv",
-    "module_dirs",
-    "nodegroups",
-    "pillar_merge_lists",
-    "pillar_source_merging_strategy",
-    "renderer",
-    "renderer_blacklist",
-    "renderer_whitelist",
-    "saltenv",
-    "state_aggregate",
-    "state_top",
-    "state_top_saltenv",
-    "top_file_merging_strategy",
-    "split",
-)
-"""Options of the minion that mean the same to saltern."""
 FLAGS = frozenset({"failhard", "strict"})
 RUNS = {
     "test",
@@ -73,12 +41,20 @@ RUNS = {
     "only_id",
     *FLAGS,
 }
-MODULES = ("modules", "states", "utils", "renderers")
-"""Kinds of modules that saltern can use as Salt has synchronised them."""
 COMPILE_ERROR, PILLAR_ERROR, REBOOT = 3, 5, 6  # exit codes of saltern
-ENDED = (0, 1, 2, 3, 4, 5)
-"""Exit codes after which there is nothing to resume."""
-KEPT_FOR = 30 * 86400  # seconds
+FOLDER = "@folder"
+"""Stands for the folder of a run in the words of its command."""
+CHAIN_ENDS = (
+    "succeeded",
+    "succeeded with skips",
+    "failed",
+    "cancelled",
+    "expired",
+    "indeterminate",
+    "damaged",
+)
+CHAIN_WAITS = ("paused", "waiting")
+"""Statuses of a leg that waits for an operator."""
 
 
 # -- state runs --------------------------------------------------------------------------------------------
@@ -118,13 +94,14 @@ def _run_states(verb, words, kwargs):
     given = _arguments(
         kwargs, RUNS if verb == "apply" else {"queue", "concurrent", "timeout", "saltenv", "pillar"}
     )
-    refused = _wait_for_others(given.get("queue"), given.get("concurrent"))
-    if refused:
-        __context__["retcode"] = salt.defaults.exitcodes.EX_STATE_COMPILER_ERROR
-        return refused
-    if __opts__.get("autoload_dynamic_modules", True) and not given.get("test"):
-        __salt__["saltutil.sync_all"](refresh=False)
-    with _counted_as_state_run(verb):
+    queue = given.get("queue")
+    queue = __salt__["config.option"]("state_queue", False) if queue is None else queue
+    with _counted_as_state_run(verb, queue=queue, concurrent=given.get("concurrent")) as refused:
+        if refused:
+            __context__["retcode"] = salt.defaults.exitcodes.EX_STATE_COMPILER_ERROR
+            return refused
+        if __opts__.get("autoload_dynamic_modules", True) and not given.get("test"):
+            __salt__["saltutil.sync_all"](refresh=False)
         code, output, errors = _run([verb, *_flags(verb, given), "--", *words], given)
     return _state_answer(code, output, errors)
 
@@ -223,6 +200,46 @@ def version():
 # -- chains ------------------------------------------------------------------------------------------------
 
 
+def chain_start(run, text, inputs=None, **kwargs):
+    """
+    Run what an action chain has for this minion, to its end; ``saltern chain run --via salt`` calls it.
+
+    run: the name of the run; asked for twice, it is run once. text: the chain file. inputs: its inputs.
+    A run that broke is resumed, one that is over is shown. What happens is sent to the event bus of the
+    master as ``saltern/chain/RUN/ID``.
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt '*' saltern.chain_start patch-1 '{chain: patch, actions: [{id: a, command: uptime}]}'
+    """
+    given = _arguments(kwargs, {"saltenv", "timeout"})
+    files = {"chain.yaml": text, "inputs.yaml": json.dumps(inputs or {})}
+    flags = [f"--token={run}", f"--inputs={FOLDER}/inputs.yaml", "--", "run", f"{FOLDER}/chain.yaml"]
+    return _drive_chain(flags, given, run, files)
+
+
+def chain_continue(**kwargs):
+    """
+    Resume the action chains that a reboot or a restart has interrupted: {run: what became of it}.
+
+    It is safe at any time: with nothing to resume it does nothing, and a chain that is at work is waited for.
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt '*' saltern.chain_continue
+    """
+    given = _arguments(kwargs, {"saltenv", "timeout"})
+    found = {}
+    for leg in _open_legs():
+        name = leg.get("token") or leg["run"]
+        found[name] = _to_its_end(leg, given, name)
+    return found
+
+
 def chain_run(path, **kwargs):
     """
     Run what an action chain has for this minion. ``path``: a file of the minion, or ``salt://…``.
@@ -241,12 +258,13 @@ def chain_run(path, **kwargs):
         if not path:
             raise CommandExecutionError(f"the master has no file {source}")
     token = [f"--token={given['token']}"] if given.get("token") else []
-    return _chain("run", [path], given, token)
+    with _counted_as_state_run("chain"):
+        return _chain("run", [path], given, token)
 
 
 def chain_status(run=None):
     """
-    The runs of action chains on this minion; with the number of one, each action of it.
+    The runs of action chains on this minion; with the name of one, each action of it.
 
     CLI Example:
 
@@ -254,7 +272,7 @@ def chain_status(run=None):
 
         salt '*' saltern.chain_status
     """
-    return _chain("status", [run] if run else [], {})
+    return _chain("status", [_leg_name(run)] if run else [], {})
 
 
 def chain_resume(run="last", **kwargs):
@@ -267,7 +285,9 @@ def chain_resume(run="last", **kwargs):
 
         salt '*' saltern.chain_resume
     """
-    return _chain("resume", [run], _arguments(kwargs, {"pillar", "saltenv", "timeout"}))
+    given = _arguments(kwargs, {"pillar", "saltenv", "timeout"})
+    with _counted_as_state_run("chain"):
+        return _chain("resume", [_leg_name(run)], given)
 
 
 def chain_retry(run="last", **kwargs):
@@ -280,7 +300,11 @@ def chain_retry(run="last", **kwargs):
 
         salt '*' saltern.chain_retry
     """
-    return _chain("retry", [run], _arguments(kwargs, {"pillar", "saltenv", "timeout"}))
+    given = _arguments(kwargs, {"pillar", "saltenv", "timeout"})
+    if run == "last":
+        with _counted_as_state_run("chain"):
+            return _chain("retry", [run], given)
+    return _drive_chain(["--", "retry", _leg_name(run)], given, run)
 
 
 def chain_cancel(run="last", now=False, reason=""):
@@ -293,8 +317,7 @@ def chain_cancel(run="last", now=False, reason=""):
 
         salt '*' saltern.chain_cancel reason='wrong window'
     """
-    words = [*(["--now"] if now else []), *([f"--reason={reason}"] if reason else [])]
-    return _chain("cancel", [run], {}, words)
+    return _order_chain("cancel", [run], reason, ["--now"] if now else [])
 
 
 def chain_pause(run="last", reason=""):
@@ -307,11 +330,131 @@ def chain_pause(run="last", reason=""):
 
         salt '*' saltern.chain_pause
     """
-    return _chain("pause", [run], {}, [f"--reason={reason}"] if reason else [])
+    return _order_chain("pause", [run], reason)
+
+
+def chain_skip(action, run="last", reason=""):
+    """
+    Leave an action of a run out; ``chain_resume`` continues after it.
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt web1 saltern.chain_skip reboot
+    """
+    return _order_chain("skip", [run, action], reason)
+
+
+def chain_done(action, reason, run="last"):
+    """
+    Count an action of a run as done, after you have checked that it is.
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt web1 saltern.chain_done upgrade reason='done by hand'
+    """
+    return _order_chain("done", [run, action], reason)
+
+
+def chain_release(run="last", reason=""):
+    """
+    Let a run be retried that broke again and again.
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt web1 saltern.chain_release
+    """
+    return _order_chain("release", [run], reason)
 
 
 def _chain(verb, words, given, flags=()):
     return _ask(["chain", *_flags("chain", given), *flags, "--", verb, *words], given, fine=(0, 2, 4, REBOOT))
+
+
+def _order_chain(verb, words, reason, flags=()):
+    """Give an order to a leg; what became of the leg, which may be at work in another process."""
+    words = [_leg_name(words[0]), *words[1:]]
+    said = [f"--reason={reason}"] if reason else []
+    code, output, errors = _run(["chain", "--out=json", *flags, *said, "--", verb, *words], {})
+    if code not in (0, 2, 4, REBOOT):
+        raise CommandExecutionError(errors.strip() or output.strip() or _end(code))
+    return _decoded(output) or _chain("status", words[:1], {})
+
+
+def _legs():
+    found = _chain("status", [], {})
+    return found if isinstance(found, list) else []
+
+
+def _open_legs():
+    """The legs that are to be continued, the oldest first."""
+    return [leg for leg in reversed(_legs()) if leg["status"] not in (*CHAIN_ENDS, *CHAIN_WAITS)]
+
+
+def _leg_name(run):
+    """The name that the leg of a run has on this minion; runs of a master are found by their token."""
+    if run == "last":
+        return run
+    return next((leg["run"] for leg in _legs() if leg.get("token") == run), run)
+
+
+def _drive_chain(words, given, run, files=None):
+    """Run a command that drives a leg, and stay with the leg to its end."""
+    with _counted_as_state_run("chain"):
+        leg = _report_chain(words, given, run, files)
+        if leg["status"] in (*CHAIN_ENDS, *CHAIN_WAITS):
+            return leg
+    return _to_its_end(leg, given, run)
+
+
+def _to_its_end(leg, given, run):
+    """Wait for a leg that is at work in another process; resume one whose process is gone."""
+    with _counted_as_state_run("chain"):
+        while leg["at_work"]:
+            time.sleep(1)
+            leg = _chain("status", [leg["run"]], {})
+        if leg["status"] not in (*CHAIN_ENDS, *CHAIN_WAITS):
+            leg = _report_chain(["--", "resume", leg["run"]], given, run)
+    _send(run, {"leg": leg})
+    return leg
+
+
+def _report_chain(words, given, run, files=None):
+    """Run a command that drives a leg; each action is sent to the event bus as it begins and as it ends."""
+
+    def report(line):
+        row = _decoded(line) or {}
+        if str(row.get("event")).startswith("action-"):
+            _send(run, {"action": {key: value for key, value in row.items() if key not in ("output",)}})
+
+    command = ["chain", "--out=jsonl", *_flags("chain", given)[1:], *words]
+    code, output, errors = _run(command, given, files, report)
+    rows = [_decoded(line) or {} for line in output.splitlines()]
+    leg = next((row for row in reversed(rows) if row.get("event") == "chain"), None)
+    if leg is None:
+        raise CommandExecutionError(errors.strip() or output.strip() or _end(code))
+    steps = [_without(row, "event") for row in rows if row.get("event") == "action"]
+    leg = {**_without(leg, "event"), "steps": steps}
+    if code == 2:
+        __context__["retcode"] = salt.defaults.exitcodes.EX_STATE_FAILURE
+    if leg["status"] in CHAIN_ENDS:
+        _send(run, {"leg": leg})
+    return leg
+
+
+def _without(row, name):
+    return {key: value for key, value in row.items() if key != name}
+
+
+def _send(run, data):
+    """Send what happens to a run to the event bus of the master; a master that is away learns it later."""
+    with contextlib.suppress(Exception):
+        __salt__["event.send"](f"saltern/chain/{run}/{__opts__['id']}", {"run": run, **data})
 
 
 # -- the command -------------------------------------------------------------------------------------------
@@ -387,174 +530,55 @@ def _program():
     )
 
 
-def _run(words, given):
+def _run(words, given, files=None, on_line=None):
     """Run a command with a view of the master's files; its exit code, output and errors."""
-    program = _program()
-    kept = _kept_folders() if {"resume", "retry"} & set(words) else []
-    folder = _new_folder()
-    words = [*words[:1], f"--config={_write_configuration(folder)}", *words[1:]]
-    if given.get("pillar"):
-        words.insert(1, f"--pillar={_write(folder, 'pillar.yaml', given['pillar'])}")
-    command = __utils__["saltern_process.start"]([program, *words], folder, kept, given.get("timeout"))
-    for asked, question, reply in command.questions():
-        reply(_answer(asked, question))
-    code, *texts = command.result()
-    if code in ENDED:
-        _remove(folder, *(kept if len(kept) == 1 else ()))
-    return code, *(_with_master_names(text, (folder, *kept)) for text in texts)
-
-
-def _with_master_names(text, folders):
-    """A text in which the files of the master have the names that people know them by."""
-    for folder in folders:
-        text = re.sub("/?" + re.escape(os.path.join(folder, "roots")[1:]) + r"/[^/\"]+/", "salt://", text)
-    return text
-
-
-# The folder of a run lasts as long as the run may be resumed: its journal names the files in it.
-
-
-def _new_folder():
-    parent = os.path.join(__opts__["cachedir"], "saltern")
-    os.makedirs(parent, 0o700, exist_ok=True)
-    return tempfile.mkdtemp(prefix=time.strftime("%Y%m%d%H%M%S-"), dir=parent)
-
-
-def _kept_folders():
-    """The folders of runs that broke and of those that reboot; very old ones are removed."""
-    parent = os.path.join(__opts__["cachedir"], "saltern")
-    found = [entry.path for entry in os.scandir(parent)] if os.path.isdir(parent) else []
-    found = [path for path in found if not __utils__["saltern_process.is_served"](path)]
-    old = [path for path in found if os.stat(path).st_mtime < time.time() - KEPT_FOR]
-    _remove(*old)
-    return sorted(set(found) - set(old))
-
-
-def _remove(*folders):
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _write(folder, name, data):
-    path = os.path.join(folder, name)
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        json.dump(data, file, default=str)
-    return path
-
-
-def _write_configuration(folder):
-    """The configuration of this run: what the minion has, and where its files and its pillar come from."""
-    listing = {env: _listing(env) for env in __salt__["cp.envs"]()} or {"base": ([], [], {})}
-    found = {name: __opts__[name] for name in OPTIONS if __opts__.get(name) not in (None, "", [], {})}
-    found |= (__opts__.get("saltern") or {}).get("options") or {}
-    found |= {
-        "id": __opts__["id"],
-        "file_roots": __utils__["saltern_tree.make"](folder, listing),
-        "file_tree": folder,
-        "agent_socket": os.path.join(folder, "socket"),
-        "extension_modules": _link_synced_modules(folder),
-        "grains_file": _write(folder, "grains.yaml", dict(__grains__.value())),
-    }
-    return _write(folder, "saltern.yaml", found)
-
-
-def _listing(environment):
-    """What an environment has, without modules: those come as Salt has synchronised them."""
-    functions = ("cp.list_master", "cp.list_master_dirs", "cp.list_master_symlinks")
-    files, directories, links = (__salt__[name](saltenv=environment) or () for name in functions)
-    own = tuple(f"_{kind}/" for kind in (*MODULES, "grains", "pillar", "tops"))
-    files = [path for path in files if not path.startswith(own)]
-    return files, [path for path in directories if not f"{path}/".startswith(own)], dict(links)
-
-
-def _link_synced_modules(folder):
-    """The directory of synchronised modules, without grains: those of the minion are given as they are."""
-    found = os.path.join(folder, "modules")
-    os.mkdir(found, 0o700)
-    for kind in MODULES:
-        source = os.path.join(__opts__["extension_modules"], kind)
-        if os.path.isdir(source):
-            os.symlink(source, os.path.join(found, kind))
-    return found
-
-
-# -- what saltern asks while it runs -----------------------------------------------------------------------
-
-
-def _answer(folder, question):
-    try:
-        return {"file": _give_file, "pillar": _give_pillar}[question["ask"]](folder, question)
-    except Exception as problem:  # whatever the file client raises is the answer
-        return {"problem": str(problem) or type(problem).__name__, "fix": "look at the log of the minion"}
-
-
-def _give_file(folder, question):
-    environment, path = __utils__["saltern_tree.environment_of"](folder, question["path"])
-    cached = __salt__["cp.cache_file"](f"salt://{path}", saltenv=environment)
-    if not cached:
-        listed = __utils__["saltern_tree.is_listed"](folder, question["path"])
-        return {"problem": "the master does not have it any more", "fix": "run it again"} if listed else {}
-    __utils__["saltern_tree.place"](folder, question["path"], cached)
-    return {}
-
-
-def _give_pillar(_folder, question):
-    overrides = salt.payload.loads(base64.b64decode(question["overrides"]))
-    found = _plain(
-        salt.pillar.get_pillar(
-            __opts__,
-            dict(__grains__.value()),
-            __opts__["id"],
-            pillar_override=overrides or None,
-            pillarenv=question.get("environment") or __opts__.get("pillarenv"),
-        ).compile_pillar()
-    )
-    problems = found.get("_errors")
-    if problems:
-        return {"problem": "; ".join(map(str, problems)), "fix": "correct it on the master; no state was run"}
-    return {"pillar": base64.b64encode(salt.payload.dumps(found)).decode()}
-
-
-def _plain(pillar):
-    """The pillar without the masks that Salt 3008 puts around its values."""
-    expose = getattr(secret, "expose", None)
-    return expose(pillar) if expose else pillar
+    minion = __utils__["saltern_command.minion"](__salt__, __opts__, __grains__, __utils__)
+    return minion.run([_program(), *words], given, files or {}, on_line)
 
 
 # -- one run at a time -------------------------------------------------------------------------------------
 
 
-def _wait_for_others(queue, concurrent):
-    """What Salt answers while states are applied on this minion; with ``queue`` wait until none are."""
+@contextlib.contextmanager
+def _counted_as_state_run(verb, queue=True, concurrent=False):
+    """While it lasts, Salt's own state functions see a state run of this process, and wait or refuse.
+
+    Both sides write their own mark first and look for others then, so that the two never run at once. Gives
+    what Salt answers while other states are applied here; with ``queue`` it waits until none are.
+    """
     if concurrent:
-        return []
-    if queue is None:
-        queue = __salt__["config.option"]("state_queue", False)
+        yield []
+        return
     while True:
+        mark = _make_mark(verb)
         others = __salt__["state.running"]()
         if not others or not queue:
-            return others
-        time.sleep(0.2)
+            break
+        _remove_mark(mark)  # or the other one would wait for us
+        time.sleep(random.uniform(0.1, 0.4))
+    try:
+        yield others
+    finally:
+        _remove_mark(mark)
 
 
-@contextlib.contextmanager
-def _counted_as_state_run(verb):
-    """While it lasts, Salt's own state functions see a state run of this process, and wait or refuse."""
-    jid = str(__opts__.get("jid") or salt.utils.jid.gen_jid(__opts__))
+def _make_mark(verb):
     path = os.path.join(__opts__["cachedir"], "proc", f"saltern-{os.getpid()}")
-    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
     data = {
         "pid": os.getpid(),
-        "jid": jid,
+        "jid": str(__opts__.get("jid") or salt.utils.jid.gen_jid(__opts__)),
         "fun": f"state.saltern_{verb}",
         "arg": [],
         "tgt": "",
         "tgt_type": "glob",
     }
-    with open(path, "wb") as file:
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+    with open(f"{path}.part", "wb") as file:
         file.write(salt.payload.dumps(data))
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
+    os.replace(f"{path}.part", path)
+    return path
+
+
+def _remove_mark(path):
+    with contextlib.suppress(OSError):
+        os.unlink(path)

@@ -78,7 +78,7 @@ def applied(name, sls=None, **kwargs):
     ret["result"] = False if False in results else None if None in results else True
     changed = sum(bool(state["changes"]) for state in found.values())
     ret["changes"] = {"states": changed} if changed else {}
-    ret["comment"] = f"{len(found)} states, {changed} changed"
+    ret["comment"] = f"{len(found)} state{'' if len(found) == 1 else 's'}, {changed} changed"
     ret["sub_state_run"] = [_sub_state(tag, state) for tag, state in found.items()]
     return ret
 

@@ -30,6 +30,7 @@ class Command:
         self._end = time.monotonic() + time_limit if time_limit else None
         self._listeners = {_listen(one): one for one in (folder, *others)}
         self._out, self._err = _file(folder, "out"), _file(folder, "err")
+        self._read = 0  # bytes of the output that were handed on
         self._process = subprocess.Popen(
             command,
             cwd="/",
@@ -39,22 +40,36 @@ class Command:
             start_new_session=True,
         )
 
-    def questions(self):
+    def questions(self, on_line=None):
         """Each question, with its folder and the function that sends its answer, until the command ends.
 
         After the time limit the command gets SIGTERM: it ends after the state it is at, and can be resumed.
+        ``on_line`` is called with each line of its output, at most half a second after it was written.
         """
+        watched = self._end or on_line
         with selectors.DefaultSelector() as ready, contextlib.ExitStack() as opened:
             for listener in self._listeners:
                 ready.register(listener, selectors.EVENT_READ)
             ended = _watch_end(self._process, ready, opened)
             while self._process.poll() is None:
-                for key, _ in ready.select(STEP if self._end or not ended else None):
+                for key, _ in ready.select(STEP if watched or not ended else None):
                     if key.fileobj in self._listeners:
                         yield from _received(key.fileobj, self._listeners[key.fileobj])
+                self._hand_lines(on_line)
                 if self._end and time.monotonic() > self._end:
                     self._process.send_signal(signal.SIGTERM)
                     self._end = None
+            self._hand_lines(on_line)
+
+    def _hand_lines(self, on_line):
+        """Call ``on_line`` with the whole lines that were not handed to it yet."""
+        if on_line is None:
+            return
+        found = os.pread(self._out.fileno(), LONGEST, self._read)
+        whole = found[: found.rfind(b"\n") + 1]
+        self._read += len(whole)
+        for line in whole.splitlines():
+            on_line(line.decode("utf-8", "replace"))
 
     def result(self):
         """The exit code, the output and the errors of a command that has ended."""

@@ -1,0 +1,336 @@
+"""saltern on the minions of this master: its runs in the job cache, and action chains over all of them.
+
+``saltern chain run --via salt`` uses the functions ``chain_*``: the chain is started by one job for all
+minions, and what happens is read from the event bus of the master. Each minion keeps a journal of its part,
+so the master may be restarted at any moment; ``chain_status`` reads the job cache.
+"""
+
+import fnmatch
+import json
+import time
+
+import salt.client
+import salt.exceptions
+import salt.utils.event
+import salt.utils.minions
+
+STATE_RUNS = ("saltern.apply", "saltern.resume")
+CHAIN_JOBS = "saltern.chain_*"
+START = "saltern.chain_start"
+OVER = ("succeeded", "succeeded with skips", "failed", "cancelled", "expired", "indeterminate", "damaged")
+WAITS = ("paused", "waiting")
+STEP = 5  # seconds without an event after which the time is looked at
+SILENCE = 20  # seconds between two questions to minions that have said nothing of the chain
+
+
+# -- the job cache -----------------------------------------------------------------------------------------
+
+
+def runs(limit=20):
+    """
+    The newest jobs of saltern in the job cache: what was asked for, and how many states did what.
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt-run saltern.runs
+    """
+    found = []
+    for jid, job in sorted(_jobs("saltern.*").items(), reverse=True)[: int(limit)]:
+        minions = {id_: _counts(one) for id_, one in _returns(jid).items()}
+        asked = {"function": job["Function"], "arguments": _shown(job), "target": job["Target"]}
+        found.append({"jid": jid, **asked, "started": job["StartTime"], "minions": minions})
+    return found
+
+
+def show(jid):
+    """
+    What a job of saltern did on each minion: counts, and each state that failed with its comment.
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt-run saltern.show 20261116174100123456
+    """
+    return {
+        id_: {**_counts(one), "failures": _failures(one)} for id_, one in sorted(_returns(str(jid)).items())
+    }
+
+
+def _jobs(pattern):
+    """The jobs in the job cache whose function matches."""
+    found = __salt__["jobs.list_jobs"](search_function=pattern) or {}
+    return {jid: job for jid, job in found.items() if fnmatch.fnmatch(job.get("Function", ""), pattern)}
+
+
+def _returns(jid):
+    """What each minion returned for a job."""
+    return {
+        id_: one.get("return") for id_, one in (__salt__["jobs.list_job"](jid).get("Result") or {}).items()
+    }
+
+
+def _shown(job):
+    """The arguments of a job; the text of a chain is left out."""
+    words = [one for one in job.get("Arguments") or () if not isinstance(one, dict)]
+    return [*words, *(f"{key}={value}" for key, value in _keywords(job).items() if key != "text")]
+
+
+def _keywords(job):
+    """The arguments of a job that have a name."""
+    given = [one for one in job.get("Arguments") or () if isinstance(one, dict)]
+    return {key: value for one in given for key, value in one.items() if key != "__kwarg__"}
+
+
+def _is_state_run(returned):
+    return isinstance(returned, dict) and all(
+        isinstance(one, dict) and "result" in one and "changes" in one for one in returned.values()
+    )
+
+
+def _counts(returned):
+    """How many states there were, how many changed something, how many failed; else what was returned."""
+    if not _is_state_run(returned):
+        status = returned.get("status") if isinstance(returned, dict) else None
+        return {"status": status} if status else {"returned": returned}
+    states = list(returned.values())
+    return {
+        "states": len(states),
+        "changed": sum(bool(one["changes"]) for one in states),
+        "failed": sum(one["result"] is False for one in states),
+    }
+
+
+def _failures(returned):
+    found = returned.items() if _is_state_run(returned) else ()
+    return {tag: one.get("comment", "") for tag, one in found if one["result"] is False}
+
+
+# -- chains ------------------------------------------------------------------------------------------------
+
+
+def minions(target, tgt_type="compound"):
+    """
+    The minions with accepted keys that a target means.
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt-run saltern.minions 'web* and G@os:Debian'
+    """
+    return sorted(salt.utils.minions.CkMinions(__opts__).check_minions(target, tgt_type)["minions"])
+
+
+def chain_run(order):
+    """
+    Start an action chain on minions by one job, and print what happens as lines of JSON until it is over.
+
+    order: a file with ``run``, ``text``, ``inputs``, ``systems`` and ``wait`` (seconds; 0 for no limit).
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt-run saltern.chain_run /tmp/order.json
+    """
+    with open(order, encoding="utf-8") as file:
+        asked = json.load(file)
+    given = {name: asked[name] for name in ("run", "text", "inputs")}
+    return _followed(given, asked["systems"], asked["wait"])
+
+
+def chain_resume(run, systems=None, wait=0):
+    """
+    Start a chain again on minions that have not ended it: what was done is not done again.
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt-run saltern.chain_resume salt-20261116174100123456
+    """
+    return _followed(_keywords(_first_job(run)), systems or list(chain_status(run)), wait)
+
+
+def chain_status(run, ask=False):
+    """
+    What became of a chain on each minion, by the job cache; ``ask``: those that have not ended it are asked.
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt-run saltern.chain_status salt-20261116174100123456 ask=True
+    """
+    return chain_show(run, ask)["legs"]
+
+
+def chain_show(run, ask=False):
+    """
+    A chain that was started on this master: its text, its inputs, and what became of it on each minion.
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt-run saltern.chain_show salt-20261116174100123456
+    """
+    first = _first_job(run)
+    legs = dict.fromkeys(_listed(first.get("Target")))
+    for jid, job in sorted(_jobs(CHAIN_JOBS).items()):
+        for id_, returned in _returns(jid).items() if _is_about(job, run) else ():
+            legs[id_] = _leg(returned, run) or legs.get(id_)
+    left = [id_ for id_, leg in legs.items() if not leg or leg["status"] not in OVER]
+    if ask and left:
+        client = salt.client.LocalClient(mopts=dict(__opts__))
+        answers = client.cmd(left, "saltern.chain_status", [run], tgt_type="list", timeout=15)
+        legs.update({id_: leg for id_, leg in answers.items() if _leg(leg, run)})
+    asked = _keywords(first)
+    return {"text": asked["text"], "inputs": asked.get("inputs") or {}, "legs": legs}
+
+
+def chain_order(run, function, systems=None, **kwargs):
+    """
+    Give an order about a chain to its minions: ``function`` is one of those of the module ``saltern``.
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt-run saltern.chain_order salt-20261116174100123456 chain_cancel reason='wrong window'
+    """
+    wanted = systems or list(chain_status(run))
+    given = {key: value for key, value in kwargs.items() if not key.startswith("__")}
+    client = salt.client.LocalClient(mopts=dict(__opts__))
+    return client.cmd(wanted, f"saltern.{function}", kwarg={"run": run, **given}, tgt_type="list", timeout=60)
+
+
+def chains(limit=20):
+    """
+    The newest chains that were started on this master, with their minions.
+
+    CLI Example:
+
+    .. code-block:: bash
+
+        salt-run saltern.chains
+    """
+    found = []
+    for _, job in sorted(_jobs(START).items(), reverse=True):
+        name = _keywords(job).get("run")
+        if name and name not in [one["run"] for one in found]:
+            found.append({"run": name, "started": job["StartTime"], "systems": _listed(job["Target"])})
+    return found[: int(limit)]
+
+
+def _listed(target):
+    return list(target) if isinstance(target, (list, tuple)) else str(target or "").split(",")
+
+
+def _is_about(job, run):
+    return _keywords(job).get("run") == run or job["Function"] == "saltern.chain_continue"
+
+
+def _leg(returned, run):
+    """The leg of a run in what a minion has returned; None if there is none."""
+    if isinstance(returned, dict) and isinstance(returned.get(run), dict):
+        returned = returned[run]
+    is_leg = isinstance(returned, dict) and "steps" in returned and returned.get("token") == run
+    return returned if is_leg else None
+
+
+def _first_job(run):
+    for jid, job in sorted(_jobs(START).items()):
+        if _keywords(job).get("run") == run:
+            return __salt__["jobs.list_job"](jid)
+    raise salt.exceptions.SaltInvocationError(f"the job cache of this master has no chain {run}")
+
+
+# -- the event bus -----------------------------------------------------------------------------------------
+
+
+def _followed(given, systems, wait):
+    """Start the chain and print what happens; True if it is over on all of them."""
+    run = given["run"]
+    with salt.utils.event.get_event("master", opts=__opts__, listen=True) as bus:
+        for tag in (f"saltern/chain/{run}/", "salt/job/", "salt/minion/"):
+            bus.subscribe(tag)
+        job = _start(given, systems)
+        _say("started", jid=job.get("jid"), systems=list(systems), there=job.get("minions") or [])
+        watch = _Watch(run, systems, [job.get("jid")], lambda id_: _start(given, [id_]).get("jid"))
+        end = time.monotonic() + float(wait) if float(wait or 0) else None
+        looked = time.monotonic()
+        while watch.open and not (end and time.monotonic() > end):
+            event = bus.get_event(wait=STEP, full=True, auto_reconnect=True)
+            for line in watch.lines(event) if event else ():
+                _say(**line)
+            if watch.silent and time.monotonic() > looked + SILENCE:
+                away = watch.silent - _answering(watch.silent)
+                looked = time.monotonic()
+                _say("away", systems=sorted(away))
+                if away == watch.open:
+                    break
+    return not watch.open
+
+
+def _answering(systems):
+    """Those that answer now."""
+    client = salt.client.LocalClient(mopts=dict(__opts__))
+    return set(client.cmd(sorted(systems), "test.ping", tgt_type="list", timeout=10))
+
+
+def _start(given, systems):
+    """One job for all of them. The run has a name: a minion that is asked again does it once."""
+    client = salt.client.LocalClient(mopts=dict(__opts__))
+    return client.run_job(list(systems), START, kwarg=given, tgt_type="list", listen=False, timeout=30)
+
+
+class _Watch:
+    """What the events of the bus say about a chain."""
+
+    def __init__(self, run, systems, jids, again):
+        self._run, self._jids, self._again = run, jids, again
+        self.open = set(systems)
+        self.silent = set(systems)  # those that have said nothing of the chain yet
+
+    def lines(self, event):
+        """What an event means for the chain, as rows."""
+        tag, data = event["tag"], event["data"]
+        parts = tag.split("/")
+        if tag.startswith(f"saltern/chain/{self._run}/"):
+            yield from self._happened(parts[-1], data.get("data") or {})
+        elif fnmatch.fnmatch(tag, "salt/job/*/ret/*") and parts[-1] in self.open:
+            yield from self._returned(parts[-1], parts[2], data)
+        elif fnmatch.fnmatch(tag, "salt/minion/*/start") and parts[2] in self.open:
+            self._jids.append(self._again(parts[2]))
+            yield {"event": "minion-started", "system": parts[2]}
+
+    def _happened(self, system, data):
+        self.silent.discard(system)
+        if data.get("leg"):
+            yield from self._ended(system, data["leg"])
+        elif data.get("action"):
+            yield {**data["action"], "system": system}
+
+    def _returned(self, system, jid, data):
+        leg = _leg(data.get("return"), self._run)
+        if leg is not None:
+            yield from self._ended(system, leg)
+        elif jid in self._jids:
+            self.open.discard(system)
+            self.silent.discard(system)
+            yield {"event": "problem", "system": system, "problem": str(data.get("return"))}
+
+    def _ended(self, system, leg):
+        self.silent.discard(system)
+        if system in self.open:
+            if leg["status"] in (*OVER, *WAITS):
+                self.open.discard(system)
+            yield {"event": "leg", "system": system, "leg": leg}
+
+
+def _say(event, **values):
+    print(json.dumps({"event": event, **values}, default=str), flush=True)

@@ -1,0 +1,78 @@
+"""Ask the ``salt-run`` of this master: an answer as data, or rows as they are printed."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.migration.salt_call import find_program, last_line
+
+PROGRAMS = ("salt-run", "/opt/saltstack/salt/salt-run")
+UNKNOWN = "is not available"
+
+
+class SaltRunner:
+    """``salt-run`` with the configuration of one master."""
+
+    def __init__(self, program: str, configuration: str) -> None:
+        self._words = [find_program(program, PROGRAMS, "salt-run"), "--config-dir", configuration]
+        self._words += ["--log-level", "quiet"]
+
+    def ask(self, function: str, *words: str) -> Any:
+        """What a function of the runner returns. Raises ``OperationError`` if it has no answer."""
+        command = [*self._words, "--out", "json", f"saltern.{function}", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        try:
+            found = msgspec.json.decode(done.stdout)
+        except msgspec.DecodeError:
+            raise _failure(function, done.stdout + done.stderr) from None
+        if isinstance(found, str):  # salt-run prints what went wrong as its answer
+            raise _failure(function, found)
+        return found
+
+    def follow(self, function: str, *words: str) -> Iterator[dict[str, Any]]:
+        """The rows that a function prints, each as it comes."""
+        command = [*self._words, "--out", "quiet", f"saltern.{function}", *words]
+        rest = []
+        with subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,  # an interrupt is for us: we end it
+        ) as runner:
+            try:
+                for line in runner.stdout or ():
+                    if (row := _row(line)) is not None:
+                        yield row
+                    else:
+                        rest.append(line)
+            finally:
+                runner.terminate()
+        if not runner.returncode and not rest:
+            return
+        if any(UNKNOWN in line or "Exception" in line for line in rest):
+            raise _failure(function, "".join(rest))
+
+
+def _row(line: str) -> dict[str, Any] | None:
+    with suppress(msgspec.DecodeError):
+        found = msgspec.json.decode(line)
+        if isinstance(found, dict) and "event" in found:
+            return found
+    return None
+
+
+def _failure(function: str, text: str) -> OperationError:
+    if UNKNOWN in text:
+        what = "this master does not have the runner of saltern"
+        fix = "python -m saltext.saltern /srv/salt; then: salt-run saltutil.sync_all"
+        return OperationError(Diagnostic(code="salt-extension-missing", what=what, fix=fix))
+    what = f"salt-run saltern.{function} has no answer: {last_line(text)}"
+    return OperationError(Diagnostic(code="salt-failed", what=what, fix="look at the log of the master"))
