@@ -49,7 +49,7 @@ def is_there() -> bool:
 
 def environment() -> dict[str, str]:
     paths = [str(SALT), os.environ.get("PYTHONPATH", "")]
-    found = {name: value for name, value in os.environ.items() if name not in SLOW}
+    found = {name: value for name, value in os.environ.items() if name not in (*SLOW, "SALTERN_STATE_DIR")}
     return {**found, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 

@@ -10,6 +10,7 @@ from saltern.chains.document import Chain
 from saltern.chains.statuses import ENDED_WELL, Leg, Run, Step
 
 Row = Mapping[str, Any]
+ENVELOPE = ("event", "system", "leg", "problem")
 NO_LEG = "it did not accept the chain"
 STEP_KEYS = {"status": Step.NOT_RUN.value, "changed": False, "comment": "", "attempts": 0, "blocked_by": ""}
 
@@ -96,18 +97,18 @@ def _take_leg(leg: dict[str, Any], row: Row) -> None:
 
 def _begin_action(leg: dict[str, Any], row: Row) -> None:
     leg["status"] = Leg.RUNNING.value
-    _change(leg, row["action"], status=Step.RUNNING.value)
+    _change(leg, row["action"], {"status": Step.RUNNING.value})
 
 
 def _end_action(leg: dict[str, Any], row: Row) -> None:
     leg["status"] = Leg.RUNNING.value
-    _change(leg, **{key: value for key, value in row.items() if key not in ("event", "system")})
+    _change(leg, row["action"], {key: value for key, value in row.items() if key not in ENVELOPE})
 
 
 def _refuse(leg: dict[str, Any], row: Row) -> None:
     leg.update(status=Leg.FAILED.value, problem=row["problem"])
     first = str(row["problem"]).strip().splitlines() or [NO_LEG]
-    _change(leg, leg["steps"][0]["action"], comment=first[-1])
+    _change(leg, leg["steps"][0]["action"], {"comment": first[-1]})
 
 
 def _note_start(leg: dict[str, Any], _row: Row) -> None:
@@ -116,7 +117,7 @@ def _note_start(leg: dict[str, Any], _row: Row) -> None:
     leg["starts"] += 1
 
 
-def _change(leg: dict[str, Any], action: str, **values: object) -> None:
+def _change(leg: dict[str, Any], action: str, values: Row) -> None:
     leg["steps"] = [{**step, **values} if step["action"] == action else step for step in leg["steps"]]
 
 

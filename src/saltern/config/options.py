@@ -188,6 +188,13 @@ OPTIONS: dict[str, Option] = {
         ),
         Option("queue_runs", SECONDS, 600, "How long a run waits for another one to end; 0: not at all."),
         Option(
+            "salt_minion",
+            PATH,
+            "",
+            "The cache directory of a Salt minion on this machine, such as `/var/cache/salt/minion`: it and"
+            " saltern never apply states at once. See [the guide](../guides/salt-fleet.md).",
+        ),
+        Option(
             "reboot_command",
             TEXTS,
             [],

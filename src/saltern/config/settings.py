@@ -55,6 +55,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     output_limit: int = 16 << 20
     output_file_limit: int = 1 << 30
     queue_runs: float = 600
+    salt_minion: str = ""
     chains_in_memory: bool = False
     state_top: str = "top.sls"
     state_top_saltenv: str | None = None

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from msgspec import DecodeError, Struct, json
 
@@ -45,8 +45,10 @@ class Held(Struct, kw_only=True):
 class RunLock:
     """The lock that a run holds from its begin to its end."""
 
-    def __init__(self, path: str, journals: Journals[RunState]) -> None:
+    def __init__(self, path: str, journals: Journals[RunState], salt_minion: str = "") -> None:
+        """``salt_minion`` is the cache directory of a Salt minion that is kept from applying states."""
         self._file = LockFile(path)
+        self._salt_minion = salt_minion
         self._journals = journals
 
     def holder(self) -> Held | None:
@@ -82,10 +84,19 @@ class RunLock:
             jid = self._journals.next_name(jid) if new else jid
             self._sign(file, Held(pid=os.getpid(), jid=jid, started=started, asked=asked[:MOST_ASKED]))
             os.environ[WITHIN] = jid
-            yield jid
+            with self._alone(begun + wait):
+                yield jid
         finally:
             os.environ.pop(WITHIN, None)
             os.close(file)
+
+    def _alone(self, until: float) -> AbstractContextManager[None]:
+        """A Salt minion beside us waits meanwhile, or refuses."""
+        if not self._salt_minion:
+            return nullcontext()
+        from saltern.journal.salt_minion import beside_salt
+
+        return beside_salt(self._salt_minion, until)
 
     def _open(self) -> int:
         try:

@@ -49,7 +49,7 @@ class Runs:
         check_owner(base, self.folder, lock)
         self._opens = opens
         self._journals = Journals(self.folder, WORDING, self._folded, keep=settings.keep_runs)
-        self.lock = RunLock(lock, self._journals)
+        self.lock = RunLock(lock, self._journals, settings.salt_minion)
 
     def path(self, jid: str) -> str:
         return self._journals.path(jid)

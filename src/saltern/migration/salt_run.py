@@ -14,6 +14,8 @@ from saltern.migration.salt_call import find_program, last_line
 
 PROGRAMS = ("salt-run", "/opt/saltstack/salt/salt-run")
 UNKNOWN = "is not available"
+FAILURES = (UNKNOWN, "Exception", "Traceback", "ERROR")
+"""Words of what salt-run prints that are no rows."""
 
 
 class SaltRunner:
@@ -37,7 +39,7 @@ class SaltRunner:
 
     def follow(self, function: str, *words: str) -> Iterator[dict[str, Any]]:
         """The rows that a function prints, each as it comes."""
-        command = [*self._words, "--out", "quiet", f"saltern.{function}", *words]
+        command = [*self._words, "--out", "json", f"saltern.{function}", *words]
         rest = []
         with subprocess.Popen(
             command,
@@ -55,9 +57,7 @@ class SaltRunner:
                         rest.append(line)
             finally:
                 runner.terminate()
-        if not runner.returncode and not rest:
-            return
-        if any(UNKNOWN in line or "Exception" in line for line in rest):
+        if any(word in line for line in rest for word in FAILURES):
             raise _failure(function, "".join(rest))
 
 

@@ -12,6 +12,7 @@ Minion configuration, all of it optional::
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import random
@@ -53,6 +54,8 @@ CHAIN_ENDS = (
     "indeterminate",
     "damaged",
 )
+BARRIERS = ("reboot", "agent")
+"""Kinds of actions whose result is known after the machine, or saltern, has started again."""
 CHAIN_WAITS = ("paused", "waiting")
 """Statuses of a leg that waits for an operator."""
 
@@ -407,21 +410,34 @@ def _drive_chain(words, given, run, files=None):
     """Run a command that drives a leg, and stay with the leg to its end."""
     with _counted_as_state_run("chain"):
         leg = _report_chain(words, given, run, files)
-        if leg["status"] in (*CHAIN_ENDS, *CHAIN_WAITS):
-            return leg
-    return _to_its_end(leg, given, run)
+    return leg if leg["status"] in (*CHAIN_ENDS, *CHAIN_WAITS) else _to_its_end(leg, given, run)
 
 
 def _to_its_end(leg, given, run):
-    """Wait for a leg that is at work in another process; resume one whose process is gone."""
-    with _counted_as_state_run("chain"):
+    """Wait for a leg that is at work in another process; resume one whose process is gone.
+
+    Several jobs may ask for this at once: one of them does it, and answers what the process asks.
+    """
+    serving = {**given, "serves": True}
+    with _counted_as_state_run("chain"), _one_at_a_time():
+        leg = _chain("status", [leg["run"]], {})
         while leg["at_work"]:
-            time.sleep(1)
-            leg = _chain("status", [leg["run"]], {})
+            time.sleep(0.5)
+            leg = _chain("status", [leg["run"]], serving)
         if leg["status"] not in (*CHAIN_ENDS, *CHAIN_WAITS):
-            leg = _report_chain(["--", "resume", leg["run"]], given, run)
+            leg = _report_chain(["--", "resume", leg["run"]], serving, run)
     _send(run, {"leg": leg})
     return leg
+
+
+@contextlib.contextmanager
+def _one_at_a_time():
+    """While it lasts, no other process of the minion resumes chains."""
+    folder = os.path.join(__opts__["cachedir"], "saltern")
+    os.makedirs(folder, 0o700, exist_ok=True)
+    with open(os.path.join(folder, "chains.lock"), "a", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _report_chain(words, given, run, files=None):
@@ -429,8 +445,9 @@ def _report_chain(words, given, run, files=None):
 
     def report(line):
         row = _decoded(line) or {}
-        if str(row.get("event")).startswith("action-"):
-            _send(run, {"action": {key: value for key, value in row.items() if key not in ("output",)}})
+        waits = row.get("kind") in BARRIERS and row.get("event") == "action-finished"
+        if str(row.get("event")).startswith("action-") and not waits:
+            _send(run, {"action": _without(row, "output")})
 
     command = ["chain", "--out=jsonl", *_flags("chain", given)[1:], *words]
     code, output, errors = _run(command, given, files, report)
@@ -552,6 +569,8 @@ def _counted_as_state_run(verb, queue=True, concurrent=False):
     while True:
         mark = _make_mark(verb)
         others = __salt__["state.running"]()
+        if verb == "chain":  # saltern itself runs one chain after the other
+            others = [one for one in others if "state.saltern_chain" not in one]
         if not others or not queue:
             break
         _remove_mark(mark)  # or the other one would wait for us

@@ -46,8 +46,6 @@ MODULES = ("modules", "states", "utils", "renderers")
 """Kinds of modules that saltern can use as Salt has synchronised them."""
 ENDED = (0, 1, 2, 3, 4, 5)
 """Exit codes after which there is nothing to resume."""
-CONTINUED = ("resume", "retry", "status")
-"""Commands during which a run that was begun before may ask."""
 RETRIED = ("run", "retry")
 """Commands of chains that can be retried with the files they had."""
 KEPT_FOR = 30 * 86400  # seconds
@@ -69,10 +67,13 @@ class Minion:
         self._grains = dict(grains.value() if hasattr(grains, "value") else grains)
 
     def run(self, command, given, files, on_line):
-        """Run a command; its exit code, output and errors. ``files`` are written into its folder."""
+        """Run a command; its exit code, output and errors. ``files`` are written into its folder.
+
+        ``given["serves"]``: the caller continues what was begun before, which may ask us.
+        """
         program, verb, *words = command
         part = words[words.index("--") + 1] if verb == "chain" and "--" in words else verb
-        kept = self._kept_folders() if part in CONTINUED else []
+        kept = self._kept_folders() if given.get("serves") or verb == "resume" else []
         folder = self._new_folder()
         for name, text in files.items():
             _write(folder, name, text)
@@ -87,7 +88,7 @@ class Minion:
             reply(self._answer(asked, question))
         code, *texts = process.result()
         if code in ENDED and (code == 0 or part not in RETRIED):
-            _remove(folder, *(kept if len(kept) == 1 and part == "resume" else ()))
+            _remove(folder, *(kept if len(kept) == 1 and verb == "resume" else ()))
         return code, *(_with_master_names(text, (folder, *kept)) for text in texts)
 
     # -- folders --------------------------------------------------------------------------------------------
@@ -102,7 +103,7 @@ class Minion:
     def _kept_folders(self):
         """The folders of runs that broke and of those that reboot; very old ones are removed."""
         parent = self._parent()
-        found = [entry.path for entry in os.scandir(parent)] if os.path.isdir(parent) else []
+        found = [one.path for one in os.scandir(parent) if one.is_dir()] if os.path.isdir(parent) else []
         found = [path for path in found if not self._utilities["saltern_process.is_served"](path)]
         old = [path for path in found if os.stat(path).st_mtime < time.time() - KEPT_FOR]
         _remove(*old)
