@@ -31,7 +31,7 @@ from saltern.cli.chain_document import (
 from saltern.cli.chain_file import read_text
 from saltern.cli.chain_inputs import INPUT_ROWS, given_inputs
 from saltern.cli.chain_output import drive_and_show, options_of, write_legs
-from saltern.cli.chain_rows import ACROSS_ROWS, SALT_ROWS, SUBSCRIBE_ROWS
+from saltern.cli.chain_rows import MANY_ROWS
 from saltern.cli.from_options import session
 from saltern.cli.options import ON_ROWS, TREE_ROWS, output_rows
 
@@ -108,11 +108,7 @@ for an operator, 6 the machine goes down for a reboot"""
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
-    if args.via:
-        from saltern.cli.chain_salt import run_via_salt
-
-        return run_via_salt(args)
-    if args.verb in LIBRARY_VERBS and not (args.verb == "show" and _is_run(args)):
+    if args.verb in LIBRARY_VERBS and not args.via and not (args.verb == "show" and _is_run(args)):
         from saltern.cli.chain_library import run_library
 
         return run_library(args)
@@ -120,7 +116,7 @@ def main(argv: list[str]) -> int:
         from saltern.cli.chain_plan import plan_or_run
 
         return plan_or_run(args)
-    if args.on is not None or is_about_fleet(args):
+    if args.via or args.on is not None or is_about_fleet(args):
         from saltern.cli.chain_on import run_chain_on
 
         return run_chain_on(LINE, args, argv)
@@ -279,9 +275,7 @@ LINE = CommandLine(
             help="plan: the systems are those of now, also if the target means others later",
         ),
         *INPUT_ROWS,
-        *ACROSS_ROWS,
-        *SUBSCRIBE_ROWS,
-        *SALT_ROWS,
+        *MANY_ROWS,
         Row(
             flag="--test",
             dest="test",

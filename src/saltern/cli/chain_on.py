@@ -16,6 +16,10 @@ HERE = {"system": "--system", "reason": "--reason", "now": "--now"}
 
 def run_chain_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int:
     """The exit code of what is asked about many systems."""
+    if args.via:
+        from saltern.cli.chain_salt import run_via_salt
+
+        return run_via_salt(args)
     from saltern.cli.chain_fleet import ask_fleet, start_run
 
     if args.on is None:

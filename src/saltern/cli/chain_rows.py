@@ -122,6 +122,7 @@ SALT_ROWS: tuple[Row, ...] = (
         help="the salt-run to ask (default: the one in PATH)",
     ),
 )
+MANY_ROWS = (*ACROSS_ROWS, *SUBSCRIBE_ROWS, *SALT_ROWS)
 AMOUNTS = ("canary", "max_in_flight", "max_failures", "max_unavailable", "quorum")
 SECONDS = ("soak", "leg_time", "deadline", "grace")
 FLAGS = ("count_away", "lockstep")

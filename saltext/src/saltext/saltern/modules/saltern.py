@@ -203,13 +203,13 @@ def version():
 # -- chains ------------------------------------------------------------------------------------------------
 
 
-def chain_start(run, text, inputs=None, **kwargs):
+def chain_start(run, text, inputs=None, paused=False, **kwargs):
     """
     Run what an action chain has for this minion, to its end; ``saltern chain run --via salt`` calls it.
 
     run: the name of the run; asked for twice, it is run once. text: the chain file. inputs: its inputs.
-    A run that broke is resumed, one that is over is shown. What happens is sent to the event bus of the
-    master as ``saltern/chain/RUN/ID``.
+    A run that broke is resumed, with ``paused=True`` also one that waits for an operator; one that is over is
+    shown. What happens is sent to the event bus of the master as ``saltern/chain/RUN/ID``.
 
     CLI Example:
 
@@ -220,7 +220,7 @@ def chain_start(run, text, inputs=None, **kwargs):
     given = _arguments(kwargs, {"saltenv", "timeout"})
     files = {"chain.yaml": text, "inputs.yaml": json.dumps(inputs or {})}
     flags = [f"--token={run}", f"--inputs={FOLDER}/inputs.yaml", "--", "run", f"{FOLDER}/chain.yaml"]
-    return _drive_chain(flags, given, run, files)
+    return _drive_chain(flags, given, run, files, paused=paused)
 
 
 def chain_continue(**kwargs):
@@ -406,15 +406,16 @@ def _leg_name(run):
     return next((leg["run"] for leg in _legs() if leg.get("token") == run), run)
 
 
-def _drive_chain(words, given, run, files=None):
+def _drive_chain(words, given, run, files=None, *, paused=False):
     """Run a command that drives a leg, and stay with the leg to its end."""
     with _counted_as_state_run("chain"):
         leg = _report_chain(words, given, run, files)
-    return leg if leg["status"] in (*CHAIN_ENDS, *CHAIN_WAITS) else _to_its_end(leg, given, run)
+    rests = CHAIN_ENDS if paused else (*CHAIN_ENDS, *CHAIN_WAITS)
+    return leg if leg["status"] in rests else _to_its_end(leg, given, run, rests)
 
 
-def _to_its_end(leg, given, run):
-    """Wait for a leg that is at work in another process; resume one whose process is gone.
+def _to_its_end(leg, given, run, rests=(*CHAIN_ENDS, *CHAIN_WAITS)):
+    """Wait for a leg that is at work in another process; resume it unless its status is one of ``rests``.
 
     Several jobs may ask for this at once: one of them does it, and answers what the process asks.
     """
@@ -424,7 +425,7 @@ def _to_its_end(leg, given, run):
         while leg["at_work"]:
             time.sleep(0.5)
             leg = _chain("status", [leg["run"]], serving)
-        if leg["status"] not in (*CHAIN_ENDS, *CHAIN_WAITS):
+        if leg["status"] not in rests:
             leg = _report_chain(["--", "resume", leg["run"]], serving, run)
     _send(run, {"leg": leg})
     return leg

@@ -144,7 +144,7 @@ def chain_run(order):
 
 def chain_resume(run, systems=None, wait=0):
     """
-    Start a chain again on minions that have not ended it: what was done is not done again.
+    Start a chain again on minions that have not ended it, or wait: what was done is not done again.
 
     CLI Example:
 
@@ -152,7 +152,8 @@ def chain_resume(run, systems=None, wait=0):
 
         salt-run saltern.chain_resume salt-20261116174100123456
     """
-    return _followed(_keywords(_first_job(run)), systems or list(chain_status(run)), wait)
+    given = {**_keywords(_first_job(run)), "paused": True}
+    return _followed(given, systems or list(chain_status(run)), wait)
 
 
 def chain_status(run, ask=False):
