@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from itertools import islice, takewhile
 from typing import Any
@@ -106,3 +107,24 @@ def test_a_rule_means_the_days_for_which_it_holds(rule: dict[str, Any], first: d
     begun = starts(read_rule(text), datetime.combine(first, FIRST.time()))
     found = list(takewhile(lambda one: one.date() < end, begun))
     assert [one.date() for one in found] == [day for day in every if _is_meant(rule, first, day)]
+
+
+@given(
+    st.sampled_from(
+        [
+            "FREQ=DAILY", "FREQ=DAILY;INTERVAL=3", "FREQ=WEEKLY;BYDAY=MO,TH", "FREQ=WEEKLY;INTERVAL=2",
+            "FREQ=MONTHLY;BYMONTHDAY=-1", "FREQ=MONTHLY;INTERVAL=5;BYDAY=2TU", "FREQ=YEARLY;BYMONTH=2,11",
+            "FREQ=YEARLY;INTERVAL=3", "FREQ=DAILY;COUNT=40", "FREQ=WEEKLY;UNTIL=20290101",
+        ]
+    ),
+    st.datetimes(datetime(2019, 1, 1), datetime(2022, 12, 31)),
+    st.dates(date(2018, 1, 1), date(2031, 1, 1)),
+)  # fmt: skip
+def test_what_is_long_past_can_be_left_out(text: str, first: datetime, since: date) -> None:
+    rule = read_rule(text)
+    end = datetime(since.year + 4, 1, 1)
+
+    def later(found: Iterator[datetime]) -> list[datetime]:
+        return [one for one in takewhile(lambda one: one < end, found) if one.date() >= since]
+
+    assert later(starts(rule, first, since)) == later(starts(rule, first))

@@ -26,6 +26,14 @@ def test_every_status_has_a_mark(kind: type[Step]) -> None:
         assert format.plain(one.value) in format.STRIP
 
 
+def test_the_store_knows_the_letters_of_what_is_bad() -> None:
+    from saltern.fleet.chains.shape import BAD, LETTERS
+    from saltern.fleet.store.chain_shapes import BAD_LETTERS, BAD_STEPS
+
+    assert {*BAD_STEPS} == BAD
+    assert {LETTERS[one] for one in BAD_STEPS} == BAD_LETTERS
+
+
 def test_every_step_has_a_letter() -> None:
     assert {*LETTERS} == {one.value for one in Step}
     assert len({*LETTERS.values(), "c"}) == len(LETTERS) + 1
@@ -74,10 +82,12 @@ def test_every_failure_is_in_one_cause(rows: list[tuple[str, str, str]]) -> None
 
 
 def test_what_failed_systems_share_is_named() -> None:
-    failed = [{"rack": "r14", "os": "Debian"}] * 9 + [{"rack": "r15", "os": "Debian"}]
-    others = [{"rack": "r11", "os": "Debian"}] * 20
-    assert shared_facts(failed, others) == [("rack", "r14")]
-    assert shared_facts(failed, failed) == []
+    failed, others = (frozenset(f"{word}{n}" for n in range(many)) for word, many in (("f", 10), ("o", 20)))
+    racks = {"r14": failed - {"f0"}, "r15": frozenset({"f0"}), "r11": others}
+    facts = {"rack": racks, "os": {"Debian": failed | others}}
+    assert shared_facts(facts, failed, others) == [("rack", "r14")]
+    assert shared_facts(facts, failed, failed) == []
+    assert shared_facts(facts, frozenset({"f1"}), others) == [], "one system shares nothing"
 
 
 times = st.one_of(st.none(), st.floats(1, 100))

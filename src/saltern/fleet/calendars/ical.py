@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
@@ -46,19 +47,26 @@ class Event(Struct, frozen=True, kw_only=True):
 
     def intervals(self, begin: float, end: float) -> Iterator[Interval]:
         """When it takes place between two times, in seconds since 1970; cut to nothing."""
-        for start in self._starts(end):
+        for start in self._starts(begin, end):
             interval = self._interval(start)
             if interval[1] > begin and interval[0] < end and interval[0] < interval[1]:
                 yield interval
 
-    def _starts(self, end: float) -> Iterator[datetime]:
-        found = starts(self.rule, self.begin) if self.rule else iter((self.begin,))
+    def _starts(self, begin: float, end: float) -> Iterator[datetime]:
+        since = self._since(begin)
+        found = starts(self.rule, self.begin, since) if self.rule else iter((self.begin,))
         for start in found:
             if _instant(start, self.zone) >= end:
                 break
             if start not in self.never:
                 yield start
         yield from (one for one in self.also if one not in self.never)
+
+    def _since(self, begin: float) -> date | None:
+        """A day before which none begins that lasts until ``begin``, in any zone; None: look at all."""
+        length = self.lasts if self.end is None else (self.end - self.begin).total_seconds()
+        earliest = begin - length - 2 * 86_400
+        return datetime.fromtimestamp(earliest, UTC).date() if 0 < earliest < 1e11 else None
 
     def _interval(self, start: datetime) -> Interval:
         """By the clock: a night in which the clock is put back is an hour longer."""
@@ -73,6 +81,7 @@ def _instant(local: datetime, zone: str) -> float:
     return local.replace(tzinfo=ZoneInfo(zone)).timestamp()
 
 
+@lru_cache(maxsize=128)
 def read_calendar(text: str, zone: str) -> tuple[Event, ...]:
     """All events of a calendar; ``zone`` is that of times which name none. Raises ``BadCalendar``."""
     if len(text) > MOST_TEXT:

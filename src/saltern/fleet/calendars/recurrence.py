@@ -119,11 +119,15 @@ def read_time(text: str) -> datetime | date:
     return found.replace(tzinfo=UTC) if text.endswith("Z") else found
 
 
-def starts(rule: Rule, first: datetime) -> Iterator[datetime]:
-    """When an event begins that first does so at ``first``, in order, as times of a clock without a zone."""
+def starts(rule: Rule, first: datetime, since: date | None = None) -> Iterator[datetime]:
+    """When an event begins that first does so at ``first``, in order, as times of a clock without a zone.
+
+    ``since``: what is before this day may be left out. Years of periods are then not walked through, unless
+    the rule counts them.
+    """
     given = 0
     empty = 0
-    for days in _periods(rule, first.date()):
+    for days in _periods(rule, first.date(), since if rule.count is None else None):
         found = [datetime.combine(day, first.time()) for day in _chosen(rule, days, first.date())]
         empty = 0 if found else empty + 1
         if empty > MOST_PERIODS:
@@ -146,37 +150,44 @@ def _is_past(rule: Rule, start: datetime) -> bool:
     return start.date() > rule.until
 
 
-def _periods(rule: Rule, first: date) -> Iterator[list[date]]:
-    """The days of each period in turn: a day, a week, a month or a year."""
+def _periods(rule: Rule, first: date, since: date | None) -> Iterator[list[date]]:
+    """The days of each period in turn: a day, a week, a month or a year; from that of ``since`` on."""
     try:
-        yield from PERIODS[rule.frequency](rule, first)
+        yield from PERIODS[rule.frequency](rule, first, since or first)
     except OverflowError:
         return  # the calendar of Python ends
 
 
-def _each_day(rule: Rule, first: date) -> Iterator[list[date]]:
-    day = first
+def _skipped(ahead: int, interval: int) -> int:
+    """How far whole intervals lead without going past what is ahead."""
+    return max(0, ahead // interval) * interval
+
+
+def _each_day(rule: Rule, first: date, since: date) -> Iterator[list[date]]:
+    day = first + timedelta(days=_skipped((since - first).days, rule.interval))
     while True:
         yield [day]
         day += timedelta(days=rule.interval)
 
 
-def _each_week(rule: Rule, first: date) -> Iterator[list[date]]:
+def _each_week(rule: Rule, first: date, since: date) -> Iterator[list[date]]:
     begin = first - timedelta(days=(first.weekday() - rule.week_start) % 7)
+    begin += timedelta(weeks=_skipped((since - begin).days // 7, rule.interval))
     while True:
         yield [begin + timedelta(days=ahead) for ahead in range(7)]
         begin += timedelta(weeks=rule.interval)
 
 
-def _each_month(rule: Rule, first: date) -> Iterator[list[date]]:
+def _each_month(rule: Rule, first: date, since: date) -> Iterator[list[date]]:
     month = first.year * 12 + first.month - 1
+    month += _skipped(since.year * 12 + since.month - 1 - month, rule.interval)
     while True:
         yield _month(month // 12, month % 12 + 1)
         month += rule.interval
 
 
-def _each_year(rule: Rule, first: date) -> Iterator[list[date]]:
-    year = first.year
+def _each_year(rule: Rule, first: date, since: date) -> Iterator[list[date]]:
+    year = first.year + _skipped(since.year - first.year, rule.interval)
     while True:
         months = rule.months or (range(1, 13) if rule.days or rule.month_days else (first.month,))
         yield [day for month in sorted(months) for day in _month(year, month)]

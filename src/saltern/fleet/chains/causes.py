@@ -78,23 +78,16 @@ def group_causes(failures: Iterable[Failure]) -> list[Cause]:
 
 
 def shared_facts(
-    failed: Sequence[Mapping[str, str]], others: Sequence[Mapping[str, str]]
+    facts: Mapping[str, Mapping[str, frozenset[str]]], failed: frozenset[str], others: frozenset[str]
 ) -> list[tuple[str, str]]:
-    """Facts that nearly all failed systems have, and nearly none of the others."""
+    """Facts that nearly all failed systems have, and nearly none of the others. ``facts``: who has which."""
     if len(failed) < 2 or not others:
         return []
     found: list[tuple[float, str, str]] = []
-    for (name, value), number in _counts(failed).items():
-        here = number / len(failed)
-        there = sum(one.get(name) == value for one in others) / len(others)
-        if here >= SHARED_BY and there <= SHARED_ELSEWHERE:
-            found.append((there - here, name, value))
+    for name, values in facts.items():
+        for value, members in values.items():
+            here = len(members & failed) / len(failed)
+            there = len(members & others) / len(others) if here >= SHARED_BY else 1.0
+            if there <= SHARED_ELSEWHERE:
+                found.append((there - here, name, value))
     return [(name, value) for _, name, value in sorted(found)[:MOST_SHARED]]
-
-
-def _counts(systems: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], int]:
-    counts: dict[tuple[str, str], int] = {}
-    for facts in systems:
-        for pair in facts.items():
-            counts[pair] = counts.get(pair, 0) + 1
-    return counts

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from secrets import token_urlsafe
 from typing import Any
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route as HttpRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -23,6 +23,7 @@ from saltern.fleet.console import sign_in
 from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.assets import serve_asset
 from saltern.fleet.console.csrf import FIELD, HEADER, check_form, token_for
+from saltern.fleet.console.downloads import DOWNLOADS, Download
 from saltern.fleet.console.headers import SafeSend
 from saltern.fleet.console.pages import MENU, PAGES
 from saltern.fleet.console.parts import page_parts
@@ -45,6 +46,7 @@ def make_console(desk: Desk, name: str = "") -> ASGIApp:
     site = Site(desk, name)
     routes = [HttpRoute(page.path, site.page(page), methods=["GET"]) for page in PAGES]
     routes += [HttpRoute(one.path, site.act(one), methods=["POST"]) for one in acts.ACTS]
+    routes += [HttpRoute(one.path, site.download(one), methods=["GET"]) for one in DOWNLOADS]
     routes += [HttpRoute(path, door, methods=methods) for path, methods, door in sign_in.doors(desk)]
     routes += [
         HttpRoute("/static/{file}", serve_asset, methods=["GET"]),
@@ -53,6 +55,12 @@ def make_console(desk: Desk, name: str = "") -> ASGIApp:
         HttpRoute("/jobs/{jid}/{system}/report", site.report, methods=["GET"]),
     ]
     return Shell(Router(routes, redirect_slashes=False, default=_nothing_here), site)
+
+
+async def _behind(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in rest:
+        yield piece
 
 
 async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001
@@ -119,6 +127,19 @@ class Site:
         data = await one.more(visit.ask, form, done) if one.more else {"answer": done}
         page = NAMES.get(one.here)
         return HTMLResponse(render(one.shows, self.frame(request, visit, page) | data))
+
+    def download(self, one: Download) -> Endpoint:
+        async def answer(request: Request) -> Response:
+            visit = await self.visit(request)
+            if visit is None:
+                return to_sign_in(request)
+            check_may(visit, one.action)
+            pieces = one.pieces(visit)
+            first = await anext(pieces, b"")  # what is wrong with the question is still a page
+            headers = {"Content-Disposition": f'attachment; filename="{one.file}"'}
+            return StreamingResponse(_behind(first, pieces), headers=headers, media_type=one.media)
+
+        return answer
 
     async def go(self, request: Request) -> Response:
         """To what a word means."""

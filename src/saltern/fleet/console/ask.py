@@ -55,6 +55,10 @@ class Ask:
         """The answer of a ``GET`` route. ``given``: the names in its path, the rest is the query."""
         return await self._call("GET", path, given)
 
+    async def get_bytes(self, path: str, **given: object) -> bytes:
+        """The same as the bytes that it is."""
+        return await self._bytes("GET", path, given)
+
     async def every(self, path: str, most: int = 10_000, **given: object) -> list[Any]:
         """All rows of a list, page by page, up to ``most``."""
         rows: list[Any] = []
@@ -89,6 +93,17 @@ class Ask:
         body: Mapping[str, object] | None = None,
         client_token: str = "",
     ) -> Any:
+        found = await self._bytes(method, path, given, body, client_token)
+        return msgspec.json.decode(found) if found else None
+
+    async def _bytes(
+        self,
+        method: str,
+        path: str,
+        given: Mapping[str, object],
+        body: Mapping[str, object] | None = None,
+        client_token: str = "",
+    ) -> bytes:
         route = ROWS[method, path]
         names = NAME.findall(path)
         parts = {name: str(given[name]) for name in names}
@@ -101,7 +116,7 @@ class Ask:
         answer = await answer_request(self.desk, route, request, who=self._who)
         if not isinstance(answer, Response):
             raise RuntimeError(f"{path} is a stream, which no page reads")
-        return msgspec.json.decode(answer.body) if answer.body else None
+        return bytes(answer.body)
 
     def _scope(self, method: str, path: str, query: Mapping[str, str], client_token: str) -> dict[str, Any]:
         headers = {"content-type": "application/json", "host": "console"}

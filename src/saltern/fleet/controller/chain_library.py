@@ -169,6 +169,7 @@ def _can_reboot(facts: Mapping[str, object]) -> bool:
     return str(facts.get("virtual_subtype", "")).lower() not in ("docker", "podman", "kubernetes")
 
 
+ASKED = ("os_family", "kernel", "virtual_subtype")  # the facts that are looked at above
 PACKAGED = frozenset(
     {"Debian", "RedHat", "Suse", "Arch", "Alpine", "Gentoo", "FreeBSD", "OpenBSD", "NetBSD", "MacOS"}
 )

@@ -1,24 +1,27 @@
 """The systems as targets see them: ids and facts, read from the database when a target is resolved.
 
-Facts are kept as the bytes that the database has, and decoded for the targets that ask for grains.
+Facts are kept as the bytes that the database has, with an index of those that targets ask for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.fact_index import MISSING, FactIndex
+from saltern.fleet.controller.selection import select_systems
 from saltern.fleet.controller.ssh.board import SshBoard
 from saltern.fleet.store.database import Connection
-from saltern.fleet.store.facts import fact_digests, facts_of
+from saltern.fleet.store.facts import census, fact_digests, facts_of
 from saltern.fleet.store.groups import groups
 from saltern.fleet.store.ssh_systems import SshSystem, ssh_systems
 from saltern.targeting.match import Subject
 
 PillarOf = Callable[[str], Mapping[str, object]]
+Census = tuple[str, str]
 
 
 class LazyGrains(Mapping[str, object]):
@@ -54,14 +57,15 @@ _DECODER = msgspec.json.Decoder(dict[str, Any])
 
 def brief_facts(grains: Mapping[str, Any]) -> dict[str, str]:
     """Of all facts those by which people divide systems, as texts."""
-    found = {}
-    for name in BRIEF:
-        value = grains.get(name)
-        if isinstance(value, list):
-            value = ", ".join(map(str, value))
-        if isinstance(value, (str, int, float)) and str(value):
-            found[name] = str(value)[:100]
-    return found
+    found = {name: brief_text(grains.get(name)) for name in BRIEF}
+    return {name: text for name, text in found.items() if text}
+
+
+def brief_text(value: object) -> str:
+    """A fact as one short text; empty if it is none of those that people divide systems by."""
+    if isinstance(value, list):
+        value = ", ".join(map(str, value))
+    return str(value)[:100] if isinstance(value, (str, int, float)) else ""
 
 
 class Inventory:
@@ -80,27 +84,56 @@ class Inventory:
         self._ssh = ssh or SshBoard()
         self._roster = roster
         self._facts: dict[str, tuple[str, bytes]] = {}
-        self._brief: dict[str, tuple[str, Mapping[str, str]]] = {}
+        self._census = ("", "")
+        self._index = FactIndex({})
+        self._everyone: frozenset[str] = frozenset()
+        self._counted: dict[str, dict[str, frozenset[str]]] = {}
         self.groups: dict[str, str] = {}
         self.nodegroups = dict(nodegroups or {})
 
     async def refresh(self) -> None:
-        self._facts, groups, self._ssh.systems = await self._calls.read(self._read, self._facts)
+        read = await self._calls.read(self._read, self._census, self._facts)
+        self._census, facts, groups, self._ssh.systems = read
+        if facts is not self._facts:
+            self._facts, self._counted = facts, {}
+            self._index = self._index.after(facts)
+            self._everyone = frozenset(facts)
         self.groups = {**self._roster(), **groups}
 
     @staticmethod
     def _read(
-        connection: Connection, known: dict[str, tuple[str, bytes]]
-    ) -> tuple[dict[str, tuple[str, bytes]], dict[str, str], dict[str, SshSystem]]:
-        digests = fact_digests(connection)
-        changed = [id_ for id_, digest in digests.items() if digest and known.get(id_, ("",))[0] != digest]
-        new = facts_of(connection, changed)
-        facts = {id_: new.get(id_) or known.get(id_) or ("", b"{}") for id_ in digests}
-        return facts, groups(connection), ssh_systems(connection)
+        connection: Connection, was: Census, known: dict[str, tuple[str, bytes]]
+    ) -> tuple[Census, dict[str, tuple[str, bytes]], dict[str, str], dict[str, SshSystem]]:
+        now = census(connection)
+        facts = known if now == was else _changed_facts(connection, known)
+        return now, facts, groups(connection), ssh_systems(connection)
 
     @property
     def ids(self) -> list[str]:
         return list(self._facts)
+
+    def select(self, target: str, among: Collection[str] | None = None) -> list[str]:
+        """The systems that an expanded target means, of ``among``, by id. May raise ``BadTarget``."""
+        whole = self._everyone if among is None else self._everyone.intersection(among)
+        found = select_systems(target, whole, self._index, self.subject)
+        return list(self._facts) if len(found) == len(self._facts) else sorted(found)
+
+    def dividing_facts(self) -> Mapping[str, Mapping[str, frozenset[str]]]:
+        """The facts by which people divide systems: each value as a text, and who has it."""
+        if not self._counted:
+            self._counted = {name: _by_text(self._index, name) for name in BRIEF}
+        return self._counted
+
+    def facts_of(self, systems: Collection[str], names: Collection[str]) -> dict[str, dict[str, object]]:
+        """Some facts of systems; those that have none of them are left out."""
+        own = frozenset(systems)
+        found: dict[str, dict[str, object]] = {}
+        for name in names:
+            for value, members in self._index.members(name).items():
+                decoded = None if value == MISSING else msgspec.json.decode(value)
+                for id_ in members & own if value != MISSING else ():
+                    found.setdefault(id_, {})[name] = decoded
+        return found
 
     def grain(self, id_: str, name: str) -> str:
         """A grain of a system as a text; empty if it has none."""
@@ -108,12 +141,8 @@ class Inventory:
         return "" if found is None else str(found)[:200]
 
     def brief(self, id_: str) -> Mapping[str, str]:
-        """The facts by which people divide systems; kept, as long as its facts are the same."""
-        digest, data = self._facts.get(id_, ("", b"{}"))
-        kept = self._brief.get(id_)
-        if kept is None or kept[0] != digest:
-            kept = self._brief[id_] = (digest, brief_facts(_DECODER.decode(data)))
-        return kept[1]
+        """The facts by which people divide systems, of one system."""
+        return brief_facts(_DECODER.decode(self._facts.get(id_, ("", b"{}"))[1]))
 
     def grain_names(self) -> set[str]:
         """The names of all facts that some system has."""
@@ -122,3 +151,22 @@ class Inventory:
     def subject(self, id_: str) -> Subject:
         grains = LazyGrains(self._facts[id_][1])
         return Subject(id=id_, grains=grains, nodegroups=self.nodegroups)
+
+
+def _changed_facts(
+    connection: Connection, known: dict[str, tuple[str, bytes]]
+) -> dict[str, tuple[str, bytes]]:
+    """The facts of all accepted systems; only those that are not known are read."""
+    digests = fact_digests(connection)
+    changed = [id_ for id_, digest in digests.items() if digest and known.get(id_, ("",))[0] != digest]
+    new = facts_of(connection, changed)
+    return {id_: new.get(id_) or known.get(id_) or ("", b"{}") for id_ in digests}
+
+
+def _by_text(index: FactIndex, name: str) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for value, members in index.members(name).items():
+        text = "" if value == MISSING else brief_text(msgspec.json.decode(value))
+        if text:
+            found[text] = found.get(text, frozenset()) | members
+    return found

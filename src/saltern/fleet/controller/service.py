@@ -27,7 +27,7 @@ from saltern.fleet.controller.submission import (
     lifetime,
     make_job,
 )
-from saltern.fleet.controller.target import expand, refuse, refuse_empty, select
+from saltern.fleet.controller.target import expand, refuse, refuse_empty
 from saltern.fleet.protocol.ids import new_jid
 from saltern.fleet.protocol.messages import Progress
 from saltern.fleet.protocol.notices import Notice
@@ -112,7 +112,7 @@ class Fleet:
         await self._inventory.refresh()
         try:
             expression = expand(target, self._inventory.groups)
-            return select(expression, map(self._inventory.subject, self._inventory.ids)), expression
+            return self._inventory.select(expression), expression
         except BadTarget as problem:
             raise refuse(problem) from None
 
@@ -120,9 +120,7 @@ class Fleet:
         """Those of these systems that a target means, by the facts that were read last. ``BadTarget`` is
         raised as it is: the policy, which asks, reports it in its own words.
         """
-        expression = expand(target, self._inventory.groups)
-        known = sorted(set(systems).intersection(self._inventory.ids))
-        return select(expression, map(self._inventory.subject, known))
+        return self._inventory.select(expand(target, self._inventory.groups), systems)
 
     async def poke(self, target: str) -> Presence:
         """Ask all systems of a target whether they are there, now."""

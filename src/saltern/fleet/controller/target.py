@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.targeting.compound import Every, Node, Not, Some, Term, parse
-from saltern.targeting.match import BadTarget, Subject, holds
+from saltern.targeting.match import BadTarget
 
 _GROUP = re.compile(r"@([^\s@]+)")
 _DEEPEST = 20
@@ -30,15 +30,6 @@ def _word(word: str, groups: Mapping[str, str], within: tuple[str, ...]) -> str:
     if name in within or len(within) >= _DEEPEST:
         raise BadTarget(f"groups contain each other: {' -> '.join((*within, name))}")
     return f"( {expand(groups[name], groups, (*within, name))} )"
-
-
-def select(target: str, subjects: Iterable[Subject]) -> list[str]:
-    """The ids that an expanded target matches, in the order given."""
-    if target == "*":
-        return [subject.id for subject in subjects]
-    node = parse(target)
-    check_known(node)
-    return [subject.id for subject in subjects if holds(node, subject)]
 
 
 def check_known(node: Node) -> None:

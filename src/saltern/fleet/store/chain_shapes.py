@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import json
@@ -17,6 +17,8 @@ Row = Mapping[str, Any]
 NAMED = 5  # systems of a group that are named
 BAD_STEPS = ("failed", "timed out", "indeterminate")
 BAD_LEGS = ("failed", "expired", "indeterminate")
+BAD_LETTERS = frozenset("ftu")  # the same in a shape
+AT_ONCE = 500
 MOST_EVENTS = 200_000
 _L = CHAIN_LEGS.c
 
@@ -77,28 +79,61 @@ def timed_steps(connection: Connection, run: str) -> Sequence[Any]:
     return connection.execute(query.order_by(_L.place, CHAIN_STEPS.c.number)).all()
 
 
+def leg_waves(connection: Connection, run: str) -> dict[str, int]:
+    """Each system of a run, and the number of its wave."""
+    rows = connection.execute(select(_L.system, _L.wave).where(_L.run == run))
+    return {str(system): int(wave) for system, wave in rows}
+
+
+def leg_marks(connection: Connection, run: str) -> list[Row]:
+    """Of each leg of a run what says how it is, by place; nothing of its plan."""
+    columns = (_L.system, _L.wave, _L.status, _L.away, _L.sent, _L.waits_for, _L.state)
+    query = select(*columns).where(_L.run == run).order_by(_L.place)
+    return [row._mapping for row in connection.execute(query)]
+
+
 def failures(connection: Connection, runs: Sequence[str]) -> list[Row]:
-    """Steps that have failed, and legs that ended badly without one, of some runs."""
-    columns = (_L.run, _L.system, _L.wave, _L.status.label("leg_status"), _L.waits_for)
-    step = (CHAIN_STEPS.c.action, CHAIN_STEPS.c.status, CHAIN_STEPS.c.comment, CHAIN_STEPS.c.ended)
-    found = select(*columns, *step).join(CHAIN_STEPS, CHAIN_STEPS.c.leg == _L.id)
-    found = found.where(_L.run.in_(runs), CHAIN_STEPS.c.status.in_(BAD_STEPS))
-    rows: list[Row] = [
-        row._asdict() for row in connection.execute(found.order_by(_L.place, CHAIN_STEPS.c.number))
-    ]
-    known = {(row["run"], row["system"]) for row in rows}
-    bare = select(*columns, _L.ended).where(_L.run.in_(runs), _L.status.in_(BAD_LEGS))
-    for row in connection.execute(bare):
-        if (row.run, row.system) not in known:
-            rest = {"action": "", "status": row.leg_status, "comment": row.waits_for, "ended": row.ended}
-            rows.append({**row._asdict(), **rest})
-    return rows
+    """Steps that have failed, and legs that ended badly without one, of some runs.
+
+    The shape of a leg says whether one of its steps is bad; only such legs are read.
+    """
+    columns = (_L.id, _L.run, _L.system, _L.wave, _L.status, _L.waits_for, _L.ended, _L.shape)
+    query = select(*columns).where(_L.run.in_(runs)).order_by(_L.place)
+    legs = {row.id: row for row in connection.execute(query) if _is_bad(row)}
+    steps: dict[str, list[Any]] = {}
+    for row in _bad_steps(connection, list(legs)):
+        steps.setdefault(row.leg, []).append(row)
+    return [one for id_, leg in legs.items() for one in _failures(leg, steps.get(id_, []))]
+
+
+def _is_bad(leg: Any) -> bool:
+    return leg.status in BAD_LEGS or not BAD_LETTERS.isdisjoint(leg.shape.partition(":")[0])
+
+
+def _bad_steps(connection: Connection, legs: Sequence[str]) -> Iterator[Any]:
+    step = CHAIN_STEPS.c
+    columns = (step.leg, step.action, step.status, step.comment, step.ended)
+    for first in range(0, len(legs), AT_ONCE):
+        mine = step.leg.in_(legs[first : first + AT_ONCE])
+        yield from connection.execute(
+            select(*columns).where(mine, step.status.in_(BAD_STEPS)).order_by(step.leg, step.number)
+        )
+
+
+def _failures(leg: Any, steps: Sequence[Any]) -> Iterator[Row]:
+    """What failed in a leg: its bad steps; the leg itself, if it ended badly without one."""
+    head = {"run": leg.run, "system": leg.system, "wave": leg.wave}
+    for one in steps:
+        yield {**head, "action": one.action, "status": one.status, "comment": one.comment, "ended": one.ended}
+    if not steps and leg.status in BAD_LEGS:
+        yield {**head, "action": "", "status": leg.status, "comment": leg.waits_for, "ended": leg.ended}
 
 
 def recent_runs(connection: Connection, since: float, limit: int) -> list[Row]:
     """Runs that are open, or have ended lately, the newest first."""
     lately = or_(CHAIN_RUNS.c.status.in_(OPEN), CHAIN_RUNS.c.ended >= since)
-    query = select(CHAIN_RUNS).where(lately).order_by(CHAIN_RUNS.c.id.desc()).limit(limit)
+    columns = (CHAIN_RUNS.c.id, CHAIN_RUNS.c.chain, CHAIN_RUNS.c.status)
+    query = select(*columns).where(lately).order_by(CHAIN_RUNS.c.id.desc()).limit(limit)
     return [row._asdict() for row in connection.execute(query)]
 
 

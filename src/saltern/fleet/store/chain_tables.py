@@ -159,6 +159,8 @@ CHAIN_LEGS = Table(
     one_of("status", Leg),
     UniqueConstraint("run", "system"),
     Index(None, "system", "status"),
+    Index(None, "run", "status"),
+    Index(None, "status"),
     comment="one system in one run",
 )
 CHAIN_STEPS = Table(

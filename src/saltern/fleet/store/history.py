@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, Integer, case, cast, func, select
 
-from saltern.fleet.store.events import StoredEvent
 from saltern.fleet.store.tables import EVENTS
 
 SCANNED = 20_000  # rows that one page looks at for a pattern that few match
@@ -50,20 +50,27 @@ def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
     return found
 
 
-def events_before(
-    connection: Connection, wanted: Wanted, before: int | None, limit: int
-) -> list[StoredEvent]:
+class PastEvent(NamedTuple):
+    """An event; ``data`` is JSON."""
+
+    number: int
+    at: float
+    tag: str
+    system: str
+    data: bytes
+
+
+def events_before(connection: Connection, wanted: Wanted, before: int | None, limit: int) -> list[PastEvent]:
     """Events before a number, the newest first."""
-    query = select(EVENTS).where(*_conditions(wanted)).order_by(EVENTS.c.number.desc()).limit(SCANNED)
+    columns = [EVENTS.c[name] for name in PastEvent._fields]
+    query = select(*columns).where(*_conditions(wanted)).order_by(EVENTS.c.number.desc()).limit(SCANNED)
     if before is not None:
         query = query.where(EVENTS.c.number < before)
-    found: list[StoredEvent] = []
+    found: list[PastEvent] = []
+    fits = re.compile(fnmatch.translate(wanted.tag)).match
     for row in connection.execution_options(yield_per=500).execute(query):
-        if fnmatch.fnmatchcase(row.tag, wanted.tag):
-            data = msgspec.json.decode(row.data, type=dict[str, Any])
-            found.append(
-                StoredEvent(number=int(row.number), at=row.at, tag=row.tag, system=row.system, data=data)
-            )
+        if fits(row.tag):
+            found.append(PastEvent(int(row.number), row.at, row.tag, row.system, bytes(row.data)))
             if len(found) >= limit:
                 break
     return found

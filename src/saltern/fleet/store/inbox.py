@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from saltern.chains.statuses import OVER, Leg, Run
+from saltern.fleet.store.chain_runs import OPEN
 from saltern.fleet.store.chain_tables import (
     CHAIN_GATES,
     CHAIN_LEGS,
@@ -102,22 +103,16 @@ def pending_keys(connection: Connection, some: int = 5) -> tuple[int, list[tuple
     return number, [(str(row.id), float(row.first_seen)) for row in connection.execute(query)]
 
 
-def held_systems(
-    connection: Connection, systems: Sequence[str], at_once: int = 500
-) -> dict[str, tuple[str, str]]:
+def held_systems(connection: Connection) -> dict[str, tuple[str, str]]:
     """Systems that an open run has: the run and its chain."""
     over = [one.value for one in OVER]
-    found: dict[str, tuple[str, str]] = {}
-    for first in range(0, len(systems), at_once):
-        query = (
-            select(CHAIN_LEGS.c.system, CHAIN_LEGS.c.run, CHAINS.c.name)
-            .join(CHAIN_RUNS, CHAIN_RUNS.c.id == CHAIN_LEGS.c.run)
-            .join(CHAINS, CHAINS.c.id == CHAIN_RUNS.c.chain)
-            .where(CHAIN_LEGS.c.system.in_(systems[first : first + at_once]))
-            .where(CHAIN_RUNS.c.ended.is_(None), CHAIN_LEGS.c.sent != "", CHAIN_LEGS.c.status.not_in(over))
-        )
-        found |= {str(system): (str(run), str(chain)) for system, run, chain in connection.execute(query)}
-    return found
+    query = (
+        select(CHAIN_LEGS.c.system, CHAIN_LEGS.c.run, CHAINS.c.name)
+        .join(CHAIN_RUNS, CHAIN_RUNS.c.id == CHAIN_LEGS.c.run)
+        .join(CHAINS, CHAINS.c.id == CHAIN_RUNS.c.chain)
+        .where(CHAIN_RUNS.c.status.in_(OPEN), CHAIN_LEGS.c.sent != "", CHAIN_LEGS.c.status.not_in(over))
+    )
+    return {str(system): (str(run), str(chain)) for system, run, chain in connection.execute(query)}
 
 
 def away_systems(connection: Connection) -> set[str]:
@@ -129,12 +124,12 @@ def away_systems(connection: Connection) -> set[str]:
 def usual_times(connection: Connection, chain: str) -> tuple[float, float] | None:
     """Seconds that half of the last runs of a chain took at most, and 19 of 20; None if none has ended."""
     query = (
-        select(CHAIN_RUNS.c.begun, CHAIN_RUNS.c.ended)
+        select(CHAIN_RUNS.c.ended - CHAIN_RUNS.c.begun)
         .where(CHAIN_RUNS.c.chain == chain, CHAIN_RUNS.c.ended.is_not(None), CHAIN_RUNS.c.begun.is_not(None))
         .order_by(CHAIN_RUNS.c.id.desc())
         .limit(SAMPLE)
     )
-    took = sorted(float(ended - begun) for begun, ended in connection.execute(query))
+    took = sorted(map(float, connection.scalars(query)))
     if not took:
         return None
     return took[(len(took) - 1) // 2], took[min(len(took) - 1, int(len(took) * 0.95))]

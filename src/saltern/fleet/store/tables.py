@@ -54,7 +54,8 @@ SYSTEMS = Table(
     Column("back_by", Double),
     _required("kind", WORD, default="agent", server_default="agent"),
     _required("successor", WORD, default="", server_default=""),
-    Index(None, "state"),
+    Index(None, "state", "online", "version", "kind"),
+    Index(None, "kind"),
     comment="every system that asked to join, with its keys and what is known of its agent",
 )
 FACTS = Table(
@@ -64,6 +65,7 @@ FACTS = Table(
     _required("digest", DIGEST),
     _required("grains", LargeBinary),
     _required("changed_at", Double),
+    Index(None, "system", "digest"),
     comment="the grains of a system, as its agent reports them",
 )
 GROUPS = Table(
@@ -162,6 +164,7 @@ EVENTS = Table(
     Column("uid", String(600)),
     _required("cause", JID, default="", server_default=""),
     Index(None, "at"),
+    Index(None, "tag", "number"),
     Index(None, "uid", unique=True),
     comment="what happened, in the order in which the controller learned of it",
     sqlite_autoincrement=True,  # a number is a cursor: it is never used again, also if all rows were pruned

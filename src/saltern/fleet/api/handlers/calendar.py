@@ -60,9 +60,9 @@ def _fires(connection: Connection, begin: float, end: float) -> tuple[list[FireA
     found: list[FireAnswer] = []
     more: list[str] = []
     for one in store.list_schedules(connection):
-        if not one.enabled or one.next_at is None:
+        times = list(_times(one, begin, end)) if one.enabled and one.next_at is not None else []
+        if not times:
             continue
-        times = list(_times(one, begin, end))
         if len(times) > MOST_FIRES:
             more.append(one.name)
         chain = chains.chain_named(connection, one.chain)
@@ -110,7 +110,7 @@ async def explain_windows(call: Call[WhyQuery, None]) -> WhyAnswer:
     needs = query.needs or (await call.read(_needs, query.chain) if query.chain else 0)
     stored = await call.read(store.list_calendars)
     own = await call.ask(windows.calendars_for, stored, systems, call.desk.fleet.match)
-    held = await call.read(inbox.held_systems, systems)
+    held = await call.read(inbox.held_systems)
     away = await call.read(inbox.away_systems)
     keys = await call.ask(lambda: _keys(own, held, away, now, needs))
     return WhyAnswer(target=query.target, systems=len(systems), needs=needs, groups=_groups(keys))
@@ -129,11 +129,12 @@ def _keys(
     verdicts: dict[tuple[str, ...], _Key] = {}
     found: dict[str, _Key] = {}
     for system, calendars in own.items():
-        names = tuple(one.name for one in calendars)
+        names = tuple([one.name for one in calendars])
         if names not in verdicts:
             verdicts[names] = _verdict(calendars, names, now, needs)
-        found[system] = _exception(system, held, away) or verdicts[names]
-    return found
+        found[system] = verdicts[names]
+    found |= dict.fromkeys(away & found.keys(), AWAY)
+    return found | {system: _held(*held[system]) for system in held.keys() & found.keys()}
 
 
 def _verdict(calendars: list[Calendar], names: tuple[str, ...], now: float, needs: float) -> _Key:
@@ -142,17 +143,20 @@ def _verdict(calendars: list[Calendar], names: tuple[str, ...], now: float, need
     return _Key(state, verdict.why, verdict.until, verdict.next, calendars=names)
 
 
-def _exception(system: str, held: dict[str, tuple[str, str]], away: set[str]) -> _Key | None:
-    if system in held:
-        run, chain = held[system]
-        return _Key("held", f"held by {chain}, run {run}", run=run)
-    return _Key("away", "not connected; it begins when the system is back") if system in away else None
+AWAY = _Key("away", "not connected; it begins when the system is back")
+
+
+def _held(run: str, chain: str) -> _Key:
+    return _Key("held", f"held by {chain}, run {run}", run=run)
 
 
 def _groups(keys: dict[str, _Key]) -> list[WhyGroup]:
-    found: dict[_Key, list[str]] = {}
+    same: dict[int, tuple[_Key, list[str]]] = {}  # most systems have one of few keys, the same object
     for system, key in keys.items():
-        found.setdefault(key, []).append(system)
+        same.setdefault(id(key), (key, []))[1].append(system)
+    found: dict[_Key, list[str]] = {}
+    for key, own in same.values():
+        found.setdefault(key, []).extend(own)
     order = ("open", "waits", "held", "away")
     rows = sorted(found.items(), key=lambda row: (order.index(row[0].state), -len(row[1])))
     return [

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from msgspec import json
-
 from saltern.fleet.api.call import Call
 from saltern.fleet.api.library_shapes import (
     ArchiveBody,
@@ -26,7 +22,6 @@ from saltern.fleet.controller import chain_library as library
 from saltern.fleet.store import chains as store
 from saltern.fleet.store.chains import StoredChain, StoredVersion
 from saltern.fleet.store.database import Connection
-from saltern.fleet.store.facts import facts_of
 
 
 async def list_chains(call: Call[ChainsQuery, None]) -> Page[ChainAnswer]:
@@ -87,7 +82,7 @@ async def diff_chain(call: Call[ChainDiffQuery, None]) -> ChainDiff:
 async def validate_chain(call: Call[NoQuery, ValidateBody]) -> Validated:
     """Compare a chain with real systems: who is meant, and who cannot do what it asks for."""
     systems = await call.desk.fleet.resolve(call.body.target)
-    facts = await call.read(_grains, systems)
+    facts = call.desk.fleet.inventory.facts_of(systems, library.ASKED)
     found = library.validate(call.body.text, call.body.target, systems, facts)
     return Validated(findings=[_finding(one) for one in found])
 
@@ -97,12 +92,6 @@ async def archive_chain(call: Call[NoQuery, ArchiveBody]) -> ChainAnswer:
     name, who = call.path["chain"], call.who.name
     await call.ask(library.archive, call.desk.fleet.database, who, name, call.desk.now(), undo=call.body.undo)
     return _answer(*await call.read(library.find, name))
-
-
-def _grains(connection: Connection, systems: list[str]) -> dict[str, dict[str, Any]]:
-    """What systems have said of themselves; those that have said nothing are left out."""
-    found = {system: json.decode(data) for system, (_, data) in facts_of(connection, systems).items()}
-    return {system: facts.get("grains", facts) for system, facts in found.items()}
 
 
 def _finding(one: library.Finding) -> FindingAnswer:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from saltern.fleet.api.call import Call
@@ -20,7 +21,8 @@ from saltern.fleet.api.run_shapes import (
 )
 from saltern.fleet.controller.chains.run_views import chain_names
 from saltern.fleet.store import chain_shapes
-from saltern.fleet.store.glance import Light, light_systems
+from saltern.fleet.store import glance as store
+from saltern.fleet.store.glance import Light
 from saltern.language.diagnostics import did_you_mean
 
 DAY = 86_400.0
@@ -37,23 +39,31 @@ RANK = {state: number for number, state in enumerate(ORDER)}
 async def show_glance(call: Call[GlanceQuery, None]) -> GlanceAnswer:
     """How many systems a target means, how they are, and what facts they have."""
     ids = await _ids(call, call.query.target)
-    rows = await call.read(light_systems)
+    fleet = await call.read(store.read_presence)
     now = call.desk.now()
-    found = Counter(presence(rows[id_], now) for id_ in ids if id_ in rows)
+    own = frozenset(ids)
+    others = [one for one in fleet.others.values() if one.id in own]
+    found = Counter(presence(one, now) for one in others)
     inventory = call.desk.fleet.inventory
-    facts = [inventory.brief(id_) for id_ in ids]
     return GlanceAnswer(
-        total=sum(one.state == "accepted" for one in rows.values()),
+        total=fleet.accepted,
         matched=len(ids),
-        connected=found["connected"],
+        connected=found["connected"] + len(ids) - len(others),
         rebooting=found["rebooting"],
         silent=found["silent"],
         gone=found["offline"],
-        pending=sum(one.state == "pending" for one in rows.values()),
-        versions=dict(Counter(rows[id_].version for id_ in ids if id_ in rows)),
-        facets=facets(facts, call.query.target),
+        pending=fleet.pending,
+        versions=versions(others, fleet.version, len(ids)),
+        facets=facets(inventory.dividing_facts(), own, call.query.target),
         hints=hints(call.query.target, inventory.grain_names() if not ids else ()),
     )
+
+
+def versions(others: Iterable[Light], usual: str, number: int) -> dict[str, int]:
+    """How many systems have which agent; all but the others have the usual one."""
+    found = Counter(one.version for one in others)
+    found[usual] += number - found.total()
+    return {version: count for version, count in found.items() if count}
 
 
 def presence(one: Light, now: float) -> str:
@@ -65,16 +75,15 @@ def presence(one: Light, now: float) -> str:
     return "silent" if one.seen_at is not None and now - one.seen_at < DAY else "offline"
 
 
-def facets(facts: Sequence[Mapping[str, str]], target: str) -> list[Facet]:
+def facets(
+    facts: Mapping[str, Mapping[str, frozenset[str]]], own: frozenset[str], target: str
+) -> list[Facet]:
     """Facts that divide the systems: those with more than one value, or that are not everywhere."""
-    counts: dict[str, Counter[str]] = {}
-    for one in facts:
-        for name, value in one.items():
-            counts.setdefault(name, Counter())[value] += 1
     made = []
-    for name, values in counts.items():
-        common = values.most_common()
-        if len(common) > 1 or common[0][1] < len(facts):
+    for name, values in facts.items():
+        counts = Counter({value: len(members & own) for value, members in values.items()})
+        common = [pair for pair in counts.most_common() if pair[1]]
+        if len(common) > 1 or (common and common[0][1] < len(own)):
             shown = [_value(name, value, number, target) for value, number in common[:SHOWN]]
             rest = sum(number for _, number in common[SHOWN:])
             made.append(Facet(name=name, values=shown, more=max(0, len(common) - SHOWN), rest=rest))
@@ -103,23 +112,34 @@ async def list_states(call: Call[StatesQuery, None]) -> StatesAnswer:
     """Systems with what is the matter with them, those that need a person first."""
     query, now = call.query, call.desk.now()
     ids = await _ids(call, query.target)
-    rows = await call.read(light_systems)
+    fleet = await call.read(store.read_presence)
     held = await call.read(chain_shapes.holding_legs, now - DAY)
     legs = {row["system"]: row for row in held}
-    states = {id_: _state(rows[id_], legs.get(id_), now) for id_ in ids if id_ in rows}
-    chosen = sorted((RANK[state], id_) for id_, state in states.items() if query.state in ("", state))
+    states = dict.fromkeys(ids, "connected")
+    for id_ in states.keys() & (fleet.others.keys() | legs.keys()):
+        states[id_] = _state(fleet.of(id_), legs.get(id_), now)
+    chosen = _sorted(states, query.state)
     after = decode_cursor(query.cursor, tuple[int, str]) if query.cursor else (-1, "")
-    later = [one for one in chosen if one > after]
-    page = later[: query.limit]
+    first = bisect_right(chosen, after)
+    page = chosen[first : first + query.limit]
+    rows = await call.read(store.light_systems, [id_ for _, id_ in page])
     names = await call.read(chain_names, {legs[id_]["chain"] for _, id_ in page if id_ in legs})
-    items = [_answer(call, rows[id_], states[id_], legs.get(id_), names) for _, id_ in page]
+    items = [_answer(call, rows[id_], states[id_], legs.get(id_), names) for _, id_ in page if id_ in rows]
     return StatesAnswer(
         items=items,
-        next=encode_cursor(*page[-1]) if len(later) > len(page) else None,
-        first=len(chosen) - len(later) + 1,
+        next=encode_cursor(*page[-1]) if first + len(page) < len(chosen) else None,
+        first=first + 1,
         total=len(chosen),
         states=dict(Counter(states.values())),
     )
+
+
+def _sorted(states: Mapping[str, str], wanted: str) -> list[tuple[int, str]]:
+    """Systems of a state, or all: what needs a person first. Most need none, and are sorted by id already."""
+    fine = [(RANK["connected"], id_) for id_, state in states.items() if state == "connected"]
+    rest = sorted((RANK[state], id_) for id_, state in states.items() if state != "connected")
+    whole = [*rest, *fine]  # nothing is behind what is connected
+    return whole if not wanted else [one for one in whole if states[one[1]] == wanted]
 
 
 def _state(one: Light, leg: Mapping[str, Any] | None, now: float) -> str:

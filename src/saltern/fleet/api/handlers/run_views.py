@@ -108,10 +108,9 @@ def _causes(
 
 def _shared(call: Call[Any, None], cause: Cause, waves: dict[str, int]) -> list[str]:
     """Facts that the failed systems have, and the others of their waves have not."""
-    facts = call.desk.fleet.inventory.brief
-    failed = {*cause.systems}
-    others = [one for one, wave in waves.items() if wave in cause.waves and one not in failed]
-    pairs = shared_facts([facts(one) for one in cause.systems], [facts(one) for one in others])
+    failed = frozenset(cause.systems)
+    others = frozenset(one for one, wave in waves.items() if wave in cause.waves) - failed
+    pairs = shared_facts(call.desk.fleet.inventory.dividing_facts(), failed, others)
     return [f"{name} {value}" for name, value in pairs]
 
 

@@ -10,7 +10,6 @@ from saltern.fleet.console.row import Data, Page, Visit
 HOUR = 3600.0
 SPANS = (("1", "1 hour"), ("6", "6 hours"), ("24", "1 day"), ("168", "7 days"), ("720", "30 days"))
 PARTS = 96
-EXPORTED = 20_000  # events in a file
 # What the words of a tag mean for the picture: failures, what is silent; the rest is what was done.
 MARKS = (("alarm", "failed"), ("presence", "unknown"), ("auth", "p50"), ("key", "p50"))
 ICONS = (
@@ -26,13 +25,9 @@ ICONS = (
 
 
 async def gather(visit: Visit) -> Data:
-    hours = visit.query.get("hours", "24")
-    hours = hours if hours in dict(SPANS) else "24"
-    since, until = visit.now - float(hours) * HOUR, visit.now
-    tag = visit.query.get("tag", "").strip() or "*"
-    system = visit.query.get("system", "").strip()
+    wanted, until = wanted_events(visit), visit.now
+    tag, system, since = wanted["tag"], wanted["system"], wanted["since"]
     cursor = visit.query.get("before", "")
-    wanted = {"tag": tag, "system": system, "since": since}
     page = await visit.ask.get("/v1/history", **wanted, limit=100, cursor=cursor)
     counts = await visit.ask.get(
         "/v1/history/counts", tag=tag, system=system, since=since, until=until, parts=PARTS
@@ -43,11 +38,22 @@ async def gather(visit: Visit) -> Data:
         "counts": counts,
         "bars": bars(counts["counts"]),
         "ticks": ticks(since, until),
-        "asked": {"tag": "" if tag == "*" else tag, "system": system, "hours": hours},
+        "asked": {"tag": "" if tag == "*" else tag, "system": system, "hours": _hours(visit)},
         "spans": SPANS,
         "first_page": not cursor,
         "sentence": sentence(counts),
     }
+
+
+def wanted_events(visit: Visit) -> Data:
+    """Which events the address asks for."""
+    tag, system = (visit.query.get(key, "").strip() for key in ("tag", "system"))
+    return {"tag": tag or "*", "system": system, "since": visit.now - float(_hours(visit)) * HOUR}
+
+
+def _hours(visit: Visit) -> str:
+    hours = visit.query.get("hours", "24")
+    return hours if hours in dict(SPANS) else "24"
 
 
 def shown(one: Data) -> Data:
@@ -126,24 +132,6 @@ def sentence(counts: Data) -> str:
     return f"{counts['total']:,} events: {said}" if rows else "no events"
 
 
-async def gather_export(visit: Visit) -> Data:
-    """The same events as the page, more of them, for a file."""
-    hours = visit.query.get("hours", "24")
-    since = visit.now - float(hours if hours in dict(SPANS) else "24") * HOUR
-    tag, system = (visit.query.get(key, "").strip() for key in ("tag", "system"))
-    wanted = {"tag": tag or "*", "system": system, "since": since}
-    return {"events": await visit.ask.every("/v1/history", most=EXPORTED, **wanted)}
-
-
 EVENT_PAGES = (
-    Page(
-        path="/events/export",
-        name="Export",
-        here="Events",
-        action="events.read",
-        gather=gather_export,
-        template="events.jsonl",
-        media="application/jsonl",
-    ),
     Page(path="/events", name="Events", action="events.read", gather=gather, template="events.html"),
 )

@@ -53,7 +53,7 @@ def shapes(connection: Connection, run: str, at: float | None, most: int) -> dic
 def _head(connection: Connection, row: Row) -> dict[str, Any]:
     """What is said of a run above its matrix."""
     same = ("version", "target", "author", "created", "ended", "deadline", "plan_sha256")
-    legs = [] if Run(row["status"]) in ENDS else chain_runs.leg_rows(connection, row["id"])
+    legs = [] if Run(row["status"]) in ENDS else chain_shapes.leg_marks(connection, row["id"])
     gates = views.gates_of(connection, row["id"])
     waves = [views.wave_of(one, legs) for one in chain_runs.wave_rows(connection, row["id"])]
     strategy = json.decode(row["strategy"])
@@ -197,15 +197,14 @@ def causes(connection: Connection, runs: Sequence[str]) -> list[tuple[str, Cause
 
 def wave_systems(connection: Connection, run: str) -> dict[str, int]:
     """Each system of a run, and its wave."""
-    return {leg["system"]: leg["wave"] + 1 for leg in chain_runs.leg_rows(connection, run)}
+    return {system: wave + 1 for system, wave in chain_shapes.leg_waves(connection, run).items()}
 
 
 def recent(connection: Connection, since: float, limit: int = 200) -> list[dict[str, Any]]:
     """Runs that are open, or have ended lately."""
-    return [
-        {"run": row["id"], "chain": _name(connection, row["chain"]), "status": row["status"]}
-        for row in chain_shapes.recent_runs(connection, since, limit)
-    ]
+    rows = chain_shapes.recent_runs(connection, since, limit)
+    names = chain_names(connection, {row["chain"] for row in rows})
+    return [{"run": row["id"], "chain": names[row["chain"]], "status": row["status"]} for row in rows]
 
 
 def _name(connection: Connection, chain: str) -> str:
@@ -224,7 +223,7 @@ def moments(connection: Connection, run: str) -> list[dict[str, Any]] | None:
     if row is None:
         return None
     found = [{"at": row["created"], "what": f"asked for by {row['author']}", "kind": "run"}]
-    waves = {leg["system"]: leg["wave"] + 1 for leg in chain_runs.leg_rows(connection, run)}
+    waves = wave_systems(connection, run)
     begun: set[int] = set()
     bad: set[str] = set()
     for event in chain_shapes.run_events(connection, run):
