@@ -99,6 +99,12 @@ def test_pages_have_nothing_inline_and_nothing_from_elsewhere(admin: Browser) ->
         assert not re.search(r"""(?:src|href|action)=["'](?:https?:)?//""", text), page.path
 
 
+def test_a_page_that_is_not_there_says_so(admin: Browser) -> None:
+    shown = admin.get("/nothing")
+    assert shown.status == 404
+    assert "<title>404 · saltern</title>" in shown.text and "There is no such page" in shown.text
+
+
 def test_the_api_keeps_its_own_answers(admin: Browser) -> None:
     assert admin.get("/v1/nothing").header("content-type") == "application/json"
     assert admin.get("/v1/health").text.startswith('{"status":"ok"')

@@ -16,11 +16,12 @@ from saltern.fleet.console.ask import NAME, Ask
 from saltern.fleet.console.row import Act, Form
 from saltern.fleet.console.views.account import ACCOUNT_ACTS
 from saltern.fleet.console.views.runs import RUN_ACTS
+from saltern.fleet.console.views.systems import SYSTEM_ACTS
 from saltern.fleet.console.work_acts import WORK_ACTS
 from saltern.language.diagnostics import Diagnostic
 
 FEW = 10  # systems for which one button is enough
-ACTS: tuple[Act, ...] = (*ACCOUNT_ACTS, *RUN_ACTS, *WORK_ACTS)
+ACTS: tuple[Act, ...] = (*ACCOUNT_ACTS, *SYSTEM_ACTS, *RUN_ACTS, *WORK_ACTS)
 
 
 async def perform(act: Act, ask: Ask, form: Form) -> Any:

@@ -22,6 +22,7 @@ from saltern.fleet.console import act as acts
 from saltern.fleet.console import sign_in
 from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.assets import serve_asset
+from saltern.fleet.console.audit_watch import AuditWatch
 from saltern.fleet.console.csrf import FIELD, HEADER, check_form, token_for
 from saltern.fleet.console.downloads import DOWNLOADS, Download
 from saltern.fleet.console.headers import SafeSend
@@ -94,6 +95,7 @@ class Site:
         self.desk = desk
         self.name = name
         self.streams = Streams(desk)
+        self.audit = AuditWatch(desk)
 
     def page(self, page: Page) -> Endpoint:
         async def answer(request: Request) -> Response:
@@ -102,6 +104,8 @@ class Site:
                 return to_sign_in(request)
             check_may(visit, page.action)
             data = await page.gather(visit)
+            if "verified" in data:
+                self.audit.note(data["verified"]["problem"])
             data |= await page_parts(page, visit, data)
             text = render(page.template, self.frame(request, visit, page) | data)
             return HTMLResponse(text, media_type=page.media)
@@ -208,12 +212,13 @@ class Site:
             "after": 0,
             "parts": {},
             "did": did_text(request),
+            "broken_audit": self.audit.broken(),
         }
 
     async def problem(self, request: Request, problem: Exception) -> Response:
         """What was not done, why, and what to do: as a page, or as a part of the form that was sent."""
         status, found = problem_answer(problem, request)
-        data = {"problem": found, "status": status, "root": request.scope.get("root_path", "")}
+        data = {"problem": found, "http_status": status, "root": request.scope.get("root_path", "")}
         if request.headers.get("hx-request"):
             return HTMLResponse(render("problem_part.html", data), status)
         visit = None

@@ -49,13 +49,13 @@ async def event_lines(visit: Visit) -> AsyncIterator[bytes]:
 
 async def system_rows(visit: Visit) -> AsyncIterator[bytes]:
     """The systems of a target as comma-separated values, what needs a person first."""
-    yield _csv([(*COLUMNS, *FACTS)])
+    head: list[Iterable[str]] = [(*COLUMNS, *FACTS)]
     asked = {"target": visit.query.get("t", "").strip(), "state": visit.query.get("state", "")}
     cursor: str | None = ""
     while cursor is not None:
         page = await visit.ask.get("/v1/states", **asked, limit=PIECE, cursor=cursor)
-        yield _csv(_cells(one) for one in page["items"])
-        cursor = page["next"]
+        yield _csv([*head, *(_cells(one) for one in page["items"])])
+        head, cursor = [], page["next"]
 
 
 def _cells(one: dict[str, Any]) -> list[str]:

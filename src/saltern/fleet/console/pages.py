@@ -7,7 +7,7 @@ of it from the API, through ``Ask``), and a template. ``topic`` names what keeps
 from __future__ import annotations
 
 from saltern.fleet.console.row import Page
-from saltern.fleet.console.views import account, leg, overview, runs, states, systems
+from saltern.fleet.console.views import account, leg, output, overview, runs, states, systems
 from saltern.fleet.console.work_pages import WORK_PAGES
 
 PAGES: tuple[Page, ...] = (
@@ -25,6 +25,7 @@ PAGES: tuple[Page, ...] = (
         action="systems.read",
         gather=systems.gather_list,
         template="systems.html",
+        topic="list/systems",
     ),
     Page(
         path="/systems/{system}",
@@ -34,7 +35,14 @@ PAGES: tuple[Page, ...] = (
         template="system.html",
         here="Systems",
     ),
-    Page(path="/runs", name="Runs", action="jobs.read", gather=runs.gather_list, template="runs.html"),
+    Page(
+        path="/runs",
+        name="Runs",
+        action="jobs.read",
+        gather=runs.gather_list,
+        template="runs.html",
+        topic="list/runs",
+    ),
     Page(
         path="/runs/{run}",
         name="Run",
@@ -57,7 +65,7 @@ PAGES: tuple[Page, ...] = (
         path="/runs/{run}/{system}/output",
         name="Output",
         action="jobs.read",
-        gather=runs.gather_output,
+        gather=output.gather_output,
         template="drawer.html",
         here="Runs",
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from saltern.fleet.console.list_topics import LIST_TOPICS
 from saltern.fleet.console.row import Topic
 from saltern.fleet.console.views import leg, overview, runs
 from saltern.fleet.console.work_topics import WORK_TOPICS
@@ -32,6 +33,7 @@ TOPICS: tuple[Topic, ...] = (
         tags=("saltern/chain/{run}/",),
         progress=True,
     ),
+    *LIST_TOPICS,
     *WORK_TOPICS,
 )
 _NAME = re.compile(r"\\\{(\w+)\\\}")

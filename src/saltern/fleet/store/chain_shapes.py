@@ -89,7 +89,7 @@ def leg_marks(connection: Connection, run: str) -> list[Row]:
     """Of each leg of a run what says how it is, by place; nothing of its plan."""
     columns = (_L.system, _L.wave, _L.status, _L.away, _L.sent, _L.waits_for, _L.state)
     query = select(*columns).where(_L.run == run).order_by(_L.place)
-    return [row._mapping for row in connection.execute(query)]
+    return [row._asdict() for row in connection.execute(query)]
 
 
 def failures(connection: Connection, runs: Sequence[str]) -> list[Row]:

@@ -7,12 +7,13 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from saltern.chains.statuses import OVER, Leg, Run
+from saltern.chains.statuses import OVER, Leg, Run, Step
 from saltern.fleet.store.chain_runs import OPEN
 from saltern.fleet.store.chain_tables import (
     CHAIN_GATES,
     CHAIN_LEGS,
     CHAIN_RUNS,
+    CHAIN_STEPS,
     CHAIN_VOTES,
     CHAINS,
 )
@@ -20,6 +21,7 @@ from saltern.fleet.store.tables import SYSTEMS
 
 STILL = (Run.HALTED.value, Run.PAUSED.value)
 MOST = 200
+STEP_RUNS, STEP_SAMPLE = 10, 2000  # runs, and steps of them, that the usual times of actions are taken from
 SAMPLE = 200  # runs that the usual time of a chain is taken from
 
 
@@ -133,3 +135,23 @@ def usual_times(connection: Connection, chain: str) -> tuple[float, float] | Non
     if not took:
         return None
     return took[(len(took) - 1) // 2], took[min(len(took) - 1, int(len(took) * 0.95))]
+
+
+def usual_steps(connection: Connection, chain: str) -> dict[str, float]:
+    """Seconds that half of the last successful times of each action of a chain took at most."""
+    runs = (
+        select(CHAIN_RUNS.c.id)
+        .where(CHAIN_RUNS.c.chain == chain)
+        .order_by(CHAIN_RUNS.c.id.desc())
+        .limit(STEP_RUNS)
+    )
+    query = (
+        select(CHAIN_STEPS.c.action, CHAIN_STEPS.c.took)
+        .join(CHAIN_LEGS, CHAIN_LEGS.c.id == CHAIN_STEPS.c.leg)
+        .where(CHAIN_LEGS.c.run.in_(runs), CHAIN_STEPS.c.status == Step.SUCCEEDED.value)
+        .limit(STEP_SAMPLE)
+    )
+    found: dict[str, list[float]] = {}
+    for action, took in connection.execute(query):
+        found.setdefault(str(action), []).append(float(took))
+    return {action: sorted(times)[(len(times) - 1) // 2] for action, times in found.items()}

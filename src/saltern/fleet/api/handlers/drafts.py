@@ -48,7 +48,8 @@ async def usual_time(call: Call[NoQuery, None]) -> UsualAnswer:
     """How long runs of a chain usually take."""
     stored, _ = await call.read(chain_library.find, call.path["chain"])
     p50, p95 = await call.read(inbox.usual_times, stored.id) or (None, None)
-    return UsualAnswer(p50=p50, p95=p95)
+    actions = await call.read(inbox.usual_steps, stored.id)
+    return UsualAnswer(p50=p50, p95=p95, actions=actions)
 
 
 async def list_kinds(call: Call[NoQuery, None]) -> KindsAnswer:  # noqa: ARG001

@@ -114,11 +114,43 @@ $("#next")?.addEventListener("click", () => jump(1));
 $("#golive")?.addEventListener("click", () => travel(null));
 
 // A list that changed under its reader is not moved: a button offers the new one.
-document.addEventListener("saltern:changed", () => { const b = $("#changed"); if (b) b.hidden = false; });
+document.addEventListener("saltern:changed", (e) => {
+  const box = $("#changed");
+  if (!box) return;
+  const names = (e.detail?.was !== undefined && e.detail.html.match(/value="([^"]*)"/)?.[1].split(" ")) || [];
+  const had = new Set((e.detail?.was || "").split(" ")), n = names.filter((one) => !had.has(one)).length, b = $("button", box) || box;
+  b.textContent = n > 0 ? `${n} new: show` : "it has changed: show it";
+  box.hidden = false;
+});
 const ready = () => { enroll(); readyMatrix(); bar(); };
 document.addEventListener("saltern:swapped", ready);
 document.addEventListener("htmx:afterSettle", ready);
 ready();
+
+// Follow: the output of a step is loaded again while it runs, and its end is kept in sight.
+let following = 0;
+async function look() {
+  const box = $(".log-box"), b = $(".follow", box || document);
+  if (!box || !b) { clearInterval(following); following = 0; return; }
+  if (document.hidden) return;
+  const answer = await fetch(box.dataset.output, { headers: { "HX-Request": "true" } });
+  if (!answer.ok) return;
+  const fresh = $(".log-box", new DOMParser().parseFromString(await answer.text(), "text/html"));
+  if (!fresh || !following) return;
+  $("ol.log", box).replaceWith($("ol.log", fresh));
+  const still = $(".follow", fresh);
+  if (still) $("ol.log", box).lastElementChild?.scrollIntoView({ block: "nearest" });
+  else { box.replaceWith(fresh); say("the step has ended"); }
+}
+document.addEventListener("click", (e) => {
+  const b = e.target.closest(".follow");
+  if (!b) return;
+  clearInterval(following);
+  following = following ? 0 : setInterval(look, 1000);
+  b.setAttribute("aria-pressed", String(!!following));
+  say(following ? "the output is followed" : "the output is not followed");
+  if (following) look();
+});
 
 // Keys. None in a field; all can be turned off in the help (WCAG 2.1.4).
 const pages = { o: "/", s: "/systems", r: "/runs", c: "/chains", x: "/command", w: "/calendar", e: "/events", i: "/inbox" };
@@ -136,7 +168,7 @@ const keys = {
   "]": () => window.jump?.(1),
   l: () => time && travel(null),
   e: () => $("[data-each]")?.click(),
-  f: () => { const b = $("#follow"); if (b) b.click(); },
+  f: () => $(".follow")?.click(),
   y: () => navigator.clipboard?.writeText(location.href).then(() => say("the link is copied")),
   Enter: () => { const r = document.activeElement?.closest("[data-rows] tr"); if (r === document.activeElement) $("a[href]", r)?.click(); },
   Escape: () => { if (document.activeElement !== document.body) document.activeElement?.blur(); else if (history.length > 1) history.back(); },

@@ -30,6 +30,7 @@ const live = (() => {
     const old = document.getElementById(part.id);
     if (!old) { document.dispatchEvent(new CustomEvent("saltern:changed", { detail: part })); return; }
     if (old.dataset.hash === part.hash) return;
+    if (old.closest("[data-watch]")) { const was = old.querySelector("data").value; old.dataset.hash = part.hash; document.dispatchEvent(new CustomEvent("saltern:changed", { detail: { was, html: part.html } })); return; }
     if (document.hidden || old.contains(document.activeElement) && document.activeElement.matches("input, select, textarea")) { waiting.set(part.id, part); return; }
     put(old, part);
   }

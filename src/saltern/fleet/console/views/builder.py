@@ -81,6 +81,8 @@ async def shown(
 ) -> Data:
     """What the page shows of a draft, with one action chosen."""
     actions = draft["actions"]
+    usual = await _usual(ask, draft["chain"]) if base else None
+    times = usual["actions"] if usual else {}
     chosen = next((one for one in actions if (one["list"], one["index"]) == place), None)
     chosen = chosen or (actions[0] if actions else None)
     return {
@@ -88,7 +90,7 @@ async def shown(
         "chosen": chosen,
         "fields": _fields(chosen, draft["problems"]) if chosen else [],
         "policy": _policy(chosen, draft["problems"]) if chosen else [],
-        "rows": [_row(one, draft["problems"]) for one in actions],
+        "rows": [{**_row(one, draft["problems"]), "usual": times.get(one["id"])} for one in actions],
         "kinds": [(one.kind, one.about) for one in kind_schemas().values()],
         "icons": KIND_ICONS,
         "lines": _lines(draft, chosen),
@@ -97,7 +99,7 @@ async def shown(
         "note": note,
         "changed": draft["text"] != saved,
         "may_save": may,
-        "usual": await _usual(ask, draft["chain"]) if base else None,
+        "usual": usual,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from saltern.fleet.console.ask import Ask
@@ -22,7 +23,24 @@ async def gather_list(visit: Visit) -> Data:
     by_chain: dict[str, list[Data]] = {}
     for run in runs:
         by_chain.setdefault(run["chain"], []).append(run)
-    return {"chains": page["items"], "next": page["next"], "runs": by_chain, "archived": archived}
+    return {
+        "chains": page["items"],
+        "next": page["next"],
+        "runs": by_chain,
+        "archived": archived,
+        **_brought(visit),
+    }
+
+
+def _brought(visit: Visit) -> Data:
+    """What another page sends along: an action that is to be added to a chain, or a target."""
+    add, target = (visit.query.get(key, "").strip() for key in ("add", "target"))
+    try:
+        action = json.loads(add) if add else None
+    except ValueError:
+        action = None
+    kind = next(iter(action), "") if isinstance(action, dict) else ""
+    return {"add": add if kind else "", "add_kind": str(kind), "target": target}
 
 
 async def gather_one(visit: Visit) -> Data:
@@ -115,7 +133,14 @@ async def count_target(ask: Ask, form: Form) -> int:
 
 
 CHAIN_PAGES = (
-    Page(path="/chains", name="Chains", action="chains.read", gather=gather_list, template="chains.html"),
+    Page(
+        path="/chains",
+        name="Chains",
+        action="chains.read",
+        gather=gather_list,
+        template="chains.html",
+        topic="list/chains",
+    ),
     Page(
         path="/chains/{chain}",
         name="Chain",

@@ -202,6 +202,7 @@ COMMAND_PAGES = (
         action="jobs.read",
         gather=gather_jobs,
         template="jobs.html",
+        topic="list/jobs",
     ),
     Page(
         path="/jobs/{jid}",

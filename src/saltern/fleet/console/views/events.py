@@ -133,5 +133,12 @@ def sentence(counts: Data) -> str:
 
 
 EVENT_PAGES = (
-    Page(path="/events", name="Events", action="events.read", gather=gather, template="events.html"),
+    Page(
+        path="/events",
+        name="Events",
+        action="events.read",
+        gather=gather,
+        template="events.html",
+        topic="list/events",
+    ),
 )

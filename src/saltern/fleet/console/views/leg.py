@@ -8,7 +8,8 @@ from typing import Any
 from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.format import clock, mark, plain, span
 from saltern.fleet.console.row import Data, Visit
-from saltern.fleet.console.views.runs import OVER, RUN, printed
+from saltern.fleet.console.views.output import printed
+from saltern.fleet.console.views.runs import OVER, RUN
 
 DARK = ("rebooting", "updating")
 
@@ -19,7 +20,7 @@ async def gather(visit: Visit) -> Data:
     steps = data["leg"]["steps"]
     wanted = visit.query.get("step", "")
     chosen = next((one for one in steps if one["action"] == wanted), None) or worst(steps)
-    shown = {"step": chosen, "lines": await printed(visit.ask, data["leg"], chosen)}
+    shown = {"step": chosen, "lines": await printed(visit, data["leg"], chosen)}
     return {**data, **shown, "has_topic_data": True}
 
 

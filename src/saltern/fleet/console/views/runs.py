@@ -191,37 +191,6 @@ def _ended(moments: list[Data]) -> bool:
     return any(one["kind"] == "status" and one["what"].split(":")[0] in ENDS for one in moments)
 
 
-async def gather_output(visit: Visit) -> Data:
-    """What one step printed on one system: for the drawer of a run."""
-    leg = await visit.ask.get(f"{RUN}/legs/{{system}}", run=visit.path["run"], system=visit.path["system"])
-    wanted = visit.query.get("step", "")
-    steps = leg["steps"]
-    step = next((one for one in steps if one["action"] == wanted), steps[0] if steps else None)
-    return {"leg": leg, "step": step, "lines": await printed(visit.ask, leg, step)}
-
-
-async def printed(ask: Ask, leg: Data, step: Data | None) -> Data:
-    """What the newest attempt of a step printed; its comment, if nothing of it is stored."""
-    if step is None:
-        return output_lines("")
-    found = await ask.get(
-        f"{RUN}/legs/{{system}}/outputs", run=leg["run"], system=leg["system"], action=step["action"]
-    )
-    newest = max((one["attempt"] for one in found["items"]), default=0)
-    texts = [one["text"].rstrip("\n") for one in found["items"] if one["attempt"] == newest and one["text"]]
-    return output_lines("\n".join(texts) or step["comment"])
-
-
-MOST_LINES = 1000
-
-
-def output_lines(text: str, most: int = MOST_LINES) -> Data:
-    """The last lines of an output, numbered as in the whole."""
-    lines = text.rstrip("\n").split("\n") if text else []
-    skipped = max(0, len(lines) - most)
-    return {"skipped": skipped, "rows": list(enumerate(lines[skipped:], skipped + 1)), "total": len(lines)}
-
-
 async def count_order(ask: Ask, form: Form) -> int | list[str] | None:
     """The systems that an order is about, asked now."""
     verb, run = form.text("verb"), form.path["run"]

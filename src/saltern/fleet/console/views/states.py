@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from saltern.fleet.console.row import Data, Visit
+from saltern.fleet.console.views.command import as_action
 
 WORDS = {"failed": "failed", "would change": "waiting", "changed": "changed"}
 ORDER = ("failed", "would change", "changed", "succeeded", "skipped")
@@ -23,6 +24,7 @@ async def gather(visit: Visit) -> Data:
         "jid": jid,
         "system": system,
         "counts": counted(rows),
+        "action": as_action(job["function"], job["args"]),
     }
 
 

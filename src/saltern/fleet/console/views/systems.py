@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from saltern.fleet.api.problems import ApiError
-from saltern.fleet.console.row import Data, Visit
+from saltern.fleet.console.row import Act, Data, Visit
+from saltern.fleet.console.views.boots import gather_boots
+from saltern.fleet.console.views.drift import gather_drift
 from saltern.language.diagnostics import SalternError
 
 PAGE = 100
@@ -65,6 +67,8 @@ async def gather_system(visit: Visit) -> Data:
         "holding": next((one for one in legs["items"] if needs(one)), None),
         "jobs": jobs["items"],
         "window": window,
+        "boots": await gather_boots(visit, id_, legs["items"]),
+        "drift": await gather_drift(visit, id_, jobs["items"]),
     }
 
 
@@ -109,3 +113,15 @@ def flat(grains: Mapping[str, Any], most: int = 400) -> list[tuple[str, str]]:
 
     walk("", grains, 0)
     return found
+
+
+SYSTEM_ACTS = (
+    Act(
+        path="/systems/targets",
+        method="POST",
+        route="/v1/groups",
+        body=lambda form: {"name": form.text("name"), "target": form.text("target")},
+        then="/systems?t=%40{name}",
+        did="The target has its name",
+    ),
+)
