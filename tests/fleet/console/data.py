@@ -96,7 +96,7 @@ def add_run(
     text: str = TEXT,
 ) -> RunState:
     """A run: each leg is a system, its letters, its status, and what its failure says."""
-    rollout = convert({"waves": list(waves)} if waves else {}, Rollout)
+    rollout = convert({"max_failures": "62.5%"} | ({"waves": list(waves)} if waves else {}), Rollout)
     run = make_run(name, "c", {one[0]: plan for one in legs}, rollout, now=at)
     made = {
         leg.id: leg_in(leg, letters, how, at + 5, comment)

@@ -69,6 +69,10 @@ def test_a_run_shows_waves_causes_and_what_they_share(reader: Browser) -> None:
     assert "web-0015.fra" in text
 
 
+def test_a_run_says_how_many_failures_halt_it(reader: Browser) -> None:
+    assert "more than 62.5 % halt the run" in words(reader.get(f"/runs/{RUN}").text)
+
+
 def test_a_run_as_it_was_has_no_action(boss: Browser) -> None:
     moments = boss.running.client().chain_runs.moments(RUN)
     begin = moments[0]["at"]

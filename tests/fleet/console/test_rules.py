@@ -153,10 +153,13 @@ def test_times_are_said_short() -> None:
 
 
 def test_hours_and_amounts_are_said_short() -> None:
+    from saltern.fleet.controller.chains.run_views import amount
+
     assert format.hour(1_794_838_758.0) == "14:19"
     assert format.hour(1_794_787_200.0) == "16 Nov"
-    assert format.amount({"number": 2.0, "percent": False}) == "2"
-    assert format.amount({"number": 7.5, "percent": True}) == "7.5 %"
+    assert amount({"number": 2.0, "percent": False}) == "2"
+    assert amount({"number": 7.5, "percent": True}) == "7.5 %"
+    assert (amount(None), amount("5%")) == ("", "5%")
     assert format.after("waits for a window", "waits ") == "for a window"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from saltern.report.text import safe
 
@@ -120,11 +119,6 @@ def hour(at: float) -> str:
 def after(text: str, word: str) -> str:
     """The text without the word that it begins with."""
     return text.removeprefix(word)
-
-
-def amount(value: Mapping[str, Any]) -> str:
-    """A number of systems, or a percentage of them: ``2``, ``7.5 %``."""
-    return f"{value['number']:g}{' %' if value['percent'] else ''}"
 
 
 def clock(at: float | None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -33,3 +35,18 @@ def _refused(status: int, what: str) -> ApiError:
     return ApiError(
         status, Diagnostic(code="console-form", what=what, fix="send it from a page of the console")
     )
+
+
+def number_of(text: str) -> Any:
+    """A number, or the text itself, which the API then refuses with its reason."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if isfinite(number) else text
+
+
+def whole_of(text: str) -> Any:
+    """A whole number, or the text itself."""
+    number = number_of(text)
+    return int(number) if isinstance(number, float) and number.is_integer() else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saltern.fleet.console.forms import number_of
 from saltern.fleet.console.row import Act, Data, Form, Visit
 
 DAY = 86_400.0
@@ -14,8 +15,9 @@ async def gather(visit: Visit) -> Data:
 
 def _token(form: Form) -> Data:
     scopes = form.text("scopes").replace(",", " ").split()
-    days = float(form.text("days") or 90)
-    return {"label": form.text("label"), "scopes": scopes or None, "life": days * DAY}
+    days = number_of(form.text("days") or "90")
+    life = days * DAY if isinstance(days, float) else days
+    return {"label": form.text("label"), "scopes": scopes or None, "life": life}
 
 
 ACCOUNT_ACTS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from saltern.fleet.console.ask import Ask
+from saltern.fleet.console.forms import number_of, whole_of
 from saltern.fleet.console.row import Act, Data, Form, Page, Visit
-from saltern.fleet.console.views.chains import number_of
 
 STATES = ("pending", "accepted", "rejected", "revoked")
 DAY = 86_400.0
@@ -92,10 +92,9 @@ def _word(value: Any) -> str:
 
 
 def _token(form: Form) -> Data:
-    body: Data = {"uses": number_of(form.text("uses") or "1"), "site": form.text("site")}
+    body: Data = {"uses": whole_of(form.text("uses") or "1"), "site": form.text("site")}
     hours = number_of(form.text("hours") or "24")
     body["life"] = hours * 3600 if isinstance(hours, float) else hours
-    body["uses"] = int(body["uses"]) if isinstance(body["uses"], float) else body["uses"]
     return body
 
 

@@ -6,8 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from saltern.fleet.console.forms import whole_of
 from saltern.fleet.console.row import Act, Data, Form, Page, Visit
-from saltern.fleet.console.views.chains import number_of, rollout_of
+from saltern.fleet.console.views.chains import rollout_of
 
 DAY = 86_400.0
 WEEK = 7 * DAY
@@ -159,7 +160,7 @@ def _schedule(form: Form) -> Data:
         "catch_up": form.text("catch_up") or "one",
         "strategy": rollout_of(form),
     }
-    return {**given, "version": int(number_of(form.text("version")))} if form.text("version") else given
+    return {**given, "version": whole_of(form.text("version"))} if form.text("version") else given
 
 
 CALENDAR_PAGES = (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from saltern.fleet.console.ask import Ask
+from saltern.fleet.console.forms import number_of, whole_of
 from saltern.fleet.console.row import Act, Data, Form, Page, Visit
 
 LATEST = 60  # runs that the list looks at for the last ones of each chain
@@ -106,20 +106,12 @@ def rollout_of(form: Form) -> Data:
     if form.text("soak"):
         found["soak"] = number_of(form.text("soak"))
     if form.is_on("gated"):
-        found["wave_gate"] = {"needed": int(number_of(form.text("needed")) or 1)}
+        found["wave_gate"] = {"needed": whole_of(form.text("needed") or "1")}
     return found
 
 
 def _share(text: str) -> int | str:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text
-
-
-def number_of(text: str) -> Any:
-    """A number, or the text itself, which the API then refuses with its reason."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _run_body(form: Form) -> Data:

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from saltern.fleet.console.ask import Ask
+from saltern.fleet.console.forms import number_of
 from saltern.fleet.console.row import Act, Data, Form, Page, Topic, Visit
-from saltern.fleet.console.views.chains import count_target, number_of
+from saltern.fleet.console.views.chains import count_target
 
 USED = 12  # commands of before that are offered
 LIVES = (

@@ -61,9 +61,16 @@ def _head(connection: Connection, row: Row) -> dict[str, Any]:
         **{name: row[name] for name in same},
         "chain": _name(connection, row["chain"]),
         "why": views.why(row, waves, gates, legs),
-        "max_failures": str(strategy.get("max_failures") or ""),
+        "max_failures": amount(strategy.get("max_failures")),
         "gates": gates,
     }
+
+
+def amount(value: object) -> str:
+    """A number of systems, or a percentage of them, as text: ``2``, ``7.5 %``; empty if there is none."""
+    if not isinstance(value, Mapping):
+        return "" if value is None else str(value)
+    return f"{value.get('number', 0):g}{' %' if value.get('percent') else ''}"
 
 
 _RANK = {
