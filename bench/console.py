@@ -82,7 +82,26 @@ def pages_of(running: Any, wide: str) -> dict[str, str]:
             found[page.path] = path
     found["/systems?t="] = "/systems?t=" + quote("G@role:web") if "/systems" in found else ""
     found["/command, with a target"] = "/command?run=test.ping&target=" + quote("web-000*")
+    found["/calendar, why not now on all systems"] = "/calendar?target=*"
+    found["/chains/{chain}, on all systems"] = "/chains/os-patch?target=*"
     return {name: path for name, path in found.items() if path}
+
+
+def measure_files(place: Path, sizes: Sizes) -> Rows:
+    """CPU for each thousand rows of a file: it is sent in pieces, and no piece holds up other pages."""
+    from tests.fleet.console.kit import Browser
+
+    rows: Rows = []
+    with large_console(place) as (running, _):
+        browser = Browser(running)
+        if browser.sign_in("admin").status != 303:
+            raise RuntimeError("signing in failed")
+        for name, path in (("events", "/events/export?hours=24"), ("systems", "/export/systems")):
+            lines = browser.get(path).body.count(b"\n")
+            used, _ = _page(browser, path, sizes.rounds)
+            note = f"{lines:,} rows"
+            rows.append(row(f"{path}, ms of CPU for 1,000 {name}", used * 1e6 / lines, PAGE_MS, note=note))
+    return rows
 
 
 def measure_pages(place: Path, sizes: Sizes) -> Rows:
@@ -211,7 +230,7 @@ def measure_followers(place: Path, sizes: Sizes) -> Rows:
     ]
 
 
-PARTS = {"pages": measure_pages, "followers": measure_followers}
+PARTS = {"pages": measure_pages, "files": measure_files, "followers": measure_followers}
 
 
 def main() -> int:

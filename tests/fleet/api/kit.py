@@ -254,7 +254,16 @@ def add_chain_run(database: Database, name: str, system: str) -> None:
 
 def add_chain_plan(database: Database, name: str, system: str) -> None:
     """A sealed plan of the chain of ``add_chain_run``: one system was planned, and one could not be."""
-    step = {"action": "a", "kind": "command", "would": "change", "comment": "", "reboot": "", "states": []}
+    diff = {"diff": "--- old\n+++ new\n-was <b>\n+is now\n"}
+    state = {"id": "motd", "kind": "change", "tag": "file_|-motd_|-motd_|-managed", "changes": diff}
+    step = {
+        "action": "a",
+        "kind": "command",
+        "would": "change",
+        "comment": "",
+        "reboot": "",
+        "states": [state],
+    }
     plan = SavedPlan(
         chain=name,
         version=1,

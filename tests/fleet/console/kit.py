@@ -46,6 +46,7 @@ class Browser:
         self.running, self.https, self.root = running, https, root
         self.cookies: dict[str, str] = {}
         self.address = "192.0.2.7"
+        self.host = "console.test"
 
     @property
     def app(self) -> Wrapper:
@@ -73,7 +74,7 @@ class Browser:
     async def _send(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> Shown:
         found = Shown()
         where, _, query = (self.root + path).partition("?")
-        given = {"host": "console.test", **{name.replace("_", "-"): value for name, value in headers.items()}}
+        given = {"host": self.host, **{name.replace("_", "-"): value for name, value in headers.items()}}
         if self.cookies:
             given["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         parts = [{"type": "http.request", "body": body, "more_body": False}]

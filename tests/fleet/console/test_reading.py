@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.json import encode
-from tests.fleet.api.kit import Running, add_job, add_return
+from tests.fleet.api.kit import Running, add_chain_plan, add_chain_run, add_job, add_return
 from tests.fleet.console.data import add_fleet, demo
 from tests.fleet.console.kit import Browser, running_console
 from tests.fleet.console.test_pages import words
@@ -204,6 +204,17 @@ def test_an_action_and_a_target_are_taken_along_to_the_chains(boss: Browser) -> 
     edits = re.findall(r'href="(/chains/[^"/]+/edit\?add=[^"]+)"', listed)
     assert edits and "uptime" in boss.get(edits[0].replace("&amp;", "&")).text
     assert boss.get("/chains?add=nonsense").status == 200
+
+
+def test_a_ready_plan_shows_what_each_state_would_change(busy: Running, boss: Browser) -> None:
+    add_chain_run(busy.database, "planned", "web-0016.fra")
+    add_chain_plan(busy.database, "planned", "web-0016.fra")
+    shown = boss.get("/plans/planned")
+    assert shown.status == 200, shown.text[-2000:]
+    text = words(shown.text)
+    assert "1 would change" in text and "+is now" in text and "-was &lt;b&gt;" in text and "motd" in text
+    assert "could not be asked" in text and "Run on 1 system" in text
+    assert boss.get("/plans/planned?group=1").status == 200
 
 
 def test_the_builder_says_how_long_an_action_usually_takes(busy: Running, boss: Browser) -> None:

@@ -16,6 +16,10 @@ PAGE = 100
 NOTHING: Data = {
     "items": [], "next": None, "first": 0, "total": 0, "states": {},
 }  # fmt: skip
+CHIEF = (
+    "role", "roles", "site", "rack", "cluster", "osfinger", "kernelrelease", "fqdn", "ipv4", "cpu_model",
+    "num_cpus", "mem_total", "virtual", "init",
+)  # fmt: skip
 HEAD = ("os", "osfinger", "osrelease", "kernelrelease", "role", "roles", "site", "rack")
 
 
@@ -61,7 +65,8 @@ async def gather_system(visit: Visit) -> Data:
         "system": system,
         "facts": facts,
         "grains": flat(facts["grains"]) if facts else [],
-        "head": {name: facts["grains"][name] for name in HEAD if facts and name in facts["grains"]},
+        "chief": flat(_some(facts, CHIEF)),
+        "head": _some(facts, HEAD),
         "legs": legs["items"],
         "more_legs": legs["next"],
         "holding": next((one for one in legs["items"] if needs(one)), None),
@@ -70,6 +75,11 @@ async def gather_system(visit: Visit) -> Data:
         "boots": await gather_boots(visit, id_, legs["items"]),
         "drift": await gather_drift(visit, id_, jobs["items"]),
     }
+
+
+def _some(facts: Data | None, names: tuple[str, ...]) -> Data:
+    grains = facts["grains"] if facts else {}
+    return {name: grains[name] for name in names if name in grains}
 
 
 def needs(leg: Mapping[str, Any]) -> bool:
