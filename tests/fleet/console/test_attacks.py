@@ -75,7 +75,7 @@ def example(path: str, value: str = "x1") -> str:
 
 
 def test_every_route_is_a_row_of_a_table(routes: list[HttpRoute], console: Running) -> None:
-    tables = {one.path for one in (*PAGES, *ACTS, *DOWNLOADS)}
+    tables = {one.path for one in PAGES} | {one.path for one in ACTS} | {one.path for one in DOWNLOADS}
     own = {"/stream", "/go", "/jobs/{jid}/{system}/report", "/static/{file}"}
     entered = {path for path, _, _ in doors(console.server.app.desk)}
     assert {one.path for one in routes} == tables | own | entered
@@ -132,10 +132,11 @@ def test_what_is_not_of_a_role_is_refused_whatever_the_form_says(
 
 @pytest.mark.parametrize("role", ["viewer", "operator", "approver"])
 def test_what_is_not_of_a_role_is_not_shown(people: dict[str, Browser], role: str) -> None:
-    for page in (*PAGES, *DOWNLOADS):
-        action = ACTIONS[page.action]
+    shown = [(one.path, one.action) for one in PAGES] + [(one.path, one.action) for one in DOWNLOADS]
+    for path, name in shown:
+        action = ACTIONS[name]
         if not (action.own or role in action.roles):
-            assert people[role].get(example(page.path)).status == 403, (role, page.path)
+            assert people[role].get(example(path)).status == 403, (role, path)
 
 
 def test_no_name_of_a_path_or_an_address_is_markup(
