@@ -62,6 +62,20 @@ def package(tmp_path: Path) -> Package:
     return Package(tmp_path)
 
 
+GROUP = code_cache.LEAST + 2
+
+
+@pytest.fixture
+def many(package: Package) -> Package:
+    """A module that imports enough others to be kept with them, and each of those the one before."""
+    for at in range(GROUP):
+        before = f"from saltern.many.m{at - 1} import total\n" if at else "total = 0\n"
+        package.write(f"many/m{at}.py", before + "total += 1\n")
+    package.write("many/__init__.py", "")
+    package.write("all.py", "".join(f"from saltern.many.m{at} import total\n" for at in range(GROUP)))
+    return package
+
+
 TWO = "import saltern.below.two as two\nprint(two.answer(), kept('saltern.one'), kept('saltern.below.two'))"
 
 
@@ -217,7 +231,7 @@ def test_an_entry_without_code_is_filled_in(package: Package) -> None:
     package.run(TWO)
     program = """
 from saltern.system.code_cache import write
-write(cache._path, {name: (b"", *one[2:]) for name, one in cache._index.items()})"""
+write(cache._path, {name: (b"", *one[2:]) for name, one in cache._index.items()}, {})"""
     package.run(program, save=False)
     assert package.run(TWO) == "1 False False\n"
     assert package.run(TWO) == "1 True True\n"
@@ -249,3 +263,84 @@ def test_what_killed_processes_were_to_put_there_is_removed(package: Package) ->
     package.run(TWO)
     assert package.file.exists()
     assert (gone.exists(), living.exists(), other.exists()) == (False, True, True)
+
+
+ALL = """
+before = len(sys.modules)
+import saltern.all
+print(saltern.all.total, kept("saltern.all"), kept("saltern.many.m0"), sorted(cache._groups))
+"""
+GROUPED = f"{GROUP} True True ['saltern.all']\n"
+
+
+def test_a_module_that_imports_many_is_kept_with_them(many: Package) -> None:
+    assert many.run(ALL) == f"{GROUP} False False []\n"
+    assert many.run(ALL) == f"{GROUP} True True []\n"
+    assert many.run(ALL) == GROUPED
+    before = many.file.stat()
+    assert many.run(ALL) == GROUPED
+    assert many.file.stat().st_ino == before.st_ino
+
+
+def test_a_module_of_a_group_is_the_same_as_any(many: Package) -> None:
+    facts = """
+import saltern.all, saltern.many.m3 as module
+spec = module.__spec__
+other = ("__builtins__", "__spec__", "__loader__")
+print([(name, value) for name, value in sorted(vars(module).items()) if name not in other])
+print(spec.name, spec.origin, spec.cached, spec.parent, spec.has_location, spec.submodule_search_locations)
+print(saltern.many.m3 is module, saltern.many.__path__, module.__loader__ is spec.loader)
+print(spec.loader.get_code(module.__name__).co_filename)
+"""
+    first = many.run(facts)
+    assert [many.run(facts) for _ in range(3)] == [first] * 3
+
+
+def test_a_group_with_a_changed_source_is_made_anew(many: Package) -> None:
+    for _ in range(3):
+        many.run(ALL)
+    many.write("many/m0.py", "total = 100\n")
+    assert many.run(ALL) == f"{GROUP + 99} True False []\n"
+    many.run(ALL)
+    assert many.run(ALL) == f"{GROUP + 99} True True ['saltern.all']\n"
+
+
+def test_a_module_of_a_group_that_fails_is_asked_for_in_its_own_place(many: Package) -> None:
+    """What it depends on may be another one in the next process; what catches its error still does."""
+    many.write("many/m5.py", "import os\nif os.environ.get('BAD'): raise ImportError('bad')\ntotal = 6\n")
+    many.write(
+        "all.py", "try:\n    import saltern.many.m9\nexcept ImportError as problem:\n    print(problem)\n"
+    )
+    program = "import saltern.all\nprint('saltern.many.m5' in sys.modules, 'saltern.many.m9' in sys.modules)"
+    for _ in range(3):
+        assert many.run(program) == "True True\n"
+    assert many.run(program, BAD="1") == "bad\nFalse False\n"
+    assert many.run(program) == "True True\n"
+
+
+def test_other_threads_do_not_see_half_of_a_group(many: Package) -> None:
+    for _ in range(3):
+        many.run(ALL)
+    program = """
+import threading
+going = threading.Event()
+other = threading.Thread(target=going.wait)
+other.start()
+cache._execute_group = None
+import saltern.all
+going.set()
+other.join()
+print(saltern.all.total)"""
+    assert many.run(program) == f"{GROUP}\n"
+
+
+def test_a_group_that_is_damaged_is_not_used(many: Package) -> None:
+    for _ in range(3):
+        many.run(ALL)
+    program = """
+from saltern.system.code_cache import write
+known = {name: (cache._code(*one[:2]), *one[2:]) for name, one in cache._index.items()}
+write(cache._path, known, {"saltern.all": b"nonsense"})"""
+    many.run(program, save=False)
+    assert many.run(ALL) == f"{GROUP} True True []\n"
+    assert many.run(ALL) == GROUPED
