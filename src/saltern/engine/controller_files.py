@@ -20,7 +20,8 @@ from saltern.language.delayed import PREV_RET, BlockScope, Target
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
 from saltern.language.source import Mark
 from saltern.render.document import Document
-from saltern.render.remote import Question, RemoteHome, RootNames, Sent, SentProblem, made_document
+from saltern.render.remote import Question, RootNames, Sent, SentProblem, made_document
+from saltern.render.remote_port import RemoteHome
 from saltern.sources.agent_socket import ask
 from saltern.sources.stub import stub_token
 from saltern.sources.tree import SlsSource
@@ -36,7 +37,7 @@ class Ask(Protocol):
 
 
 class ControllerFiles:
-    """Implements ``render.remote.Remote`` for one run."""
+    """Implements ``render.remote_port.Remote`` for one run."""
 
     def __init__(self, settings: Settings, ask: Ask = ask) -> None:
         self._ask_agent = ask

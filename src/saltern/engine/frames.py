@@ -21,7 +21,7 @@ from saltern.language.source import Origin, Path
 from saltern.plan.plan import Plan
 from saltern.render.document import Document
 from saltern.render.pipeline import Home
-from saltern.render.remote import RemoteHome
+from saltern.render.remote_port import RemoteHome
 from saltern.report.diagnostics import show
 from saltern.runtime.ports import Call, Unrendered
 from saltern.runtime.slots import PREFIX

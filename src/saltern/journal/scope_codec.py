@@ -20,7 +20,7 @@ from saltern.language.high import Declaration
 from saltern.language.source import SlsRef
 from saltern.render.pipe import Stage
 from saltern.render.pipeline import Home
-from saltern.render.remote import RemoteHome
+from saltern.render.remote_port import RemoteHome
 from saltern.sources.tree import SlsSource
 
 

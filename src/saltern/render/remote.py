@@ -8,20 +8,15 @@ that has them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from saltern.language.delayed import NO_BLOCKS, UNLIMITED, Block, BlockScope, Target, Unlimited, Words
+from saltern.language.delayed import NO_BLOCKS, UNLIMITED, Block, BlockScope, Unlimited, Words
 from saltern.language.source import Mark, Path, SlsRef
 from saltern.render.document import Document, Finder, find_word
+from saltern.render.remote_port import RemoteHome
 from saltern.sources.tree import SlsSource
-
-if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object
 
 OWN = "@/"  # how a path below a root begins that means the same on every machine
 DEEPEST = 4  # steps of a path whose place is sent
@@ -92,13 +87,6 @@ class Sent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     problems: list[SentProblem] = []
 
 
-class RemoteHome(Struct, frozen=True):
-    """The home of blocks whose text is elsewhere: the stub of their file, and the name of their scope."""
-
-    source: SlsSource
-    scope: str
-
-
 class RootNames:
     """Paths below roots, as every machine with the same tree reads them: ``@/ENVIRONMENT/NUMBER/PATH``."""
 
@@ -119,21 +107,6 @@ class RootNames:
             return path
         head = next((name for name in self._roots if path.startswith(name)), "")
         return f"{self._roots[head]}{path.removeprefix(head)}" if head else path
-
-
-class Remote(Protocol):
-    """Has files rendered elsewhere."""
-
-    def sls(self, source: SlsSource, values: Mapping[str, object], rendered: Sequence[str]) -> Document:
-        """The file that a stub stands for. Raises ``CompileError``."""
-
-    def frame(
-        self, target: Target, previous: Mapping[str, object], parent: str, rendered: Sequence[str]
-    ) -> Document:
-        """A delayed target that is rendered elsewhere. Raises ``CompileError``."""
-
-    def variables(self, scope: BlockScope) -> dict[str, object]:
-        """The variables of a scope that are plain data. Raises ``CompileError``."""
 
 
 # -- what is sent --------------------------------------------------------------------------------------

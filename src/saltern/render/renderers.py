@@ -12,7 +12,7 @@ from saltern.render.jinja.door import Jinja
 from saltern.render.jinja.header import header_line
 from saltern.render.pipe import Others, PipeChooser, parse_pipe
 from saltern.render.pipeline import Home, Pipeline, cut_blocks
-from saltern.render.remote import Remote, RemoteHome
+from saltern.render.remote_port import Remote, RemoteHome
 from saltern.render.stages import StageRunner
 from saltern.render.values import sls_names
 from saltern.render.yaml_cache import YamlCache

@@ -11,8 +11,9 @@ import re
 
 CONTROLLER = "controller"  # the word before the renderers of a file
 STUB = "#!controller stub "  # how every stub begins
-_STUB = re.compile(r"#!controller stub ([0-9a-f]{32})\n")
-_MARKED = re.compile(r"(?:#|\{#-?\s*|##\s*#?)!controller(?=[\s|#-]|$)")
+# Not compiled here: every run imports this, and few runs need them.
+_STUB = r"#!controller stub ([0-9a-f]{32})\n"
+_MARKED = r"(?:#|\{#-?\s*|##\s*#?)!controller(?=[\s|#-]|$)"
 
 
 def stub_text(token: str, words: str = "") -> str:
@@ -23,10 +24,10 @@ def stub_text(token: str, words: str = "") -> str:
 
 def stub_token(text: str) -> str:
     """The token of a stub; empty for any other text."""
-    found = _STUB.match(text)
+    found = re.match(_STUB, text)
     return found[1] if found else ""
 
 
 def is_marked(text: str) -> bool:
     """True if the first line says that the file is rendered on a controller."""
-    return _MARKED.match(text) is not None
+    return re.match(_MARKED, text) is not None
