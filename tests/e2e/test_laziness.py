@@ -91,7 +91,7 @@ def test_a_run_imports_only_what_it_needs(place: Place, kind: str, out: str) -> 
     modules_of(place, *argv)  # the first run fills the cache and makes the file
     names = modules_of(place, *argv)
     assert loaded(names, NEVER) == set()
-    allowed = {"jinja": {"tempfile", "shutil", "dataclasses"}, "command": {"sqlite3"}}.get(kind, set())
+    allowed = {"jinja": {"tempfile", "shutil", "dataclasses"}}.get(kind, set())
     assert loaded(names, RARELY) <= allowed
     if kind != "jinja":
         assert "jinja2" not in names

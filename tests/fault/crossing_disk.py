@@ -10,8 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-FRAME = 24 + 4096  # of a WAL: its head and a page
-HEAD = 32
+from saltern.journal.form import HEAD, LOG, frames
+
 BLOCK = 512
 
 
@@ -40,10 +40,11 @@ class Disk(Struct, frozen=True):
         found = self._unsynced()
         if found is None:
             return self.none(chance)
-        wal, low, high = found
-        edges = [edge + by for edge in range(HEAD, high, FRAME) for by in (-1, 0, 1)]
+        log, low, high = found
+        ends = [frame.end for frame in frames(log.read_bytes())]
+        edges = [low, *(end + by for end in ends for by in (-1, 0, 1, HEAD))]
         bytes_between = [chance.randrange(low, high) for _ in range(4)]
-        os.truncate(wal, chance.choice([edge for edge in edges if low <= edge < high] + bytes_between))
+        os.truncate(log, chance.choice([edge for edge in edges if low <= edge < high] + bytes_between))
         return None
 
     def hole(self, chance: random.Random) -> None:
@@ -51,28 +52,22 @@ class Disk(Struct, frozen=True):
         found = self._unsynced()
         if found is None:
             return self.none(chance)
-        wal, low, high = found
+        log, low, high = found
         at = chance.randrange(low, high)
-        with open(wal, "r+b") as file:
+        with open(log, "r+b") as file:
             file.seek(at)
             file.write(bytes(min(BLOCK, high - at)))
         return None
 
     def _unsynced(self) -> tuple[Path, int, int] | None:
-        """The WAL that has grown since the last sync, and from where to where."""
-        for wal in sorted(self.folder.rglob("*-wal")):
-            known = self.copy / wal.relative_to(self.folder)
+        """The journal that has grown since the last sync, and from where to where."""
+        for log in sorted(path for path in self.folder.rglob("*") if path.is_file()):
+            known = self.copy / log.relative_to(self.folder)
             before = known.read_bytes() if known.exists() else b""
-            now = wal.read_bytes()
-            if len(now) > len(before) and now.startswith(before) and self._same_base(wal):
-                return wal, len(before), len(now)
+            now = log.read_bytes()
+            if now.startswith(LOG) and len(now) > len(before) and now.startswith(before):
+                return log, len(before), len(now)
         return None
-
-    def _same_base(self, wal: Path) -> bool:
-        """The file that it belongs to has not changed since: then the WAL is all there is to lose."""
-        file = wal.with_name(wal.name.removesuffix("-wal"))
-        known = self.copy / file.relative_to(self.folder)
-        return not known.exists() or known.read_bytes() == file.read_bytes()
 
 
 LEAVES: dict[str, Callable[[Disk, random.Random], None]] = {

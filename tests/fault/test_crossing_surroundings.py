@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ def failing_commit(number: int) -> Watch:
     def watch(name: str) -> None:
         left[0] -= name == "journal.commit"
         if left[0] < 0 and name == "journal.commit":
-            raise sqlite3.OperationalError("disk I/O error")
+            raise OSError(errno.EIO, "disk I/O error")
 
     return watch
 
@@ -87,7 +87,7 @@ def test_a_sync_that_fails_before_the_machine_is_asked_to_go_down_keeps_it_up() 
     def watch(name: str) -> None:
         asking.append(name)
         if name == "journal.commit" and "reboot.arming" in asking:
-            raise sqlite3.OperationalError("disk I/O error")
+            raise OSError(errno.EIO, "disk I/O error")
 
     refused(boat, watch)
     assert not (boat.at / "armed").exists()
@@ -131,7 +131,10 @@ def test_a_disk_that_is_full_after_the_boot_is_reported_and_the_run_goes_on_when
     with small_disk(boat):
         filler = fill(boat.base / "runs" / "filler")
         assert "free space" in refused(boat).err
-        assert [one.status for one in boat.summaries()] == ["rebooting"]  # what is there can be read
+        (summary,) = (
+            boat.summaries()
+        )  # what is there can be read: its last block may have room for one record
+        assert summary.status in ("rebooting", "broken")
         assert boat.steps() == [one for one in runs().steps if one[1] == 0]
         filler.unlink()
         subprocess.run(["mount", "-o", "remount,size=8m", str(boat.base / "runs")], check=True)
@@ -230,7 +233,7 @@ def test_a_journal_that_is_damaged_at_a_barrier_is_put_aside_and_nothing_goes_on
     (path,) = (boat.base / "runs/runs").glob("*.run")
     data = bytearray(path.read_bytes())
     found = data.rfind(b"barrier") if process < UPDATED else data.rfind(b"armed")
-    data[found + 40] ^= 0xFF
+    data[min(found + 40, len(data) - 1)] ^= 0xFF
     path.write_bytes(data)
     done = boat.run("resume", path.stem)
     is_told_well(done)

@@ -12,6 +12,8 @@ from functools import cache
 import pytest
 from tests.fault.machine import DEAD, Machine, check, die, dies_at, keeps, lose, machine, points_of, reference
 
+from saltern.journal.form import HEAD, LOG
+
 PARTS = 4  # so that they can run beside each other
 ALL = bool(os.environ.get("SALTERN_FAULT_ALL"))  # also those between which nothing outside changes
 PAIRS = int(os.environ.get("SALTERN_FAULT_PAIRS", "24"))
@@ -20,21 +22,15 @@ CHANGING = {
     "journal.commit",
     "journal.create",
     "journal.created",
-    "journal.schema",
-    "journal.close",
 }
-FRAME = 24 + 4096  # of a WAL: its head and a page
 NEEDED = {
     "lock.take",
     "lock.taken",
     "journal.create",
     "journal.created",
-    "journal.schema",
     "journal.write",
     "journal.commit",
     "journal.synced",
-    "journal.close",
-    "journal.closed",
     "effect",
     "state.call",
     "state.called",
@@ -107,9 +103,9 @@ def test_what_was_not_synced_may_be_lost(part: int) -> None:
 
 
 def cuts(before: int, after: int, chance: random.Random) -> Iterator[int]:
-    """Ends of frames and their neighbours, and some bytes by chance."""
-    frames = range(32 + (before - 32) // FRAME * FRAME if before else 32, after, FRAME)
-    edges = {edge + by for edge in frames for by in (-1, 0, 1)} | {0, 31, 32, after - 1}
+    """The ends of the frame and of its parts, their neighbours, and some bytes by chance."""
+    parts = (before, before + 4, before + HEAD, after, len(LOG) if before <= len(LOG) else after)
+    edges = {edge + by for edge in parts for by in (-1, 0, 1)}
     edges |= {chance.randrange(before, after) for _ in range(2)}
     yield from sorted(edge for edge in edges if before <= edge < after)
 
@@ -122,27 +118,27 @@ def test_a_write_that_was_cut_at_any_byte_did_not_happen(part: int) -> None:
     for number in [*chance.sample(syncs, 12 if ALL else 1), *range(part == 0)]:
         with machine() as one:
             before = _crash(one, number)
-            wal = f"{one.journal()}-wal"
+            log = one.journal()
             shutil.copytree(one.runs, one.base / "runs-then")
             shutil.copytree(one.at, one.base / "at-then")
-            for cut in cuts(before, os.path.getsize(wal), chance):
+            for cut in cuts(before, os.path.getsize(log), chance):
                 for place, then in ((one.runs, "runs-then"), (one.at, "at-then")):
                     shutil.rmtree(place)
                     shutil.copytree(one.base / then, place)
-                os.truncate(wal, cut)
+                os.truncate(log, cut)
                 one.boots.number += 1
                 proven(one, f"sync {number}, cut at {cut}")
 
 
 def _crash(one: Machine, number: int) -> int:
-    """Die after the sync of this number. The size of the WAL when its write began."""
+    """Die after the sync of this number. The size of the journal when its write began."""
     left = [number]
     with open(one.base / "size", "w+b", buffering=0) as size:
 
         def watch(name: str) -> None:
             if name == "journal.write":
                 found = [each.path for each in os.scandir(one.runs)] if one.runs.exists() else []
-                sizes = [os.path.getsize(path) for path in found if path.endswith("-wal")]
+                sizes = [os.path.getsize(path) for path in found if path.endswith(".run")]
                 os.pwrite(size.fileno(), f"{sum(sizes):20}".encode(), 0)
             left[0] -= name == "journal.synced"
             if left[0] < 0:

@@ -41,7 +41,7 @@ def test_a_state_directory_of_another_user_is_refused(words: tuple[str, ...]) ->
         assert not one.log()
 
 
-@pytest.mark.parametrize("side", ["", "-wal", ".mark"])
+@pytest.mark.parametrize("side", ["", ".mark"])
 def test_a_journal_of_another_user_is_not_resumed(side: str) -> None:
     with machine(COUNTING) as one:
         assert one.apply(lambda name: die() if name == "keeper.answered" else None).code == DEAD

@@ -5,36 +5,30 @@ from __future__ import annotations
 import os
 import re
 from binascii import crc32
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from msgspec import Struct
+from msgspec import MsgspecError, Struct, msgpack
 
 from saltern.system import maker, mark
-
-if TYPE_CHECKING:
-    import sqlite3
+from saltern.system.regular import read_regular
 
 Body = dict[str, Any]  # of a record, as MessagePack has it
-FORMAT = 2  # raise it when records of before can no longer be read
-CHAINED = 2  # since this format, the checksum of a record counts in that of the record before it
+FORMAT = 3  # raise it when records of before can no longer be read
 SUFFIX = ".run"
 ASIDE = ".damaged"
-# A file, what SQLite keeps beside it, and how far it was written: without these it says less than is true.
 KEY = ".key"  # opens the secrets in it, see ``seal``
+# A file, what lay beside it in the format before, and how far it was written: what belongs to one journal.
 SIDES = ("", "-wal", "-shm", mark.SUFFIX, KEY)
 SEALED = "sealed"  # the record before the first that has a sealed secret
 NEW = ".new"  # the end of a plain file's name before it is whole, after the word of its maker
-PLAIN = b"saltern run 1\n"  # how a file begins that is no database
-SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE record (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL, crc INTEGER NOT NULL);
-"""
+PLAIN = b"saltern run 1\n"  # how the file of a run begins that is written whole, at its end
+LOG = b"saltern run 3\n"  # how one begins that grows: frames of records follow
+HEAD = 8  # bytes before a frame's body: its length, the checksum of its last record
 
 # How the names of files end that prove that there was a journal.
 TRACES = ("", mark.SUFFIX, ASIDE, ASIDE + mark.SUFFIX)
-
-open_here: set[tuple[int, int]] = set()  # files that writers of this process have open
 
 
 class Record(Struct, frozen=True):
@@ -95,17 +89,48 @@ def is_aside(path: str) -> bool:
     return not there and any(os.path.lexists(path + ASIDE + side) for side in ("", mark.SUFFIX))
 
 
-def identity(path: str) -> tuple[int, int]:
-    """Of a file, whatever it is called."""
-    found = os.stat(path)
-    return found.st_dev, found.st_ino
-
-
 def checksum(seq: int, kind: str, body: bytes, before: int = 0) -> int:
     """``before`` is that of the record before it, so that the last one vouches for all."""
     return crc32(body, crc32(f"{seq} {kind}".encode(), before))
 
 
-def has_schema(database: sqlite3.Connection) -> bool:
-    found = database.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('meta', 'record')").fetchone()
-    return bool(found[0] == 2)
+class Frame(Struct, frozen=True):
+    """Records that were written together. ``first``: the number of the first; ``end``: where the frame ends;
+    ``chain``: the checksum of the last, which counts in all before it."""
+
+    first: int
+    rows: Sequence[tuple[str, bytes]]
+    end: int
+    chain: int
+
+
+def encode_frame(rows: Sequence[tuple[int, str, bytes]], before: int) -> tuple[bytes, int]:
+    """A frame of these records after one whose checksum is ``before``; and the checksum of the last."""
+    chain = before
+    for row in rows:
+        chain = checksum(*row, chain)
+    body = msgpack.encode([(kind, data) for _, kind, data in rows])
+    return len(body).to_bytes(4) + chain.to_bytes(4) + body, chain
+
+
+def frames(data: bytes) -> Iterator[Frame]:
+    """The frames of a log, up to the first that is not whole or not what was written."""
+    at, first, chain = len(LOG), 0, 0
+    while at + HEAD < len(data):
+        end = at + HEAD + int.from_bytes(data[at : at + 4])
+        said = int.from_bytes(data[at + 4 : at + HEAD])
+        try:
+            rows = msgpack.decode(data[at + HEAD : end], type=list[tuple[str, bytes]])
+        except MsgspecError:
+            return
+        for seq, (kind, body) in enumerate(rows, first):
+            chain = checksum(seq, kind, body, chain)
+        if end > len(data) or chain != said or not rows:
+            return
+        yield Frame(first, rows, end, chain)
+        at, first = end, first + len(rows)
+
+
+def is_log(path: str) -> bool:
+    """False if it was written whole, or by a version before this format. An empty one will be a log."""
+    return LOG.startswith(read_regular(path, len(LOG)))

@@ -1,27 +1,26 @@
-"""The SQLite database of one journal, and its mark: how far it is written, and synced."""
+"""The file of one journal while it is written, and its mark: how far it is written, and synced.
+
+After its first line, the file has one frame after the other, each with all the records that were written
+together: they are there together, or not at all. Why this is no database: docs/decisions/0036-journal-log.md.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from saltern.journal.folder import make_folder
-from saltern.journal.form import CHAINED, FORMAT, SCHEMA, SIDES, checksum, has_schema, identity, open_here
+from saltern.journal.form import LOG, SIDES, encode_frame, frames, is_log
 from saltern.system import mark, reboot
 from saltern.system.atomic import sync_directory
 from saltern.system.faults import point
 from saltern.system.mark import Mark
-from saltern.system.regular import NotRegular, is_other
-
-if TYPE_CHECKING:
-    import sqlite3
+from saltern.system.regular import NotRegular, is_other, open_regular
 
 Row = tuple[int, str, bytes]  # number, kind, data
-PAGE = 1024  # bytes; a record is a few hundred, and every transaction writes the page it is on
 
 
 class RecordFile:
@@ -29,43 +28,35 @@ class RecordFile:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._database: sqlite3.Connection | None = None
-        self._level = "FULL"
-        self._file = (0, 0)
-        self._mark = -1
+        self._file = self._mark = -1
+        self._end = 0  # where the next frame begins
         self._marked = Mark()
-        self._chained = True
 
     @property
     def is_open(self) -> bool:
-        return self._database is not None
+        return self._file >= 0
 
-    def write(self, waiting: Sequence[Row], level: str) -> int:
-        """Add records in one transaction, and say how many; ``level`` is SQLite's word for what they survive.
+    def write(self, waiting: Sequence[Row], *, durable: bool) -> int:
+        """Add records in one frame, and say how many; ``durable``: they survive a loss of power.
 
-        Raises ``sqlite3.Error`` or ``OSError``; what of them is on the disk is then not known.
+        Raises ``OSError``; what of them is on the disk is then not known. After an interrupt, a second call
+        with the same records, and more, takes the place of the first.
         """
-        database = self._database or self._open(waiting[0][0])
-        rows = self._with_checksums(waiting)
-        if level != self._level:
-            database.execute(f"PRAGMA synchronous={level}")
-            self._level = level
-        with database:
-            # One that is there already was written right before an interrupt kept us from knowing it.
-            database.executemany("INSERT OR IGNORE INTO record VALUES (?, ?, ?, ?)", rows)
+        if self._file < 0:
+            self._open(waiting[0][0])
+        known = self._marked
+        rows = [row for row in waiting if row[0] >= known.written]
+        if rows:
+            frame, chain = encode_frame(rows, known.chain)
             point("journal.commit")
-        point("journal.synced" if level == "FULL" else "journal.saved")
-        written, known = rows[-1][0] + 1, self._marked
-        synced = written if level == "FULL" else known.synced
-        self._put_mark(Mark(written, synced, rows[-1][-1], known.boot))
-        return len(rows)
-
-    def _with_checksums(self, waiting: Sequence[Row]) -> list[tuple[int, str, bytes, int]]:
-        chain, rows = self._marked.chain, []
-        for row in waiting:
-            chain = checksum(*row, chain if self._chained else 0)
-            rows.append((*row, chain))
-        return rows
+            _write_at(self._file, frame, self._end)
+            if durable:
+                os.fdatasync(self._file)
+            point("journal.synced" if durable else "journal.saved")
+            self._end += len(frame)
+            written = known.written + len(rows)
+            self._put_mark(Mark(written, written if durable else known.synced, chain, known.boot))
+        return len(waiting)
 
     def _put_mark(self, known: Mark) -> None:
         """One that cannot be written counts too little, which is what a loss of power leaves, too."""
@@ -78,67 +69,59 @@ class RecordFile:
         self._put_mark(replace(self._marked, over=True))
 
     def close(self) -> None:
-        if self._mark >= 0:
-            os.close(self._mark)
-            self._mark = -1
-        if self._database is not None:
-            point("journal.close")
-            self._database.close()
-            self._database = None
-            open_here.discard(self._file)
-            point("journal.closed")
+        point("journal.close")
+        for file in (self._mark, self._file):
+            if file >= 0:
+                os.close(file)
+        self._mark = self._file = -1
+        point("journal.closed")
 
-    def _open(self, first: int) -> sqlite3.Connection:
-        import sqlite3
-
-        new = not os.path.lexists(self.path)
-        if new:
-            make_folder(os.path.dirname(self.path))
-            point("journal.create")
-            self._open_mark()
-            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-            point("journal.created")
+    def _open(self, first: int) -> None:
         for suffix in SIDES:
             if is_other(self.path + suffix):
                 raise NotRegular(self.path + suffix)
-        self._file = identity(self.path)
-        open_here.add(self._file)
-        # A module may act in a thread of its own; `system.effects` lets one at a time in here.
-        self._database = database = sqlite3.connect(
-            self.path, isolation_level="IMMEDIATE", timeout=30, check_same_thread=False
-        )
+        new = not os.path.lexists(self.path)
         if new:
-            database.execute(f"PRAGMA page_size={PAGE}")
-        database.execute("PRAGMA journal_mode=WAL")
-        database.execute("PRAGMA synchronous=FULL")
-        if new or not has_schema(database):
-            _make_schema(database)
+            make_folder(os.path.dirname(self.path))
+        self._open_mark()
+        if new:
+            point("journal.create")
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            point("journal.created")
+        else:
+            if not is_log(self.path):
+                from saltern.journal.old_form import convert
+
+                convert(self.path)
+            self._file = open_regular(self.path, os.O_RDWR)
+        self._continue(first)
+        if new:
             sync_directory(os.path.dirname(self.path))
-        self._continue(database, first)
-        return database
 
     def _open_mark(self) -> None:
         """Made before the file itself, and synced with its directory: a file without a mark has lost it."""
-        if self._mark < 0:
-            self._mark = mark.create(self.path)
-            self._marked = Mark(boot=reboot.current().identity())
-            if not os.fstat(self._mark).st_size:
-                mark.write(self._mark, self._marked)
+        self._mark = mark.create(self.path)
+        self._marked = Mark(boot=reboot.current().identity())
+        if not os.fstat(self._mark).st_size:
+            mark.write(self._mark, self._marked)
 
-    def _continue(self, database: sqlite3.Connection, first: int) -> None:
-        """Where the records that are there end; in the form that they have."""
-        self._open_mark()
-        (known,) = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
-        self._chained = int(known) >= CHAINED
+    def _continue(self, first: int) -> None:
+        """After the records that are there; what an earlier process began to write after them is cut off."""
+        _write_at(self._file, LOG, 0)
+        self._end, chain = len(LOG), 0
         if first:
-            found = database.execute("SELECT crc FROM record WHERE seq = ?", (first - 1,)).fetchone()
-            self._marked = Mark(first, 0, found[0] if found else 0, self._marked.boot)
+            data = os.pread(self._file, os.fstat(self._file).st_size, 0)
+            for frame in frames(data):
+                if frame.first >= first:
+                    break
+                self._end, chain = frame.end, frame.chain
+        os.ftruncate(self._file, self._end)
+        self._marked = Mark(first, 0, chain, self._marked.boot)
 
 
-def _make_schema(database: sqlite3.Connection) -> None:
-    with database:
-        for statement in SCHEMA.split(";"):
-            if statement.strip():
-                database.execute(statement)
-        database.execute("INSERT INTO meta VALUES ('format', ?)", (str(FORMAT),))
-        point("journal.schema")
+def _write_at(file: int, data: bytes, at: int) -> None:
+    """All of it, at this place of the file."""
+    rest = memoryview(data)
+    while rest:
+        done = os.pwrite(file, rest, at)
+        rest, at = rest[done:], at + done

@@ -1,10 +1,11 @@
 """Writes down what the runtime does. Implements ``runtime.ports.Journal``.
 
-The rule: what is about to act is written before it acts (``system.effects`` says when that is), and so is
-what has changed something, before the next step: that outlives this process. To outlive a loss of power it
-is synced, too: whatever stands alone before it acts (``runtime.interrupted_states``), of the others
-``AT_RISK`` at a time. If power is lost, so many may have been called without a trace: they are called again,
-and no state waits for what they change. Everything else is written with them.
+The rule: what is about to act is written before it acts (``system.effects`` says when that is), together with
+what has changed something before: that outlives this process. To outlive a loss of power it is synced, too:
+whatever stands alone before it acts (``runtime.interrupted_states``), of the others ``AT_RISK`` at a time. If
+power is lost, so many may have been called without a trace: they are called again, and no state reacts to
+what they change. What a state has changed that stands alone is written at once. Everything else is written
+with them.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ class RunJournal:
     def starting(self, scope: str, index: int, begun: Begun, plan: Plan) -> bool:
         if plan is not self._plan:
             self._plan = plan
+            if not scope:
+                self._alone.plan = plan
             if id(plan) not in self._plans:
                 self._plans[id(plan)] = plan
                 _ask_ahead(plan, self._natures)
@@ -88,14 +91,14 @@ class RunJournal:
         self._unsure -= 1
         if not self._unsure:
             self._writer.add("sure", {})
-        return not self._alone.includes(scope, index, plan)
+        return not self._alone.includes(scope, index)
 
     def sync(self) -> None:
         """Something is about to act: what is begun and not done is what may act."""
         if self._writer.writing:
             return
         for (scope, index), (begun, plan) in self._begun.items():
-            self._firm = self._firm or self._alone.includes(scope, index, plan)
+            self._firm = self._firm or self._alone.includes(scope, index)
             body = {"scope": scope, "place": index, "number": begun.number, "started": begun.started}
             named = _ledger_of(self._programs, self._natures, plan, index, begun.number)
             self._writer.add("start", body if named is None else {**body, "ledger": named})
@@ -127,7 +130,7 @@ class RunJournal:
             body["result"] = result_out(result)  # hidden from reports, needed by what comes later
         self._writer.add("done", body)
         once = result.ran and is_once(chunk, self._natures)
-        if result.changes or once:
+        if once or (result.changes and self._alone.includes(scope, index)):
             self._writer.save()
         # What others are made of, and what cannot be had again, is not lost with what follows.
         self._firm = self._firm or once or bool(chunk.delayed) or "register" in chunk.words
@@ -206,12 +209,15 @@ class _Alone:
     """The states that a loss of power must not take together with others."""
 
     def __init__(self, natures: Natures) -> None:
+        self.plan: Plan | None = None  # of the run itself, and not of a frame
         self._natures = natures
+        self._of: Plan | None = None
         self._in_plan: Callable[[int], bool] | None = None
 
-    def includes(self, scope: str, index: int, plan: Plan) -> bool:
+    def includes(self, scope: str, index: int) -> bool:
         """What comes of a frame is its caller's, too, and reactions are what others have asked for."""
-        if scope or index < 0:
+        if scope or index < 0 or self.plan is None:
             return True
-        self._in_plan = self._in_plan or stands_alone(plan, self._natures)
+        if self._in_plan is None or self._of is not self.plan:
+            self._of, self._in_plan = self.plan, stands_alone(self.plan, self._natures)
         return self._in_plan(index)

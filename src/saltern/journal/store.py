@@ -1,7 +1,7 @@
-"""One file for each run: an SQLite database in WAL mode, written by one process, only ever added to.
+"""One file for each run, written by one process, only ever added to.
 
-Records wait in memory until something must be durable: then all of them are written in one transaction,
-and synced. A run that ends without having touched anything leaves a plain file of the same records.
+Records wait in memory until something must be durable: then all of them are written in one piece, and
+synced. A run that ends without having touched anything leaves a plain file of the same records.
 """
 
 from __future__ import annotations
@@ -80,13 +80,13 @@ class Writer:
 
     def sync(self) -> None:
         """All that waits survives a loss of power."""
-        self._save(level="FULL")
+        self._save(durable=True)
 
     def save(self) -> None:
-        """All that waits survives the end of this process, which costs a sixth of a ``sync``."""
-        self._save(level="NORMAL")
+        """All that waits survives the end of this process, which costs a small part of a ``sync``."""
+        self._save(durable=False)
 
-    def _save(self, level: str) -> None:
+    def _save(self, *, durable: bool) -> None:
         """A write that failed is not tried again: what of it is on the disk is not known."""
         if self.broken:
             raise _stopped(self.path, self.broken)
@@ -95,19 +95,17 @@ class Writer:
             return
         self.writing = True
         try:
-            self._commit(level)
+            self._commit(durable=durable)
         finally:
             self.writing = False
 
-    def _commit(self, level: str) -> None:
-        import sqlite3
-
+    def _commit(self, *, durable: bool) -> None:
         point("journal.write")
         try:
             self.seal.keep()
-            written = self._opened().write(self._waiting, level)
-        except (sqlite3.Error, OSError) as problem:
-            self.broken = str(problem)
+            written = self._opened().write(self._waiting, durable=durable)
+        except OSError as problem:
+            self.broken = problem.strerror or str(problem)
             raise _stopped(self.path, self.broken) from None
         if _listener is not None:
             _listener(self.path, self._waiting[:written])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from saltern.language.chunk import Chunk
 from saltern.language.nature import Natures
+from saltern.language.requisites import succeeded
 from saltern.language.result import Outcome, Result
 from saltern.plan.plan import Plan
 
@@ -35,7 +36,8 @@ def is_once(chunk: Chunk, natures: Natures) -> bool:
 def stands_alone(plan: Plan, natures: Natures) -> Callable[[int], bool]:
     """Which states a loss of power must not take together with others.
 
-    Those that may not be called twice, count on what others have done, or change what others react to.
+    Those that may not be called twice, react to what others have done, or change what others react to. One
+    that only waits until others have succeeded is called again after them.
     """
     steps = {need.on for needs in plan.needs.values() for need in needs if need.kind.asks_for_change}
     steps.update(listener.to for listener in plan.listeners)
@@ -43,7 +45,9 @@ def stands_alone(plan: Plan, natures: Natures) -> Callable[[int], bool]:
 
     def alone(index: int) -> bool:
         chunk = plan.chunks[index]
-        if index in heard or index in plan.needs or index in plan.groups or is_once(chunk, natures):
+        if index in heard or index in plan.groups or is_once(chunk, natures):
+            return True
+        if any(need.kind.vote is not succeeded for need in plan.needs.get(index, ())):
             return True
         return bool(chunk.words) and not chunk.words.isdisjoint(("resume", "parallel"))
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
 from tests.fault.damage import ALL, damages, files_of
 
 from saltern.journal import form
-from saltern.journal.form import SCHEMA, Damaged, Record, Unreadable, checksum
+from saltern.journal.form import LOG, Damaged, Record, Unreadable, checksum
 from saltern.journal.reader import read, read_last, remove
 from saltern.journal.store import Writer
-from saltern.system import mark, reboot
+from saltern.system import faults, mark, reboot
 
 EACH = 4000 if ALL else 120
 
 
 def killed(path: Path, records: int = 12, *, older: Path | None = None) -> Path:
-    """Written by a process that is gone: all is in the WAL."""
+    """Written by a process that is gone."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -33,7 +34,6 @@ def killed(path: Path, records: int = 12, *, older: Path | None = None) -> Path:
         finally:
             os._exit(0)
     assert os.waitpid(pid, 0)[1] == 0
-    assert os.path.getsize(f"{path}-wal")
     return path
 
 
@@ -89,11 +89,11 @@ def test_in_another_boot_what_was_not_synced_may_be_gone_and_what_was_synced_may
     for number in range(6):
         writer.add("note", {"number": number})
         (writer.sync if number < 3 else writer.save)()
-        sizes.append(os.path.getsize(f"{path}-wal"))
+        sizes.append(os.path.getsize(path))
     for number, size in enumerate(sizes):
         place = tmp_path / str(number)
         shutil.copytree(tmp_path, place, ignore=shutil.ignore_patterns("[0-9]"))
-        os.truncate(place / "1.run-wal", size)
+        os.truncate(place / "1.run", size)
         reboot.use(_Later())
         try:
             if number < 2:
@@ -111,33 +111,82 @@ class _Later(reboot.MachineRebooter):
         return {"boot_id": "another"}
 
 
-def test_a_journal_of_the_version_before_is_read_and_continued(tmp_path: Path) -> None:
-    import sqlite3
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE record (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL, crc INTEGER NOT NULL);
+"""
+BODIES = [b"\x80", b"\x81\xa1a\x01"]
 
-    path = str(tmp_path / "1.run")
+
+def database(path: str, version: int) -> sqlite3.Connection:
+    """A journal as versions before wrote it, open as its killed writer had it."""
     old = sqlite3.connect(path)
     old.execute("PRAGMA journal_mode=WAL")
     for statement in SCHEMA.split(";"):
         old.execute(statement)
-    old.execute("INSERT INTO meta VALUES ('format', '1')")
-    bodies = [b"\x80", b"\x81\xa1a\x01"]
-    rows = [(seq, "note", body, checksum(seq, "note", body)) for seq, body in enumerate(bodies)]
+    old.execute("INSERT INTO meta VALUES ('format', ?)", (str(version),))
+    crc, rows = 0, []
+    for seq, body in enumerate(BODIES):
+        crc = checksum(seq, "note", body, crc if version >= 2 else 0)
+        rows.append((seq, "note", body, crc))
     old.executemany("INSERT INTO record VALUES (?, ?, ?, ?)", rows)
     old.commit()
+    if version >= 2:
+        file = mark.create(path)
+        mark.write(file, mark.Mark(len(rows), len(rows), crc, reboot.current().identity()))
+        os.close(file)
+    return old
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("killed", [True, False])
+def test_a_journal_of_a_version_before_is_read_and_continued(
+    tmp_path: Path, version: int, killed: bool
+) -> None:
+    there, path = str(tmp_path / "there" / "1.run"), str(tmp_path / "1.run")
+    os.mkdir(tmp_path / "there")
+    old = database(there, version)
+    if not killed:
+        old.close()
+    for name in os.listdir(tmp_path / "there"):
+        shutil.copy(tmp_path / "there" / name, tmp_path / name)
     old.close()
     assert [record.body for record in read(path)] == [{}, {"a": 1}]
-    writer = Writer(path, resumed_at=2)
-    writer.add("note", {"b": 2})
-    writer.sync()
-    writer.add("note", {"c": 3})
-    writer.sync()
-    writer.close()
-    assert [record.body for record in read(path)] == [{}, {"a": 1}, {"b": 2}, {"c": 3}]
-    old = sqlite3.connect(path)
-    old.execute("DELETE FROM record WHERE seq = 3")
+    for number in (2, 3):
+        writer = Writer(path, resumed_at=number)
+        writer.add("note", {"b": number})
+        writer.sync()
+        writer.close()
+    assert Path(path).read_bytes().startswith(LOG)
+    assert sorted(os.listdir(tmp_path)) == ["1.run", "1.run.mark", "there"]
+    assert [record.body for record in read(path)] == [{}, {"a": 1}, {"b": 2}, {"b": 3}]
+
+
+def test_a_kill_while_a_journal_is_converted_loses_nothing(tmp_path: Path) -> None:
+    path = str(tmp_path / "1.run")
+    database(path, 2).close()
+
+    def die(name: str) -> None:
+        if name == "journal.converted":
+            os._exit(0)
+
+    if (pid := os.fork()) == 0:
+        faults.watch(die)
+        writer = Writer(path, resumed_at=2)
+        writer.add("note", {})
+        writer.sync()
+        os._exit(1)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert [record.body for record in read(path)] == [{}, {"a": 1}]
+
+
+def test_a_damaged_journal_of_a_version_before_is_damaged(tmp_path: Path) -> None:
+    path = str(tmp_path / "1.run")
+    old = database(path, 2)
+    old.execute("DELETE FROM record WHERE seq = 0")
     old.commit()
     old.close()
-    with pytest.raises(Damaged):
+    with pytest.raises(Damaged, match="record 0 is missing"):
         read(path)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import resource
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from saltern.journal.form import FORMAT, PLAIN, Damaged, Unreadable
+from saltern.journal.form import FORMAT, LOG, PLAIN, Damaged, Unreadable, frames
 from saltern.journal.reader import quarantine, read
 from saltern.journal.store import Writer
 from saltern.language.diagnostics import OperationError
@@ -136,46 +136,80 @@ def test_a_plain_file_that_was_cut_is_damaged_and_never_a_traceback(
 
 def test_a_missing_record_is_damage(tmp_path: Path) -> None:
     path = written(tmp_path / "1.run")
-    with sqlite3.connect(path) as database:
-        database.execute("DELETE FROM record WHERE seq = 3")
-    database.close()
-    with pytest.raises(Damaged, match="record 3 is missing"):
+    data = path.read_bytes()
+    third, fourth = (frame.end for frame in list(frames(data))[2:4])
+    path.write_bytes(data[:third] + data[fourth:])
+    with pytest.raises(Damaged, match="ends after 3 records"):
         read(str(path))
 
 
 def test_a_later_format_is_left_alone(tmp_path: Path) -> None:
     path = written(tmp_path / "1.run")
-    with sqlite3.connect(path) as database:
-        database.execute("UPDATE meta SET value = ? WHERE key = 'format'", (str(FORMAT + 1),))
-    database.close()
+    path.write_bytes(path.read_bytes().replace(LOG, b"saltern run %d\n" % (FORMAT + 1), 1))
     with pytest.raises(Unreadable, match=f"format {FORMAT + 1}"):
         read(str(path))
 
 
-def test_what_another_process_holds_is_not_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path / "1.run")
-    connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda *args, **more: connect(*args, **{**more, "timeout": 0.01}))
-    holder = connect(path, isolation_level=None)
-    holder.execute("PRAGMA journal_mode=DELETE")
-    holder.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(Unreadable, match="locked"):
-        read(str(path))
-    holder.close()
-
-
 def test_quarantine_moves_the_file_before_what_lies_beside_it(tmp_path: Path) -> None:
-    """Without its WAL a journal would tell less than is true, and look whole."""
+    """A file without its mark says that it is damaged; a mark without its file says so, too."""
     path = written(tmp_path / "1.run")
-    Path(f"{path}-wal").write_bytes(b"")
     seen: list[list[str]] = []
     faults.watch(lambda _: seen.append(sorted(os.listdir(tmp_path))))
     try:
         quarantine(str(path))
     finally:
         faults.watch(None)
-    assert seen[1] == ["1.run-wal", "1.run.damaged", "1.run.mark"]
-    assert sorted(os.listdir(tmp_path)) == ["1.run.damaged", "1.run.damaged-wal", "1.run.damaged.mark"]
+    assert seen[1] == ["1.run.damaged", "1.run.mark"]
+    assert sorted(os.listdir(tmp_path)) == ["1.run.damaged", "1.run.damaged.mark"]
+
+
+def test_records_that_were_written_together_are_there_together_or_not_at_all(tmp_path: Path) -> None:
+    writer = Writer(str(tmp_path / "1.run"))
+    writer.add("a", {})
+    writer.sync()
+    done = os.path.getsize(writer.path)
+    for kind in ("b", "c", "d"):
+        writer.add(kind, {"text": "x" * 40})
+
+    def die(name: str) -> None:  # before the mark counts them
+        if name == "journal.saved":
+            raise KeyboardInterrupt
+
+    faults.watch(die)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            writer.save()
+    finally:
+        faults.watch(None)
+    whole = os.path.getsize(writer.path)
+    assert [record.kind for record in read(writer.path)] == ["a", "b", "c", "d"]
+    for size in range(whole - 1, done - 1, -1):
+        os.truncate(writer.path, size)
+        assert [record.kind for record in read(writer.path)] == ["a"]
+    resumed = Writer(writer.path, resumed_at=1)
+    resumed.add("e", {})
+    resumed.sync()
+    resumed.close()
+    assert [record.kind for record in read(writer.path)] == ["a", "e"]
+
+
+@given(batches=st.lists(st.lists(st.binary(max_size=60), min_size=1, max_size=4), max_size=8), data=st.data())
+@settings(deadline=None, max_examples=60)
+def test_a_run_that_is_resumed_at_any_frame_continues_there(
+    tmp_path_factory: pytest.TempPathFactory, batches: list[list[bytes]], data: st.DataObject
+) -> None:
+    path = str(tmp_path_factory.mktemp("log") / "1.run")
+    at, bodies = 0, []
+    for batch in batches:
+        writer = Writer(path, resumed_at=at)
+        for body in batch:
+            writer.add("note", body)
+        (writer.sync if data.draw(st.booleans()) else writer.save)()
+        writer.close()
+        at += len(batch)
+        bodies += batch
+    found = read(path) if batches else []
+    assert [(record.seq, record.body) for record in found] == list(enumerate(bodies))
 
 
 # -- what cannot be written ----------------------------------------------------------------------------
@@ -189,7 +223,7 @@ def test_an_error_of_the_disk_is_reported_and_never_tried_again(tmp_path: Path) 
 
     def fail(name: str) -> None:
         if name == "journal.commit":
-            raise sqlite3.OperationalError("disk I/O error")
+            raise OSError(errno.EIO, "disk I/O error")
 
     faults.watch(fail)
     try:
@@ -257,8 +291,7 @@ def test_a_thread_of_a_module_may_be_the_one_that_writes(tmp_path: Path) -> None
     writer.close()
 
 
-def test_to_read_what_is_being_written_takes_no_lock_from_it(tmp_path: Path) -> None:
-    """Without its lock, another process that reads the file would remove the WAL when it is done."""
+def test_what_is_being_written_can_be_read_here_and_elsewhere(tmp_path: Path) -> None:
     path = str(tmp_path / "1.run")
     writer = Writer(path)
     writer.add("a", {})

@@ -28,6 +28,7 @@ def _is_no_noise(record: logging.LogRecord) -> bool:
     """False for what asyncio says whenever a connection ends that began without TLS, as ours do."""
     return "eof_received() has no effect" not in record.getMessage()
 
+
 class NatsBus(NatsStreams):
     """The bus of one credential. Make it with ``connect``."""
 
