@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from saltern.journal.body import Body
 from saltern.journal.chunk_codec import chunk_key, chunks_in
 from saltern.journal.fold import RunState
-from saltern.journal.form import Body
 from saltern.journal.hidden import DROPPED, SUM, summed
 from saltern.plan.plan import Plan
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct, msgpack
 
-from saltern.journal.form import Body
+from saltern.journal.body import Body
 from saltern.journal.scope_codec import Scopes, scope_body_in, target_in, target_out
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.delayed import (

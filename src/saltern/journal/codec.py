@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from saltern.journal.body import Body
 from saltern.journal.chunk_codec import chunk_in, chunk_out
-from saltern.journal.form import Body
 from saltern.journal.scope_codec import Scopes
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import (

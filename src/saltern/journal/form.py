@@ -7,14 +7,12 @@ import re
 from binascii import crc32
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
 from msgspec import MsgspecError, Struct, msgpack
 
 from saltern.system import maker, mark
 from saltern.system.regular import read_regular
 
-Body = dict[str, Any]  # of a record, as MessagePack has it
 FORMAT = 3  # raise it when records of before can no longer be read
 SUFFIX = ".run"
 ASIDE = ".damaged"

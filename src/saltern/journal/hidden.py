@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
+from saltern.journal.body import Body
 from saltern.journal.chunk_codec import chunk_key, chunks_in
 from saltern.journal.codec import result_in, result_out
 from saltern.journal.fold import RunState, fold
-from saltern.journal.form import Body, Record
+from saltern.journal.form import Record
 from saltern.language.chunk import HIDDEN, Chunk
 from saltern.language.hidden import labels, relabelled, shown, shown_result
 

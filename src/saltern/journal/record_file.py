@@ -1,7 +1,7 @@
 """The file of one journal while it is written, and its mark: how far it is written, and synced.
 
 After its first line, the file has one frame after the other, each with all the records that were written
-together: they are there together, or not at all. Why this is no database: docs/decisions/0036-journal-log.md.
+together: they are there together, or not at all. Why this is no database: docs/decisions/0035-journal-log.md.
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from saltern.journal.body import Body
 from saltern.journal.chunk_codec import plan_out
 from saltern.journal.fold import INTERRUPTED, RunState, fold, take_up
-from saltern.journal.form import Body, Record
+from saltern.journal.form import Record
 from saltern.journal.run_journal import AT_RISK, RunJournal
 from saltern.plan.plan import Plan
 

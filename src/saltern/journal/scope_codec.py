@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import msgpack
 
-from saltern.journal.form import Body
+from saltern.journal.body import Body
 from saltern.language.delayed import (
     NO_BLOCKS,
     UNLIMITED,

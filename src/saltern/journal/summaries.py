@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
+from saltern.journal.body import Body
 from saltern.journal.fold import RunState
-from saltern.journal.form import Body
 
 RESUMABLE = frozenset({"broken", "interrupted", "rebooting", "updating"})
 UNKNOWN = frozenset({"damaged", "unreadable"})

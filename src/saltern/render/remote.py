@@ -8,6 +8,7 @@ that has them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,8 +39,8 @@ class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
     scope: str = ""
     block: str = ""
     parent: str = ""
-    values: dict[str, object] = {}
-    previous: dict[str, object] | None = None
+    values: dict[str, Any] = {}
+    previous: dict[str, Any] | None = None
     rendered: list[str] = []
     refresh: list[str] = []
 
@@ -74,16 +75,16 @@ class Sent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``problems`` there is nothing else.
     """
 
-    data: object = None
+    data: Any = None
     file: str = ""
     is_init: bool = False
-    places: list[tuple[list[object], int, int]] = []
+    places: list[tuple[list[Any], int, int]] = []
     written: list[str] = []
     scope: str = ""
     blocks: list[SentBlock] = []
     imported: dict[str, tuple[str, int]] = {}
     secrets: list[bytes] = []
-    variables: dict[str, object] = {}
+    variables: dict[str, Any] = {}
     problems: list[SentProblem] = []
 
 
@@ -127,7 +128,7 @@ def sent_blocks(scope: BlockScope) -> list[SentBlock]:
     ]
 
 
-def places(document: Document) -> list[tuple[list[object], int, int]]:
+def places(document: Document) -> list[tuple[list[Any], int, int]]:
     """Where the values of a document are, for those who will not have its text."""
     paths = [path for path, _ in zip(_paths(document.data, ()), range(MOST_PLACES), strict=False)]
     marks = document.marks(paths)
@@ -187,7 +188,7 @@ def _outline(sent: Sent) -> str:
     return "\n".join([*rows, *sent.written])
 
 
-def _finder(sent: Sequence[tuple[list[object], int, int]]) -> Finder:
+def _finder(sent: Sequence[tuple[list[Any], int, int]]) -> Finder:
     known: dict[tuple[object, ...], tuple[int, int]] = {}
     for path, line, column in sent:
         known.setdefault(_key(path), (line, column))

@@ -11,7 +11,8 @@ from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.job_events import agent_event
 from saltern.fleet.protocol.ids import new_nonce
-from saltern.fleet.protocol.messages import Event, MineAnswer, MineRequest
+from saltern.fleet.protocol.messages import Event
+from saltern.fleet.protocol.peer_messages import MineAnswer, MineRequest
 from saltern.fleet.protocol.tags import tag_problem
 from saltern.fleet.store.events import store_events
 
