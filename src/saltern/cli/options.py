@@ -264,8 +264,7 @@ ON_ROWS: tuple[Row, ...] = (
         dest="on",
         metavar="TARGET",
         group=MANY,
-        help="on the systems of the fleet that match: 'web*', 'G@os:Debian and not db1', @GROUP; local is"
-        " this machine, as without --on",
+        help="on the systems of the fleet that match: 'web*', 'G@os:Debian', @GROUP; local is this machine",
     ),
     CONTROLLER_ROW,
     Row(

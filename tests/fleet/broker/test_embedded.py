@@ -20,6 +20,7 @@ from saltern.fleet.broker import tls
 from saltern.fleet.broker.binary import find_binary
 from saltern.fleet.broker.config import BrokerSettings
 from saltern.fleet.broker.embedded import EmbeddedBroker
+from saltern.fleet.broker.renew_tls import renew_tls
 from saltern.fleet.broker.sites import Sites, write_sites
 from saltern.fleet.broker.tls import ca_der, prepare_certificates
 from saltern.fleet.bus.ports import Bus, BusError, Change, Message, NotConnected, State
@@ -338,7 +339,7 @@ def test_a_certificate_that_ends_soon_is_renewed_while_it_runs(
         bus.watch(changes.append)
         before, pid = await shown(made), made.pid
         clock.ahead = 30.0
-        assert made.renew_certificates()
+        assert renew_tls(made, clock())
         while await shown(made) == before:
             await asyncio.sleep(0.02)
         await bus.publish("dn._all.job", b"over the old connection")

@@ -14,12 +14,11 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import msgspec
-from msgspec.structs import replace
 
 from saltern.fleet.broker.authority import SYSTEM_NAME, load_or_make_authority
 from saltern.fleet.broker.binary import Binary, find_binary
-from saltern.fleet.broker.config import BrokerSettings, Cluster, ConfigParts, links_of, render_config
-from saltern.fleet.broker.process import BrokerProcess
+from saltern.fleet.broker.config import BrokerSettings, ConfigParts, links_of, render_config
+from saltern.fleet.broker.process import BrokerProcess, end_left
 from saltern.fleet.broker.sites import read_sites, servers_of
 from saltern.fleet.broker.stream_folder import set_streams_aside
 from saltern.fleet.broker.streams import make_streams
@@ -45,6 +44,7 @@ log = logging.getLogger(__name__)
 
 LOCAL = Backoff(steps=(0.05, 0.1, 0.2, 0.5, 1.0), stable=5.0)
 CONFIG_FILE = "broker.conf"
+LOCAL_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where one that listens everywhere is reached here
 REVOKED_FILE = "revoked.json"
 HEALTHY = 30.0
 DAY = 86_400.0
@@ -70,6 +70,8 @@ class EmbeddedBroker:
         self.folder = os.path.abspath(folder)
         self._now = now
         self._crashed = crashed
+        self._config_file = os.path.join(self.folder, CONFIG_FILE)
+        self._address = (LOCAL_HOSTS.get(settings.host, settings.host), settings.port)
         make_private(self.folder)
         self.authority = load_or_make_authority(os.path.join(self.folder, "keys"), fleet)
         self._tls = prepare_certificates(
@@ -92,7 +94,9 @@ class EmbeddedBroker:
         A broker of a cluster is not well before others are there: see ``prepare_streams``.
         """
         self._leaving = False
-        await self._end_older()
+        before = (read(self._config_file) or b"").decode()
+        if before and links_of(before) != links_of(self._config()):  # it is linked with others now
+            await end_left(BrokerProcess(self._binary, self._config_file, self.folder, self._address))
         self._process = self._prepared(self._binary)
         await self._process.start()
         try:
@@ -110,18 +114,7 @@ class EmbeddedBroker:
     def _prepared(self, binary: Binary) -> BrokerProcess:
         set_streams_aside(self.folder, clustered=self.settings.cluster is not None)
         write(self._config_file, self._config().encode(), OWNER_ONLY)
-        return BrokerProcess(binary, self._config_file, self.folder, (self._local_host(), self.settings.port))
-
-    @property
-    def _config_file(self) -> str:
-        return os.path.join(self.folder, CONFIG_FILE)
-
-    async def _end_older(self) -> None:
-        """End a broker that was left running, if it is linked with others than it is to be now."""
-        before = (read(self._config_file) or b"").decode()
-        if before and links_of(before) != links_of(self._config()):
-            address = (self._local_host(), self.settings.port)
-            await BrokerProcess(self._binary, self._config_file, self.folder, address).stop_left()
+        return BrokerProcess(binary, self._config_file, self.folder, self._address)
 
     def _config(self) -> str:
         now, authority, sites = self._now(), self.authority, read_sites(self.folder)
@@ -138,9 +131,6 @@ class EmbeddedBroker:
             sites_port=self.sites_port,
         )
         return render_config(self.settings, parts)
-
-    def _local_host(self) -> str:
-        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.settings.host, self.settings.host)
 
     async def _introduce(self) -> Vitals:
         """The first talk with a started broker: claims, durability, health, streams."""
@@ -246,34 +236,11 @@ class EmbeddedBroker:
             await self._end_process(gently=False)
             return await self._run(self._binary)
 
-    async def regroup(self, cluster: Cluster, peers: tuple[str, ...], *, wait: float = HEALTHY) -> None:
-        """Be one of this cluster from now on. A single broker begins anew without streams: agents and the
-        database have what is in them. One of a cluster only reads its configuration again.
-        """
-        was, self.peers = self.settings.cluster, peers
-        self.settings = replace(self.settings, cluster=cluster)
-        if was is None:
-            await self.restart()
-        else:
-            self.read_again()
-        await self.prepare_streams(wait=wait)
-
     def read_again(self) -> None:
         """Have the broker read its configuration and its certificates again; connections stay."""
         write(self._config_file, self._config().encode(), OWNER_ONLY)
         if self._process is not None:
             self._process.reload()
-
-    def renew_certificates(self) -> bool:
-        """Make the certificate anew if it ends soon, and use it for new connections; whether that was so."""
-        before = read(self._tls.server)
-        prepare_certificates(
-            self._tls.folder, self.settings.names, fleet=self.authority.fleet, now=self._now()
-        )
-        if read(self._tls.server) == before:
-            return False
-        self.read_again()
-        return True
 
     async def _run(self, binary: Binary) -> Vitals:
         """Start this program, and talk to it as soon as our own connection to the old one is known to be
@@ -320,7 +287,7 @@ class EmbeddedBroker:
         return tuple(f"tls://{_bracketed(name)}:{self.settings.port}" for name in self.settings.names)
 
     def _connection(self, name: str, credential: KeyCredential) -> Connection:
-        server = f"tls://{_bracketed(self._local_host())}:{self.settings.port}"
+        server = f"tls://{_bracketed(self._address[0])}:{self.settings.port}"
         return Connection(
             servers=(server,),
             name=name,

@@ -52,12 +52,6 @@ class BrokerProcess:
             self._spawn()
         await self._until_ready()
 
-    async def stop_left(self) -> None:
-        """End the one that an earlier controller has left running, if there is one."""
-        self._adopted = self._running()
-        await self.stop()
-        self._adopted = 0
-
     def _running(self) -> int:
         """A broker that an earlier controller has left running with this configuration; 0 if there is
         none.
@@ -177,6 +171,12 @@ class BrokerProcess:
         except TimeoutError:
             self._send(SIGKILL)
             await self.wait()
+
+
+async def end_left(process: BrokerProcess) -> None:
+    """End the one that an earlier controller has left running with this configuration, if there is one."""
+    process._adopted = process._running()
+    await process.stop()
 
 
 def _failed(what: str) -> OperationError:

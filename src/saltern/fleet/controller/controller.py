@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from saltern.fleet.broker.embedded import EmbeddedBroker
 from saltern.fleet.broker.presence import watch_clients
+from saltern.fleet.broker.renew_tls import renew_tls
 from saltern.fleet.controller.addresses import Addresses
 from saltern.fleet.controller.broker_disk import DiskWatch
 from saltern.fleet.controller.build import Builder
@@ -134,7 +135,7 @@ class Controller:
         )
 
     async def _renew_tls(self) -> None:
-        if isinstance(self.broker, EmbeddedBroker) and self.broker.renew_certificates():
+        if isinstance(self.broker, EmbeddedBroker) and renew_tls(self.broker, self._now()):
             log.warning("the certificate of the broker would have ended soon: it has a new one")
 
     async def stop(self) -> None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import logging
 
+from msgspec.structs import replace
+
+from saltern.fleet.broker.config import Cluster
 from saltern.fleet.broker.embedded import EmbeddedBroker
 from saltern.fleet.broker.sites import read_sites
 from saltern.fleet.controller.addresses import Addresses
@@ -44,10 +47,19 @@ class Links:
         new = sorted(_started(found) - _started(self._known))
         log.warning("the broker joins those of the controllers %s", ", ".join(new) or "that have moved")
         self._parts.health.members = "the brokers of the controllers find each other"
-        self._parts.regroup(servers(found.values()), cluster.replicas)
-        await self._broker.regroup(cluster, servers(found.values()), wait=self._wait)
+        brokers = servers(found.values())
+        self._inform(brokers, cluster.replicas)
+        await regroup(self._broker, cluster, brokers, wait=self._wait)
         self._parts.health.members = ""
         self._known = found
+
+    def _inform(self, brokers: tuple[str, ...], replicas: int) -> None:
+        """Agents get the addresses of these brokers, and streams are kept so many times."""
+        parts = self._parts
+        parts.options = replace(parts.options, servers=brokers, replicas=replicas)
+        parts.sync.options = replace(parts.sync.options, servers=brokers)
+        if parts.trees is not None:
+            parts.trees.replicas = replicas
 
     async def follow_sites(self) -> None:
         """Have the broker take links of sites from the first one on."""
@@ -55,6 +67,19 @@ class Links:
         if sites is not None and sites.port != self._broker.sites_port:
             log.warning("the broker takes links of sites on port %d from now on", sites.port)
             await self._broker.restart()
+
+
+async def regroup(broker: EmbeddedBroker, cluster: Cluster, peers: tuple[str, ...], *, wait: float) -> None:
+    """Make a broker one of this cluster. A single one begins anew without streams: agents and the database
+    have what is in them. One of a cluster only reads its configuration again.
+    """
+    was, broker.peers = broker.settings.cluster, peers
+    broker.settings = replace(broker.settings, cluster=cluster)
+    if was is None:
+        await broker.restart()
+    else:
+        broker.read_again()
+    await broker.prepare_streams(wait=wait)
 
 
 def _started(known: dict[str, Member]) -> set[str]:

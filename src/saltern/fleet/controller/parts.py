@@ -336,13 +336,6 @@ class Parts:
         if self.desk is not None:
             await self.desk.start()
 
-    def regroup(self, servers: tuple[str, ...], replicas: int) -> None:
-        """The brokers are others now: agents get their addresses, and streams are kept so many times."""
-        self.options = replace(self.options, servers=servers, replicas=replicas)
-        self.sync.options = replace(self.sync.options, servers=servers)
-        if self.trees is not None:
-            self.trees.replicas = replicas
-
     async def look_around(self) -> None:
         """Ask all systems whether they are there, to fill the board."""
         await self.inventory.refresh()
