@@ -20,7 +20,7 @@ from tests.fleet.ssh.server import Server, free_port
 
 from saltern.cli.local_fleet import CONFIG, CONTROLLER, LocalFleet
 
-PATIENCE = 90.0
+PATIENCE = 240.0  # seconds for anything; machines that run tests are busy
 STATES = {
     "motd.sls": "motd:\n  file.managed:\n    - name: {{ pillar['place'] }}/{{ grains['id'] }}/motd\n"
     "    - source: salt://text\n    - makedirs: true\n",
