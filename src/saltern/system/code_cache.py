@@ -49,8 +49,8 @@ class CodeCache:
         self._is = (0, 0)
         self._index: dict[str, Entry] = {}
         self._groups: dict[str, tuple[int, int]] = {}  # where the group of a module begins, its length
-        self._executed: list[str] = []  # by the import that is going on, in the order of their ends
-        self._depth = 0  # imports that are going on, one within the other
+        self._executed: list[str] = []  # by the outermost import, in the order of their ends
+        self._depth = 0  # imports that are under way, one within the other
         self._found: dict[str, list[str]] = {}  # groups that are not kept yet
         self._open()
 
@@ -130,7 +130,7 @@ class CodeCache:
         sys.modules[name] = module
         try:
             exec(code, module.__dict__)
-        except Exception:  # whoever asks for it will see why
+        except Exception:  # the import that asks for it shows why
             del sys.modules[name]
             return False
         setattr(sys.modules[above], last, module)
