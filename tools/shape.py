@@ -32,10 +32,10 @@ TWIN_LINES = 5  # from which on a body may not stand twice
 MEDIAN, NINETIETH = 7, 21  # of all functions, with signature and docstring
 
 EXCEPTIONS: Mapping[str, int] = {
-    "lines of a body of fleet/controller/parts.py:Parts.__init__": 67,
-    "lines of a file of fleet/controller/settings.py": 425,
+    "lines of a body of fleet/controller/parts.py:Parts.__init__": 65,
+    "lines of a file of fleet/controller/settings.py": 418,
     "lines of a file of modules/states/cmd.py": 432,
-    "lines of a file of fleet/console/views/builder.py": 405,
+    "lines of a file of fleet/console/views/builder.py": 407,
     "methods of fleet/broker/embedded.py:EmbeddedBroker": 28,
     "methods of fleet/bus/memory.py:MemoryBus": 26,
     "methods of modules/lib/packages/apt.py:Apt": 26,
@@ -49,11 +49,11 @@ EXCEPTIONS: Mapping[str, int] = {
     "methods of fleet/agent/task.py:JobFolder": 18,
     "methods of fleet/bus/nats.py:Link": 18,
     "methods of fleet/client/chains.py:ChainRuns": 18,
-    "methods of fleet/controller/ssh/driver.py:Driver": 18,
+    "methods of fleet/controller/ssh/driver.py:Driver": 19,
     "methods of fleet/files/keeper.py:TreeKeeper": 18,
     "methods of cli/local_fleet.py:LocalFleet": 17,
     "methods of fleet/bus/ports.py:Bus": 17,
-    "methods of fleet/ssh/controller.py:SshController": 17,
+    "methods of fleet/ssh/controller.py:SshController": 18,
     "methods of fleet/client/client.py:Client": 16,
     "methods of fleet/client/resources.py:Systems": 16,
     "methods of fleet/controller/parts.py:Parts": 16,
