@@ -5,6 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.saltern-installed
 SALT := build/salt/.installed
+SALT_3006 := build/salt-3006/.installed
 ENGINES := build/engines/.installed
 VM := build/vm/.fetched
 
@@ -33,10 +34,13 @@ $(STAMP): requirements.lock pyproject.toml
 hooks: ## check the form of what is committed, at each commit
 	git config core.hooksPath .githooks
 
-salt: $(SALT) ## install Salt into build/salt, for the tests that compare with it
+salt: $(SALT) $(SALT_3006) ## install Salt into build/salt, for the tests that compare with it
 
 $(SALT): salt.lock tools/salt.py | $(STAMP)
 	@$(PY) -m tools.salt
+
+$(SALT_3006): salt-3006.lock tools/salt.py | $(SALT)
+	@$(PY) -m tools.salt 3006
 
 engines: $(ENGINES) ## install ansible-core and other engines into build/, for the tests that drive them
 
@@ -57,7 +61,7 @@ vm: $(VM) ## fetch a kernel into build/vm, for the test that boots a virtual mac
 $(VM): tools/vm.py | $(STAMP) machine
 	@$(PY) -m tools.vm
 
-test: $(STAMP) $(SALT) $(ENGINES) machine $(VM) ## run all tests
+test: $(STAMP) $(SALT) $(SALT_3006) $(ENGINES) machine $(VM) ## run all tests
 	$(PY) -m tools.suite -n $(WORKERS) --dist worksteal -rs
 
 quick: $(STAMP) ## run the unit and property tests, in about a minute

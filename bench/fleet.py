@@ -27,7 +27,7 @@ sys.path = [
 ]  # bench is a package, not bench.py
 
 import nats  # noqa: E402
-from bench import fleet_beside, fleet_events, fleet_files, fleet_render  # noqa: E402
+from bench import fleet_beside, fleet_events, fleet_files, fleet_render, fleet_through  # noqa: E402
 from bench.fleet_light import COMMAND  # noqa: E402
 from bench.fleet_local import BenchFleet, running_fleet  # noqa: E402
 from bench.fleet_measure import (  # noqa: E402
@@ -248,6 +248,10 @@ def measure_salt(place: Path, sizes: Sizes) -> Rows:
     return fleet_beside.measure(place, sizes.real, sizes.rounds)
 
 
+def measure_through(place: Path, sizes: Sizes) -> Rows:
+    return fleet_through.measure(place, sizes.rounds)
+
+
 def measure_events(place: Path, sizes: Sizes) -> Rows:
     return fleet_events.flood_rows(place / "events", sizes.events, sizes.rounds)
 
@@ -260,6 +264,7 @@ PARTS: dict[str, Callable[[Path, Sizes], Rows]] = {
     "render": measure_render,
     "events": measure_events,
     "salt": measure_salt,
+    "through": measure_through,
     "many": measure_many,
 }
 

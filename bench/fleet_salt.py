@@ -30,7 +30,7 @@ transport: {transport}
 auto_accept: true
 user: root
 timeout: 60
-file_roots: {{base: [{states}]}}
+file_roots: {{base: [{states}, {place}/case]}}
 """
 MINION = """\
 root_dir: {place}/{id}
@@ -47,8 +47,9 @@ def is_there() -> bool:
     return os.geteuid() == 0 and (SALT / "bin" / "salt-master").exists()
 
 
-def environment() -> dict[str, str]:
-    paths = [str(SALT), os.environ.get("PYTHONPATH", "")]
+def environment(salt: Path = SALT) -> dict[str, str]:
+    """The environment of a program of Salt; libraries that another version lacks are those of ``SALT``."""
+    paths = [*dict.fromkeys((str(salt), str(SALT))), os.environ.get("PYTHONPATH", "")]
     found = {name: value for name, value in os.environ.items() if name not in (*SLOW, "SALTERN_STATE_DIR")}
     return {**found, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
@@ -62,9 +63,11 @@ def transport() -> str:
 class SaltFleet:
     """A master, its minions, and what its user types."""
 
-    def __init__(self, place: Path, states: Path, *, more: str = "") -> None:
-        """``more`` is added to the configuration of the master and of each minion; it may use ``{place}``."""
+    def __init__(self, place: Path, states: Path, *, more: str = "", salt: Path = SALT) -> None:
+        """``more`` is added to the configuration of the master and of each minion; it may use ``{place}``.
+        ``salt`` is the directory in which Salt is installed."""
         self.place = place
+        self.salt = salt
         self._more = more
         self.transport = transport()
         self._states = states
@@ -97,7 +100,7 @@ class SaltFleet:
         with (folder / "log").open("ab") as log:
             self._processes[name] = subprocess.Popen(
                 [*before, *self._command(program, "-c", str(folder))],
-                env=environment(),
+                env=environment(self.salt),
                 stdout=log,
                 stderr=log,
             )
@@ -116,7 +119,7 @@ class SaltFleet:
         self._spawn("salt-minion", name)
 
     def _command(self, program: str, *words: str) -> list[str]:
-        return [sys.executable, str(SALT / "bin" / program), *words]
+        return [sys.executable, str(self.salt / "bin" / program), *words]
 
     def answers(self, *words: str) -> dict[str, object]:
         """What each minion that answers returns."""
@@ -130,7 +133,7 @@ class SaltFleet:
         """Run a program of Salt with the configuration of the master."""
         return subprocess.run(
             self._command(program, "-c", str(self.place / "etc-master"), *words),
-            env=environment(),
+            env=environment(self.salt),
             capture_output=True,
             text=True,
             check=False,

@@ -72,6 +72,7 @@ def main() -> int:
     texts = {
         "requirements.lock": locked(wanted()),
         "salt.lock": locked(group("salt"), "--no-deps"),
+        "salt-3006.lock": locked(group("salt-3006"), "--no-deps"),
         **{lock: locked(group(name)) for name, lock in ENVIRONMENTS.items()},
     }
     for name, text in texts.items():

@@ -3,6 +3,7 @@
 Nothing of saltern needs it. ``salt.lock`` has Salt, the few libraries its modules cannot be loaded
 without, and what it is built with: Salt is published as source only, so that comes first. Where the
 installation fails, as it does without a network, the tests that need Salt are skipped and say so.
+``python -m tools.salt 3006`` installs Salt 3006 into ``build/salt-3006``, for the test that runs it once.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tools.whole import Unavailable, replaced
@@ -20,6 +22,8 @@ from tools.whole import Unavailable, replaced
 ROOT = Path(__file__).parent.parent
 LOCK = ROOT / "salt.lock"
 PLACE = ROOT / "build" / "salt"
+OLD_LOCK = ROOT / "salt-3006.lock"
+OLD_PLACE = ROOT / "build" / "salt-3006"
 PROGRAMS = "programs"
 STAMP = ".installed"
 PIP = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries=1")
@@ -34,14 +38,15 @@ def parts(text: str) -> tuple[str, str]:
     return "\n".join(others), "\n".join(salt)
 
 
-def install(place: Path) -> None:
-    """Raises ``Unavailable``."""
-    for text in parts(LOCK.read_text(encoding="utf-8")):
+def install(place: Path, lock: Path = LOCK, libraries: Path | None = None) -> None:
+    """``libraries``: the directory with what the build needs. Raises ``Unavailable``."""
+    for text in filter(str.strip, parts(lock.read_text(encoding="utf-8"))):
         with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
             file.write(f"{text}\n")
             file.flush()
             command = [*PIP, *LOCKED, "--target", str(place), "-r", file.name]
-            done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(place)}, check=False)
+            env = {**os.environ, "PYTHONPATH": str(libraries or place)}
+            done = subprocess.run(command, env=env, check=False)
         if done.returncode:
             raise Unavailable("Salt cannot be installed here: the tests that need it are skipped")
 
@@ -55,15 +60,25 @@ def wrap(made: Path, place: Path) -> None:
     program.chmod(0o755)
 
 
-def main() -> int:
+def install_old() -> None:
+    """Install the oldest Salt that the extension is tested with; its libraries are those of the other one."""
+    with replaced(OLD_PLACE, STAMP) as made:
+        install(made, OLD_LOCK, PLACE)
+
+
+def install_new() -> None:
+    with replaced(PLACE, STAMP) as made:
+        install(made)
+        wrap(made, PLACE)
+
+
+def main(words: Sequence[str] = ()) -> int:
     try:
-        with replaced(PLACE, STAMP) as made:
-            install(made)
-            wrap(made, PLACE)
+        (install_old if list(words) == ["3006"] else install_new)()
     except Unavailable as problem:
         print(problem, file=sys.stderr)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -71,7 +71,7 @@ class Salt(SaltFleet):
         """The return of one minion as the master has it: ``ret``, ``retcode`` and ``out``."""
         done = subprocess.run(
             [sys.executable, "-c", FULL_RETURN, str(self.place / "etc-master" / "master"), minion, *words],
-            env=environment(),
+            env=environment(self.salt),
             capture_output=True,
             text=True,
             check=True,
@@ -84,7 +84,7 @@ class Salt(SaltFleet):
         """A command of the master that has begun; it is not waited for."""
         command = self._command("salt", "-c", str(self.place / "etc-master"), target, *words, "-t", "120")
         with subprocess.Popen(
-            command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command, env=environment(self.salt), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         ) as job:
             try:
                 yield job
@@ -100,7 +100,9 @@ class Salt(SaltFleet):
             f"file_roots: {{base: [{self.place}/states]}}\nsaltern: {saltern}\n"
         )
         command = self._command("salt-call", "-c", str(folder), *words)
-        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, env=environment(self.salt), capture_output=True, text=True, check=False
+        )
         return done.stdout + done.stderr
 
     def _spawn(self, program: str, name: str, *before: str) -> None:
@@ -150,8 +152,8 @@ class Salt(SaltFleet):
         """A program of Salt that finds its libraries."""
         path = self.place / name
         if not path.exists():
-            libraries = environment()["PYTHONPATH"]
-            command = f"env PYTHONPATH={libraries} {sys.executable} {SALT}/bin/{name}"
+            libraries = environment(self.salt)["PYTHONPATH"]
+            command = f"env PYTHONPATH={libraries} {sys.executable} {self.salt}/bin/{name}"
             path.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
             path.chmod(0o755)
         return path
@@ -172,15 +174,15 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Salt]:
 
 
 @contextmanager
-def running(place: Path) -> Iterator[Salt]:
+def running(place: Path, minions: tuple[str, ...] = MINIONS, *, version: Path = SALT) -> Iterator[Salt]:
     """The master and its minions, with the extension synchronised."""
     for name in ("states", "pillar"):
         (place / name).mkdir()
     _fill(place)
     program = Path(sys.executable).parent / "saltern"
-    salt = Salt(place, place / "states", more=MORE.replace("{program}", str(program)))
+    salt = Salt(place, place / "states", more=MORE.replace("{program}", str(program)), salt=version)
     try:
-        salt.start(MINIONS)
+        salt.start(minions)
         salt.runner("saltutil.sync_all")
         salt.ask("*", "saltutil.sync_all")
         yield salt
