@@ -1,4 +1,4 @@
-"""saltern beside a minion, with ``salt_minion`` set: the two never apply states at once, and share the work."""
+"""saltern beside a minion (``salt_minion``): the two never apply states at once, and share the work."""
 
 from __future__ import annotations
 

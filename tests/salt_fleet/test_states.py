@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -95,6 +96,24 @@ def test_state_files_are_applied_from_within_a_run_of_salt(minion: Path, tmp_pat
     assert above["result"] is False and above["comment"] == "1 state, 1 changed"
     assert (wrong["result"], wrong["comment"]) == (False, 'Command "exit 3" run')
     assert missing["result"] is False and "no SLS is called 'no.such'" in missing["comment"]
+
+
+def test_the_package_works_as_pip_installs_it(minion: Path, tmp_path: Path) -> None:
+    """In Salt's environment, with nothing synchronised."""
+    shutil.copytree(EXTENSION.parent, tmp_path / "saltext")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    command += ["--disable-pip-version-check", "--target", str(tmp_path / "site"), str(tmp_path / "saltext")]
+    subprocess.run(command, env=environment(), check=True)
+    for kind in ("modules", "states", "utils", "grains", "runners", "returners"):
+        shutil.rmtree(tmp_path / "states" / f"_{kind}")
+        shutil.rmtree(tmp_path / f"root/var/cache/salt/minion/extmods/{kind}", ignore_errors=True)
+    (tmp_path / "states" / "fine.sls").write_text("fine:\n  test.nop: []\n")
+    env = {**environment(), "PYTHONPATH": f"{tmp_path}/site{os.pathsep}{environment()['PYTHONPATH']}"}
+    call = [sys.executable, str(SALT / "bin" / "salt-call"), "-c", str(minion), "--local", "--out", "json"]
+    done = subprocess.run(
+        [*call, "saltern.apply", "fine"], env=env, capture_output=True, text=True, check=False
+    )
+    assert list(json.loads(done.stdout)["local"]) == ["test_|-fine_|-fine_|-nop"], done.stderr
 
 
 def test_both_compile_the_same(minion: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ Minion configuration, all of it optional::
 
 import contextlib
 import fcntl
+import importlib
 import json
 import os
 import random
@@ -550,8 +551,20 @@ def _program():
 
 def _run(words, given, files=None, on_line=None):
     """Run a command with a view of the master's files; its exit code, output and errors."""
-    minion = __utils__["saltern_command.minion"](__salt__, __opts__, __grains__, __utils__)
+    minion = _utility("saltern_command.minion")(__salt__, __opts__, __grains__, _utility)
     return minion.run([_program(), *words], given, files or {}, on_line)
+
+
+def _utility(name):
+    """A utility of the extension, as Salt has synchronised it or as pip has installed it.
+
+    Salt itself loads no utilities of packages.
+    """
+    try:
+        return __utils__[name]
+    except KeyError:
+        module, _, function = name.partition(".")
+        return getattr(importlib.import_module(f"saltext.saltern.utils.{module}"), function)
 
 
 # -- one run at a time -------------------------------------------------------------------------------------

@@ -53,17 +53,17 @@ FOLDER = "@folder"
 """Stands for the folder of a run in the words of its command."""
 
 
-def minion(functions, options, grains, utilities):
-    """The minion that a command runs on."""
-    return Minion(functions, options, grains, utilities)
+def minion(functions, options, grains, utility):
+    """The minion that a command runs on; ``utility`` finds the other utilities of the extension."""
+    return Minion(functions, options, grains, utility)
 
 
 class Minion:
     """What a command needs of the minion. The folder of a run lasts as long as the run may be resumed: its
     journal names the files in it."""
 
-    def __init__(self, functions, options, grains, utilities):
-        self._salt, self._options, self._utilities = functions, options, utilities
+    def __init__(self, functions, options, grains, utility):
+        self._salt, self._options, self._utility = functions, options, utility
         self._grains = dict(grains.value() if hasattr(grains, "value") else grains)
 
     def run(self, command, given, files, on_line):
@@ -81,7 +81,7 @@ class Minion:
         words = [verb, f"--config={self._write_configuration(folder)}", *words]
         if given.get("pillar"):
             words.insert(1, f"--pillar={_write(folder, 'pillar.yaml', _json(given['pillar']))}")
-        process = self._utilities["saltern_process.start"](
+        process = self._utility("saltern_process.start")(
             [program, *words], folder, kept, given.get("timeout")
         )
         for asked, question, reply in process.questions(on_line):
@@ -104,7 +104,7 @@ class Minion:
         """The folders of runs that broke and of those that reboot; very old ones are removed."""
         parent = self._parent()
         found = [one.path for one in os.scandir(parent) if one.is_dir()] if os.path.isdir(parent) else []
-        found = [path for path in found if not self._utilities["saltern_process.is_served"](path)]
+        found = [path for path in found if not self._utility("saltern_process.is_served")(path)]
         old = [path for path in found if os.stat(path).st_mtime < time.time() - KEPT_FOR]
         _remove(*old)
         return sorted(set(found) - set(old))
@@ -119,7 +119,7 @@ class Minion:
         found |= (options.get("saltern") or {}).get("options") or {}
         found |= {
             "id": options["id"],
-            "file_roots": self._utilities["saltern_tree.make"](folder, listing),
+            "file_roots": self._utility("saltern_tree.make")(folder, listing),
             "file_tree": folder,
             "agent_socket": os.path.join(folder, "socket"),
             "extension_modules": self._link_synced_modules(folder),
@@ -155,14 +155,14 @@ class Minion:
             return {"problem": str(problem) or type(problem).__name__, "fix": "look at the log of the minion"}
 
     def _give_file(self, folder, question):
-        environment, path = self._utilities["saltern_tree.environment_of"](folder, question["path"])
+        environment, path = self._utility("saltern_tree.environment_of")(folder, question["path"])
         cached = self._salt["cp.cache_file"](f"salt://{path}", saltenv=environment)
         if not cached:
-            listed = self._utilities["saltern_tree.is_listed"](folder, question["path"])
+            listed = self._utility("saltern_tree.is_listed")(folder, question["path"])
             return (
                 {"problem": "the master does not have it any more", "fix": "run it again"} if listed else {}
             )
-        self._utilities["saltern_tree.place"](folder, question["path"], cached)
+        self._utility("saltern_tree.place")(folder, question["path"], cached)
         return {}
 
     def _give_pillar(self, _folder, question):
