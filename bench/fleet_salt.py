@@ -84,7 +84,7 @@ class SaltFleet:
         for name in names:
             self._configure("minion", MINION, id=name)
             self._spawn("salt-minion", name)
-        wait_for("all minions there", lambda: len(self.answers("test.ping")) == len(names))
+        wait_for("all minions there", lambda: len(self.answers("test.ping")) == len(names), patience=400)
 
     def _configure(self, kind: str, config: str, **values: object) -> None:
         folder = self.place / f"etc-{values.get('id', kind)}"
