@@ -63,15 +63,9 @@ def test_sub_states_of_ansible_are_states_of_the_run(fleet: Salt) -> None:
     assert any("say" in str(state["__id__"]) for state in subs), answer
 
 
-def test_saltenv_exclude_queue_and_timeout_map_to_those_of_salt(fleet: Salt) -> None:
+def test_saltenv_and_exclude_map_to_those_of_salt(fleet: Salt) -> None:
     fleet.write("mixed.sls", MIXED)
     left = fleet.ask("web1", "saltern.apply", "mixed", "exclude=[{id: wrong}]")["web1"]
     assert [state["__id__"] for state in left.values()] == ["good"]
     missing = fleet.details("web1", "saltern.apply", "mixed", "saltenv=nowhere")
     assert missing["retcode"] == 1
-    slow = "a:\n  cmd.run: [{name: sleep 1}]\nb:\n  test.nop: []\n"
-    fleet.write("slow.sls", slow)
-    ended = fleet.details("web1", "saltern.apply", "slow", "timeout=0.1")
-    assert ended["retcode"] != 0
-    resumed = fleet.ask("web1", "saltern.resume")["web1"]
-    assert [state["result"] for state in resumed.values()] == [True, True]
