@@ -119,6 +119,7 @@ DIFFERENT = {
     "watch-failing-watcher",
     "test-mode-prereq-fails",
     "listen-missing",
+    "listen-in-missing",
     "require-glob-no-match",
 }
 
