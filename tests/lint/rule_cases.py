@@ -228,6 +228,7 @@ GOOD: dict[str, list[Tree]] = {
         "a:\n  cmd.run:\n    - name: x\nb:\n  test.nop:\n    - onchanges_in:\n      - cmd: a\n",
         "a:\n  cmd.run:\n    - name: x\n    - stateful: true\n",
         "a:\n  cmd.wait:\n    - name: x\n",
+        "a:\n  salt.state:\n    - tgt: '*'\n    - sls: web\n",
     ],
     "watch-without-reaction": [
         "a:\n  test.nop: []\nb:\n  service.running:\n    - watch:\n      - test: a\n",
@@ -307,6 +308,9 @@ GOOD: dict[str, list[Tree]] = {
         block("x:\n  test.nop:\n    - comment: {{ prev_ret.changes.get('a', 'b') | tojson }}\n"),
         block("x:\n  test.nop:\n    - comment: {{ prev_ret.data.stdout | tojson }}\n"),
         block("{% if prev_ret.changes %}\nx:\n  test.nop: []\n{% endif %}\n"),
+        block(
+            "x:\n  salt.function:\n    - name: {{ prev_ret['changes']['ret']['a'] | tojson }}\n    - tgt: a\n"
+        ),
     ],
     "prev-ret-unquoted": [
         block("x:\n  test.nop:\n    - comment: {{ prev_ret.data.ip | tojson }}\n"),

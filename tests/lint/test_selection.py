@@ -41,6 +41,22 @@ def test_of_files_that_are_included_only_errors_are_reported() -> None:
     assert codes(tree, "main") == ["requisite-unknown"]
 
 
+REACTION = "a:\n  local.state.apply:\n    - tgt: {{ data['id'] }}\n    - args:\n      - mods: web\n"
+
+
+def test_files_of_the_reactor_are_no_states() -> None:
+    tree = {"db.sls": BAD.format("db"), "reactor/start.sls": REACTION}
+    assert places(checked(tree)) == ["db.sls:2 command-unguarded"]
+    with pytest.raises(OperationError, match="a file of the reactor"):
+        checked(tree, "reactor.start")
+
+
+@pytest.mark.parametrize("kind", ["local", "caller", "cmd", "runner", "wheel"])
+def test_every_kind_of_reaction_is_known_by_its_dots(kind: str) -> None:
+    assert codes({"r.sls": f"a:\n  {kind}.some.thing:\n    - tgt: {{{{ data.id }}}}\n"}) == []
+    assert codes({"r.sls": "a:\n  cmd.run: {{ data.id }}\n"}) == ["template-undefined"]
+
+
 def test_patterns_leave_files_out() -> None:
     assert codes(TREE, without=["web*", "d?"], ignore=["sls-not-found"]) == []
     config = {"check": {"exclude": ["web*"], "rules": {"sls-not-found": False}}}

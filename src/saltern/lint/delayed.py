@@ -10,6 +10,9 @@ from saltern.lint.page import Line, Page
 from saltern.lint.yaml_traps import ENCODING
 
 _CHANGES = re.compile(r"\bprev_ret(?:\.changes|\[['\"]changes['\"]\])(?:\.(?!get\b)\w+|\[[^\]]+\])")
+# States of an orchestration that answer with what they were given, whether or not that is a change.
+_ANSWERS = re.compile(r"^[ ]+salt\.(?:function|runner|wheel):", re.MULTILINE)
+_ANSWER = re.compile(r"(?:\.|\[['\"])(?:ret|return)(?:['\"]\])?$")
 _KEPT = re.compile(r"\|\s*(?:default|d)\b|\bis\s+(?:not\s+)?defined\b|\.get\(")
 _TAG = re.compile(r"\{\{[-+]?(?P<expression>[^{}]*\bprev_ret\b[^{}]*?)(?P<end>\s*[-+]?\}\})")
 _START = re.compile(r"(?:\{%[-+]?[ \t]*|#!)delayed_block[ \t]+(?P<name>[^\s%]+)(?P<rest>.*)$")
@@ -19,8 +22,11 @@ _END = re.compile(r"(?:\{%[-+]?[ \t]*|#!)end_delayed_block\b(?P<name>[^%]*)(?:%\
 def prev_ret_changes(page: Page, found: Findings) -> None:
     if PREV_RET not in page.text or not page.is_jinja:
         return
+    answers = _ANSWERS.search(page.text) is not None
     for line in page.lines:
         for asked in _CHANGES.finditer(line.text):
+            if answers and _ANSWER.search(asked[0]):
+                continue
             if not _KEPT.search(_rest(line.text, asked.end())):
                 found.warn(
                     "prev-ret-changes",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
@@ -13,6 +14,8 @@ from saltern.engine.session import Session
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.source import SlsRef
 from saltern.sources.tree import Tree, sls_name
+
+_REACTION = re.compile(r"^[ ]+['\"]?(?:local|caller|cmd|runner|wheel)\.\w+\.\w+['\"]?:", re.MULTILINE)
 
 
 class Selection(Struct, frozen=True, kw_only=True):
@@ -42,9 +45,29 @@ def select(session: Session, words: Sequence[str], without: Sequence[str]) -> Se
             named = expand(SlsRef(env, word), tree.sls_names)
             chosen += [(ref, tree.place(ref) or "") for ref in named]
     kept = [one for one in chosen if not any(fnmatchcase(one[0].name, pattern) for pattern in without)]
+    states = [one for one in kept if not is_reaction(one[1])]
+    if words and kept and not states:
+        raise _only_reactions(kept[0][1])
+    kept = states
     lost = tuple(one for one in kept if (tree.place(one[0]) or "") != one[1])
     refs = dict.fromkeys(one[0] for one in kept if one not in lost)
     return Selection(refs=tuple(refs), whole=whole, lost=lost)
+
+
+def is_reaction(path: str) -> bool:
+    """True if what it declares is for the reactor, as ``local.state.apply``: that sees an event, and no
+    machine. A state has one dot."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return _REACTION.search(file.read()) is not None
+    except OSError:
+        return False
+
+
+def _only_reactions(path: str) -> OperationError:
+    what = f"{path!r} is a file of the reactor, and no state file"
+    fix = "see what it does about an event: saltern reactor test TAG DATA"
+    return OperationError(Diagnostic(code="check-reaction", what=what, fix=fix))
 
 
 def is_path(word: str, tree: Tree, env: str) -> bool:

@@ -24,7 +24,7 @@ from __future__ import annotations
 from saltern.language.nature import Nature
 
 # A call has a name for good: one that was made before the run broke is found again.
-NATURE = Nature(repeat="safe", runs_commands=True, acts_always=True)
+NATURE = Nature(repeat="safe", runs_commands=True)
 
 LAZY: dict[str, str] = {
     "function": "function",
