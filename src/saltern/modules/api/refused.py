@@ -48,6 +48,7 @@ def explain(problem: OSError, path: str = "") -> str:
     """What the system refused and why; with ``path``, the file that the user has named, also what to do."""
     from saltern.system.files import PlantedLink
 
+    problem = _planted(path) or problem if problem.errno == errno.EACCES and path else problem
     said = problem.strerror or str(problem)
     if not path:
         return f"{problem.filename}: {said}" if problem.filename else said
@@ -57,6 +58,19 @@ def explain(problem: OSError, path: str = "") -> str:
     if not isinstance(where, str) or not os.path.isabs(where) or where == path:
         return f"{path}: {said}"
     return f"{path}: {where}: {said}"
+
+
+def _planted(path: str) -> OSError | None:
+    """The link on the way that the kernel has refused to follow, even to root (``fs.protected_symlinks``)."""
+    from saltern.system.paths import PlantedLink, settle
+
+    try:
+        settle(path)
+    except PlantedLink as found:
+        return found
+    except OSError:
+        pass
+    return None
 
 
 def known(value: object, allowed: Mapping[str, object] | tuple[str, ...], what: str) -> None:
