@@ -31,6 +31,8 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.private import make_private
 
 AGAIN = 10.0
+STARTING = 20.0  # seconds for a controller, or the link of a site, that has just been started
+PAUSE = 0.5
 
 
 def join(paths: AgentPaths, text: str, id: str, *, wait: float, say: Callable[[str], None]) -> Membership:
@@ -113,8 +115,15 @@ async def _accepted(
 
 
 async def _asked(bus: NatsBus, token: JoinToken, id: str, keys: AgentKeys) -> EnrolAnswer:
+    end = time.monotonic() + STARTING
     try:
-        return await ask_to_join(bus, token, id, keys, now=time.time(), facts={})
+        while True:
+            try:
+                return await ask_to_join(bus, token, id, keys, now=time.time(), facts={})
+            except NoListener:
+                if time.monotonic() > end:
+                    raise
+                await asyncio.sleep(PAUSE)
     except NoListener:
         raise _failed("no controller listens at the broker", "start it: saltern controller") from None
     except NoAnswer:
