@@ -23,6 +23,8 @@ BOOT = f"""\
 set -e
 mount --make-rprivate /
 mount -t proc proc /proc
+mount --bind /proc/sys /proc/sys
+mount -o remount,bind,ro /proc/sys
 mount -t tmpfs tmpfs /run
 mount -t tmpfs tmpfs /var/lib
 mount -t tmpfs tmpfs /sys/fs/cgroup

@@ -27,6 +27,8 @@ mount -t tmpfs tmpfs /var/lib
 """
 BOOT = """
 mount -t proc proc /proc
+mount --bind /proc/sys /proc/sys
+mount -o remount,bind,ro /proc/sys
 umount -l /sys/fs/cgroup
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 exec env -i PATH="$PATH" container=test SYSTEMD_UNIT_PATH=/etc/systemd/system \
