@@ -6,6 +6,7 @@ import json
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,9 +40,17 @@ FILES = {
 }
 
 
+ROLLOUT = Path(__file__).parents[3] / "examples" / "rollout"
+FILES |= {
+    str(path.relative_to(ROLLOUT / "states")): path.read_text(encoding="utf-8")
+    for path in (ROLLOUT / "states").rglob("*.sls")
+}
+
+
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[Site]:
-    with site(("web1", "db1", "db2"), FILES, config=CONFIG + PEER, SALTERN_STATE_EVENTS="true") as found:
+    config = CONFIG + PEER + (ROLLOUT / "controller.yaml").read_text(encoding="utf-8")
+    with site(("web1", "db1", "db2"), FILES, config=config, SALTERN_STATE_EVENTS="true") as found:
         yield found
 
 
@@ -134,12 +143,12 @@ def test_events_of_states_have_salts_tags_and_data(fleet: Site) -> None:
 
 
 def test_rows_of_the_reactor_are_added_and_deleted_as_in_salt(fleet: Site) -> None:
-    assert answer(fleet, "reactor.list") == []
+    (usual,) = answer(fleet, "reactor.list")
     added = answer(fleet, "reactor.add", "shop/*", "reactors=/srv/reactor/shop.sls")
     assert added == {"status": True, "comment": "Reactor added."}
     again = answer(fleet, "reactor.add", "shop/*", "[/srv/other.sls]")
     assert again == {"status": False, "comment": "Reactor already exists."}
-    assert answer(fleet, "reactor.list") == [{"shop/*": ["/srv/reactor/shop.sls"]}]
+    assert answer(fleet, "reactor.list") == [usual, {"shop/*": ["/srv/reactor/shop.sls"]}]
     assert answer(fleet, "reactor.delete", "shop/*") == {"status": True, "comment": "Reactor deleted."}
     gone = answer(fleet, "reactor.delete", "shop/*")
     assert gone == {"status": False, "comment": "Reactor does not exists."}
@@ -163,3 +172,28 @@ def test_a_runner_waits_for_events_and_prints_them(fleet: Site) -> None:
     assert waits.returncode == 0
     assert [line.split("\t")[0] for line in lines] == ["shop/done", "shop/done"]
     assert json.loads(lines[0].split("\t")[1])["version"] == 7
+
+
+def test_the_rollout_of_the_example_uses_the_answer_of_a_system(fleet: Site, tmp_path: Path) -> None:
+    words = ("orch.rollout", "--pillar", f"{{target: {tmp_path}}}")
+    code, rehearsed = fleet.orchestrate(*words, "--test")
+    assert (code, list(tmp_path.iterdir())) == (0, [])
+    assert rehearsed["databases"]["result"] is None
+    rows = fleet.data("orchestrate", *words)["local"].values()
+    done = {one["__id__"]: one for one in sorted(rows, key=lambda row: row["__run_num__"])}
+    assert all(one["result"] for one in rows), done
+    parts = ["databases", "where the data is", "web servers", "what they have"]
+    assert [name for name in done if name in parts] == parts
+    assert done["what they have"]["changes"]["ret"] == {"web1": "database = db1\n"}
+    assert {path.name for path in tmp_path.iterdir()} == {"db.conf", "web.conf"}
+
+
+def test_an_event_starts_the_rollout_of_the_example(fleet: Site, tmp_path: Path) -> None:
+    said = fleet.run("reactor", "test", "shop/release", f"{{target: {tmp_path}}}")
+    assert "state.orchestrate" in said.stdout, said
+    fleet.run("events", "send", "shop/release", f"{{target: {tmp_path}}}")
+    until = time.monotonic() + 90
+    while not (tmp_path / "web.conf").exists():
+        assert time.monotonic() < until, fleet.data("jobs")
+        time.sleep(0.2)
+    assert (tmp_path / "web.conf").read_text() == "database = db1\n"
