@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -340,6 +341,27 @@ def test_pillar_data_is_in_no_command_line_and_out_of_reach_of_others(laptop: La
     assert b"saltern" in seen
     assert b"hush-hush" not in seen
     assert laptop.base("web1").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(
+    os.path.basename(pwd.getpwuid(os.getuid()).pw_shell) != "bash", reason="needs bash as login shell"
+)
+def test_no_secret_is_in_what_the_login_shell_runs(laptop: Laptop, tmp_path: Path) -> None:
+    """The strictest history there is: bash itself reports each command."""
+    history, hook, pillar = tmp_path / "history", tmp_path / "hook", tmp_path / "pillar.yaml"
+    hook.write_text(f"trap 'echo \"$BASH_COMMAND\" >> {history}' DEBUG\n")
+    pillar.write_text("password: hush-hush\n")
+    laptop.sls("look:\n  cmd.run:\n    - name: test {{ pillar['password'] }} = hush-hush\n")
+    server = Server(tmp_path / "own", [f"SetEnv BASH_ENV={hook}"]).start()
+    try:
+        trust = [f"UserKnownHostsFile={server.known_hosts}"]
+        own = laptop.host("web1", port=server.port, priv=str(server.key), ssh_options=trust)
+        laptop.hosts(web1=own)
+        assert laptop.run("apply", "web", "--pillar", str(pillar), on="web1").returncode == 0
+    finally:
+        server.stop()
+    assert "python" in history.read_text()
+    assert "hush-hush" not in history.read_text()
 
 
 def test_what_a_run_makes_has_the_umask_of_the_login(laptop: Laptop, tmp_path: Path) -> None:
