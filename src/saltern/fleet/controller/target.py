@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.targeting.compound import Every, Node, Not, Some, Term, parse
+from saltern.targeting.lists import spelled_list
 from saltern.targeting.match import BadTarget
 
 _GROUP = re.compile(r"@([^\s@]+)")
@@ -15,8 +16,9 @@ NEEDS_PILLAR = frozenset({"pillar", "pillar_pcre", "pillar_exact"})
 
 
 def expand(target: str, groups: Mapping[str, str], within: tuple[str, ...] = ()) -> str:
-    """The target with each ``@group`` replaced by what the group stands for, in parentheses."""
-    return " ".join(_word(word, groups, within) for word in target.split())
+    """The target with lists of names spelled out, and what each ``@group`` stands for in its place."""
+    spelled = spelled_list(target.strip())
+    return " ".join(_word(word, groups, within) for word in spelled.split())
 
 
 def _word(word: str, groups: Mapping[str, str], within: tuple[str, ...]) -> str:

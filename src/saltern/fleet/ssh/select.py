@@ -7,14 +7,11 @@ from collections.abc import Mapping
 
 from saltern.fleet.ssh.roster.host import Host, Roster
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+from saltern.targeting.lists import is_name, parts_of, spelled_list
 from saltern.targeting.match import Subject, matches
 from saltern.targeting.problem import BadTarget
 
 _GROUP = re.compile(r"(?<![^\s(])@([^\s()]+)")
-_PART = r"@?(?:\[[^\]\s]*\]|[^\s,()@\[\]])+"  # a name, a pattern or a group
-_LIST = re.compile(rf"{_PART}(?:,{_PART})+")
-_PATTERN = re.compile(r"[*?\[\]@]")
-
 ALL = "all"
 Grains = Mapping[str, Mapping[str, object]]
 
@@ -52,17 +49,12 @@ def spelled_out(target: str, roster: Roster) -> str:
             raise OperationError(Diagnostic(code="no-group", what=what, fix=fix))
         return f"N@{found[1]}"
 
-    if not _LIST.fullmatch(target):
-        return _GROUP.sub(group, target)
-    if not _PATTERN.search(target):
-        return f"L@{target}"
-    return " or ".join(_GROUP.sub(group, word) for word in re.findall(_PART, target))
+    return _GROUP.sub(group, spelled_list(target))
 
 
 def unknown_names(target: str, roster: Roster) -> list[str]:
     """The names in a list that the roster does not have, each with the one that may be meant."""
-    listed = re.findall(_PART, target) if _LIST.fullmatch(target) else []
-    absent = [name for name in listed if not _PATTERN.search(name) and name not in roster.hosts]
+    absent = [name for name in parts_of(target) if is_name(name) and name not in roster.hosts]
     guesses = [(name, did_you_mean(name, roster.hosts)) for name in absent]
     return [f"{name!r} ({guess})" if guess else repr(name) for name, guess in guesses]
 
