@@ -89,7 +89,8 @@ Chains that a controller keeps, in versions:
   edit CHAIN [FILE]         a new version, by your editor or from a file; refused if another was quicker
   show CHAIN [VERSION]      its versions, and the text of one; show RUN is above
   diff CHAIN [OLD [NEW]]    what differs between two versions; without them, the last two
-  validate FILE|CHAIN       compare it with the systems of --on TARGET: who is meant, who cannot do it
+  validate FILE|CHAIN       compare it with the systems of --on TARGET: who is meant, who cannot do it, which
+                            packages they do not know
   import FILE               keep a file, as a new chain or a new version
   export CHAIN [VERSION]    print its text
   archive CHAIN             put it out of sight; --undo brings it back

@@ -14,6 +14,7 @@ from saltern.chains.document import read_chain
 from saltern.cli import exits, library_output
 from saltern.cli.access_output import Verb, check_words
 from saltern.cli.chain_file import read_text
+from saltern.cli.chain_packages import package_findings
 from saltern.cli.connect import connect
 from saltern.fleet.client.client import Client
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -130,8 +131,10 @@ def _validate(args: SimpleNamespace, client: Client, words: list[str]) -> int:
     """Of a file, or of a chain that the controller has."""
     is_file = os.path.lexists(words[0])
     text = read_text(words[0]) if is_file else client.chains.text(words[0])["text"]
-    read_chain(text, words[0])
-    rows = client.chains.validate(text, args.on or "*")
+    chain, target = read_chain(text, words[0]), args.on or "*"
+    rows = client.chains.validate(text, target)
+    if not any(row["level"] == "error" for row in rows):
+        rows += package_findings(client, chain, target)
     code = exits.FAILED if any(row["level"] == "error" for row in rows) else exits.OK
     _ = (
         _print(library_output.findings(rows))

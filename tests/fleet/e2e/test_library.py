@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 
+import pytest
 from tests.fleet.e2e.conftest import Place
 
 from saltern.cli import exits
@@ -39,6 +41,19 @@ def test_a_chain_is_kept_edited_compared_and_archived(place: Place) -> None:
     assert place.run("chain", "archive", "patching").stdout == "patching is archived\n"
     assert "patching" in place.run("chain", "list", "--archived").stdout
     assert place.run("chain", "archive", "patching", "--undo").returncode == 0
+
+
+@pytest.mark.skipif(shutil.which("apt-cache") is None, reason="needs apt")
+def test_systems_are_asked_whether_they_know_the_packages(place: Place) -> None:
+    text = "chain: tools\nactions:\n  - {id: known, packages: {install: [bash]}}\n"
+    (place.base / "tools.yaml").write_text(text)
+    done = place.run("chain", "validate", "tools.yaml", "--on", "web1,web2")
+    assert (done.returncode, done.stdout) == (0, "no problem is found\n"), done
+    text += "  - {id: lost, packages: {install: {no-such-package: '1.0', bash: null}}, targets: [web2]}\n"
+    (place.base / "tools.yaml").write_text(text)
+    done = place.run("chain", "validate", "tools.yaml", "--on", "web1,web2")
+    assert done.returncode == exits.FAILED, done
+    assert done.stdout == "error: action lost: no repository there has the package 'no-such-package': web2\n"
 
 
 def test_an_editor_makes_the_next_version(place: Place) -> None:

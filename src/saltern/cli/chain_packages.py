@@ -1,0 +1,71 @@
+"""``saltern chain validate`` asks the systems themselves whether they know the packages of a chain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from saltern.chains.document import Action, Chain
+    from saltern.fleet.client.client import Client
+
+FUNCTION = "pkg.list_repo_pkgs"
+PATIENCE = 60.0  # seconds for the answers; who has not answered by then is named
+PAUSE = 0.2
+Row = dict[str, Any]
+
+
+def package_findings(client: Client, chain: Chain, target: str) -> list[Row]:
+    """Packages that a system would have to install and whose package manager does not know them."""
+    wanted = [(action, names) for action in chain.actions if (names := packages_of(action))]
+    if not wanted:
+        return []
+    asked = sorted({name for _, names in wanted for name in names})
+    expected, known = _ask(client, target, asked)
+    found = [row for action, names in wanted for row in missing(action, names, known)]
+    silent = sorted(expected - known.keys())
+    if silent:
+        what = "packages were not compared: no answer from"
+        found.append({"level": "warning", "what": what, "action": "", "systems": silent})
+    return found
+
+
+def packages_of(action: Action) -> tuple[str, ...]:
+    """The packages that an action installs, by their names."""
+    if action.kind != "packages":
+        return ()
+    given = getattr(action.body, "install", None) or getattr(action.body, "latest", None) or ()
+    return tuple(name for name in given if "${" not in name)
+
+
+def missing(action: Action, names: tuple[str, ...], known: Mapping[str, Mapping[str, object]]) -> list[Row]:
+    """A finding for each name that some of the action's systems do not know."""
+    found: list[Row] = []
+    for name in names:
+        lacking = sorted(
+            system for system, offers in known.items() if action.meant_for(system) and not offers.get(name)
+        )
+        if lacking:
+            what = f"no repository there has the package {name!r}"
+            found.append({"level": "error", "what": what, "action": action.id, "systems": lacking})
+    return found
+
+
+def _ask(client: Client, target: str, names: list[str]) -> tuple[set[str], dict[str, Mapping[str, object]]]:
+    """The systems that were asked, and what those that answered in time have of each name."""
+    job = client.jobs.submit(FUNCTION, target, args=names, wait=0)
+    expected = {str(system) for system in (*job["expected"], *job["away"])}
+    known: dict[str, Mapping[str, object]] = {}
+    end = time.monotonic() + PATIENCE
+    while len(known) < len(job["expected"]) and time.monotonic() < end:
+        time.sleep(PAUSE)
+        known = {row["system"]: _offers(row["body"]) for row in client.jobs.returns(job["jid"])}
+    return expected, known
+
+
+def _offers(body: object) -> Mapping[str, object]:
+    from saltern.fleet.view.outcomes import unlabelled
+
+    found = unlabelled(FUNCTION, body)
+    return found if isinstance(found, Mapping) else {}
