@@ -80,7 +80,11 @@ def test_nonsense_on_the_wire_does_not_end_it(shared: Editor, tmp_path: Path) ->
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it_while_its_editor_is_silent(number: signal.Signals) -> None:
     with subprocess.Popen(
-        [*SALTERN, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*SALTERN, "lsp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # nohup ignores some
     ) as process:
         try:
             _answered(process)

@@ -379,17 +379,16 @@ def test_what_a_run_makes_has_the_umask_of_the_login(laptop: Laptop, tmp_path: P
 
 
 def test_a_target_with_grains_asks_each_host_once(laptop: Laptop, tmp_path: Path) -> None:
-    config = tmp_path / "config"
-    config.write_text(f"state_dir: {tmp_path}/state\n")
+    kept = laptop.home / "state" / "ssh" / "grains.json"
+    kept.unlink(missing_ok=True)
     rack = laptop.host("web2", grains={"rack": "b"})
     laptop.hosts("web1", web2=rack, gone=laptop.host("gone", port=free_port()))
-    words = ("call", "test.echo", "hello", f"--config={config}")
+    words = ("call", "test.echo", "hello")
     first = laptop.run(*words, on="G@kernel:Linux and not G@rack:b")
     assert "the grains of gone are not known, and it is left out" in first.stderr
     assert first.returncode == 0, first.stderr
     assert "web1" in first.stdout
     assert "web2" not in first.stdout
-    kept = tmp_path / "state" / "ssh" / "grains.json"
     known = json.loads(kept.read_text())
     assert set(known) == {"web1", "web2"}
     assert kept.parent.stat().st_mode & 0o077 == 0
