@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,10 @@ CHAIN = "chain: old\nactions:\n  - {id: a, state: {sls: fine}}\n  - {id: b, comm
 @pytest.mark.skipif(not (OLD_PLACE / "bin").is_dir(), reason="needs Salt 3006: make salt")
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_salt_3006_applies_tests_and_chains(tmp_path: Path) -> None:
-    with running(tmp_path, ("web1",), version=OLD_PLACE) as fleet:
+    with (
+        tempfile.TemporaryDirectory(prefix="s6", dir="/tmp") as short,  # it holds sockets
+        running(Path(short), ("web1",), version=OLD_PLACE) as fleet,
+    ):
         assert fleet.ask("web1", "test.version")["web1"].startswith("3006.")
         fleet.write("old.sls", STATES.replace("@", str(tmp_path)))
         foreseen = fleet.details("web1", "saltern.apply", "old", "test=True")
@@ -41,7 +45,7 @@ def test_salt_3006_applies_tests_and_chains(tmp_path: Path) -> None:
         }  # fmt: skip
         assert (tmp_path / "made-web1").read_text() == "hello\n"
         fleet.write("fine.sls", "fine:\n  test.nop: []\n")
-        (tmp_path / "old.yaml").write_text(CHAIN)
+        (fleet.place / "old.yaml").write_text(CHAIN)
         code, run = fleet.chained("run", "old.yaml", "--on", "web1")
         assert (code, run["status"]) == (0, "succeeded"), run
         assert [row["function"] for row in fleet.runner("saltern.runs", "limit=1")] == ["saltern.chain_start"]
