@@ -75,7 +75,7 @@ pythons: $(STAMP) ## run the quick tests with the other Pythons that are found h
 	@$(PY) -m tools.pythons
 
 chaos: $(STAMP) ## damage every kind of file that saltern reads, for ten minutes each; CHAOS_SECONDS, CHAOS_SEED
-	CHAOS_SECONDS=$${CHAOS_SECONDS:-600} $(PY) -m pytest -n 2 -s tests/chaos tests/fleet/controller/test_three.py tests/fleet/faults/test_clock_and_size.py tests/fleet/ssh/test_kills.py tests/chains/test_leg_schedules.py tests/fleet/controller/test_chain_endurance.py tests/fleet/e2e/test_rfc.py tests/fleet/ssh/test_wire.py tests/fleet/ssh/test_start_race.py tests/fleet/ssh/test_chain_cuts.py
+	CHAOS_SECONDS=$${CHAOS_SECONDS:-600} $(PY) -m pytest -n 2 -s tests/chaos tests/fleet/controller/test_three.py tests/fleet/faults/test_clock_and_size.py tests/fleet/ssh/test_kills.py tests/chains/test_leg_schedules.py tests/fleet/controller/test_chain_endurance.py tests/fleet/e2e/test_rfc.py tests/fleet/ssh/test_wire.py tests/fleet/ssh/test_start_race.py tests/fleet/ssh/test_chain_cuts.py tests/salt_fleet/test_chain.py
 
 check: $(STAMP) ## format, lint, types, import contracts, generated pages, words, shape
 	$(PY) -m ruff format --check .

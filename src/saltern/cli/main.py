@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -102,6 +103,8 @@ def _surroundings(problem: OSError) -> int:
         what = "the current directory is gone: change to one that is there"
     elif not where:
         what = f"the output cannot be written: {what}"
+    if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+        what += "; free space, then run it again"
     _to_nowhere()
     try:
         print(f"saltern: {what}", file=sys.stderr, flush=True)
