@@ -15,7 +15,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.source import SlsRef
 from saltern.sources.tree import Tree, sls_name
 
-_REACTION = re.compile(r"^[ ]+['\"]?(?:local|caller|cmd|runner|wheel)\.\w+\.\w+['\"]?:", re.MULTILINE)
+_REACTION = re.compile(rb"^[ ]+['\"]?(?:local|caller|cmd|runner|wheel)\.\w+\.\w+['\"]?:", re.MULTILINE)
 
 
 class Selection(Struct, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ def is_reaction(path: str) -> bool:
     """True if what it declares is for the reactor, as ``local.state.apply``: that sees an event, and no
     machine. A state has one dot."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, "rb", buffering=0) as file:
             return _REACTION.search(file.read()) is not None
     except OSError:
         return False
