@@ -42,7 +42,11 @@ class Wire:
             if self.is_cut:
                 near.close()
                 continue
-            far = socket.create_connection(("127.0.0.1", self._to))
+            try:
+                far = socket.create_connection(("127.0.0.1", self._to))
+            except OSError:  # what is there has not started yet, or is started anew
+                near.close()
+                continue
             self._lines += [near, far]
             for source, sink, direction in ((near, far, UP), (far, near, DOWN)):
                 threading.Thread(target=self._pass, args=(source, sink, direction), daemon=True).start()

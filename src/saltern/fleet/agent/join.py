@@ -31,7 +31,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.private import make_private
 
 AGAIN = 10.0
-STARTING = 20.0  # seconds for a controller, or the link of a site, that has just been started
+STARTING = 30.0  # seconds for a controller, or the link of a site, that has just been started
 PAUSE = 0.5
 
 
