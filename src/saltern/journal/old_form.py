@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 
 from msgspec import msgpack
 
-from saltern.journal.form import LOG, SIDES, Damaged, Record, Unreadable, checksum, encode_frame, new_path
+from saltern.journal.form import LOG, Damaged, Record, Unreadable, checksum, encode_frame, new_path
 from saltern.system import mark
 from saltern.system.atomic import sync_directory
 from saltern.system.faults import point
@@ -18,6 +18,7 @@ from saltern.system.regular import open_regular
 
 CHAINED = 2  # since this format, the checksum of a record counts in that of the record before it
 LAST = 2  # the last format that was a database
+BESIDE = ("-wal", "-shm")  # how the names of files end that SQLite keeps beside a database
 # Even to read, SQLite writes beside a file: without that, one that is not written can be read on any disk.
 UNCHANGED = "&immutable=1"
 Row = tuple[int, str, bytes]
@@ -40,7 +41,7 @@ def convert(path: str) -> None:
         os.fsync(out.fileno())
     point("journal.converted")
     os.replace(fresh, path)
-    for suffix in SIDES[1:3]:
+    for suffix in BESIDE:
         with suppress(FileNotFoundError):
             os.remove(path + suffix)
     sync_directory(os.path.dirname(path))
