@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from saltern.compiler.exclude import Used, exclude
-from saltern.compiler.extend import extend
 from saltern.compiler.gather import gather
 from saltern.compiler.lower import lower
 from saltern.compiler.options import check_options
-from saltern.compiler.reverse import reverse
-from saltern.compiler.use import use
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.hidden import labels
 from saltern.language.high import Exclusion, High
-from saltern.language.requisites import WITHOUT_REACTION
+from saltern.language.requisites import IN_FORMS, WITHOUT_REACTION
 from saltern.language.source import SlsRef
 
 if TYPE_CHECKING:
+    from saltern.compiler.exclude import Used
     from saltern.compiler.ports import Loader
 
 Reacts = Callable[[str], bool]
@@ -65,13 +62,23 @@ def compile_low(
 
     extend before lower: an extension may bring a require_in. reverse before use: only arguments are
     left to copy. exclude last, as in Salt: what still points at an excluded ID is a problem of the plan.
+    A stage that nothing in the run asks for is not imported.
     """
     rendered = tuple(dict.fromkeys(file.ref.name for file in high.files.values()))
     chunks = shape(high, options, found)
-    chunks = reverse(chunks, rendered, found, elsewhere, strict=options.strict)
+    words = frozenset[str]().union(*(chunk.words for chunk in chunks))
+    if not words.isdisjoint(IN_FORMS):
+        from saltern.compiler.reverse import reverse
+
+        chunks = reverse(chunks, rendered, found, elsewhere, strict=options.strict)
     found.check()
-    chunks = use(chunks, rendered, found)
+    if "use" in words or "use_in" in words:
+        from saltern.compiler.use import use
+
+        chunks = use(chunks, rendered, found)
     if high.exclusions:
+        from saltern.compiler.exclude import exclude
+
         chunks = exclude(chunks, high.exclusions, found, options.used)
     chunks = [_plain_watch(chunk, reacts) for chunk in chunks]
     chunks.sort(key=_low_order)
@@ -80,7 +87,10 @@ def compile_low(
 
 def shape(high: High, options: CompilerOptions, found: Diagnostics) -> list[Chunk]:
     """High → chunks, not yet put in relation to each other. Ends with an error if a shape is wrong."""
-    high = extend(high, found)
+    if high.extensions:
+        from saltern.compiler.extend import extend
+
+        high = extend(high, found)
     found.check()
     chunks = lower(high.declarations, list(high.files.values()), found, options.disabled_requisites)
     found.conceal(labels(chunks))

@@ -14,8 +14,8 @@ from msgspec import Struct
 from saltern.compiler.parse import parse
 from saltern.language.diagnostics import CompileError, Diagnostics, did_you_mean
 from saltern.language.high import Declaration, High, Include, SlsFile
+from saltern.language.patterns import is_pattern
 from saltern.language.source import Mark, SlsRef
-from saltern.plan.matcher import is_pattern
 
 if TYPE_CHECKING:
     from saltern.compiler.ports import Loader

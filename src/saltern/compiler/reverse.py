@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
+from saltern.language.patterns import is_pattern
 from saltern.language.requisites import IN_FORMS
-from saltern.plan.matcher import SLS, Matcher, described, is_pattern
+from saltern.plan.matcher import SLS, Matcher, described
 
 # Turned around here; `listen_in` is, by the plan, when it looks for those who listen.
 TURNED = frozenset(IN_FORMS) - {"listen_in"}

@@ -6,7 +6,7 @@ YAML is loaded only when there is a file to read; lines are looked up only for a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from saltern.language import numbers
 from saltern.language.diagnostics import Diagnostic, OperationError, Severity
-from saltern.language.source import Mark
+from saltern.language.source import Mark, Unquoted
 from saltern.system.ownership import foreign
 
 MACHINE = ("/etc/saltern/saltern.yaml", "/etc/salt/minion")  # for all users
@@ -33,6 +33,28 @@ class Read(Struct):
         """Where a key, or one inside it, was written."""
         file = self.origins.get(path[0])
         return Mark(file, _line(file, path)) if file else None
+
+
+def option_place(files: Sequence[str], path: Sequence[str | int], written: str = "") -> Unquoted | None:
+    """Where an option, or a value in it, stands; for a problem with what it leads to.
+
+    ``written``: the value as it must stand there. If it does not, it came from elsewhere, such as a flag.
+    """
+    for file in reversed(files):
+        try:
+            line, node = _innermost(file, path)
+        except OperationError:
+            continue
+        if line and (not written or written in _words(node)):
+            return Unquoted(file, line)
+    return None
+
+
+def _words(node: Any) -> list[str]:
+    """A value, or the keys of a mapping, as they are written."""
+    pairs = node.value if isinstance(getattr(node, "value", None), list) else []
+    names = [str(pair[0].value) for pair in pairs if isinstance(pair, tuple)]
+    return names or [str(getattr(node, "value", ""))]
 
 
 def find(path: str | None, environ: Mapping[str, str]) -> tuple[str | None, list[Diagnostic]]:
@@ -249,14 +271,22 @@ def _not_yaml(path: str, problem: Exception) -> OperationError:
 
 def _line(path: str, keys: tuple[str, ...]) -> int:
     """The line of the innermost of ``keys`` that can be found; 0 if none."""
+    return _innermost(path, keys)[0]
+
+
+def _innermost(path: str, steps: Sequence[str | int]) -> tuple[int, Any]:
+    """The innermost value that keys, and places in lists, lead to: its line, and what the parser has."""
     line, node = 0, _composed(_text(path))
-    for key in keys:
-        pairs = node.value if isinstance(getattr(node, "value", None), list) else []
-        found = next((pair for pair in pairs if isinstance(pair, tuple) and str(pair[0].value) == key), None)
-        if found is None:
+    for step in steps:
+        inner = node.value if isinstance(getattr(node, "value", None), list) else []
+        if isinstance(step, int):
+            found = [(one, one) for one in inner[step : step + 1] if not isinstance(one, tuple)]
+        else:
+            found = [pair for pair in inner if isinstance(pair, tuple) and str(pair[0].value) == step]
+        if not found:
             break
-        line, node = found[0].start_mark.line + 1, found[1]
-    return line
+        line, node = found[0][0].start_mark.line + 1, found[0][1]
+    return line, node
 
 
 @lru_cache(maxsize=2)  # a file may have many keys that are asked for

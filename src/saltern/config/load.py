@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from saltern.config import files
+from saltern.config.files import Read
 from saltern.config.options import NUMBER_OR_NONE, OPTIONS, Option
 from saltern.config.settings import Settings
 from saltern.config.shapes import SHAPES, place
 from saltern.language.diagnostics import Diagnostic, OperationError, Severity, did_you_mean
 from saltern.language.source import Mark
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from saltern.config.files import Read
 
 
 def load(
@@ -26,8 +24,6 @@ def load(
     None means not given.
     Raises ``OperationError`` for a file that cannot be read and a value of the wrong shape.
     """
-    from saltern.config import files
-
     found, ignored = files.find(path, environ)
     values, extra, warnings = _from_file(files.read(found)) if found else ({}, {}, [])
     warnings = [*ignored, *warnings]
@@ -36,7 +32,7 @@ def load(
     if found and "id" not in values and (own := _minion_id(found)):
         values["id"] = own
     _name_of_grains(values, environ, overrides)
-    settings = Settings(**values, extra=extra)  # type: ignore[arg-type]
+    settings = Settings(**values, extra={**_of_minion(values), **extra})  # type: ignore[arg-type]
     return settings, warnings
 
 
@@ -49,9 +45,7 @@ def _name_of_grains(
     file = values.get("grains_file")
     if chosen or ("id" in values and not by_hand) or not file or not os.path.isfile(str(file)):
         return
-    from saltern.config.files import mapping
-
-    if isinstance(name := mapping(str(file)).get("id"), str) and name:
+    if isinstance(name := files.mapping(str(file)).get("id"), str) and name:
         values["id"] = name
 
 
@@ -74,6 +68,16 @@ def _from_file(read: Read) -> tuple[dict[str, object], dict[str, object], list[D
         raise OperationError(*problems)
     unknown = [name for name, value in extra.items() if not is_foreign(name) and not _is_profile(value)]
     return values, extra, [_unused(unknown, read)] if unknown else []
+
+
+def _of_minion(values: Mapping[str, object]) -> dict[str, object]:
+    """What a Salt minion has that is no option of saltern."""
+    given = values.get("minion_options")
+    return (
+        {name: value for name, value in given.items() if name not in OPTIONS}
+        if isinstance(given, dict)
+        else {}
+    )
 
 
 def _shaped(option: Option, value: object, read: Read) -> object:

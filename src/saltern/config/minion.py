@@ -20,6 +20,7 @@ OWN = frozenset(
         *("nodegroups", "strict", "check", "jinja_env", "jinja_sls_env", "allow_undefined", "grains_file"),
         *("render_time_limit", "max_sls_size", "max_yaml_depth", "max_yaml_nodes", "state_dir", "queue_runs"),
         "salt_minion",
+        "minion_options",
         *("delayed_repeat_limit", "delayed_max_depth", "delayed_max_frames", "reboot_command"),
         *(
             "reboot_cancel_command",

@@ -236,6 +236,12 @@ OPTIONS: dict[str, Option] = {
             "global_state_conditions", MAPPING, {}, "Conditions for all states of a type: `{type: [target]}`."
         ),
         Option(
+            "minion_options",
+            MAPPING,
+            {},
+            "What else the Salt minion that runs saltern has in its configuration: `opts` has it.",
+        ),
+        Option(
             "diff_new_files",
             FLAG,
             False,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 Roots = dict[str, list[str]]
 COMMITS = "source_commits"  # in ``extra``: what each repository among the roots is at
@@ -96,6 +97,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     state_events: bool = False
     disabled_requisites: list[str] = []
     global_state_conditions: dict[str, object] = {}
+    minion_options: dict[str, object] = {}
     diff_new_files: bool = False
     refresh_in_test: bool = True
     cmd_safe: bool = True
@@ -134,6 +136,14 @@ def commits_of(extra: Mapping[str, object]) -> dict[str, str]:
     """The commits that the repositories of a run have, by their addresses."""
     found = extra.get(COMMITS)
     return {str(one): str(commit) for one, commit in found.items()} if isinstance(found, Mapping) else {}
+
+
+def with_commits(settings: Settings, commits: Mapping[str, str]) -> Settings:
+    """The settings with these commits, over those that they have."""
+    known = commits_of(settings.extra)
+    if not commits.items() - known.items():
+        return settings
+    return replace(settings, extra={**settings.extra, COMMITS: {**known, **commits}})
 
 
 def cache_directory(settings: Settings) -> str:

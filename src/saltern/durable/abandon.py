@@ -7,7 +7,8 @@ from saltern.durable.barriers.cancel import cancel_reboot
 from saltern.journal.recorder import Recorder
 from saltern.journal.runs import Runs
 from saltern.journal.summaries import RESUMABLE
-from saltern.system import clock, ledger
+from saltern.system import clock
+from saltern.system.private import remove_private
 
 
 def abandon(settings: Settings, jid: str, why: str) -> str:
@@ -23,5 +24,5 @@ def abandon(settings: Settings, jid: str, why: str) -> str:
             writer = runs.writer(jid, resumed_at=state.records)
             Recorder(writer, state).end(took=0.0, stopped=why, failed=True)
             writer.close()
-            ledger.remove(runs.kept_folder(jid))
+            remove_private(runs.kept_folder(jid))
     return cancelled

@@ -15,9 +15,8 @@ from saltern.durable.open_journal import end_journal, open_journal
 from saltern.engine.apply import Prepared, execute, prepare
 from saltern.engine.request import Request
 from saltern.engine.session import Session
-from saltern.journal.fold import RunState
+from saltern.journal.run_state import RunState, asked_for
 from saltern.journal.runs import Runs
-from saltern.journal.summaries import asked_for
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.events import Report
 from saltern.plan.plan import Plan

@@ -13,7 +13,7 @@ from saltern.config.settings import Settings
 from saltern.engine.nested_engine import make_session
 from saltern.engine.request import Request
 from saltern.engine.session import Session
-from saltern.journal.fold import RunState
+from saltern.journal.run_state import RunState
 from saltern.system import reboot
 
 

@@ -6,14 +6,15 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from msgspec import convert, to_builtins
 
 from saltern.engine.build_plan import aggregates
 from saltern.engine.session import Session
-from saltern.journal.fold import RunState
 from saltern.journal.form import KEY
 from saltern.journal.recorder import Recorder
+from saltern.journal.run_state import RunState
 from saltern.journal.runs import Runs
 from saltern.journal.store import Writer
 from saltern.language import secrets
@@ -24,12 +25,13 @@ from saltern.plan.make import make_plan
 from saltern.plan.plan import Plan
 from saltern.report.verdict import failed
 from saltern.runtime.barriers import INTERRUPTED, STOPS
-from saltern.system import effects, ledger
+from saltern.system import effects
 from saltern.system.faults import point
 from saltern.system.keeper import ProgramKeeper, wait_for
-from saltern.system.ledger import Entry
-from saltern.system.ran import Ran
 from saltern.system.signals import was_terminated
+
+if TYPE_CHECKING:
+    from saltern.system.ledger import Entry
 
 
 @contextmanager
@@ -46,7 +48,7 @@ def open_journal(runs: Runs, jid: str, session: Session, past: RunState | None =
 
     programs = _open_programs(runs, jid, resumed=past is not None)
     if secrets.known():
-        ledger.Conceal.change = _sealing(writer)
+        _conceal(_sealing(writer))
     recorder = Recorder(writer, past, planner, session.registry.nature, programs)
     session.run.programs = programs
     effects.before(recorder.sync)
@@ -54,7 +56,8 @@ def open_journal(runs: Runs, jid: str, session: Session, past: RunState | None =
         yield recorder
     finally:
         effects.before(None)
-        ledger.Conceal.change = None
+        if secrets.known():
+            _conceal(None)
         session.run.programs = None
         programs.end(forget=recorder.over)
         writer.close()
@@ -66,16 +69,26 @@ def _open_programs(runs: Runs, jid: str, *, resumed: bool) -> ProgramKeeper:
     folder = runs.kept_folder(jid)
     if not resumed:
         return ProgramKeeper(jid, folder)
+    from saltern.system import ledger
+
     if ledger.at_work(folder):
         print(f"saltern: a program of run {jid} is still running: waiting for its end", file=sys.stderr)
         wait_for(folder)
     kept = ledger.read(folder)
     if kept.ended and os.path.exists(runs.path(jid) + KEY):
         from saltern.journal.seal import opened_data
+        from saltern.system.ran import Ran
 
         opened = opened_data(to_builtins(kept.ended), runs.path(jid))
         kept.ended = convert(opened, dict[str, Ran])
     return ProgramKeeper(jid, folder, kept)
+
+
+def _conceal(change: Callable[[Entry], object] | None) -> None:
+    """What is done to entries about programs before they are written."""
+    from saltern.system.ledger import Conceal
+
+    Conceal.change = change
 
 
 def _sealing(writer: Writer) -> Callable[[Entry], object]:

@@ -11,7 +11,7 @@ from saltern.durable.head import head_of, restore_session, surroundings
 from saltern.durable.open_journal import end_journal, open_journal
 from saltern.engine.apply import execute, prepare_plan
 from saltern.engine.session import Session
-from saltern.journal.fold import RunState
+from saltern.journal.run_state import RunState
 from saltern.journal.runs import Runs
 from saltern.journal.summaries import RESUMABLE, last_resumable
 from saltern.language.diagnostics import Diagnostic, OperationError

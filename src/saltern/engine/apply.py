@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from saltern.compiler.compile import CompilerOptions
-from saltern.compiler.exclude import warn_of_unused
 from saltern.config.settings import commits_of
 from saltern.engine.build_plan import build_plan
 from saltern.engine.delays import Delays
@@ -67,7 +66,7 @@ def prepare(session: Session, request: Request) -> Prepared:
     if refs or request.sls:
         plan = build_plan(session, refs, loader, options, found, delays=delays)
         if not delays.wanted:
-            warn_of_unused(options.exclude, options.used, plan.chunks, found)
+            _warn_of_unused(options, plan, found)
         if request.id is not None:
             plan = _select_id(plan, request.id, delays)
     return Prepared(session=session, request=request, plan=plan, options=options, delays=delays, found=found)
@@ -112,10 +111,18 @@ def execute(
     report.sources = commits_of(session.settings.extra)
     if prepared.found is not None:
         if delays.wanted:
-            warn_of_unused(prepared.options.exclude, prepared.options.used, plan.chunks, prepared.found)
+            _warn_of_unused(prepared.options, plan, prepared.found)
         report.warnings = prepared.warnings
         report.unused = delays.unused()
     return report
+
+
+def _warn_of_unused(options: CompilerOptions, plan: Plan, found: Diagnostics) -> None:
+    """Of what the command line excludes."""
+    if options.exclude:
+        from saltern.compiler.exclude import warn_of_unused
+
+        warn_of_unused(options.exclude, options.used, plan.chunks, found)
 
 
 def _with_fleet(session: Session, on_event: EventSink | None, jid: str) -> EventSink | None:

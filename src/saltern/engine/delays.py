@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct, field
 
 from saltern.language.delayed import Block, Limit, scope_of
@@ -32,6 +30,8 @@ class Delays(Struct):
 
     def inside(self, id_: str, why: str = "and requisites stay in their scope") -> str:
         """The block, not rendered yet, that declares an ID which the scope lacks; empty if none does."""
+        import re
+
         for block in self.defined.values():
             if re.search(rf"^['\"]?{re.escape(id_)}['\"]?:", block.text, re.MULTILINE):
                 return f"it is inside block {block.name!r} ({block.mark}), {why}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from io import StringIO
 
 from msgspec.structs import replace
 
@@ -98,8 +99,6 @@ class FrameCompiler:
         return self._delays.inside(id_)
 
     def _problem_text(self, problems: tuple[Diagnostic, ...], call: Call) -> str:
-        from io import StringIO
-
         out = StringIO()
         show([_scoped_hint(problem, call.target) for problem in problems], out)
         target = call.target

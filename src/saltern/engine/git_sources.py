@@ -7,9 +7,11 @@ has: a run that is resumed, and whatever asks the engine within a run, works wit
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from msgspec.structs import replace
 
+from saltern.config.files import option_place
 from saltern.config.settings import COMMITS, Settings, cache_directory, commits_of
 from saltern.language.diagnostics import Diagnostic
 from saltern.sources.git.gitfs import gitfs_remotes
@@ -21,11 +23,12 @@ BACKENDS = ("git", "gitfs")
 def local_settings(settings: Settings, *, max_age: float | None = None) -> tuple[Settings, list[Diagnostic]]:
     """The settings with directories in place of repositories, and warnings. Raises ``OperationError``."""
     age = settings.git_update_interval if max_age is None else max_age
-    git = GitRoots(os.path.join(cache_directory(settings), "git"), max_age=age)
-    files = git.resolved(settings.file_roots)
-    pillar = git.resolved(settings.pillar_roots)
+    place = partial(option_place, settings.files)
+    git = GitRoots(os.path.join(cache_directory(settings), "git"), max_age=age, place=place)
+    files = git.resolved(settings.file_roots, "file_roots")
+    pillar = git.resolved(settings.pillar_roots, "pillar_roots")
     if _is_backend(settings):
-        found = git.gitfs(gitfs_remotes(settings.extra), list(files))
+        found = git.gitfs(gitfs_remotes(settings.extra, place), list(files))
         files = _joined(files, found, first=_is_first(settings))
     extra = {name: value for name, value in settings.extra.items() if name != "gitfs_remotes"}
     extra[COMMITS] = {**commits_of(settings.extra), **git.commits}

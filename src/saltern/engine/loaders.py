@@ -43,12 +43,12 @@ class TreeLoader:
 
 
 class TemplateLoader(TreeLoader):
-    """The same, with one file from outside the roots under a name of its own."""
+    """The same, with one file from outside the roots under its own name; ``text`` if it is in no file."""
 
-    def __init__(self, session: Session, path: str, env: str) -> None:
+    def __init__(self, session: Session, path: str, env: str, text: str | None = None) -> None:
         super().__init__(session)
         self.ref = SlsRef(env, os.path.basename(path).removesuffix(".sls"))
-        text = session.tree.text(path)
+        text = session.tree.text(path) if text is None else text
         if text is None:
             raise OperationError(Diagnostic(code="template-missing", what=f"there is no file {path!r}"))
         self._source = SlsSource(self.ref, path, os.path.basename(path), text)

@@ -35,13 +35,12 @@ def make_session(
     if not trust:
         return session
 
-    def fresh(test: bool | None, more: Mapping[str, object]) -> Session:
+    def fresh(other: Mapping[str, object], more: Mapping[str, object]) -> Session:
         if depth == DEEPEST:
             what = f"functions of 'state' call each other through files, {DEEPEST} deep"
             raise OperationError(Diagnostic(code="states-too-deep", what=what))
-        other = settings if test is None else replace(settings, test=test)
         given = {**(pillar or {}), **more}
-        made = make_session(other, given, depth=depth + 1, grains=grains, texts=texts)
+        made = make_session(replace(settings, **other), given, depth=depth + 1, grains=grains, texts=texts)
         made.run.programs = session.run.programs  # what it runs belongs to the state that asks
         made.run.orchestration = session.run.orchestration
         return made
@@ -53,7 +52,7 @@ def make_session(
 class NestedEngine:
     """Implements ``modules.context.States``."""
 
-    def __init__(self, fresh: Callable[[bool | None, Mapping[str, object]], Session]) -> None:
+    def __init__(self, fresh: Callable[[Mapping[str, object], Mapping[str, object]], Session]) -> None:
         self._fresh = fresh
 
     def high(self, sls: Sequence[str], options: Mapping[str, object]) -> dict[str, object]:
@@ -94,15 +93,24 @@ class NestedEngine:
         return to_dict(apply(session, replace(_request(sls, options), id=id_)))
 
     def single(
-        self, fun: str, name: str, args: Mapping[str, object], *, test: bool | None = None
+        self,
+        fun: str,
+        name: str,
+        args: Mapping[str, object],
+        options: Mapping[str, object],
+        *,
+        test: bool | None = None,
     ) -> dict[str, dict[str, object]]:
         from saltern.engine.single import single
 
-        return to_dict(single(self._session({}, test), fun, name, args))
+        return to_dict(single(self._session(options, test), fun, name, args))
 
     def _session(self, options: Mapping[str, object], test: bool | None = None) -> Session:
         pillar = options.get("pillar")
-        return self._fresh(test, pillar if isinstance(pillar, Mapping) else {})
+        other = {key: options[key] for key in ("pillarenv", "state_top") if options.get(key) is not None}
+        if test is not None:
+            other["test"] = test
+        return self._fresh(other, pillar if isinstance(pillar, Mapping) else {})
 
 
 def _request(sls: Sequence[str], options: Mapping[str, object]) -> Request:
@@ -112,4 +120,5 @@ def _request(sls: Sequence[str], options: Mapping[str, object]) -> Request:
         saltenv=str(env) if env else None,
         exclude=tuple(exclude) if isinstance(exclude, list) else (exclude,) if exclude else (),
         template=str(template) if template else None,
+        text=str(text) if isinstance(text := options.get("text"), str) else None,
     )

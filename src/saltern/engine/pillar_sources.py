@@ -6,7 +6,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec.structs import replace
+
 from saltern.compat.pillars.ports import Asked
+from saltern.config.files import option_place
 from saltern.config.settings import cache_directory
 
 if TYPE_CHECKING:
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from saltern.engine.renderer_factory import RendererFactory
     from saltern.facts.grains import Grains
     from saltern.facts.tops import TopReader
+    from saltern.language.diagnostics import Diagnostic
     from saltern.modules.api.salt import Salt
     from saltern.render.renderers import Renderers
     from saltern.sources.tree import Tree
@@ -44,20 +48,27 @@ class PillarRun(Protocol):
 
 
 def add_sources(
-    session: PillarRun, compiled: dict[str, object], compile_roots: CompileRoots
+    session: PillarRun,
+    compiled: dict[str, object],
+    compile_roots: CompileRoots,
+    *,
+    warnings: list[Diagnostic],
+    commits: dict[str, str],
 ) -> dict[str, object]:
-    """The pillar with what the sources of ``ext_pillar`` add to it."""
+    """The pillar with what the sources of ``ext_pillar`` add to it; ``warnings`` and ``commits`` fill."""
     from saltern.compat.pillar import ext_pillar
 
     settings = session.settings
-    entries = settings.extra["ext_pillar"]
+    entries = session.opts["ext_pillar"]  # with the values of addresses in it
+    asked = _make_asked(session, compiled, compile_roots)
     return ext_pillar(
         session.library,
         entries if isinstance(entries, list) else [entries],
         compiled,
-        asked=_make_asked(session, compiled, compile_roots),
+        asked=replace(asked, warnings=warnings, commits=commits),
         strategy=settings.pillar_source_merging_strategy,
         merge_lists=settings.pillar_merge_lists,
+        place=lambda index: option_place(settings.files, ("ext_pillar", index)),
     )
 
 

@@ -15,6 +15,7 @@ class Request(Struct, frozen=True, kw_only=True):
     saltenv: str | None = None
     exclude: tuple[object, ...] = ()
     template: str | None = None
+    text: str | None = None  # of a file that is nowhere; ``template`` is its name
     id: str | None = None
 
 

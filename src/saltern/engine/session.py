@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from saltern.compat.places import present
 from saltern.config.minion import options
-from saltern.config.settings import Settings, has_repositories
+from saltern.config.settings import Settings, has_repositories, with_commits
 from saltern.engine.addresses import option_values
 from saltern.engine.renderer_factory import RendererFactory
 from saltern.engine.session_pillar import SessionPillar
@@ -20,8 +20,8 @@ from saltern.modules.api.registry import Provider, Registry
 from saltern.modules.api.salt import Salt
 from saltern.modules.api.uplink import Uplink
 from saltern.sources.tree import Tree
-from saltern.system import output
 from saltern.system.clock import SystemClock
+from saltern.system.output_limits import limit
 from saltern.system.own_user import own_user
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Session:
         is run that is code, and templates are handed nothing that touches the machine. ``facts_only``: state
         files are rendered for another machine, by its facts and pillar.
         """
-        output.limit(settings.output_limit, settings.output_file_limit)
+        limit(settings.output_limit, settings.output_file_limit)
         self._about_sources: list[Diagnostic] = []
         if trust and has_repositories(settings):
             from saltern.engine.git_sources import local_settings
@@ -105,7 +105,7 @@ class Session:
             "pillar": self.pillar,
         }
         if trust:
-            self.opts.update(option_values(settings.extra, self.opts))
+            self.opts.update(option_values(settings, self.opts))
         self.warnings: list[Diagnostic] = []  # about grains and pillar
         self._about_grains: list[Diagnostic] = []
         self.factory = RendererFactory(
@@ -196,6 +196,8 @@ class Session:
             self.warnings += self.pillar_compiler.warnings
         self.pillar.clear()
         self.pillar.update(compiled)
+        if self.pillar_compiler.commits:
+            self.settings = with_commits(self.settings, self.pillar_compiler.commits)
 
     def refresh(self, what: frozenset[str]) -> None:
         if "grains" in what:

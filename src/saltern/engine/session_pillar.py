@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from saltern.config.settings import commits_of
 from saltern.engine.addresses import without_addresses
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 class SessionPillar:
     """Compiles the pillar of a session. ``override`` wins over what is compiled, and its templates see it.
 
-    ``warnings``, and what the top files of the pillar give to this machine (``assigned``), fill meanwhile.
+    ``warnings``, what the top files of the pillar give to this machine (``assigned``), and the commits of
+    repositories that are sources (``commits``) fill meanwhile.
     """
 
     def __init__(self, session: PillarRun, override: Mapping[str, object]) -> None:
@@ -25,13 +27,15 @@ class SessionPillar:
         self._override = dict(override)
         self.warnings: list[Diagnostic] = []
         self.assigned: dict[str, list[Assigned]] = {}
+        self.commits = commits_of(session.settings.extra)
 
     def compile(self) -> dict[str, object]:
         """The whole pillar. Raises ``PillarError`` if it is wrong."""
         self.warnings = []
         compiled = self._with_sources(self._own())
         if self._session.trust:
-            compiled = without_addresses(compiled, self._session.opts)
+            roots = self._session.settings.pillar_roots
+            compiled = without_addresses(compiled, self._session.opts, roots)
         return self._overridden(compiled)
 
     def _own(self) -> dict[str, object]:
@@ -76,7 +80,9 @@ class SessionPillar:
             return compiled
         from saltern.engine.pillar_sources import add_sources
 
-        return add_sources(self._session, compiled, self.compile_roots)
+        return add_sources(
+            self._session, compiled, self.compile_roots, warnings=self.warnings, commits=self.commits
+        )
 
     def _overridden(self, compiled: dict[str, object]) -> dict[str, object]:
         if not self._override:

@@ -32,7 +32,9 @@ def single(
     _warn_of_requisites(args, found)
     env = environment_of(Request(saltenv=saltenv), session.settings) or "base"
     chunks = _chunks(function, name, args, env, found)
-    check_arguments(chunks, session.registry, found, strict=True, files=session.tree)
+    is_known = session.registry.state(*function.split(".", 1)) is not None if "." in function else False
+    strict = session.settings.strict or not is_known
+    check_arguments(chunks, session.registry, found, strict=strict, files=session.tree)
     found.check()
     plan = make_plan(chunks, [], found)
     report = run(plan, caller=session.caller, clock=session.clock, options=run_options(session))

@@ -20,7 +20,7 @@ def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Seq
     session.check_roots(needed=not request.template)
     env = environment_of(request, session.settings) or "base"
     if request.template:
-        template = TemplateLoader(session, request.template, env)
+        template = TemplateLoader(session, request.template, env, request.text)
         return [template.ref], template
     if request.sls:
         return [SlsRef(env, name) for name in request.sls], TreeLoader(session)

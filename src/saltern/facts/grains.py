@@ -81,6 +81,7 @@ GROUPS: tuple[Group, ...] = (
     Group("hardware.efi", ("efi", "efi-secure-boot")),
     Group("hardware.protection", ("selinux",)),
     Group("hardware.transactional", ("transactional",)),
+    Group("hardware.boot_snapshots", ("boot_snapshots",)),
     Group("names.full", ("fqdn", "domain")),
     Group("names.full_addresses", ("fqdn_ip4", "fqdn_ip6")),
     Group("names.all_names", ("fqdns",)),

@@ -160,3 +160,12 @@ def protection(_: Settings) -> dict[str, object]:
 
 def transactional(_: Settings) -> dict[str, object]:
     return {"transactional": probe.program("transactional-update") is not None}
+
+
+def boot_snapshots(_: Settings) -> dict[str, object]:
+    """What makes snapshots of the root where boots take one of them; empty where they do not."""
+    from saltern.system.snapshots import current, snapshots_state
+
+    machine = current()
+    booted, _following = snapshots_state(machine)
+    return {"boot_snapshots": machine.tool if booted else ""}

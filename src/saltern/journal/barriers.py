@@ -12,6 +12,7 @@ from saltern.system.boot import has_rebooted
 Body = Mapping[str, Any]
 REARM = 60.0  # seconds after which a machine that has not gone down is asked again
 START_DEADLINE = 600.0
+RETURN_DEADLINE = 3600.0
 UPDATE_DEADLINE = 60.0
 
 
@@ -64,7 +65,7 @@ def longest(body: Body) -> float:
     """Seconds in which the other side of a barrier is to be reached, by the wishes of the state that asks."""
     if body["kind"] == "update":
         return seconds(body, "deadline", UPDATE_DEADLINE)
-    return start_deadline(body) + seconds(body, "return_deadline")
+    return start_deadline(body) + seconds(body, "return_deadline", RETURN_DEADLINE)
 
 
 def decide_reboot(body: Body, identity: dict[str, str], tick: float, since: float) -> Decision:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from saltern.journal.body import Body
 from saltern.journal.chunk_codec import chunk_key, chunks_in
-from saltern.journal.fold import RunState
 from saltern.journal.hidden import DROPPED, SUM, summed
+from saltern.journal.run_state import RunState
 from saltern.plan.plan import Plan
 
 Event = tuple[str, Body]

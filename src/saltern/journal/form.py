@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from binascii import crc32
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -62,9 +61,14 @@ def new_path(path: str) -> str:
 
 def remove_unfinished(folder: str) -> None:
     """Remove plain files that were not whole when the processes which wrote them were killed."""
+    unfinished = [name for name in os.listdir(folder) if name.endswith(NEW)]
+    if not unfinished:
+        return
+    import re
+
     me = maker.this_process()
-    for name in os.listdir(folder):
-        found = re.search(rf"\.({maker.PATTERN})\Z", name.removesuffix(NEW)) if name.endswith(NEW) else None
+    for name in unfinished:
+        found = re.search(rf"\.({maker.PATTERN})\Z", name.removesuffix(NEW))
         if found and maker.is_gone(maker.parse(found[1]), me):
             with suppress(OSError):
                 os.remove(os.path.join(folder, name))
@@ -132,3 +136,8 @@ def frames(data: bytes) -> Iterator[Frame]:
 def is_log(path: str) -> bool:
     """False if it was written whole, or by a version before this format. An empty one will be a log."""
     return LOG.startswith(read_regular(path, len(LOG)))
+
+
+def is_plain(path: str) -> bool:
+    """Whether it is of a run that touched nothing. Not for a file that this process writes."""
+    return read_regular(path, len(PLAIN)) == PLAIN

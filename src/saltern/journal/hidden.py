@@ -15,8 +15,9 @@ from typing import Any
 from saltern.journal.body import Body
 from saltern.journal.chunk_codec import chunk_key, chunks_in
 from saltern.journal.codec import result_in, result_out
-from saltern.journal.fold import RunState, fold
+from saltern.journal.fold import fold
 from saltern.journal.form import Record
+from saltern.journal.run_state import RunState
 from saltern.language.chunk import HIDDEN, Chunk
 from saltern.language.hidden import labels, relabelled, shown, shown_result
 

@@ -10,7 +10,6 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from saltern.journal.form import ASIDE, Damaged, Record, Unreadable, is_aside, names_in, remove_unfinished
-from saltern.journal.reader import quarantine, read
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.system.run_numbers import later_number
 
@@ -68,6 +67,8 @@ class Journals(Generic[Folded]):
         """What the journal says. Raises ``Damaged`` and ``Unreadable``."""
         if self.is_aside(name):
             raise Damaged("it could not be read to its end")
+        from saltern.journal.reader import read
+
         try:
             return self._fold(name, read(self.path(name)))
         except INCONSISTENT as problem:
@@ -105,6 +106,8 @@ class Journals(Generic[Folded]):
         """Rename a damaged journal: it stays listed, and is not resumed. False if it is aside already."""
         if self.is_aside(name):
             return False
+        from saltern.journal.reader import quarantine
+
         try:
             quarantine(self.path(name))
         except OSError as problem:

@@ -9,7 +9,7 @@ from saltern.journal.barriers import crossing_of
 from saltern.journal.body import Body
 from saltern.journal.chunk_codec import chunks_in
 from saltern.journal.codec import answer_in, frame_in, result_in
-from saltern.journal.fold import RunState, ScopeState
+from saltern.journal.run_state import RunState, ScopeState
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
 from saltern.language.events import Answer

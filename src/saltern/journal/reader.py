@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 
 from msgspec import MsgspecError, msgpack
@@ -25,7 +24,7 @@ from saltern.system.boot import is_same_boot
 from saltern.system.faults import point
 from saltern.system.mark import Mark, MarkDamaged
 from saltern.system.ownership import foreign
-from saltern.system.regular import is_other, open_regular, read_regular
+from saltern.system.regular import is_other, open_regular
 
 _NONSENSE = (ValueError, TypeError, OverflowError, RecursionError, MsgspecError)
 
@@ -63,11 +62,6 @@ def _checked(records: list[Record], marked: Mark | None) -> list[Record]:
         what = f"it ends after {len(records)} records, or the next is not what was written"
         raise Damaged(f"{what}; there were {least}")
     return records
-
-
-def is_plain(path: str) -> bool:
-    """Whether it is of a run that touched nothing. Not for a file that this process writes."""
-    return read_regular(path, len(PLAIN)) == PLAIN
 
 
 def is_marked_over(path: str) -> bool:
@@ -118,6 +112,8 @@ def _of_another_version(path: str, data: bytes, marked: Mark | None) -> list[Rec
     """A file that was not begun, or is of a version after or before this one."""
     if LOG.startswith(data):
         return []
+    import re
+
     if found := re.match(rb"saltern run (\d{1,9})\n", data):
         raise Unreadable(f"it has format {int(found[1])}, and this version of saltern reads up to {FORMAT}")
     from saltern.journal.old_form import read_database
@@ -140,15 +136,3 @@ def quarantine(path: str) -> str:
         if os.path.lexists(path + suffix):
             os.replace(path + suffix, aside + suffix)
     return aside
-
-
-def remove(path: str) -> None:
-    """Its mark says first that nothing is missed: a kill in between leaves no damaged run."""
-    if os.path.lexists(path + mark.SUFFIX):
-        file = mark.create(path)
-        mark.write(file, Mark())
-        os.close(file)
-    for suffix in SIDES:
-        point("journal.remove")
-        if os.path.lexists(path + suffix):
-            os.remove(path + suffix)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from saltern.journal.body import Body
 from saltern.journal.chunk_codec import plan_out
-from saltern.journal.fold import INTERRUPTED, RunState, fold, take_up
 from saltern.journal.form import Record
 from saltern.journal.run_journal import AT_RISK, RunJournal
+from saltern.journal.run_state import INTERRUPTED, RunState
 from saltern.plan.plan import Plan
 
 
@@ -39,10 +39,13 @@ class Recorder(RunJournal):
         self._hides = any(chunk.hidden for chunk in plan.chunks)
         for kind, body in before:
             self._writer.add(kind, body)
-        self._state = fold(Record(0, kind, body) for kind, body in (("sources", dict(sources)), *before))
+        self._state = _carried(before) if before else RunState()
+        self._state.sources |= sources
         self._firm = True
 
     def resumed(self, head: Mapping[str, object]) -> None:
+        from saltern.journal.fold import take_up
+
         self._writer.add("resumed", head)
         take_up(self._state, dict(head))
         self._unsure = AT_RISK if self._state.unsure else 0
@@ -73,6 +76,13 @@ class Recorder(RunJournal):
             self._writer.rewrite(without_hidden)
         else:
             self._writer.finish()
+
+
+def _carried(before: Sequence[tuple[str, Body]]) -> RunState:
+    """What records of an earlier run say."""
+    from saltern.journal.fold import fold
+
+    return fold(Record(0, kind, body) for kind, body in before)
 
 
 def _hides(state: RunState) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from saltern.config.settings import commits_of
 from saltern.journal.chunk_codec import chunks_in
 from saltern.journal.codec import answer_in, frame_in
-from saltern.journal.fold import RunState
+from saltern.journal.run_state import RunState
 from saltern.language.events import Answer, Report
 from saltern.language.hidden import shown_answer
 from saltern.runtime.barriers import STOPS

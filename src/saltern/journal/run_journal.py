@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from saltern.journal.body import Body
 from saltern.journal.chunk_codec import plan_out
 from saltern.journal.codec import answer_out, brief, frame_out, result_out
-from saltern.journal.fold import RunState
+from saltern.journal.run_state import RunState
 from saltern.journal.store import Writer
 from saltern.language import secrets
 from saltern.language.chunk import Chunk

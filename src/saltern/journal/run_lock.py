@@ -11,11 +11,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from msgspec import DecodeError, Struct, json
 
 from saltern.config.settings import WITHIN
-from saltern.journal.fold import RunState
 from saltern.journal.journals import Journals
 from saltern.journal.lock_file import LockFile, sign, take, text_of
+from saltern.journal.run_state import RunState
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.system import ledger
 from saltern.system.faults import point
 from saltern.system.keeper import KEPT
 
@@ -130,6 +129,10 @@ class RunLock:
             names = [name for name in os.listdir(folder) if name.endswith(KEPT)]
         except OSError:
             return []
+        if not names:
+            return []
+        from saltern.system import ledger
+
         return [name.removesuffix(KEPT) for name in names if ledger.at_work(os.path.join(folder, name))]
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from saltern.config.settings import Settings, state_directory
-from saltern.journal.fold import RunState, fold
-from saltern.journal.folder import announce, check_owner, make_folder
-from saltern.journal.form import KEY, SEALED, SUFFIX, Damaged, Record, Unreadable
+from saltern.journal.folder import announce, check_owner, make_folder, remove
+from saltern.journal.form import KEY, SEALED, SUFFIX, Damaged, Record, Unreadable, is_plain
 from saltern.journal.journals import Journals, Wording
-from saltern.journal.reader import is_marked_over, is_plain, read_last, remove
 from saltern.journal.run_lock import Held, RunLock
+from saltern.journal.run_state import RunState
 from saltern.journal.store import Writer
-from saltern.journal.summaries import Summary, summary
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.system import keeper, ledger
-from saltern.system.keeper import KEPT
+from saltern.system.keeper import KEPT, output_folder
+from saltern.system.private import remove_private
+
+if TYPE_CHECKING:
+    from saltern.journal.summaries import Summary
 
 
 def _unknown(jid: str, meant: str) -> Diagnostic:
@@ -83,6 +85,8 @@ class Runs:
         return self._journals.known(jid)
 
     def _folded(self, jid: str, records: list[Record]) -> RunState:
+        from saltern.journal.fold import fold
+
         if any(record.kind == SEALED for record in records):
             from saltern.journal import seal
 
@@ -109,6 +113,8 @@ class Runs:
 
     def summaries(self) -> Iterator[Summary]:
         """One for each run, the newest first."""
+        from saltern.journal.summaries import Summary, summary
+
         holder, last = self.lock.holder(), self.lock.last_holder()
         for jid in self.jids():
             try:
@@ -131,13 +137,13 @@ class Runs:
         if self._journals.is_aside(jid):
             aside = self._journals.aside_path(jid)
             remove(aside)
-            ledger.remove(aside + KEPT)
+            remove_private(aside + KEPT)
         elif _is_over(self.path(jid)):
             remove(self.path(jid))
-            ledger.remove(self.kept_folder(jid))
+            remove_private(self.kept_folder(jid))
         else:
             return
-        ledger.remove(keeper.output_folder(self.kept_folder(jid)))
+        remove_private(output_folder(self.kept_folder(jid)))
 
 
 def _is_over(path: str) -> bool:
@@ -146,6 +152,9 @@ def _is_over(path: str) -> bool:
         return True  # it is written when a run has ended, and not before
     if os.path.exists(f"{path}-wal"):
         return False  # its writer was killed
+    from saltern.journal.fold import fold
+    from saltern.journal.reader import is_marked_over, read_last
+
     if is_marked_over(path):
         return True
     last = read_last(path)

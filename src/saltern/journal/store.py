@@ -57,7 +57,7 @@ class Writer:
     def add(self, kind: str, body: object) -> None:
         self._gather()
         if secrets.known():
-            body, is_first = self.seal.sealed(body)
+            body, is_first = _sealed(self.seal, body)
             if is_first:
                 self._waiting.append((self._next, SEALED, self._encoder.encode({})))
                 self._next += 1
@@ -209,6 +209,13 @@ def _tame(value: object, depth: int = 0) -> object:
     if isinstance(value, list | tuple | set | frozenset):
         return [_tame(inner, depth + 1) for inner in value]
     return value
+
+
+def _sealed(seal: RunSeal, body: object) -> tuple[object, bool]:
+    try:
+        return seal.sealed(body)
+    except RecursionError:  # it contains itself
+        return seal.sealed(_tame(body))
 
 
 def _stopped(path: str, why: str) -> OperationError:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
 from saltern.journal.body import Body
-from saltern.journal.fold import RunState
+from saltern.journal.run_state import RunState, asked_for
 
 RESUMABLE = frozenset({"broken", "interrupted", "rebooting", "updating"})
 UNKNOWN = frozenset({"damaged", "unreadable"})
@@ -86,13 +86,3 @@ def _answers(state: RunState) -> Iterator[Body]:
             yield from (body["answer"] for body in records.values())
     for steps in (state.steps, state.tried):
         yield from (body for bodies in steps.values() for body in bodies)
-
-
-def asked_for(request: Mapping[str, object]) -> str:
-    """A request in a few words, as it was asked for."""
-    sls = request.get("sls") or [request.get("template") or "highstate"]
-    words = [*map(str, sls if isinstance(sls, list | tuple) else [sls])]
-    for key, word in (("saltenv", "of"), ("id", "only"), ("exclude", "without")):
-        if given := request.get(key):
-            words += [word, *map(str, given if isinstance(given, list) else [given])]
-    return " ".join(words)

@@ -7,7 +7,6 @@ shell could mean by ``${…}`` is ever touched: ``${delayed:-no}`` and ``${delay
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
@@ -72,6 +71,8 @@ def references(value: object) -> Iterator[Reference]:
     """All in an argument, however deep. Raises ``BadReference``."""
     if isinstance(value, str):
         if OPEN in value and not isinstance(value, Literal):
+            import re
+
             for found in re.finditer(_REFERENCE, value):
                 yield Reference(found[0], "", ()) if found["escape"] else _parse(found[0], found["inner"])
     elif isinstance(value, Mapping):
@@ -84,6 +85,8 @@ def references(value: object) -> Iterator[Reference]:
 
 def escaped(value: object) -> object:
     """The value with every reference escaped, so that ``filled`` gives back the value as it was."""
+    import re
+
     return each_text(value, lambda text: re.sub(_REFERENCE, r"$\g<0>", text) if OPEN in text else text)
 
 
@@ -96,6 +99,8 @@ def filled(value: object, look: Callable[[Reference], object]) -> object:
 
 
 def _filled(text: str, look: Callable[[Reference], object]) -> object:
+    import re
+
     whole = re.fullmatch(_REFERENCE, text)
     if whole and not whole["escape"]:
         asked = _parse(text, whole["inner"])
@@ -143,6 +148,8 @@ def _there(value: object, step: str) -> str:
 
 
 def _parse(text: str, inner: str) -> Reference:
+    import re
+
     name = re.match(NAME, inner)
     at = name.end() if name else 0
     path = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
@@ -36,5 +35,7 @@ def _masked_text(text: str, secrets: Sequence[str]) -> str:
         text = text.replace(secret, MASK)
     if "@" not in text or "://" not in text:
         return text
+    import re
+
     text = re.sub(PASSWORD, lambda found: f"{found[1] or found[2] or ''}:{MASK}", text)
     return re.sub(TOKEN, MASK, text)

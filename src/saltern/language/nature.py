@@ -14,7 +14,19 @@ NameIs = Literal["", "path", "source"]
 
 # By habit of Salt's modules, functions of these names take something away. Asked only where nothing can be
 # declared: of a Salt-style module that says nothing, of the steps of another engine.
-TAKE_AWAY = frozenset({"absent", "removed", "purged", "uninstalled", "delete", "dead", "tidied", "unmounted"})
+TAKE_AWAY = frozenset(
+    {
+        "absent",
+        "dead",
+        "delete",
+        "purged",
+        "removed",
+        "retention_schedule",
+        "tidied",
+        "uninstalled",
+        "unmounted",
+    }
+)
 
 
 class Nature(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

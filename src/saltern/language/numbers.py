@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 MOST_DIGITS = 100_000
@@ -35,6 +34,8 @@ def was_refused(problem: Exception) -> bool:
 
 def written_in(text: str) -> tuple[int, int, int]:
     """The line and column of the first number in ``text`` that is too long, and its length; zeros if none."""
+    import re
+
     found = re.search(_WRITTEN, text)
     return (*place_of(text, found.start()), len(found[0])) if found else (0, 0, 0)
 

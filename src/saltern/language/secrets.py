@@ -28,7 +28,7 @@ _values: dict[str, None] = {}  # the secrets themselves, as they were added
 
 def add(value: object) -> None:
     """Every text and number in ``value`` is secret from here on."""
-    for text in () if _shows else _leaves(value):
+    for text in () if _shows else leaves(value):
         if text not in _values and text.lower() not in _TRIVIAL and text.strip():
             _values[text] = None
             for form in _forms_of(text):
@@ -168,7 +168,7 @@ def _forms_of(text: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> Iterator[str]:
-    if not text.isalnum():
+    if not (text.isascii() and text.isalnum()):
         import json
 
         yield repr(text)[1:-1]
@@ -184,23 +184,24 @@ def _encoded(text: str) -> Iterator[str]:
 
     data = text.encode("utf-8", "surrogateescape")
     yield b2a_base64(data, newline=False).decode().rstrip("=")
-    if not text.isalnum():
+    if not (text.isascii() and text.isalnum()):
         from urllib.parse import quote
 
         yield quote(data, safe="")
 
 
-def _leaves(value: object) -> Iterator[str]:
+def leaves(value: object) -> Iterator[str]:
+    """The texts and numbers in data; the keys of mappings are none of them."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, bytes):
         yield value.decode("utf-8", "surrogateescape")
     elif isinstance(value, Mapping):
         for inner in value.values():
-            yield from _leaves(inner)
+            yield from leaves(inner)
     elif isinstance(value, list | tuple | set | frozenset):
         for inner in value:
-            yield from _leaves(inner)
+            yield from leaves(inner)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield _number(value)
 

@@ -25,6 +25,10 @@ class Mark(Struct, frozen=True, order=True):
         return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
 
 
+class Unquoted(Mark, frozen=True, order=True):
+    """A place whose lines are not shown with a problem: in a configuration there may be passwords."""
+
+
 class SlsRef(Struct, frozen=True):
     """The name of a state file: ``base:web.nginx``."""
 

@@ -11,15 +11,11 @@ from collections.abc import Collection, Iterable, Sequence
 
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import did_you_mean
+from saltern.language.patterns import is_pattern
 
-PATTERN = frozenset("*?[")
 SLS = "sls"
 MOST_SUGGESTED = 20
 UNGUESSED = "include the file that declares it"
-
-
-def is_pattern(text: str) -> bool:
-    return not PATTERN.isdisjoint(text)
 
 
 class Matcher:

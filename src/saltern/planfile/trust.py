@@ -13,6 +13,7 @@ import stat
 from collections.abc import Mapping
 
 from msgspec import ValidationError, convert, to_builtins
+from msgspec.structs import replace
 
 from saltern.config.settings import Settings
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -121,8 +122,6 @@ def settings_of(kept: Mapping[str, object], own: Settings, *, path: str) -> Sett
         checked = convert({**to_builtins(Settings(), enc_hook=str), **decided}, Settings)
     except ValidationError as problem:
         raise _distrusted(path, f"its settings are damaged: {problem}") from None
-    from msgspec.structs import replace
-
     return replace(own, **{name: getattr(checked, name) for name in DECIDES})
 
 

@@ -60,8 +60,10 @@ class ChunkRunner:
         if result is not None:
             self.record(index, result, Begun(scope.next_number(), started, tick))
         elif is_parallel(scope.plan, index):
-            self.begin(index, started, tick)
-            self._start_parallel().start(index, partial(self.call, chunk, verdict))
+            parallel = self._start_parallel()
+            parallel.wait_for_place()  # what it waits is no part of what it takes
+            self.begin(index, shared.clock.now(), shared.clock.tick())
+            parallel.start(index, partial(self.call, chunk, verdict))
             self._forget_crossing(index)
         else:
             begun = self.begin(index, started, tick)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import words_of
 from saltern.language.keywords import CONDITIONS
@@ -142,8 +144,6 @@ def checked(chunk: Chunk, result: Result, caller: Caller) -> Result:
 
 
 def _replaced(result: Result, outcome: Outcome, comment: str) -> Result:
-    from msgspec.structs import replace
-
     if result.comment and outcome is not result.outcome:
         comment = f"{comment}\nbefore that: {result.comment}"
     return replace(result, outcome=outcome, comment=comment)

@@ -47,9 +47,13 @@ class Parallel:
     def busy(self) -> bool:
         return bool(self._pool or self._postponed)
 
-    def start(self, index: int, work: Callable[[], Result]) -> None:
+    def wait_for_place(self) -> None:
+        """Until one more may run."""
         while self._pool.full:
             self.reap(block=True)
+
+    def start(self, index: int, work: Callable[[], Result]) -> None:
+        self.wait_for_place()
         self._pool.start(index, work)
 
     def postpone(self, index: int) -> bool:

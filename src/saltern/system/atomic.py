@@ -8,7 +8,8 @@ and follows links that can be trusted: that is ``system.files`` (and ``system.ro
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 
 def write(path: str, data: bytes, *, mode: int = 0o600, durable: bool = True) -> None:
@@ -19,7 +20,7 @@ def write(path: str, data: bytes, *, mode: int = 0o600, durable: bool = True) ->
     process has left there is removed.
     """
     place = place_beside(path)
-    try:
+    with _removed_on_error(place):
         file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
         with os.fdopen(file, "wb") as out:
             os.fchmod(file, mode)
@@ -28,10 +29,6 @@ def write(path: str, data: bytes, *, mode: int = 0o600, durable: bool = True) ->
                 out.flush()
                 os.fsync(file)
         os.replace(place, path)
-    except BaseException:
-        with suppress(OSError):
-            os.remove(place)
-        raise
     if durable:
         sync_directory(os.path.dirname(path))
 
@@ -40,14 +37,21 @@ def link(path: str, target: str, *, durable: bool = True) -> None:
     """Replace a link, or whatever is there, by a link to ``target``."""
     place = place_beside(path)
     os.symlink(target, place)
-    try:
+    with _removed_on_error(place):
         os.replace(place, path)
+    if durable:
+        sync_directory(os.path.dirname(path))
+
+
+@contextmanager
+def _removed_on_error(place: str) -> Iterator[None]:
+    """Leave nothing at ``place`` if what is within this raises."""
+    try:
+        yield
     except BaseException:
         with suppress(OSError):
             os.remove(place)
         raise
-    if durable:
-        sync_directory(os.path.dirname(path))
 
 
 def place_beside(path: str) -> str:

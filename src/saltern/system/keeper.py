@@ -14,13 +14,14 @@ from _weakref import ref  # what it is without the rest of weakref, which no oth
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from saltern.system import clock, effects, ledger, live
+from saltern.system import effects
 from saltern.system.faults import point
-from saltern.system.ledger import Entry, Kept, Ledger
+from saltern.system.private import remove_private
 from saltern.system.signals import was_terminated
 
 if TYPE_CHECKING:  # what runs programs is imported for the first of them
     from saltern.system.keeper_client import KeeperClient
+    from saltern.system.ledger import Kept, Ledger
     from saltern.system.process import Sink
     from saltern.system.ran import Ran
 
@@ -39,7 +40,7 @@ class ProgramKeeper:
     def __init__(self, jid: str, folder: str, kept: Kept | None = None) -> None:
         self._jid = jid
         self._folder = folder
-        self._kept = kept or Kept(set(), {})
+        self._kept = kept
         self._step = NO_STATE  # the number of the state that is being called
         self._call = 0  # which call of it that is: one on the other side of a barrier is another
         self._times = 0  # programs that it has asked for
@@ -47,6 +48,7 @@ class ProgramKeeper:
         self._replayed: set[int] = set()  # states that get their results of before
         self._hidden = False  # nothing that it prints goes to a file
         self._ledger: Ledger | None = None  # open, and of no keeper yet
+        self._has_ledgers = False  # one was made
         self._name = ""  # of the ledger that the programs of this process are in
         self._apart: dict[int, str] = {}  # states in processes of their own → their ledgers
         self._client: KeeperClient | None = None  # started when it is first needed
@@ -58,8 +60,8 @@ class ProgramKeeper:
         if self._ledger is not None:
             self._ledger.close()
             self._ledger = None
-        if forget:
-            ledger.remove(self._folder)
+        if forget and (self._kept is not None or self._has_ledgers):
+            remove_private(self._folder)
 
     # -- states ----------------------------------------------------------------------------------
 
@@ -70,11 +72,15 @@ class ProgramKeeper:
 
     def known(self, step: int, call: int = 0) -> tuple[int, int]:
         """How many programs of a state were begun before the run broke, and how many of them have ended."""
+        if self._kept is None:
+            return 0, 0
         begun = {name for name in self._kept.begun if name.rpartition(".")[0] == called(step, call)}
         return len(begun), len(begun & self._kept.ended.keys())
 
     def until(self, step: int, call: int = 0) -> float:
         """When the last program of a state ended that was begun before the run broke; 0 if not known."""
+        if self._kept is None:
+            return 0.0
         wanted = called(step, call)
         ends = (at for name, at in self._kept.until.items() if name.rpartition(".")[0] == wanted)
         return max(ends, default=0.0)
@@ -86,20 +92,29 @@ class ProgramKeeper:
         in a process of its own, which has a keeper of its own.
         """
         if apart:
-            if step not in self._apart and (made := _new_ledger(self._folder)):
-                self._apart[step] = made
+            if step not in self._apart and (made := self._new_ledger()):
+                self._apart[step] = made.name
+                made.close()
             return self._apart.get(step, "")
-        if not self._name:
-            try:
-                self._ledger = ledger.create(self._folder)
-                self._name = self._ledger.name
-            except OSError:
-                return ""
+        if not self._name and (mine := self._new_ledger()):
+            self._ledger, self._name = mine, mine.name
         return self._name
+
+    def _new_ledger(self, name: str = "") -> Ledger | None:
+        """Locked, with this name or one of its own; None if none can be made."""
+        from saltern.system.ledger import create
+
+        self._has_ledgers = True
+        try:
+            return create(self._folder, name)
+        except OSError:
+            return None
 
     def proves(self, name: str | None) -> bool:
         """True if a program that the ledgers do not know was not begun. ``name``: of the ledger that it would
         be in; None: the journal is of a version that did not record that."""
+        if self._kept is None:
+            return name is None
         return not self._kept.damaged and (name is None or name in self._kept.whole)
 
     def replay(self, step: int) -> None:
@@ -131,18 +146,19 @@ class ProgramKeeper:
         """
         from saltern.system import process
         from saltern.system.keeper_process import PROGRAM, TOKEN
+        from saltern.system.live import new_prefix
 
         if self._step == NO_STATE or sink is not None:
             return process.run(command, env=env, sink=sink, **options)
         self._times += 1
         name = f"{called(self._step, self._call)}.{self._times}"
-        if self._step in self._replayed and name in self._kept.ended:
+        if self._kept is not None and self._step in self._replayed and name in self._kept.ended:
             return self._kept.ended[name]
         token, start = f"{self._jid}.{self._step}", os.urandom(8).hex()
         options["env"] = {TOKEN: token, **(env or {}), PROGRAM: start}
         if not self._hidden:
             options["spill"] = os.path.join(output_folder(self._folder), name)
-            options["live"] = live.new_prefix()
+            options["live"] = new_prefix()
         effects.acting()  # whatever is known is on disk before the keeper is asked
         point("keeper.ask")
         client = self._open()
@@ -154,7 +170,11 @@ class ProgramKeeper:
         try:
             answer = client.ask(name, command, options)
         except BaseException:
-            self._interrupt(client)
+            if was_terminated():
+                self._close(wait=False)
+            else:  # a user at the keyboard wants the program to end, too
+                self._client = None
+                client.interrupt()
             raise
         if answer is None:
             self._close()
@@ -166,24 +186,15 @@ class ProgramKeeper:
             raise RAISED.get(answer.raised, RuntimeError)(answer.text)
         return answer.ran
 
-    def _interrupt(self, client: KeeperClient) -> None:
-        """A user at the keyboard wants the program to end, too; a process that ends *us* does not mean it."""
-        if was_terminated():
-            self._close(wait=False)
-            return
-        self._client = None
-        client.interrupt()
-
     # -- the process -----------------------------------------------------------------------------
 
     def _open(self) -> KeeperClient | None:
         """The keeper of this process; None if there cannot be one."""
         if self._client is not None:
             return self._client
-        try:
-            # Locked before a process can be asked: once the lock is free, all is written that ever will be.
-            book = self._ledger or ledger.create(self._folder, self._apart.get(self._step, ""))
-        except OSError:
+        # Locked before a process can be asked: once the lock is free, all is written that ever will be.
+        book = self._ledger or self._new_ledger(self._apart.get(self._step, ""))
+        if book is None:
             return None
         self._name, self._ledger = book.name, None
         from saltern.system.keeper_client import start_keeper
@@ -211,7 +222,8 @@ class ProgramKeeper:
 
 def _run_here(book: Ledger | None, name: str, command: str | Sequence[str], options: dict[str, Any]) -> Ran:
     """There is no keeper: the ledger has what is begun, all the same."""
-    from saltern.system import process
+    from saltern.system import clock, ledger, process
+    from saltern.system.ledger import Entry
 
     if book is None:
         return process.run(command, **options)
@@ -219,16 +231,6 @@ def _run_here(book: Ledger | None, name: str, command: str | Sequence[str], opti
     ran = process.run(command, **options)
     ledger.add(book, Entry(name, os.getpid(), ran, clock.now()))
     return ran
-
-
-def _new_ledger(folder: str) -> str:
-    """The name of a new ledger that no process has open; empty if none can be made."""
-    try:
-        made = ledger.create(folder)
-    except OSError:
-        return ""
-    made.close()
-    return made.name
 
 
 def _forget_in_children(keeper: ref[ProgramKeeper]) -> None:
@@ -248,6 +250,8 @@ def output_folder(kept: str) -> str:
 
 def wait_for(folder: str) -> None:
     """Until nothing of that run is at work any more."""
+    from saltern.system import ledger
+
     while ledger.at_work(folder):
         time.sleep(LOOK)
 

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct, field, msgpack
 
 from saltern.system import keeper_process, live
+from saltern.system.environ import environment
 from saltern.system.faults import point
 from saltern.system.keeper_process import KeeperReply
 from saltern.system.ledger import Ledger
@@ -29,7 +30,7 @@ class KeeperClient(Struct):
 
     def ask(self, name: str, command: str | list[str], options: Mapping[str, Any]) -> KeeperReply | None:
         """Have a program run, and wait for its end. None: the keeper was killed."""
-        now = dict(os.environ)
+        now = environment()
         environ, self.environ = (None if now == self.environ else now), now
         request = marshal.dumps(
             (name, command, dict(options), environ)
@@ -78,4 +79,4 @@ def start_keeper(book: Ledger) -> KeeperClient | None:
             keeper_process.serve(theirs, answers, book, before)
         for one in (theirs, answers):
             os.close(one)
-        return KeeperClient(pid, requests, replies, os.getpid(), dict(os.environ))
+        return KeeperClient(pid, requests, replies, os.getpid(), environment())

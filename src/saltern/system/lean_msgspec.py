@@ -1,4 +1,4 @@
-"""msgspec without the modules that it imports for what we do not use: they cost as much as a third of ours.
+"""msgspec without the modules that it imports for what we do not use: they cost as much as half of ours.
 
 A module of a user that does use them, in the same process, has them all the same: each is imported when
 it is first asked for. Only the program does this, before anything else; a library takes msgspec as it is.
@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-import typing
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # that of ``typing``, which is imported below
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -27,13 +26,16 @@ def import_msgspec() -> None:
     """As ``import msgspec`` does. A version that cannot be imported like this is left to the next import."""
     if "msgspec" in sys.modules:
         return
+    regular = _regular_expressions()
+    with InPlaceOf(regular):
+        import typing  # noqa: F401
     if "uuid" not in sys.modules and "platform" not in sys.modules:
         _import_uuid()
     schema = _module({name: _later("msgspec._json_schema", name) for name in SCHEMA})
     late = {f"msgspec.{name}": ModuleType(name) for name in LATE}
     others: dict[str, ModuleType | None] = {"msgspec._json_schema": schema, "typing_extensions": None}
     try:
-        with InPlaceOf({**late, **others, **_compiled_modules()}), NoForwardReferences():
+        with InPlaceOf({**late, **others, **_compiled_modules(), **regular}), NoForwardReferences():
             import msgspec
     except (ImportError, AttributeError):
         for name in [name for name in sys.modules if name.partition(".")[0] == "msgspec"]:
@@ -44,6 +46,18 @@ def import_msgspec() -> None:
         if names.get(name) is late[f"msgspec.{name}"]:
             del names[name]
     names["__getattr__"] = _late_module(names.get("__getattr__"))
+
+
+def _regular_expressions() -> dict[str, ModuleType]:
+    """All that ``typing`` wants of ``re`` is the names of two types, and msgspec a function to call later."""
+    try:
+        from _sre import compile as program  # type: ignore[import-not-found, unused-ignore]
+
+        nothing = program("", 0, [1], 0, {}, ())  # matches the empty text
+        types = {"Pattern": type(nothing), "Match": type(nothing.match(""))}
+    except (ImportError, TypeError, RuntimeError):  # made otherwise in this Python
+        return {}
+    return {"re": _module({**types, "compile": _later("re", "compile")})}
 
 
 def _import_uuid() -> None:
@@ -72,10 +86,14 @@ class NoForwardReferences:
     """
 
     def __enter__(self) -> None:
+        import typing
+
         self._real = typing.ForwardRef
         typing.ForwardRef = lambda *_, **__: None  # type: ignore[misc, assignment]
 
     def __exit__(self, *_: object) -> None:
+        import typing
+
         typing.ForwardRef = self._real  # type: ignore[misc]
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from binascii import crc32
 from collections.abc import Callable
-from contextlib import suppress
 
 from msgspec import Struct, field, msgpack
 
@@ -131,15 +130,6 @@ def at_work(folder: str) -> list[Entry]:
             last = entries[-1] if entries else Entry("")
             found.append(last if last.ran is None else Entry(""))
     return found
-
-
-def remove(folder: str) -> None:
-    """Remove it: none of it will be asked for again."""
-    with suppress(OSError):
-        for name in os.listdir(folder):
-            os.remove(os.path.join(folder, name))
-    with suppress(OSError):
-        os.rmdir(folder)
 
 
 def _files(folder: str) -> list[str]:

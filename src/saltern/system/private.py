@@ -13,3 +13,11 @@ def make_private(folder: str) -> None:
     make_private(os.path.dirname(folder.rstrip("/")))
     with suppress(FileExistsError):
         os.mkdir(folder, 0o700)
+
+
+def remove_private(folder: str) -> None:
+    """Such a directory and its files, if it is there: none of it will be asked for again."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            os.remove(os.path.join(folder, name))
+        os.rmdir(folder)

@@ -368,7 +368,9 @@ def _close(fds: Iterable[int]) -> None:
 
 
 def _environment(env: Mapping[str, str] | None, clean: bool, who: User | None) -> dict[str, str]:
-    result = {} if clean else dict(os.environ)
+    from saltern.system.environ import environment
+
+    result = {} if clean else environment()
     if who:
         result |= {"HOME": who.home, "USER": who.name, "LOGNAME": who.name, "SHELL": who.shell}
     if clean:

@@ -8,11 +8,10 @@ import ssl
 import urllib.request
 from collections.abc import Mapping
 from typing import Any
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import quote
 
-LIMIT = 30.0  # seconds
-MOST = 16 << 20  # bytes of an answer
+from saltern.system.web_answer import NoAnswer, answer
 
 
 class VaultError(Exception):
@@ -21,6 +20,21 @@ class VaultError(Exception):
 
 class NothingThere(VaultError):
     """There is nothing at a path."""
+
+
+class Refused(VaultError):
+    """The token may not do that, or is no longer valid."""
+
+
+_clients: dict[str, Vault] = {}  # by their configuration
+
+
+def client_of(config: Mapping[str, Any]) -> Vault:
+    """The client for a configuration, one for this process: a secret_id may be good for one login only."""
+    key = json.dumps([config, os.environ.get("VAULT_ADDR"), os.environ.get("VAULT_TOKEN")], default=str)
+    if key not in _clients:
+        _clients[key] = Vault(config)
+    return _clients[key]
 
 
 class Vault:
@@ -79,7 +93,10 @@ class Vault:
         for mount, known in self._mounts.items():
             if path.startswith(mount):
                 return known
-        data = self._ask("GET", f"sys/internal/ui/mounts/{path}").get("data") or {}
+        try:
+            data = self._ask("GET", f"sys/internal/ui/mounts/{path}").get("data") or {}
+        except Refused:  # also where there is no store
+            raise Refused(_REFUSALS[403].format(403, path)) from None
         mount = str(data.get("path") or path.partition("/")[0]).strip("/")
         version = int((data.get("options") or {}).get("version") or 1)
         self._mounts[f"{mount}/"] = (mount, version)
@@ -96,8 +113,8 @@ class Vault:
             mount = str(auth.get("approle_mount") or auth.get("mount") or "approle")
             body = {"role_id": auth.get("role_id"), "secret_id": auth.get("secret_id")}
             given = {name: value for name, value in body.items() if value}
-            answer = self._send("POST", f"auth/{mount}/login", given, "")
-            self._token = str((answer.get("auth") or {}).get("client_token") or "")
+            said = self._send("POST", f"auth/{mount}/login", given, "")
+            self._token = str((said.get("auth") or {}).get("client_token") or "")
         else:
             raise VaultError(f"the method {method!r} is not supported; there are token and approle")
         if not self._token:
@@ -105,7 +122,15 @@ class Vault:
         return self._token
 
     def _ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
-        return self._send(method, path, body, self._login())
+        """With the token that there is; one that a login gave may have ended since, so that is done again."""
+        used = bool(self._token) and self._auth.get("method") == "approle"
+        try:
+            return self._send(method, path, body, self._login())
+        except Refused:
+            if not used:
+                raise
+            self._token = ""
+            return self._send(method, path, body, self._login())
 
     def _send(self, method: str, path: str, body: object, token: str) -> dict[str, Any]:
         headers = {"X-Vault-Request": "true"}
@@ -115,15 +140,13 @@ class Vault:
         address = f"{self._url}/v1/{quote(path)}"
         request = urllib.request.Request(address, data=data, headers=headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=LIMIT, context=self._context()) as answer:
-                found = json.loads(answer.read(MOST) or b"{}")
+            found = json.loads(answer(request, self._context()) or b"{}")
         except HTTPError as problem:
             problem.close()
             what = _REFUSALS.get(problem.code, "Vault answered with {}").format(problem.code, path)
-            raise (NothingThere if problem.code == 404 else VaultError)(what) from None
-        except (URLError, TimeoutError, OSError) as problem:
-            why = getattr(problem, "reason", problem)
-            raise VaultError(f"Vault at {self._url} cannot be reached: {why}") from None
+            raise _KINDS.get(problem.code, VaultError)(what) from None
+        except NoAnswer as problem:
+            raise VaultError(f"Vault at {self._url}: {problem}") from None
         except ValueError:
             raise VaultError(f"{self._url} does not answer as Vault does") from None
         return found if isinstance(found, dict) else {}
@@ -136,6 +159,7 @@ class Vault:
         return ssl.create_default_context(cafile=str(self._verify))
 
 
+_KINDS: dict[int, type[VaultError]] = {403: Refused, 404: NothingThere}
 _REFUSALS = {
     400: "Vault refuses the request for {1!r}: are role_id and secret_id right?",
     403: "Vault refuses {1!r} with this token",

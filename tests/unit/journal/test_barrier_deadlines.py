@@ -7,10 +7,10 @@ import pytest
 from saltern.journal.barriers import longest
 
 ASKED = {
-    "a reboot": ("reboot", {}, 600.0),
-    "a reboot with a notice": ("reboot", {"notice": 60, "start_deadline": 30}, 90.0),
+    "a reboot": ("reboot", {}, 4200.0),
+    "a reboot with a notice": ("reboot", {"notice": 60, "start_deadline": 30}, 3690.0),
     "a reboot and checks after it": ("reboot", {"start_deadline": 30, "return_deadline": 120}, 150.0),
-    "wishes that are no numbers": ("reboot", {"notice": "soon", "start_deadline": None}, 600.0),
+    "wishes that are no numbers": ("reboot", {"notice": "soon", "start_deadline": None}, 4200.0),
     "another build": ("update", {"deadline": 20.0}, 20.0),
     "another build, in its usual time": ("update", {}, 60.0),
 }

@@ -12,8 +12,9 @@ import pytest
 from tests.fault.damage import ALL, damages, files_of
 
 from saltern.journal import form
+from saltern.journal.folder import remove
 from saltern.journal.form import LOG, Damaged, Record, Unreadable, checksum
-from saltern.journal.reader import read, read_last, remove
+from saltern.journal.reader import read, read_last
 from saltern.journal.store import Writer
 from saltern.system import faults, mark, reboot
 

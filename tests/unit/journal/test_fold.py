@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fault.machine import dies_at, machine
 
-from saltern.journal.fold import RunState, fold
+from saltern.journal.fold import fold
 from saltern.journal.form import Record
 from saltern.journal.reader import read
 from saltern.journal.report import report_of
+from saltern.journal.run_state import RunState
 
 STATUSES = {"unbegun", "broken", "interrupted", "failed", "succeeded"}
 

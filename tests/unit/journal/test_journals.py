@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from saltern.chains.legs import Legs
 from saltern.config.settings import Settings
+from saltern.journal.folder import remove
 from saltern.journal.form import ASIDE, Damaged, Record
 from saltern.journal.journals import Journals, Wording
 from saltern.journal.lock_file import LockFile, sign, take
-from saltern.journal.reader import remove
 from saltern.journal.runs import Runs
 from saltern.journal.store import Writer
 from saltern.language.diagnostics import Diagnostic, OperationError

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from saltern.journal.fold import RunState, fold
+from saltern.journal.fold import fold
 from saltern.journal.form import Record
+from saltern.journal.run_state import RunState
 
 FIRST, REBOOT = 0, 1  # places of two states
 ONE, TWO, THREE = ({"boot_id": str(number)} for number in (1, 2, 3))

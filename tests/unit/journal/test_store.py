@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from saltern.journal.form import FORMAT, LOG, PLAIN, Damaged, Unreadable, frames
 from saltern.journal.reader import quarantine, read
 from saltern.journal.store import Writer
+from saltern.language import secrets
 from saltern.language.diagnostics import OperationError
 from saltern.system import faults
 
@@ -82,6 +83,21 @@ def test_what_has_no_form_is_written_as_text(tmp_path: Path) -> None:
     assert isinstance(body, dict)
     assert (body["big"], body["half"], body["set"]) == (str(2**70), "\\udc80", [1])
     writer.close()
+
+
+def test_what_contains_itself_is_written_while_secrets_are_known(tmp_path: Path) -> None:
+    endless: list[object] = ["geheimnis-42"]
+    endless.append(endless)
+    secrets.add("geheimnis-42")
+    try:
+        writer = Writer(str(tmp_path / "1.run"))
+        writer.add("odd", {"endless": endless})
+        writer.sync()
+        assert b"geheimnis-42" not in Path(writer.path).read_bytes()
+        assert read(writer.path)[-1].kind == "odd"
+        writer.close()
+    finally:
+        secrets.forget()
 
 
 # -- damage --------------------------------------------------------------------------------------------

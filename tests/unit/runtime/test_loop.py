@@ -252,3 +252,20 @@ def test_parallel_chains_are_postponed_and_still_in_order() -> None:
         "d": (Outcome.OK, True),
     }
     assert sorted(answer.number for answer in report.answers) == [0, 1, 2, 3]
+
+
+class CountingClock(FakeClock):
+    """Every look at it is later than the one before."""
+
+    def now(self) -> float:
+        self._now += 1
+        return self._now
+
+    tick = now
+
+
+def test_a_parallel_chunk_begins_when_there_is_a_place_for_it() -> None:
+    plan = make_plan([chunk(name, parallel=True) for name in "ab"], ("main",), Diagnostics())
+    options = RunOptions(max_parallel=1)
+    first, second = run(plan, caller=ScriptedCaller(), clock=CountingClock(), options=options).answers
+    assert second.started > first.started + first.took

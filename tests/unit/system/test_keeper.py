@@ -17,6 +17,7 @@ from saltern.system import faults, keeper, keeper_process, ledger, mark
 from saltern.system.keeper import ProgramKeeper
 from saltern.system.ledger import Entry
 from saltern.system.mounts import file_system
+from saltern.system.private import remove_private
 from saltern.system.process import Ran, run
 from saltern.system.scope import in_service, move_out
 from saltern.system.tree import kill_tree
@@ -195,7 +196,7 @@ def test_item_11_a_time_limit_holds_without_whoever_set_it(tmp_path: Path) -> No
     os.waitpid(pid, 0)
     keeper.wait_for(place)
     assert ledger.read(place).ended["1.1"].timed_out
-    ledger.remove(place)
+    remove_private(place)
 
 
 def test_two_runs_in_one_process_share_nothing(programs: ProgramKeeper, tmp_path: Path) -> None:

@@ -37,12 +37,19 @@ USES = {
     "forward references": "import typing\nprint(repr(typing.ForwardRef('int', is_class=True)))\n"
     "class Node(msgspec.Struct):\n    next: 'Node | None' = None\n"
     "print(msgspec.convert({'next': {}}, Node))",
+    "patterns": "import re, typing\nprint(typing.Pattern, typing.Match[str])\n"
+    "print(typing.get_origin(typing.Match[str]))\n"
+    "print(isinstance(re.compile('a'), typing.Pattern), isinstance(re.match('a', 'a'), typing.Match))\n"
+    "class Word(msgspec.Struct):\n    text: typing.Annotated[str, msgspec.Meta(pattern='^[a-z]+$')]\n"
+    "print(msgspec.convert({'text': 'a'}, Word), re.Match, re.__name__, re.__spec__.name)\n"
+    "try:\n    msgspec.convert({'text': '1'}, Word)\nexcept msgspec.ValidationError as problem:\n"
+    "    print(problem)",
     "unknown": "try:\n    msgspec.nothing\nexcept AttributeError as problem:\n    print(problem)",
     "typing_extensions": "import typing_extensions\nprint(typing_extensions.TypedDict)",
 }  # fmt: skip
 RARE = (
     "msgspec.inspect", "msgspec._json_schema", "msgspec.toml", "msgspec.yaml", "textwrap", "platform",
-    "datetime", "decimal", "ast",
+    "datetime", "decimal", "ast", "re",
 )  # fmt: skip
 
 

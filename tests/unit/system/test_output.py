@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saltern.system import output
+from saltern.system import output_limits
 from saltern.system.keeper import ProgramKeeper
-from saltern.system.output import Limits, Printed
+from saltern.system.output import Printed
+from saltern.system.output_limits import Limits
 from saltern.system.process import run
 
 HUGE = 2_300_000_000 if os.environ.get("SALTERN_FAULT_ALL") else 300_000_000  # bytes
@@ -26,12 +27,12 @@ NOTE = re.compile(r"\n\[(\d+) of (\d+) bytes left out.*?\]\n")
 def limits() -> Iterator[None]:
     before = Limits.kept, Limits.file
     yield
-    output.limit(*before)
+    output_limits.limit(*before)
 
 
 @given(st.lists(st.binary(min_size=1, max_size=40), max_size=20), st.integers(2, 60))
 def test_what_fits_is_whole_and_of_the_rest_both_ends_are_kept(pieces: list[bytes], limit: int) -> None:
-    output.limit(limit, 0)
+    output_limits.limit(limit, 0)
     printed = Printed()
     for piece in pieces:
         printed.append(piece)
@@ -47,7 +48,7 @@ def test_what_fits_is_whole_and_of_the_rest_both_ends_are_kept(pieces: list[byte
 
 @pytest.mark.parametrize("room", [10**9, 5000, 0])
 def test_what_is_left_out_is_in_a_file_of_its_owner(tmp_path: Path, room: int) -> None:
-    output.limit(1000, room)
+    output_limits.limit(1000, room)
     ran = run("seq 10000; echo err >&2", spill=str(tmp_path / "out" / "1.1"))
     whole = "".join(f"{n}\n" for n in range(1, 10001))
     found = NOTE.search(ran.out)
@@ -65,7 +66,7 @@ def test_what_is_left_out_is_in_a_file_of_its_owner(tmp_path: Path, room: int) -
 
 
 def test_a_file_that_cannot_be_written_does_not_stop_the_program(tmp_path: Path) -> None:
-    output.limit(1000, 10**9)
+    output_limits.limit(1000, 10**9)
     (tmp_path / "file").write_text("")
     ran = run("seq 10000", spill=str(tmp_path / "file" / "below"))
     assert ran.code == 0
@@ -73,7 +74,7 @@ def test_a_file_that_cannot_be_written_does_not_stop_the_program(tmp_path: Path)
 
 
 def test_a_kept_program_has_its_file_beside_the_journal(tmp_path: Path) -> None:
-    output.limit(1000, 10**9)
+    output_limits.limit(1000, 10**9)
     programs = ProgramKeeper("7", str(tmp_path / "7.kept"))
     programs.enter(3)
     try:
@@ -88,9 +89,9 @@ def test_a_kept_program_has_its_file_beside_the_journal(tmp_path: Path) -> None:
 
 SCRIPT = """
 import resource, sys
-from saltern.system import output
+from saltern.system import output_limits
 from saltern.system.keeper import ProgramKeeper
-output.limit(1 << 20, 4 << 20)
+output_limits.limit(1 << 20, 4 << 20)
 programs = ProgramKeeper("7", sys.argv[1] + "/7.kept")
 programs.enter(1)
 ran = programs.run(f"head -c {sys.argv[2]} /dev/zero | tr '\\\\0' x; exit 3")

@@ -38,7 +38,7 @@ NO_COMMAND = {
     "fleet/controller/chains/run_views.py": "kinds of actions",
     "fleet/controller/indexer.py": "why a system is away",
     "fleet/console/views/plan.py": "keys of a planned action",
-    "fleet/controller/ssh/driver.py": "why a system is away",
+    "fleet/controller/ssh/host_reports.py": "why a system is away",
     "fleet/view/chain_plan.py": "keys of a planned action",
     "modules/functions/system/__init__.py": "names of our functions",
     "system/services.py": "a remark in the init script",

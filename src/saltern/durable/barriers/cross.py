@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from saltern.config.settings import Settings
 from saltern.durable.barriers.records import Body, append_record, open_barriers
 from saltern.journal.barriers import Decision, decide_reboot, seconds, start_deadline
-from saltern.journal.fold import RunState
+from saltern.journal.run_state import RunState
 from saltern.journal.runs import Runs
 from saltern.runtime.barriers import REBOOTING, UPDATING
 from saltern.system import reboot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import Any
 
-from saltern.journal.fold import RunState
+from saltern.journal.run_state import RunState
 from saltern.journal.runs import Runs
 
 Body = dict[str, Any]

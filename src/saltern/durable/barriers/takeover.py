@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import saltern
 from saltern.config.settings import WITHIN
 from saltern.durable.barriers.records import Body, append_record, open_barriers
-from saltern.journal.fold import RunState
+from saltern.journal.run_state import RunState
 from saltern.journal.runs import Runs
 from saltern.system import build_slots, own_program
 from saltern.system.boot import process_start
