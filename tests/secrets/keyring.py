@@ -46,7 +46,7 @@ class KeyRing:
 
 @contextmanager
 def key_ring(*, key: bool = True, passphrase: str = "") -> Iterator[KeyRing]:
-    path = Path(tempfile.mkdtemp(prefix="kr", dir="/tmp"))
+    path = Path(tempfile.mkdtemp(prefix="kr"))
     try:
         ring = KeyRing(path)
         if key:

@@ -19,11 +19,33 @@ def ssh_server(folder: Path) -> Iterator[tuple[int, str]]:
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
         subprocess.run(words, check=True, timeout=60)
     (folder / "authorized").write_text((folder / "user.pub").read_text())
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port, server = _started(folder)
     host = (folder / "host.pub").read_text().split()
     (folder / "known").write_text(f"[127.0.0.1]:{port} {host[0]} {host[1]}\n")
+    command = f"ssh -F /dev/null -oBatchMode=yes -i {folder}/user -oUserKnownHostsFile={folder}/known"
+    with server:
+        try:
+            yield port, command
+        finally:
+            server.terminate()
+            server.wait(60)
+
+
+def _started(folder: Path) -> tuple[int, subprocess.Popen[bytes]]:
+    """An sshd on a port that was free; another process may take it first, so another one is tried then."""
+    Path("/run/sshd").mkdir(exist_ok=True)
+    for _ in range(10):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        with open(folder / "log", "wb") as log:
+            server = subprocess.Popen(_command(folder, port), stderr=log)
+        if _listens(port, server):
+            return port, server
+    raise AssertionError((folder / "log").read_text())
+
+
+def _command(folder: Path, port: int) -> list[str]:
     options = {
         "AuthorizedKeysFile": folder / "authorized",
         "StrictModes": "no",
@@ -34,27 +56,17 @@ def ssh_server(folder: Path) -> Iterator[tuple[int, str]]:
     }
     words = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
     program = shutil.which("sshd") or "/usr/sbin/sshd"
-    Path("/run/sshd").mkdir(exist_ok=True)
-    with subprocess.Popen(
-        [program, "-D", "-f", "/dev/null", "-h", str(folder / "host"), *words], stderr=subprocess.DEVNULL
-    ) as server:
-        try:
-            _wait(port, server)
-            yield (
-                port,
-                f"ssh -F /dev/null -oBatchMode=yes -i {folder}/user -oUserKnownHostsFile={folder}/known",
-            )
-        finally:
-            server.terminate()
-            server.wait(60)
+    return [program, "-D", "-e", "-f", "/dev/null", "-h", str(folder / "host"), *words]
 
 
-def _wait(port: int, server: subprocess.Popen[bytes]) -> None:
+def _listens(port: int, server: subprocess.Popen[bytes]) -> bool:
+    """False if it has ended."""
     end = time.monotonic() + 60
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=5).close()
-            return
-        except OSError:
-            assert server.poll() is None and time.monotonic() < end
-            time.sleep(0.05)
+    while time.monotonic() < end:
+        if server.poll() is not None:
+            return False
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0 and server.poll() is None:
+                return True
+        time.sleep(0.05)
+    raise AssertionError("sshd does not listen")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,8 @@ from tests.e2e.command import Done, Place
 from tests.sources.repository import Repository, http_server
 
 from saltern.language.diagnostics import OperationError
+from saltern.sources.git import program
+from saltern.sources.git.access import SSH, access_of
 from saltern.sources.git.remote import Remote, parse_remote
 from saltern.sources.git.roots import GitRoots
 
@@ -113,6 +118,7 @@ def test_while_the_remote_is_away_what_is_there_is_used_and_that_is_reported(
     repository.path.rename(repository.path.parent / "moved")
     done = with_roots(place, root)
     assert done.code == 0
+    assert "saltern.yaml:1: warning: " in done.err
     assert "git-away" in done.err
     assert "is at" in done.out
 
@@ -144,9 +150,44 @@ def test_a_tag_that_moves_is_reported_and_a_forced_push_is_followed(
     ],
 )
 def test_what_cannot_be_had_is_a_sentence(place: Place, repository: Repository, root: str, code: str) -> None:
-    done = with_roots(place, root.replace("URL", repository.url))
+    config = place.base / "etc/saltern.yaml"
+    written = root.replace("URL", repository.url)
+    config.parent.mkdir(exist_ok=True)
+    config.write_text(f"git_update_interval: 0\nfile_roots:\n  base:\n    - /srv\n    - '{written}'\n")
+    from tests.e2e.command import forked
+
+    done = forked(["apply", "web", "--config", str(config)], place.base)
     assert done.code not in (0, 70, 99)
     assert f"[{code}]" in done.err
+    assert f"{config}:5: " in done.err
+    flagged = place.run("apply", "web", "--file-root", written)
+    assert f"[{code}]" in flagged.err
+    assert "saltern.yaml:" not in flagged.err  # what a flag names is not there
+
+
+@pytest.mark.parametrize(
+    ("entry", "code"),
+    [
+        ("file:///nowhere/at/all.git", "git-remote"),
+        ("http://ann:s3cr3tly@127.0.0.1:1/x.git", "git-remote"),
+        ("git@127.0.0.1:none/x.git", "git-remote"),
+        ("ftp://127.0.0.1/x.git", "git-address"),
+        ("https://127.0.0.1/x.git: [{colour: red}]", "git-address"),
+        ("http://127.0.0.1/x.git: [{user: ann}, {password: s3cr3tly}]", "git-address"),
+        ("ssh://127.0.0.1/x.git: [{passphrase: s3cr3tly}]", "git-address"),
+    ],
+)
+def test_a_remote_of_gitfs_that_cannot_be_had_is_reported_by_the_line_that_names_it(
+    place: Place, repository: Repository, entry: str, code: str
+) -> None:
+    config = place.base / "etc/saltern.yaml"
+    config.parent.mkdir()
+    config.write_text(f"gitfs_base: main\ngitfs_remotes:\n  - {repository.url}\n  # another\n  - {entry}\n")
+    done = place.run("apply", "web")
+    assert done.code not in (0, 70, 99)
+    assert f"{config}:5: " in done.err, done.err
+    assert f"[{code}]" in done.err
+    assert "s3cr3tly" not in done.err + done.out
 
 
 def test_a_password_is_asked_of_no_one_and_shown_nowhere(
@@ -268,3 +309,56 @@ def test_a_commit_that_a_remote_does_not_have_is_a_sentence(tmp_path: Path, repo
     git = GitRoots(str(tmp_path / "cache"), max_age=0)
     with pytest.raises(OperationError):
         git.root(parse_remote(f"git+{repository.url}@{'0' * 40}"))
+
+
+@pytest.mark.parametrize("address", ["git://127.0.0.1:PORT/x.git", "http://127.0.0.1:PORT/x.git"])
+def test_a_remote_that_hangs_is_a_sentence_and_leaves_no_process(
+    tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program, "LIMIT", 2.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = address.replace("PORT", str(silent.getsockname()[1]))
+        with pytest.raises(OperationError, match="it did not answer within 2 seconds"):
+            GitRoots(str(tmp_path / "cache"), max_age=0).root(parse_remote(f"git+{url}@main"))
+        end = time.monotonic() + 20  # a process that was killed is gone a moment later
+        while of_it := [one for one in Path("/proc").glob("[0-9]*/cmdline") if url.encode() in _read(one)]:
+            assert time.monotonic() < end, of_it
+            time.sleep(0.05)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def test_a_key_of_a_remote_is_used_as_carefully_as_those_of_the_user() -> None:
+    (_, command), *_ = access_of({"privkey": "/keys/a b"}, "ssh://h/x.git")
+    assert command.startswith(SSH)
+    assert "BatchMode=yes" in SSH
+    assert "ConnectTimeout" in SSH
+    assert command.endswith("-i '/keys/a b'")
+
+
+def test_a_repository_that_is_too_large_for_the_disk_is_a_sentence(
+    tmp_path: Path, repository: Repository
+) -> None:
+    noise = "".join(f"{number * 7919 % 1000003:x}\n" for number in range(400_000))
+    repository.commit({"large": noise})
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    script = f'mount -t tmpfs -o size=1m tmpfs {disk} && exec "$@"'
+    code = (
+        "import sys\nfrom saltern.language.diagnostics import OperationError\n"
+        "from saltern.sources.git.remote import parse_remote\n"
+        "from saltern.sources.git.roots import GitRoots\n"
+        "try: GitRoots(sys.argv[1], max_age=0).root(parse_remote(sys.argv[2]))\n"
+        "except OperationError as problem: print(problem.diagnostics[0].what)\n"
+    )
+    url = f"git+{repository.url}@main"
+    words = ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, "-c", code, str(disk), url]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if "mount" in done.stderr or "unshare" in done.stderr:
+        pytest.skip("this user cannot mount")
+    assert f"{url} cannot be read" in done.stdout, done

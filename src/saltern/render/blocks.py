@@ -214,6 +214,11 @@ def sls_words(text: str, file: str, found: Diagnostics | None = None) -> Words:
     return words
 
 
+def begins_with_whole(text: str) -> bool:
+    """Whether the file has the tag at its top, where it has an effect."""
+    return f"#!{WHOLE}" in text and bool(_whole_tags(text)[0])
+
+
 def _whole_tags(text: str) -> tuple[list[tuple[int, str, str]], list[tuple[int, str, str]]]:
     """The tags at the top, with their words; and those that have no effect, with the reason and the fix."""
     tops: list[tuple[int, str, str]] = []

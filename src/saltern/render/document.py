@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
@@ -189,6 +188,8 @@ def _declaring(text: str, word: str) -> int:
     exact, templates = _declarations(text)
     if word in exact:
         return exact[word]
+    import re
+
     likely: dict[int, list[int]] = {}
     for number, literals in templates:
         if re.fullmatch(".*".join(map(re.escape, literals)), word):
@@ -200,6 +201,8 @@ def _declaring(text: str, word: str) -> int:
 @lru_cache(maxsize=64)
 def _declarations(text: str) -> tuple[dict[str, int], list[tuple[int, list[str]]]]:
     """The lines that begin with an ID; and those with a template in it, by what is around that."""
+    import re
+
     exact: dict[str, int] = {}
     templates: list[tuple[int, list[str]]] = []
     for number, row in enumerate(text.splitlines(), 1):

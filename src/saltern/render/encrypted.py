@@ -63,8 +63,14 @@ def _through(origins: list[int], lines: LineMap | None) -> LineMap:
 
 
 def keep_secret(data: object, parts: tuple[str, ...]) -> None:
-    """Every value that was read in a decrypted text is as secret as the text."""
-    secrets.add([text for text in texts_in(data) if any(text in part for part in parts)])
+    """Every value that was read in a decrypted text is as secret as the text; a small number is none."""
+    secrets.add(
+        [text for text in secrets.leaves(data) if _counts(text) and any(text in part for part in parts)]
+    )
+
+
+def _counts(text: str) -> bool:
+    return len(text) >= secrets.SHORTEST or not text.isdigit()
 
 
 def line_of(text: str, source: str) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import DecodeError
+
 from saltern.language import numbers
 from saltern.language.diagnostics import CompileError, Diagnostic
 from saltern.language.source import Mark
@@ -59,7 +61,6 @@ def msgpack(text: str, job: Job) -> object:
     import base64
     import binascii
 
-    from msgspec import DecodeError
     from msgspec.msgpack import decode
 
     body = text.strip()

@@ -67,10 +67,18 @@ RENDERERS: dict[str, Kind] = {
         doc="OpenPGP blocks in values, decrypted by the key ring `gpg_keydir`: `#!jinja|yaml|gpg`.",
         keys=True,
     ),
+    "age": Kind(
+        code="saltern.render.age:age",
+        makes="values",
+        doc="Blocks of age in values, decrypted by the age keys of this machine: `#!jinja|yaml|age`.",
+        extra="saltern[secrets]",
+        keys=True,
+    ),
     "sops": Kind(
         code="saltern.render.sops:sops",
         makes="values",
-        doc="Files of sops (YAML, JSON, dotenv; MAC checked), by age keys or the key ring: `#!yaml|sops`.",
+        doc="Files of sops (YAML, JSON, dotenv, INI; MAC checked), by age keys or the key ring; and what "
+        "`age` does: `#!yaml|sops`.",
         extra="saltern[secrets]",
         keys=True,
     ),

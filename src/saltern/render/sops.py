@@ -1,6 +1,7 @@
-"""``sops``: files that sops has encrypted (YAML, JSON, dotenv), opened by an age key or the key ring of gpg.
+"""``sops``: files that sops has encrypted (YAML, JSON, dotenv, INI), by an age key or the key ring of gpg.
 
-A file without the entry ``sops`` is left as it is, so that the renderer can be part of the usual pipe.
+A file without the entry ``sops`` is left as it is but for blocks of age, so that the renderer can be part of
+the usual pipe.
 """
 
 from __future__ import annotations
@@ -11,24 +12,26 @@ from collections.abc import Mapping
 from saltern.language import secrets
 from saltern.language.diagnostics import CompileError, Diagnostic
 from saltern.language.source import Mark
+from saltern.render.age import BLOCKS, age, age_text
 from saltern.render.document import Job, Rendered
 from saltern.render.encrypted import line_of
+from saltern.render.sops_files import NotRead, is_dotenv, is_ini, read_dotenv, read_ini
 from saltern.render.sops_keys import NoKey, data_key
-from saltern.render.sops_values import Damaged, flat_metadata, opened
+from saltern.render.sops_values import Damaged, opened
 
-_DOTENV = re.compile(r"^\w[\w.-]*\s*=", re.MULTILINE)
+_ENTRY = re.compile(r'^sops:|^sops_.*|^\[sops\]|"sops"\s*:', re.MULTILINE)  # of a file that sops has written
 
 
 def sops(value: object, job: Job) -> object:
     """Data with its values decrypted and its entry ``sops`` taken out. Its MAC is checked."""
     if not isinstance(value, Mapping) or not isinstance(value.get("sops"), Mapping):
-        return value
+        return age(value, job)
     opts = job.values.get("opts")
     try:
         key = data_key(value["sops"], opts if isinstance(opts, Mapping) else {})
         made = opened({name: one for name, one in value.items() if name != "sops"}, value["sops"], key)
     except NoKey as problem:
-        raise CompileError(_problem(str(problem), "sops", job)) from None
+        raise CompileError(_problem(str(problem), _entry(job.source), job)) from None
     except Damaged as problem:
         raise CompileError(_problem(str(problem), problem.text, job)) from None
     except ImportError as problem:
@@ -40,33 +43,41 @@ def sops(value: object, job: Job) -> object:
 
 
 def sops_text(made: Rendered, job: Job) -> object:
-    """A file that is only named ``#!sops``: its form is seen in its text."""
-    text = made.text.strip()
-    if text.startswith("{"):
+    """A file that is only named ``#!sops``: its form is seen in its text. It may also be a block of age."""
+    if BLOCKS.block.search(made.text) and not _ENTRY.search(made.text):
+        return age_text(made, job)
+    try:
+        return sops(_read(made.text, job), job)
+    except NotRead as problem:
+        where = Mark(job.file, problem.line)
+        raise CompileError(Diagnostic(code="sops-decrypt", what=str(problem), where=where)) from None
+
+
+def _read(text: str, job: Job) -> object:
+    if text.lstrip().startswith("{"):
         from saltern.render.formats import json
 
-        return sops(json(made.text, job), job)
-    if _DOTENV.match(text) or (text.startswith("#") and _DOTENV.search(text) and "\nsops_" in text):
-        return sops(_dotenv(text, job), job)
+        return json(text, job)
+    if is_ini(text):
+        return read_ini(text)
+    if is_dotenv(text):
+        return read_dotenv(text)
     from saltern.render.yaml import read
+    from saltern.render.yaml_limits import YamlProblem
 
-    return sops(read(made.text), job)
+    try:
+        return read(text)
+    except YamlProblem as problem:
+        where = Mark(job.file, problem.line, problem.column)
+        raise CompileError(
+            Diagnostic(code=problem.code, what=problem.what, where=where, fix=problem.fix)
+        ) from None
 
 
-def _dotenv(text: str, job: Job) -> dict[str, object]:
-    values: dict[str, object] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        name, mark, value = line.partition("=")
-        if not line.strip() or line.startswith("#"):
-            continue
-        if not mark:
-            what = "this line of a dotenv file has no '='"
-            raise CompileError(Diagnostic(code="sops-decrypt", what=what, where=Mark(job.file, number)))
-        values[name] = value.replace("\\n", "\n")
-    about = flat_metadata({name: one for name, one in values.items() if name.startswith("sops_")})
-    return {name: one for name, one in values.items() if not name.startswith("sops_")} | (
-        {"sops": about} if about else {}
-    )
+def _entry(source: str) -> str:
+    """The line that begins what sops says of the file."""
+    found = _ENTRY.search(source)
+    return found[0] if found else ""
 
 
 def _problem(why: str, text: str, job: Job) -> Diagnostic:

@@ -1,15 +1,19 @@
-"""The key of a sops file: encrypted for age keys and OpenPGP keys, any one of which opens it."""
+"""The key of a sops file: encrypted for age keys and OpenPGP keys, any one of which opens it.
+
+A file may have several groups of keys. Then each group has a part of the key, and as many parts are needed as
+the file says.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from saltern.system.gpg import NoKeyRing
 from saltern.system.gpg import decrypt as gpg_decrypt
 
 SIZE = 32
 CLOUDS = ("kms", "gcp_kms", "azure_kv", "hc_vault", "hckms")
+Group = Mapping[str, object]
 
 
 class NoKey(Exception):
@@ -18,75 +22,77 @@ class NoKey(Exception):
 
 def data_key(about: Mapping[str, object], opts: Mapping[str, object]) -> bytes:
     """The key that the values of a file are encrypted with. Raises ``NoKey``."""
-    if about.get("key_groups") or about.get("shamir_threshold"):
-        raise NoKey("its key is shared between several groups, which saltern cannot put together")
+    groups = _mappings(about.get("key_groups")) or [about]
     why: list[str] = []
-    for found in (*_by_age(about, opts, why), *_by_gpg(about, opts, why)):
-        if len(found) == SIZE:
+    if len(groups) == 1:
+        part = _part(groups[0], opts, why, SIZE)
+        if part is None:
+            raise NoKey(_reasons(why))
+        return part
+    needed = _threshold(about.get("shamir_threshold")) or len(groups)
+    parts: list[bytes] = []
+    for group in groups:
+        part = _part(group, opts, why, SIZE + 1) if len(parts) < needed else None
+        parts += [] if part is None else [part]
+    return _shared(parts, needed, len(groups), why)
+
+
+def _threshold(given: object) -> int:
+    text = str(given or 0)
+    if not text.isdecimal():
+        raise NoKey(f"the number of groups that are needed is {text!r}")
+    return int(text)
+
+
+def _shared(parts: Sequence[bytes], needed: int, groups: int, why: Sequence[str]) -> bytes:
+    if len(parts) < needed:
+        counts = f"{needed} of them are needed and {len(parts)} are here"
+        raise NoKey(f"its key is shared between {groups} groups; {counts}: {_reasons(why)}")
+    from saltern.render.shamir import combined
+
+    try:
+        return combined(parts)
+    except ValueError as problem:
+        raise NoKey(str(problem)) from None
+
+
+def _reasons(why: Sequence[str]) -> str:
+    return "; ".join(dict.fromkeys(why)) or "it names no key"
+
+
+def _part(group: Group, opts: Mapping[str, object], why: list[str], size: int) -> bytes | None:
+    """What any one key of a group opens."""
+    for found in (*_by_age(group, opts, why), *_by_gpg(group, opts, why)):
+        if len(found) == size:
             return found
         why.append("what is encrypted is no key")
-    others = [name for name in CLOUDS if about.get(name)]
+    others = [name for name in CLOUDS if group.get(name)]
     why += [f"keys of {', '.join(others)} are not supported"] if others else []
-    raise NoKey("; ".join(dict.fromkeys(why)) or "it names no key")
+    return None
 
 
-def _entries(about: Mapping[str, object], kind: str) -> list[Mapping[str, object]]:
-    given = about.get(kind)
+def _mappings(given: object) -> list[Group]:
     return [one for one in given if isinstance(one, Mapping)] if isinstance(given, list) else []
 
 
-def _by_age(about: Mapping[str, object], opts: Mapping[str, object], why: list[str]) -> Iterator[bytes]:
-    entries = _entries(about, "age")
+def _by_age(group: Group, opts: Mapping[str, object], why: list[str]) -> Iterator[bytes]:
+    entries = _mappings(group.get("age"))
     if not entries:
         return
-    import pyrage
+    from saltern.render.age_keys import AgeKeys
 
-    identities = list(_identities(opts, why))
-    for entry in entries if identities else ():
-        try:
-            yield pyrage.decrypt(str(entry.get("enc", "")).encode(), identities)
-        except pyrage.DecryptError:
+    keys = AgeKeys(opts, ssh=any(str(entry.get("recipient")).startswith("ssh-") for entry in entries))
+    why += keys.why
+    for entry in entries:
+        found = keys.decrypt(str(entry.get("enc", "")))
+        if found is not None:
+            yield found
+        elif not keys.why:
             why.append(f"no age key here is that of {entry.get('recipient')}")
 
 
-def _identities(opts: Mapping[str, object], why: list[str]) -> Iterator[object]:
-    """Those of the environment, as sops has it, and of the files that are configured or usual."""
-    import pyrage
-
-    texts = [os.environ["SOPS_AGE_KEY"]] if os.environ.get("SOPS_AGE_KEY") else []
-    looked = _files(opts)
-    for path in looked:
-        try:
-            with open(path, encoding="utf-8") as file:
-                texts.append(file.read())
-        except (OSError, UnicodeDecodeError):
-            continue
-    for text in texts:
-        if "PRIVATE KEY-----" in text:
-            yield pyrage.ssh.Identity.from_buffer(text.encode())
-            continue
-        for line in text.splitlines():
-            if line.strip().startswith("AGE-SECRET-KEY-"):
-                try:
-                    yield pyrage.x25519.Identity.from_str(line.strip())
-                except pyrage.IdentityError:
-                    why.append("a line of the age keys is damaged")
-    if not texts:
-        why.append(f"there is no age key: looked for {' and '.join(looked)}")
-
-
-def _files(opts: Mapping[str, object]) -> list[str]:
-    environ = os.environ
-    home = environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    beside = os.path.join(str(opts.get("config_dir") or "/etc/saltern"), "age", "keys.txt")
-    named = [opts.get("sops_age_key_file"), environ.get("SOPS_AGE_KEY_FILE")]
-    named.append(environ.get("SOPS_AGE_SSH_PRIVATE_KEY_FILE"))
-    usual = [beside, os.path.join(home, "sops", "age", "keys.txt")]
-    return [os.path.expanduser(str(one)) for one in named if one] or usual
-
-
-def _by_gpg(about: Mapping[str, object], opts: Mapping[str, object], why: list[str]) -> Iterator[bytes]:
-    entries = _entries(about, "pgp")
+def _by_gpg(group: Group, opts: Mapping[str, object], why: list[str]) -> Iterator[bytes]:
+    entries = _mappings(group.get("pgp"))
     if not entries:
         return
     from saltern.render.gpg import key_ring

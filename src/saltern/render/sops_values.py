@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from hashlib import sha512
 from hmac import compare_digest
@@ -15,7 +15,8 @@ from msgspec import Struct, field
 _VALUE = re.compile(r"ENC\[AES256_GCM,data:([^,]*),iv:([^,]+),tag:([^,]+),type:(\w+)\]")
 # What a MAC over encrypted values alone begins with, by the format.
 ONLY_ENCRYPTED = bytes.fromhex("8a3fd2ad54ce66527b1034f3d147be0b0b975b3bf44f72c6fdadec8176f27d69")
-_FLAT = re.compile(r"__(map|list)_")
+_EXPONENT = re.compile(r"-?[1-9](\.\d+)?e[-+]\d\d+")  # how sops writes some floats; text in YAML 1.1
+BY_COMMENTS = ("encrypted_comment_regex", "unencrypted_comment_regex")
 
 
 class Damaged(Exception):
@@ -34,19 +35,33 @@ class Sealed(Struct, frozen=True):
 
 
 def opened(data: Mapping[str, object], about: Mapping[str, object], key: bytes) -> Sealed:
-    """The data decrypted. Raises ``Damaged``."""
-    walk = _Walk(about, key)
-    made = walk.value(data, ())
-    _check_mac(about, key, walk.mac.hexdigest().upper())
-    return Sealed(made, walk.secret)
+    """The data decrypted. Raises ``Damaged``.
+
+    Whether ``1e+10`` was a number or a text when sops read it cannot be seen here; the MAC fits one of both.
+    """
+    for exponents in (False, True):
+        walk = _Walk(about, key, exponents=exponents)
+        made = walk.value(data, ())
+        if compare_digest(_mac(about, key), walk.mac.hexdigest().upper()):
+            return Sealed(made, walk.secret)
+    where = str(about.get("mac") or "sops")
+    raise Damaged("its MAC is wrong: values were added, removed or changed without sops", where)
+
+
+def _mac(about: Mapping[str, object], key: bytes) -> str:
+    """The MAC that the file has; it is bound to the time of its last change."""
+    given = str(about.get("mac") or "")
+    return str(decrypt(given, key, _time(about.get("lastmodified")))) if given else ""
 
 
 class _Walk:
     """Goes through the values in the order of the file, which the MAC depends on."""
 
-    def __init__(self, about: Mapping[str, object], key: bytes) -> None:
+    def __init__(self, about: Mapping[str, object], key: bytes, *, exponents: bool) -> None:
         self._about = about
         self._key = key
+        self._exponents = exponents  # whether texts that look like floats are floats
+        self._by_comments = any(about.get(name) for name in BY_COMMENTS)
         self._only = bool(about.get("mac_only_encrypted"))
         self.mac = sha512(ONLY_ENCRYPTED if self._only else b"")
         self.secret: list[object] = []
@@ -61,15 +76,25 @@ class _Walk:
         return self._leaf(value, path)
 
     def _leaf(self, value: object, path: tuple[str, ...]) -> object:
-        encrypted = is_encrypted(path, self._about)
-        made = (
-            decrypt(str(value), self._key, ":".join(path) + ":") if encrypted and value is not None else value
-        )
+        # Comments are not here any more. A value whose form says more than was true does not pass the MAC.
+        encrypted = is_sealed(value) if self._by_comments else is_encrypted(path, self._about)
+        if encrypted and value is not None:
+            made = decrypt(str(value), self._key, ":".join(path) + ":")
+        else:
+            made = self._plain(value)
         if encrypted and made not in ("", None) and not isinstance(made, bool):
             self.secret.append(made)
         if made is not None and (encrypted or not self._only):
             self.mac.update(as_bytes(made))
         return made
+
+    def _plain(self, value: object) -> object:
+        is_float = self._exponents and isinstance(value, str) and _EXPONENT.fullmatch(value)
+        return float(str(value)) if is_float else value
+
+
+def is_sealed(value: object) -> bool:
+    return isinstance(value, str) and _VALUE.fullmatch(value) is not None
 
 
 def is_encrypted(path: tuple[str, ...], about: Mapping[str, object]) -> bool:
@@ -80,10 +105,17 @@ def is_encrypted(path: tuple[str, ...], about: Mapping[str, object]) -> bool:
     if suffix := about.get("encrypted_suffix"):
         found = any(key.endswith(str(suffix)) for key in path)
     if pattern := about.get("unencrypted_regex"):
-        found = not any(re.search(str(pattern), key) for key in path)
+        found = not _any_fits(str(pattern), path)
     if pattern := about.get("encrypted_regex"):
-        found = any(re.search(str(pattern), key) for key in path)
+        found = _any_fits(str(pattern), path)
     return found
+
+
+def _any_fits(pattern: str, path: tuple[str, ...]) -> bool:
+    try:
+        return any(re.search(pattern, key) for key in path)
+    except re.error as problem:
+        raise Damaged(f"the expression {pattern!r} of its settings is wrong: {problem}", pattern) from None
 
 
 def decrypt(text: str, key: bytes, path: str) -> object:
@@ -101,16 +133,25 @@ def decrypt(text: str, key: bytes, path: str) -> object:
         plain = AESGCM(key).decrypt(nonce, data + tag, path.encode())
     except (InvalidTag, ValueError, binascii.Error):
         raise Damaged(f"the value of {path.strip(':')!r} is damaged, or was moved", text) from None
-    return _typed(plain, found[4])
+    try:
+        return TYPES[found[4]](plain)
+    except (KeyError, ValueError):  # the type alone is not sealed
+        raise Damaged(f"the value of {path.strip(':')!r} is not of the type that is named", text) from None
 
 
-def _typed(plain: bytes, kind: str) -> object:
-    if kind == "bytes":
-        return plain
-    text = plain.decode()
-    if kind in ("int", "float"):
-        return int(text) if kind == "int" else float(text)
-    return text.lower() in ("true", "1", "t") if kind == "bool" else text
+def _bool(plain: bytes) -> bool:
+    return plain.decode().lower() in ("true", "1", "t")
+
+
+TYPES: Mapping[str, Callable[[bytes], object]] = {
+    "str": bytes.decode,
+    "int": int,
+    "float": float,
+    "bool": _bool,
+    "bytes": bytes,
+    "time": bytes.decode,
+    "comment": bytes.decode,
+}
 
 
 def as_bytes(value: object) -> bytes:
@@ -123,42 +164,8 @@ def as_bytes(value: object) -> bytes:
     return str(value).encode()  # True and False as Python writes them
 
 
-def _check_mac(about: Mapping[str, object], key: bytes, found: str) -> None:
-    given = str(about.get("mac") or "")
-    kept = decrypt(given, key, _time(about.get("lastmodified"))) if given else ""
-    if not compare_digest(str(kept), found):
-        raise Damaged("its MAC is wrong: values were added, removed or changed without sops", given or "sops")
-
-
 def _time(value: object) -> str:
     """RFC 3339, as sops writes it, also where YAML has read a time."""
     if hasattr(value, "strftime"):
         return str(value.strftime("%Y-%m-%dT%H:%M:%SZ"))
     return str(value)
-
-
-def flat_metadata(values: Mapping[str, object]) -> dict[str, object]:
-    """``sops_age__list_0__map_enc`` and its kin of a dotenv file, as a tree."""
-    tree: dict[str, object] = {}
-    for name, value in values.items():
-        parts = list(_steps(name.removeprefix("sops_")))
-        where: dict[str, object] = tree
-        for step in parts[:-1]:
-            inner = where.setdefault(step, {})
-            assert isinstance(inner, dict)
-            where = inner
-        where[parts[-1]] = value
-    return {name: _listed(one) for name, one in tree.items()}
-
-
-def _steps(name: str) -> Iterator[str]:
-    """``a__list_0__map_b`` → ``a``, ``0``, ``b``."""
-    return iter(part for part in _FLAT.split(name) if part not in ("map", "list"))
-
-
-def _listed(value: object) -> object:
-    if not isinstance(value, dict):
-        return value == "true" if value in ("true", "false") else value
-    if value and all(key.isdigit() for key in value):
-        return [_listed(value[key]) for key in sorted(value, key=int)]
-    return {key: _listed(inner) for key, inner in value.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
@@ -191,6 +190,7 @@ _QUOTED = r"'((?:[^'\\]|\\.)+)'|\"((?:[^\"\\]|\\.)+)\""
 
 def _without(text: str, source: str) -> str:
     """A message without the words it quotes that do not stand in the file, and so come from data."""
+    import re
 
     def hidden(found: re.Match[str]) -> str:
         word = found[1] or found[2]

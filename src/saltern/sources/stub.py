@@ -7,8 +7,6 @@ in a comment: ``{#!controller#}``. A stub has a token that means nothing elsewhe
 
 from __future__ import annotations
 
-import re
-
 CONTROLLER = "controller"  # the word before the renderers of a file
 STUB = "#!controller stub "  # how every stub begins
 # Not compiled here: every run imports this, and few runs need them.
@@ -24,10 +22,14 @@ def stub_text(token: str, words: str = "") -> str:
 
 def stub_token(text: str) -> str:
     """The token of a stub; empty for any other text."""
+    import re
+
     found = re.match(_STUB, text)
     return found[1] if found else ""
 
 
 def is_marked(text: str) -> bool:
     """True if the first line says that the file is rendered on a controller."""
+    import re
+
     return re.match(_MARKED, text) is not None

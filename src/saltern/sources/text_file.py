@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 
 from saltern.language.diagnostics import CompileError, Diagnostic
@@ -69,8 +68,11 @@ def _decode(data: bytes, path: str) -> str:
 
 def check_text(text: str, path: str) -> None:
     """Raise if the text has bytes that are none: a file with delayed blocks is read with all it has."""
-    found = None if text.isascii() else re.search(_BYTES, text)
-    if found:
+    if text.isascii():
+        return
+    import re
+
+    if found := re.search(_BYTES, text):
         before = text[: found.start()].encode(errors="surrogateescape")
         raise _not_utf8(ord(found[0]) - 0xDC00, before, path)
 

@@ -33,14 +33,24 @@ def http_query(
     raise_error: bool = True,
     agent: str = "saltern",
     timeout: float = 60,
+    test: bool = False,
+    test_url: str | None = None,
+    backend: object = None,  # noqa: ARG001 - Salt's libraries
+    hide_fields: object = None,  # noqa: ARG001 - nothing of a query is logged
 ) -> dict[str, object]:
     """A mapping with the ``body``; on request also ``status``, ``headers``, ``text``, and ``dict``, decoded.
 
-    What goes wrong is returned under ``error``; the template continues.
+    What goes wrong is returned under ``error``; the template continues. With ``test``, ``test_url`` is asked
+    instead; without it, none.
     """
+    from http.client import HTTPException
     from urllib.error import HTTPError, URLError
     from urllib.request import urlopen
 
+    if test:
+        if test_url is None:
+            return {}
+        url = test_url
     sent = {"User-Agent": agent, **dict(header_dict or {}), **_from_list(header_list or ())}
     if username is not None:
         sent["Authorization"] = _basic(username, password or "")
@@ -53,7 +63,7 @@ def http_query(
                 body = _read(problem)
             return {"status": problem.code, "error": f"HTTP {problem.code}: {problem.reason}", "body": body}
         answer = problem
-    except (URLError, OSError, ValueError) as problem:
+    except (URLError, OSError, ValueError, HTTPException) as problem:
         return {"error": str(getattr(problem, "reason", problem))}
     with answer:
         body = _read(answer)

@@ -94,19 +94,22 @@ class JinjaRenderer:
                 raise _misspelt(problem, file, environment) from None
             except (Exception, SystemExit) as problem:
                 at = problem.where if isinstance(problem, Misread) else None
-                words = self._redacted(problem, values, environment, text)
+                words = self._redacted(problem, values, environment, f"{env}\n{text}")
                 raise located(problem.__traceback__, file, *words, at=at) from None
 
     def _redacted(
-        self, problem: BaseException, values: Mapping[str, object], environment: Environment, text: str
+        self, problem: BaseException, values: Mapping[str, object], environment: Environment, public: str
     ) -> tuple[str, str, str]:
-        """Code, text and fix without values of the pillar; the message of a ``raise`` is the author's own."""
+        """Code, text and fix without values of the pillar; the message of a ``raise`` is the author's own.
+
+        ``public`` are words that are no data: the template, and the name of its environment.
+        """
         code, what, fix = said(problem, values, self._shared)
         if isinstance(problem, Raised):
             return code, what, fix
         from saltern.render.redact import redact, without_pillar
 
-        written, pillar = "\n".join([text, *environment.sources()]), self._shared.get("pillar")
+        written, pillar = "\n".join([public, *environment.sources()]), self._shared.get("pillar")
         what = redact(what, written, pillar=pillar, grains=self._shared.get("grains"))
         if isinstance(problem, Misread):
             return code, what, redact(fix, written, pillar=pillar)

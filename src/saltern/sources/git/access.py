@@ -14,6 +14,9 @@ Pairs = tuple[tuple[str, str], ...]
 HELPER = """!f() { test "$1" = get && printf 'username=%s\npassword=%s\n' \
 "$SALTERN_USER" "$SALTERN_PASSWORD"; }; f"""
 
+# It asks no one, and a server that does not answer, at first or later, is as good as away.
+SSH = "ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=15 -oServerAliveCountMax=4"
+
 
 def access_of(said: Mapping[str, object], url: str) -> Pairs:
     """Options of git for this remote. Raises ``OperationError`` for what would be unsafe, or cannot work."""
@@ -27,7 +30,7 @@ def access_of(said: Mapping[str, object], url: str) -> Pairs:
         found.append(("http.proxy", str(said["proxy"])))
     if said.get("privkey"):
         key = quote(str(said["privkey"]))
-        found.append(("core.sshCommand", f"ssh -oBatchMode=yes -oIdentitiesOnly=yes -i {key}"))
+        found.append(("core.sshCommand", f"{SSH} -oIdentitiesOnly=yes -i {key}"))
     return tuple(found)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.language.mask import mask
 from saltern.sources.git.access import access_of, secrets_of
+from saltern.sources.git.places import Option, Place, nowhere, placed
 from saltern.sources.git.refspecs import Pairs, read_refspecs
 from saltern.sources.git.remote import Remote, checked, plain_url
 
@@ -55,14 +57,19 @@ class GitfsRemote(Struct, frozen=True, kw_only=True):
     interval: float | None = None
 
 
-def gitfs_remotes(config: Mapping[str, object]) -> list[GitfsRemote]:
+def gitfs_remotes(config: Mapping[str, object], place: Place = nowhere) -> list[GitfsRemote]:
     """The entries of the configuration. Raises ``OperationError`` for what cannot be meant."""
     entries = config.get("gitfs_remotes") or []
     usual = {key.removeprefix("gitfs_"): value for key, value in config.items() if key.startswith("gitfs_")}
-    return [_entry(one, usual) for one in (entries if isinstance(entries, list) else [entries])]
+    found = []
+    for index, one in enumerate(entries if isinstance(entries, list) else [entries]):
+        option: Option = ("gitfs_remotes", index)
+        with placed(place, option, ""):
+            found.append(_entry(one, usual, option))
+    return found
 
 
-def _entry(entry: object, usual: Mapping[str, object]) -> GitfsRemote:
+def _entry(entry: object, usual: Mapping[str, object], option: Option) -> GitfsRemote:
     url, own = entry, None
     if isinstance(entry, Mapping) and len(entry) == 1:
         ((url, own),) = entry.items()
@@ -73,7 +80,7 @@ def _entry(entry: object, usual: Mapping[str, object]) -> GitfsRemote:
     said = {key: value for key, value in usual.items() if key in SETTINGS} | given
     envs = _both(_envs(usual.get("saltenv"), url), _envs(given.get("saltenv"), url))
     return GitfsRemote(
-        remote=make_remote(url, said),
+        remote=replace(make_remote(url, said), option=option, written=url),
         base=envs.get("base", {}).get("ref") or str(said.get("base") or "master"),
         all_envs=str(said.get("all_saltenvs") or ""),
         kinds=_kinds(url, said.get("ref_types")),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.mask import mask
+from saltern.sources.git.access import SSH
 from saltern.sources.git.remote import PROTOCOLS, Remote
 
 LIMIT = 600.0  # seconds
@@ -37,21 +40,33 @@ def run(
     remote: Remote, args: tuple[str, ...], extra: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(
+        process = subprocess.Popen(
             ("git", *args),
             env={**_environment(remote), **(extra or {})},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            timeout=LIMIT,
-            check=False,
             start_new_session=True,  # without a terminal that ssh could ask at
         )
     except FileNotFoundError:
         raise failed(remote, "there is no git on this machine; install it") from None
-    except subprocess.TimeoutExpired:
-        raise failed(remote, f"it did not answer within {LIMIT:.0f} seconds") from None
+    with process:
+        try:
+            out, err = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            raise failed(remote, f"it did not answer within {LIMIT:.0f} seconds") from None
+        finally:
+            _end(process)
+    return subprocess.CompletedProcess(args, process.returncode, out, err)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End git with all that it has started, such as ssh, if it has not ended."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _environment(remote: Remote) -> dict[str, str]:
@@ -77,7 +92,7 @@ def _ssh(remote: Remote) -> dict[str, str]:
     """The command of the user, or of the remote's own configuration; one that never asks otherwise."""
     if any(name == "core.sshCommand" for name, _ in remote.access):
         return {}
-    return {"GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", "ssh -oBatchMode=yes -oConnectTimeout=30")}
+    return {"GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", SSH)}
 
 
 def _complaint(text: str) -> str:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.mask import mask
+from saltern.sources.git.places import Option
 
 PREFIX = "git+"
 PROTOCOLS = ("https", "http", "ssh", "git", "file")  # ``ext::`` and its kin would run programs
@@ -21,7 +22,8 @@ class Remote(Struct, frozen=True, kw_only=True):
     """One root: a branch, a tag or a commit of a repository, a directory in it, and where that appears.
 
     ``access`` are options of git for this remote; ``secrets`` are environment variables that they need;
-    ``refspecs`` are patterns of references there and here, if they are not the usual ones.
+    ``refspecs`` are patterns of references there and here, if they are not the usual ones; ``option`` is
+    where the configuration has it, and ``written`` how.
     """
 
     url: str
@@ -31,6 +33,8 @@ class Remote(Struct, frozen=True, kw_only=True):
     access: tuple[tuple[str, str], ...] = ()
     secrets: tuple[tuple[str, str], ...] = ()
     refspecs: tuple[tuple[str, str], ...] = ()
+    option: Option = ()
+    written: str = ""
 
     @property
     def shown(self) -> str:
@@ -42,7 +46,7 @@ def is_remote(root: str) -> bool:
     return root.startswith(PREFIX)
 
 
-def parse_remote(root: str) -> Remote:
+def parse_remote(root: str, option: Option = ()) -> Remote:
     """``git+URL[@ref][#subdirectory=DIR&mountpoint=DIR]``; ``OperationError`` for what git must not be asked
     for."""
     text, _, fragment = root.removeprefix(PREFIX).partition("#")
@@ -58,6 +62,8 @@ def parse_remote(root: str) -> Remote:
             ref=ref,
             folder=words.get("subdirectory", "").strip("/"),
             mountpoint=words.get("mountpoint", "").removeprefix("salt://").strip("/"),
+            option=option,
+            written=root,
         ),
         root,
     )

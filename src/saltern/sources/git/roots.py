@@ -9,6 +9,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError, Severity
 from saltern.sources.git.environments import environments, named_refs, wanted_refs
 from saltern.sources.git.gitfs import GitfsRemote
 from saltern.sources.git.mirror import Mirror, has_folder, missing, view
+from saltern.sources.git.places import Option, Place, nowhere, placed
 from saltern.sources.git.refspecs import Refs
 from saltern.sources.git.remote import COMMIT, Remote, is_remote, parse_remote
 
@@ -29,21 +30,31 @@ class GitRoots:
         max_age: float = 60.0,
         commits: Mapping[str, str] | None = None,
         now: Callable[[], float] = time.time,
+        place: Place = nowhere,
     ) -> None:
+        """``place`` finds the line of the configuration that names a remote, for problems with it."""
         self._directory = directory
         self._max_age = max_age
         self._now = now
+        self._place = place
         self._pinned = dict(commits or {})
         self._fresh: dict[str, Refs] = {}  # remotes that were asked by this object, or are away
         self.commits: dict[str, str] = {}
         self.warnings: list[Diagnostic] = []
 
-    def resolved(self, roots: Mapping[str, Sequence[str]]) -> Roots:
-        """The roots with directories in place of remotes. Raises ``OperationError``."""
+    def resolved(self, roots: Mapping[str, Sequence[str]], option: str = "") -> Roots:
+        """The roots with directories in place of remotes; ``option`` has them. Raises ``OperationError``."""
         return {
-            env: [self.root(parse_remote(one)) if is_remote(one) else one for one in several]
+            env: [
+                self._resolved(one, (option, env, index)) if is_remote(one) else one
+                for index, one in enumerate(several)
+            ]
             for env, several in roots.items()
         }
+
+    def _resolved(self, root: str, option: Option) -> str:
+        with placed(self._place, option, root):
+            return self.root(parse_remote(root, option))
 
     def root(self, remote: Remote, max_age: float | None = None) -> str:
         """The directory of one remote; ``max_age`` is its own."""
@@ -56,17 +67,22 @@ class GitRoots:
 
     def gitfs(self, remotes: Sequence[GitfsRemote], others: Sequence[str]) -> Roots:
         """The roots of each environment that ``gitfs_remotes`` give, the first remote first."""
-        known = [self._refs(one) for one in remotes]
+        known = [self._placed_refs(one) for one in remotes]
         envs = dict.fromkeys(others)
         for one, refs in zip(remotes, known, strict=True):
             envs |= dict.fromkeys(environments(one, refs, ()))
         found: Roots = {}
         for one, refs in zip(remotes, known, strict=True):
-            for env, remote in environments(one, refs, list(envs)).items():
-                root = self._gitfs_root(remote, refs)
-                if root:
-                    found.setdefault(env, []).append(root)
+            with placed(self._place, one.remote.option, one.remote.written):
+                for env, remote in environments(one, refs, list(envs)).items():
+                    root = self._gitfs_root(remote, refs)
+                    if root:
+                        found.setdefault(env, []).append(root)
         return found
+
+    def _placed_refs(self, one: GitfsRemote) -> Refs:
+        with placed(self._place, one.remote.option, one.remote.written):
+            return self._refs(one)
 
     def _gitfs_root(self, remote: Remote, refs: Refs) -> str:
         """The directory of an environment; empty if the branch does not have the directory of the root."""
@@ -166,8 +182,10 @@ class GitRoots:
         )
 
     def _warn(self, mirror: Mirror, code: str, what: str) -> None:
-        said = f"{mirror.remote.shown}: {what}"
-        self.warnings.append(Diagnostic(severity=Severity.WARNING, code=code, what=said))
+        remote = mirror.remote
+        where = self._place(remote.option, remote.written) if remote.option else None
+        said = f"{remote.shown}: {what}"
+        self.warnings.append(Diagnostic(severity=Severity.WARNING, code=code, what=said, where=where))
 
 
 def _named(refs: Refs, ref: str) -> list[str]:

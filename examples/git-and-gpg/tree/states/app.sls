@@ -1,0 +1,6 @@
+{{ pillar.target }}/app.conf:
+  file.managed:
+    - makedirs: true
+    - contents: |
+        user = {{ pillar.database.user }}
+        password = {{ pillar.database.password }}

@@ -1,0 +1,51 @@
+"""``age``: the values of a file with their blocks of age decrypted, by the age keys of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from saltern.language.diagnostics import CompileError
+from saltern.render.armour import Armour, Unusable, opened, opened_text, pattern
+from saltern.render.document import Job, Rendered
+from saltern.system.gpg import Message
+
+
+def age(value: object, job: Job) -> object:
+    """Data with all blocks in it decrypted."""
+    try:
+        return opened(value, BLOCKS, job)
+    except ImportError as problem:
+        raise _missing(problem, job) from None
+
+
+def age_text(made: Rendered, job: Job) -> Rendered:
+    """A text with its blocks decrypted, before it is read."""
+    try:
+        return opened_text(made, BLOCKS, job)
+    except ImportError as problem:
+        raise _missing(problem, job) from None
+
+
+def _by_keys(blocks: Sequence[str], opts: Mapping[str, object]) -> Sequence[Message]:
+    from saltern.render.age_keys import AgeKeys
+
+    keys = AgeKeys(opts, ssh=True)
+    if not keys.usable:
+        raise Unusable("; ".join(dict.fromkeys(keys.why)))
+    found = [keys.decrypt(block) for block in blocks]
+    return [Message(problem=_NOT_OURS) if data is None else Message(data=data) for data in found]
+
+
+def _missing(problem: ImportError, job: Job) -> CompileError:
+    from saltern.render.stages import missing
+
+    return missing("age", problem, job)
+
+
+_NOT_OURS = "no age key here is its own, or it is damaged"
+BLOCKS = Armour(
+    name="age",
+    block=pattern("AGE ENCRYPTED FILE"),
+    decrypt=_by_keys,
+    fix="encrypt it for an age key of this machine; see the guide on secrets for where keys are looked for",
+)
