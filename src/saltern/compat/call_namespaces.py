@@ -8,10 +8,12 @@ and its problems become the exceptions that such code knows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from saltern.compat.adapt import SaltFunction, SaltState
+from saltern.compat.imports import shimmed
 from saltern.compat.loader import stand_in
 from saltern.compat.results import to_salt
 from saltern.language.diagnostics import SalternError
@@ -179,8 +181,6 @@ class Serializers(ByName):
     def find(self, name: str) -> Callable[..., Any] | None:
         if not self._library.salt.directory:
             return None
-        from importlib import import_module
-
         module, _, fun = name.partition(".")
         try:
             found: Callable[..., Any] | None = getattr(import_module(f"salt.serializers.{module}"), fun, None)
@@ -190,8 +190,6 @@ class Serializers(ByName):
 
 
 def _shim(module: str) -> ModuleType | None:
-    from saltern.compat.imports import shimmed
-
     try:
         return shimmed(f"salt.utils.{module}", ("*",))
     except ImportError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from saltern.compat.external_pillar import SOURCES, external
 from saltern.compat.pillars.ports import Asked
 from saltern.language.diagnostics import Diagnostic, PillarError
 from saltern.language.merge import merge
+from saltern.language.source import Mark
 
 if TYPE_CHECKING:
     from saltern.compat.library import Library
@@ -25,18 +26,28 @@ def ext_pillar(
     asked: Asked,
     strategy: str = "smart",
     merge_lists: bool = False,
+    place: Callable[[int], Mark | None] = lambda _: None,
 ) -> dict[str, object]:
-    """``entries`` are the items of the option, ``{name: arguments}``; ``asked`` is for which machine. Raises
-    ``PillarError``."""
-    for entry in entries:
-        if not isinstance(entry, Mapping) or len(entry) != 1:
-            raise _wrong("ext_pillar needs a list of '{name: arguments}'", f"got {entry!r:.80}")
-        ((name, given),) = entry.items()
-        more = _asked(library, str(name), given, replace(asked, pillar=pillar))
+    """``entries`` are the items of the option, ``{name: arguments}``; ``asked`` is for which machine;
+    ``place`` is where the configuration has an entry. Raises ``PillarError``."""
+    for index, entry in enumerate(entries):
+        try:
+            more = _entry(library, entry, replace(asked, pillar=pillar))
+        except PillarError as problem:
+            where = place(index)
+            found = (one if one.where else replace(one, where=where) for one in problem.diagnostics)
+            raise PillarError(*found) from None
         merged = merge(pillar, more, strategy=strategy, merge_lists=merge_lists)
         assert isinstance(merged, dict)
         pillar = merged
     return pillar
+
+
+def _entry(library: Library, entry: object, asked: Asked) -> Mapping[Any, Any]:
+    if not isinstance(entry, Mapping) or len(entry) != 1:
+        raise _wrong("ext_pillar needs a list of '{name: arguments}'", f"got {type(entry).__name__}")
+    ((name, given),) = entry.items()
+    return _asked(library, str(name), given, asked)
 
 
 def _asked(library: Library, name: str, given: object, asked: Asked) -> Mapping[Any, Any]:

@@ -22,6 +22,7 @@ KINDS: dict[str, str] = {
     "pillar": "pillar",
     "tops": "tops",
     "runners": "runners",
+    "returners": "returners",
 }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from saltern.compat.adapt import SaltFunction
+from saltern.language.diagnostics import SalternError
 from saltern.language.source import Mark, Path
 
 if TYPE_CHECKING:
@@ -74,7 +75,6 @@ def _asked(library: Library, name: str, given: object, minion_id: str) -> Tops:
 
 def _printed(library: Library, command: str, minion_id: str) -> object:
     """What the command prints about this machine, as data."""
-    from saltern.language.diagnostics import SalternError
     from saltern.render.yaml import parse
 
     try:

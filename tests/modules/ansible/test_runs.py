@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -205,18 +206,21 @@ def test_an_ansible_that_is_interrupted_is_a_failure_that_says_so(plays: Plays, 
         f"    - {{name: quick, debug: {{msg: x}}}}\n    - {{name: slow, shell: 'touch {flag}; sleep 4000'}}\n"
     )
 
+    pids: list[int] = []
+
     def interrupt() -> None:
         while not flag.exists():
             time.sleep(0.05)
-        found = subprocess.run(
-            ["pgrep", "-f", f"ansible-playbook.*{plays.base}/play.yml"], capture_output=True, text=True
-        )
-        os.kill(min(map(int, found.stdout.split())), number)
+        command = ["pgrep", "--oldest", "-f", f"ansible-playbook.*{plays.base}/play.yml"]
+        pids.append(int(subprocess.run(command, capture_output=True, text=True).stdout))
+        os.kill(pids[0], number)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
     result = plays.run(text, forks=1)
     thread.join()
+    with suppress(ProcessLookupError):
+        os.killpg(pids[0], signal.SIGKILL)  # one that is killed leaves its tasks behind
     assert result.outcome is Outcome.FAILED
     assert plays["localhost: quick"].outcome is Outcome.OK
     assert plays["localhost: slow"].outcome is Outcome.FAILED

@@ -118,19 +118,28 @@ def test_clean_removes_what_lies_at_the_top_of_the_archive_and_no_more(desk: Des
     desk.put("to/app/old")
     desk.put("to/other")
     result = desk.change(extracted, desk.at("to"), source=source, clean=True)
-    assert result.changes["removed"] == ["app"]
+    assert result.changes["removed"] == [desk.at("to/app")]
     assert not os.path.exists(desk.at("to/app/old"))
     assert os.path.exists(desk.at("to/other"))
     os.unlink(desk.at("to/app/README"))
     result = desk.change(extracted, desk.at("to"), source=source, clean_parent=True)
-    assert result.changes["removed"] == ["app", "other"]
+    assert result.changes["removed"] == [desk.at("to/app"), desk.at("to/other")]
+
+
+def test_owners_outside_of_the_directory_are_refused_before_anything_is_unpacked(desk: Desk) -> None:
+    source = tar(desk.at("a.tgz"), FILES)
+    args = {"source": source, "user": "root", "enforce_ownership_on": desk.at("elsewhere")}
+    assert "must name a path in" in desk.refusal(extracted, desk.at("to"), **args)
+    assert "to" not in desk.names()
 
 
 def test_a_file_in_the_way_is_replaced_only_by_force(desk: Desk) -> None:
     source = tar(desk.at("a.tgz"), FILES)
     os.makedirs(desk.at("to/app/README"))
     assert "force" in desk.refusal(extracted, desk.at("to"), source=source)
-    desk.change(extracted, desk.at("to"), source=source, force=True)
+    result = desk.change(extracted, desk.at("to"), source=source, force=True)
+    removed = result.changes["removed"]
+    assert isinstance(removed, list) and len(removed) == 1
 
 
 @pytest.mark.skipif(not ROOT, reason="needs root")

@@ -195,6 +195,20 @@ def test_a_stateful_command_tells_what_it_did(
     assert {key: value for key, value in result.changes.items() if key in told} == told
 
 
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("echo a; echo; echo b; echo changed=yes", "a\n\nb"),
+        ("echo changed=yes", ""),
+        ("printf '{\\n\"changed\": true}\\n'", ""),
+        ("echo log; echo '{\"changed\": true}'", "log"),
+        ("printf 'a\\nchanged=yes\\n\\n'", "a"),
+    ],
+)
+def test_what_a_stateful_command_says_of_itself_is_no_output(ctx: Context, command: str, shown: str) -> None:
+    assert cmd.run(ctx, command, stateful=True).changes["stdout"] == shown
+
+
 def test_a_stateful_command_that_fails_is_a_failure_whatever_it_says(ctx: Context) -> None:
     assert cmd.run(ctx, "echo changed=yes; exit 2", stateful=True).outcome is Outcome.FAILED
 

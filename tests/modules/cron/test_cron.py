@@ -116,7 +116,6 @@ def test_a_file_is_the_whole_crontab(bench: Bench, host: Crontabs) -> None:
     ("args", "words"),
     [
         ({"special": "@never"}, "special cannot be '@never'"),
-        ({"special": "@daily", "hour": 1}, "special excludes minute"),
         ({"minute": "1 2"}, "minute cannot be '1 2'"),
         ({"user": "nobody-there"}, "unknown"),
         ({"user": "-r"}, "cannot be the name of a user"),
@@ -186,3 +185,24 @@ def test_the_real_program_keeps_what_was_set(tmp_path: Path, real: str) -> None:
     bench.change("env_present", "MAILTO", value='""', user=real)
     bench.change("absent", "it", user=real)
     bench.change("env_absent", "MAILTO", user=real)
+
+
+def test_special_times_make_the_five_fields_meaningless(bench: Bench, host: Crontabs) -> None:
+    done = bench.change("present", "nightly", special="@daily", hour=1, month="*")
+    assert done.warnings == ("special is given, so hour has no effect",)
+    assert "@daily nightly" in host.kept["root"]
+
+
+def test_a_job_at_special_times_is_removed_by_its_command(bench: Bench, host: Crontabs) -> None:
+    bench.change("present", "nightly", special="@daily", identifier="one")
+    bench.same("absent", "nightly", special="@hourly", identifier="two")
+    bench.change("absent", "nightly", special="@daily", identifier="two")
+    assert "nightly" not in host.kept["root"]
+
+
+@pytest.mark.parametrize("value", ["", None, '""'])
+def test_a_variable_may_be_empty(bench: Bench, host: Crontabs, value: str | None) -> None:
+    bench.change("env_present", "MAILTO", value=value)
+    assert host.kept["root"] == f'{MARKER}\nMAILTO=""\n'
+    bench.same("env_present", "MAILTO", value=value)
+    bench.change("env_absent", "MAILTO")

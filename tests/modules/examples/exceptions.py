@@ -107,6 +107,7 @@ ELSEWHERE: dict[str, tuple[bool | None, str, str]] = {
     "selinux.port_policy_present": (None, "would be given", POLICY),
     "service.masked": (False, "cannot be masked", "needs a machine that systemd booted"),
     "service.unmasked": (False, "cannot be masked", "needs a machine that systemd booted"),
+    "system.transaction": (False, "no snapshot that boots", "needs a disk; tests/barriers has one"),
     "terraform": (None, "no directory is at", ENGINE),
 }
 

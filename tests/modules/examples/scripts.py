@@ -96,6 +96,8 @@ SCRIPTS: dict[str, str] = {
     "states.file.not_cached": serve("/srv/downloads")
     + "\nsaltern single file.cached http://localhost:8000/tool-1.2.tar.gz skip_verify=true",
     "states.file.patch": "diff -u /srv/app/list.txt /srv/app/other.txt >/srv/salt/web/list.patch || true",
+    "states.file.retention_schedule": "mkdir -p /var/backups/db\n"
+    + "touch /var/backups/db/db_2026010{1,2,3,4,5,6,7}T020000.sql",
     "states.file.tidied": "touch -d '2 months ago' /var/log/app/app.log",
     "states.gem": serve("/srv/downloads"),
     "states.gem.sources_add": "gem sources -q --remove http://localhost:8000/gems/",

@@ -19,6 +19,7 @@ from saltern.modules.states.file.decode import decode
 from saltern.modules.states.file.mknod import mknod
 from saltern.modules.states.file.patch import patch
 from saltern.modules.states.file.pruned import pruned
+from saltern.modules.states.file.retention import retention_schedule
 from saltern.modules.states.file.serialize import serialize
 from saltern.modules.states.file.tidied import tidied
 
@@ -129,6 +130,61 @@ def test_tidying_removes_by_name_age_and_size(desk: Desk) -> None:
     assert desk.names() == ["d", "d/keep", "d/new.log"]
     assert "no such directory" in desk.refusal(tidied, desk.at("none"))
     assert "no size" in desk.refusal(tidied, desk.at("d"), size="large")
+
+
+DAILY = [f"db_2025-12-{day:02}.sql" for day in (29, 30, 31)] + [
+    f"db_2026-01-{day:02}.sql" for day in (1, 2, 5)
+]
+
+
+@pytest.mark.parametrize(
+    ("retain", "stays"),
+    [
+        ({"most_recent": 2}, [DAILY[4], DAILY[5]]),
+        ({"first_of_month": 1}, [DAILY[3]]),
+        ({"first_of_month": "all"}, [DAILY[0], DAILY[3]]),
+        ({"first_of_year": 2, "most_recent": 1}, [DAILY[0], DAILY[3], DAILY[5]]),
+        ({"first_of_week": 1}, [DAILY[0], DAILY[5]]),
+        ({"first_of_day": 3}, DAILY[3:]),
+        ({"first_of_hour": 1}, [DAILY[5]]),
+        ({"most_recent": 0}, []),
+    ],
+)
+def test_of_many_backups_those_that_a_rule_names_stay(
+    desk: Desk, retain: dict[str, object], stays: list[str]
+) -> None:
+    for name in (*DAILY, "readme"):
+        desk.put(f"b/{name}")
+    args = {"retain": retain, "strptime_format": "db_%Y-%m-%d.sql"}
+    result = desk.change(retention_schedule, desk.at("b"), **args)
+    gone = sorted(set(DAILY) - set(stays), reverse=True)
+    assert result.changes == {"retained": stays[::-1], "deleted": gone, "ignored": ["readme"]}
+    assert desk.names() == ["b", *(f"b/{name}" for name in (*stays, "readme"))]
+    if retain != {"first_of_week": 1}:
+        desk.same(retention_schedule, desk.at("b"), **args)
+
+
+def test_backups_without_a_time_in_their_names_go_by_their_last_change(desk: Desk) -> None:
+    for day, name in enumerate(["old/x", "middle", "new"]):
+        desk.put(f"b/{name}")
+        os.utime(desk.at(f"b/{name.partition('/')[0]}"), (0, 1_700_000_000 + 86400 * day))
+    result = desk.change(retention_schedule, desk.at("b"), retain={"most_recent": 1}, timezone="Asia/Tokyo")
+    assert result.changes["deleted"] == ["old", "middle"]
+    assert desk.names() == ["b", "b/new"]
+
+
+def test_a_schedule_that_is_wrong_removes_nothing(desk: Desk) -> None:
+    desk.put("b/x")
+    for retain, said in [
+        ({"most_recnt": 1}, "did you mean 'most_recent'?"),
+        ({}, "retain names no rule"),
+        ({"first_of_day": "many"}, "needs a number or 'all'"),
+    ]:
+        assert said in desk.refusal(retention_schedule, desk.at("b"), retain=retain)
+    refused = desk.refusal(retention_schedule, desk.at("b"), retain={"most_recent": 0}, timezone="Mars/Base")
+    assert "no time zone is called 'Mars/Base'" in refused
+    assert "no such directory" in desk.refusal(retention_schedule, desk.at("none"), retain={"most_recent": 1})
+    assert desk.names() == ["b", "b/x"]
 
 
 def test_empty_directories_are_pruned(desk: Desk) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from saltern.modules.api.params import BadArgument
+from saltern.render.filters import resolve
 
 Call = Callable[..., object]
 
@@ -126,3 +127,12 @@ def test_a_user_and_an_error_that_is_none(salt: Call, server: str) -> None:
 def test_what_is_not_supported_is_not_passed_over(salt: Call, word: str) -> None:
     with pytest.raises(BadArgument):
         salt("http.query", "http://127.0.0.1:9/", **{word: True})
+
+
+def test_a_test_asks_another_url_or_none(salt: Call, server: str) -> None:
+    assert salt("http.query", "http://127.0.0.1:9/", test=True) == {}
+    answer: Any = salt("http.query", "http://127.0.0.1:9/", test=True, test_url=server)
+    assert answer["test"] is True and "error" not in answer
+    query = resolve("http_query")
+    assert query("http://127.0.0.1:9/", test=True) == {}
+    assert "error" not in query("http://127.0.0.1:9/", test=True, test_url=server, backend="tornado")

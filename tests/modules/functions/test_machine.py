@@ -162,6 +162,7 @@ def test_states_tell_of_themselves(salt: Call) -> None:
     assert isinstance(told, dict) and told["timezone.system"].startswith("Set the time zone")
     assert salt("sys.list_renderers", "j[is]*") == ["jinja", "json"]
     assert salt("sys.list_runners") == []
+    assert salt("sys.list_returners") == []
 
 
 def test_a_refresh_is_passed_on_once(make_context: MakeContext) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from saltern import __version__
+from saltern.config.settings import Settings
+from saltern.engine.session import Session
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
 from saltern.system.clock import FakeClock
@@ -40,7 +42,9 @@ Call = Callable[..., object]
         ("test.try", ("test.exception",), {}, ""),
         ("test.conf_test", (), {}, "unconfigured"),
         ("test.not_loaded", (), {}, []),
-        ("test.provider", ("cmd",), {}, "cmd"),
+        ("test.provider", ("cmd",), {}, "cmdmod"),
+        ("test.provider", ("test",), {}, "test"),
+        ("test.provider", ("nothing",), {}, ""),
         ("test.assertion", (True,), {}, None),
         ("random.get_str", (10,), {"chars": "a"}, "aaaaaaaaaa"),
         ("random.rand_int", (3, 3), {}, 3),
@@ -89,7 +93,7 @@ Call = Callable[..., object]
         ("data.get", ("x",), {}, None),
         ("log.info", ("said",), {}, True),
         ("sys.list_modules", ("te*",), {}, ["temp", "test"]),
-        ("sys.list_functions", ("test.p*",), {}, ["test.ping", "test.provider"]),
+        ("sys.list_functions", ("test.p*",), {}, ["test.ping", "test.provider", "test.providers"]),
         ("sys.reload_modules", (), {}, True),
         ("timezone.get_offset", (), {}, "+0000"),
         ("ini.get_option", ("/no/such/file", "a", "b"), {}, None),
@@ -261,3 +265,35 @@ def test_sections_and_options_are_read(salt: Call, tmp_path: Path) -> None:
     assert salt("ini.get_option", str(file), "a", "c") is None
     assert salt("ini.get_section", str(file), "a") == {"b": "1 = 2"}
     assert salt("ini.get_ini", str(file)) == {"": {"top": "0"}, "a": {"b": "1 = 2"}, "e": {}}
+
+
+@pytest.mark.parametrize(
+    ("named", "family", "file"),
+    [
+        ("systemd", "Debian", "systemd_service"),
+        ("sysv", "Debian", "debian_service"),
+        ("sysv", "RedHat", "rh_service"),
+        ("sysv", "Slackware", "service"),
+        ("openrc", "Alpine", "gentoo_service"),
+    ],
+)
+def test_the_provider_of_services_has_the_name_of_salts_file(named: str, family: str, file: str) -> None:
+    settings = Settings(id="here", grains={"os_family": family}, extra={"providers": {"service": named}})
+    assert Session(settings).salt["test.provider"]("service") == file
+
+
+def test_providers_are_listed_with_their_modules(salt: Call) -> None:
+    found = salt("test.providers")
+    assert isinstance(found, dict) and (found["useradd"], found["test"]) == ("user", "test")
+
+
+@pytest.mark.parametrize(
+    ("program", "files"), [("apt-get", ["aptpkg", "dpkg_lowpkg"]), ("dnf", ["yumpkg", "rpm_lowpkg"])]
+)
+def test_the_provider_of_packages_is_that_of_the_manager(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, files: list[str]
+) -> None:
+    (tmp_path / program).touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    salt = Session(Settings(id="here")).salt
+    assert [salt["test.provider"](one) for one in ("pkg", "lowpkg")] == files

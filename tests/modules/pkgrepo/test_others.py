@@ -39,6 +39,7 @@ def test_a_repository_of_dnf_is_a_section_in_a_file_of_its_name(tmp_path: Path, 
         baseurl="https://x.example/$releasever",
         gpgcheck=True,
         priority=9,
+        comments=["not a value"],
     )
     assert done.changes == {"repo": "acme"}
     assert (place / "acme.repo").read_text() == (

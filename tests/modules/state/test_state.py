@@ -151,3 +151,43 @@ def test_a_run_that_cannot_compile_says_so(tmp_path: Path) -> None:
     bare = Session(Settings(id="here", cachedir=str(tmp_path)))
     with pytest.raises(BadArgument, match="command line"):
         bare.salt["state.show_top"]()
+
+
+def test_what_is_in_no_file_is_applied(session: Session) -> None:
+    salt = session.salt
+    text = "#!jinja|yaml\n{{ pillar['word'] }}:\n  test.nop: []\n"
+    done = salt["state.template_str"](text, pillar={"word": "given"})
+    assert isinstance(done, dict) and list(done) == ["test_|-given_|-given_|-nop"]
+    high = {"made": {"test": ["succeed_with_changes", {"name": "x"}]}}
+    tag = "test_|-made_|-x_|-succeed_with_changes"
+    assert [salt["state.high"](high, test=test)[tag]["result"] for test in (True, False)] == [None, True]  # type: ignore[index]
+    assert isinstance(salt["state.template_str"]("a: {b: {"), list)
+    assert isinstance(salt["state.high"]({"a": {"test": ["nop", {"require": ["b"]}]}}), list)
+
+
+def test_a_chunk_of_low_data_gives_its_own_return(session: Session) -> None:
+    done = session.salt["state.low"]({"state": "test", "fun": "nop", "name": "x"})
+    assert isinstance(done, dict) and (done["name"], done["result"]) == ("x", True)
+    with pytest.raises(BadArgument, match="low data needs fun, name"):
+        session.salt["state.low"]({"state": "test"})
+
+
+def test_another_top_file_is_applied(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "tree" / "other.sls").write_text("base:\n  '*': [lib]\n")
+    done = session.salt["state.top"]("other.sls")
+    assert isinstance(done, dict) and [one["__id__"] for one in done.values()] == ["base"]
+
+
+def test_an_argument_that_salt_lets_pass_does_not_stop_one_state(session: Session, tmp_path: Path) -> None:
+    path = str(tmp_path / "made")
+    done = session.salt["state.single"]("file.managed", path, contents="x", flavour="sweet")
+    assert isinstance(done, dict) and next(iter(done.values()))["result"] is True
+    assert isinstance(session.salt["state.single"]("file.nothing", path), list)
+
+
+def test_one_state_is_applied_with_values_of_the_pillar(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "made"
+    session.salt["state.single"](
+        "file.managed", str(path), contents_pillar="a:b", pillar={"a": {"b": "told"}}
+    )
+    assert path.read_text() == "told\n"

@@ -11,6 +11,8 @@ import shlex
 import subprocess
 from collections.abc import Callable
 
+import msgspec
+
 from saltern.compat.pillars.ports import Asked, SourceError
 
 LIMIT = 60.0  # seconds
@@ -24,8 +26,6 @@ def read_yaml(text: str) -> object:
 
 
 def read_json(text: str) -> object:
-    import msgspec
-
     return msgspec.json.decode(text)
 
 

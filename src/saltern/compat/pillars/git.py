@@ -34,9 +34,12 @@ class Entry(Struct, frozen=True, kw_only=True):
 def git(asked: Asked, given: object) -> object:
     """``BRANCH URL``, or ``{BRANCH URL: [{root: …}, {env: …}, {mountpoint: …}]}``. Those of one environment
     see each other; one with a mount point is only there for the others."""
-    roots = GitRoots(asked.cache, max_age=float(asked.opts.get("git_update_interval", 60)))
+    age = float(asked.opts.get("git_update_interval", 60))
+    roots = GitRoots(asked.cache, max_age=age, commits=asked.commits)
     entries = [_entry(one, asked) for one in (given if isinstance(given, list) else [given])]
     found = [(one, _root(one, roots)) for one in entries]
+    asked.warnings.extend(roots.warnings)
+    asked.commits.update(roots.commits)
     asked_env = asked.opts.get("pillarenv")
     shares = asked.opts.get("git_pillar_includes") is not False
     made: dict[str, object] = {}

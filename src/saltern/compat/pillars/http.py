@@ -7,15 +7,14 @@ import ssl
 import urllib.request
 from collections.abc import Callable
 from typing import Any
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import quote
 
 from saltern.compat.pillars.commands import MOST, read_json, read_yaml
 from saltern.compat.pillars.ports import Asked, SourceError, look_up, words_of
 from saltern.language import secrets
 from saltern.language.mask import mask
-
-LIMIT = 30.0  # seconds
+from saltern.system.web_answer import NoAnswer, answer
 
 
 def http_json(asked: Asked, given: object) -> object:
@@ -42,13 +41,14 @@ def _asked(asked: Asked, given: object, read: Callable[[str], object]) -> object
     request = urllib.request.Request(url, headers=_headers(words))
     context = ssl._create_unverified_context() if words.get("verify_ssl") is False else None
     try:
-        with urllib.request.urlopen(request, timeout=LIMIT, context=context) as answer:
-            return read(answer.read(MOST).decode())
+        return read(answer(request, context, most=MOST).decode())
     except HTTPError as problem:
         problem.close()
         raise SourceError(f"{mask(url)} answered with {problem.code}") from None
-    except (URLError, TimeoutError) as problem:
-        raise SourceError(f"{mask(url)} cannot be reached: {getattr(problem, 'reason', problem)}") from None
+    except NoAnswer as problem:
+        raise SourceError(f"{mask(url)}: {problem}") from None
+    except UnicodeDecodeError:
+        raise SourceError(f"{mask(url)} did not answer with a text in UTF-8") from None
 
 
 def _headers(words: dict[str, Any]) -> dict[str, str]:

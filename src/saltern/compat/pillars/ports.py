@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
+
+from saltern.language.diagnostics import Diagnostic
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -13,7 +15,8 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     ``pillar`` is what files and earlier sources gave; ``template`` renders a Jinja template of a path with
     values; ``data`` renders a text by the renderers it names; ``compiled`` compiles pillar roots;
-    ``groups`` says whether the machine is in a node group; ``cache`` is a directory for files.
+    ``groups`` says whether the machine is in a node group; ``cache`` is a directory for files. ``warnings``
+    and ``commits``, of repositories by their addresses, are filled meanwhile; a commit that is known counts.
     """
 
     id: str
@@ -25,6 +28,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     compiled: Callable[[Mapping[str, list[str]]], dict[str, object]]
     groups: Callable[[str], bool]
     cache: str = ""
+    warnings: list[Diagnostic] = field(default_factory=list)
+    commits: dict[str, str] = field(default_factory=dict)
 
 
 class SourceError(Exception):

@@ -9,7 +9,7 @@ Arguments of Salt that have no effect here are known by name, and reported as th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from saltern.language.chunk import Chunk
@@ -77,14 +77,22 @@ class _Judge:
             if isinstance(name, str) and (name.startswith("__") or _is_displaced_target(chunk, name)):
                 continue
             if known.takes_anything:
-                self._slip_of_a_keyword(chunk, name)
+                self._slip_among_data(chunk, known, name)
             else:
                 self._unknown(chunk, known, str(name))
 
-    def _slip_of_a_keyword(self, chunk: Chunk, name: object) -> None:
-        if (word := _meant(name)) and word not in chunk.args:
+    def _slip_among_data(self, chunk: Chunk, known: Schema, name: object) -> None:
+        """A function that takes any argument takes the slip of a keyword or of its own arguments, too."""
+        from saltern.modules.api.salt_arguments import effect_of_ignoring
+
+        if (effect := effect_of_ignoring(known.key, str(name))) is not None:
+            self._ignored(chunk, str(name), effect)
+        elif (word := _meant(name)) and word not in chunk.args:
             what = f"{chunk.function} gets an argument {name!r}; did you mean {word!r}?"
             self._found.warn("argument-suspicious", what, where=chunk.mark(str(name)))
+        elif word := _near_argument(known, str(name), chunk.args):
+            what = f"{chunk.function}: no argument is called {name!r}; did you mean {word!r}?"
+            self.report("argument-unknown", what, where=chunk.mark(str(name)))
 
     def _unknown(self, chunk: Chunk, known: Schema, name: str) -> None:
         from saltern.modules.api.salt_arguments import (
@@ -168,3 +176,18 @@ def _meant(name: object) -> str:
         near = get_close_matches(str(name), _SLIPS, n=1, cutoff=0.87)
         _asked[name] = near[0] if near else ""
     return _asked[name]
+
+
+def _near_argument(known: Schema, name: str, given: Mapping[str, object]) -> str:
+    """The argument of the function that is not given and that a name is near, unless the name has a use."""
+    if len(name) < 3 or not known.params:
+        return ""
+    from difflib import get_close_matches
+
+    from saltern.modules.api.salt_arguments import FURTHER
+
+    if name in FURTHER.get(known.key, ()):
+        return ""
+    free = [one for one in known.params if one not in given]
+    near = get_close_matches(name, free, n=1, cutoff=CLOSE)
+    return near[0] if near else ""

@@ -99,7 +99,13 @@ class States(Protocol):
         """Salt's dictionary of what came of it."""
 
     def single(
-        self, fun: str, name: str, args: Mapping[str, object], *, test: bool | None = None
+        self,
+        fun: str,
+        name: str,
+        args: Mapping[str, object],
+        options: Mapping[str, object],
+        *,
+        test: bool | None = None,
     ) -> dict[str, dict[str, object]]: ...
 
 

@@ -8,7 +8,6 @@ group has an ``Args:`` of its own, which is read as if it stood in that of the f
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import reduce
@@ -65,6 +64,8 @@ def documented_with(doc: str, group: Group | None) -> str:
     head, args, rest = doc.partition(_ARGS)
     if not args:
         return f"{doc.rstrip()}\n{_ARGS}{rows}\n{_MARGIN}"
+    import re
+
     end = re.search(_END, rest)
     at = end.start() if end else len(rest)
     return f"{head}{args}{rest[:at]}\n{rows}{rest[at:]}"

@@ -20,7 +20,7 @@ class RemoteCall(Struct, frozen=True, kw_only=True):
 
     ``wait``: seconds for which systems that are away are waited for; ``timeout``: within which a system must
     take the job. ``subset``: only so many of the systems, chosen at random. ``states``: the answer is that of
-    states.
+    states. ``returners``: what each system calls with its return.
     """
 
     function: str
@@ -36,12 +36,14 @@ class RemoteCall(Struct, frozen=True, kw_only=True):
     wait: float = 0.0
     timeout: float = 0.0
     states: bool = False
+    returners: Sequence[str] = ()
 
 
 class SystemReturn(Struct, frozen=True, kw_only=True):
     """What one system answered. ``value`` is Salt's return; ``steps`` are its states, if it ran some.
 
     ``why`` says what went wrong in place of an answer, or with it. ``is_away``: it was not there.
+    ``warnings`` are about what is no part of the job: its returners.
     """
 
     system: str
@@ -52,6 +54,7 @@ class SystemReturn(Struct, frozen=True, kw_only=True):
     why: str = ""
     is_away: bool = False
     steps: tuple[SubResult, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class RunnerReturn(Struct, frozen=True, kw_only=True):

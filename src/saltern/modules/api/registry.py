@@ -115,7 +115,9 @@ FUNCTIONS: tuple[str, ...] = (
     "data",
     "debconf",
     "defaults",
+    "dig",
     "disk",
+    "dnsutil",
     "docker",
     "environ",
     "event",
@@ -289,7 +291,8 @@ class Registry:
         """Every module of a kind, built in or added; not those of the last providers, which are hundreds."""
         added = {name for provider in (*self._before, self._plugins) for name in provider.names(kind)}
         own = {name for other, name in self._modules if other == kind and self._modules[other, name]}
-        return sorted(own | added | set(STATES if kind == "states" else FUNCTIONS))
+        built_in = {"states": set(STATES), "functions": set(FUNCTIONS)}
+        return sorted(own | added | built_in.get(kind, set()))
 
     def members(self, kind: str, name: str) -> list[str]:
         """Every function of a module, those of the last providers aside."""

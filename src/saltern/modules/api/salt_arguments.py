@@ -9,7 +9,16 @@ from collections.abc import Mapping
 
 from saltern.modules.api.salt_unsupported import NO_EFFECT, UNSUPPORTED
 
-__all__ = ["ALSO_READ", "DECISIVE", "MEANT", "NO_EFFECT", "REFUSED", "TAKES_ARGUMENTS_OF", "UNSUPPORTED"]
+__all__ = [
+    "ALSO_READ",
+    "DECISIVE",
+    "FURTHER",
+    "MEANT",
+    "NO_EFFECT",
+    "REFUSED",
+    "TAKES_ARGUMENTS_OF",
+    "UNSUPPORTED",
+]
 
 CLOSE = 0.8
 
@@ -59,6 +68,15 @@ MEANT: Mapping[str, Mapping[str, str]] = {
 ALSO_READ: Mapping[str, tuple[str, ...]] = {
     "git.config_set": ("global",),
     "git.config_unset": ("global",),
+}
+
+# Words with a use of their own that are near an argument, of functions that take any.
+_OF_NAMES = ("serialNumber", "SERIALNUMBER", "algorithm")
+FURTHER: Mapping[str, tuple[str, ...]] = {
+    "network.managed": ("addr", "hwaddress", "ipv6ipaddr", "ipv6ipaddrs", "iface_type", "macaddr"),
+    "pkgrepo.managed": ("gpgcakey", "localpkg_gpgcheck", "pkg_gpgcheck", "repo_gpgcheck"),
+    "x509.certificate_managed": _OF_NAMES,
+    "x509.csr_managed": _OF_NAMES,
 }
 
 # Functions that let pass what another one takes: those that remember it until a watched state changes, and

@@ -30,7 +30,7 @@ _ORCHESTRATION: Mapping[str, str] = dict.fromkeys(
     ("ssh", "roster"), "a system is a system, however it is reached"
 )
 _RETURNERS: Mapping[str, str] = dict.fromkeys(
-    ("ret", "ret_config", "ret_kwargs"), "no returner is called: the controller keeps every return"
+    ("ret_config", "ret_kwargs"), "a returner has the settings of the system that calls it"
 )
 _ENV: Mapping[str, str] = {"env": "an old name of saltenv, which Salt ignores, too"}
 _OLD_PIP: Mapping[str, str] = dict.fromkeys(
@@ -88,6 +88,11 @@ _SERVICE: Mapping[str, str] = {
     "timeout": _WINDOWS,
 }
 _FINGERPRINTS: Mapping[str, str] = {"fingerprint_hash_type": "every kind of fingerprint is recognized"}
+_KEY_FILE: Mapping[str, str] = {
+    **_WIN_RESET,
+    **dict.fromkeys(("file_encoding", "encoding_errors"), "what is written is no text in a language"),
+}
+_OLD_X509 = "unused in Salt, too"
 
 NO_EFFECT: Rows = {
     "cmd.call": {
@@ -177,6 +182,14 @@ NO_EFFECT: Rows = {
         "use_vt": _ALWAYS_PLAIN,
         "use_wheel": "wheels are always used",
     },
+    "x509.crl_managed": {**_KEY_FILE, "text": _OLD_X509},
+    "x509.pem_managed": _KEY_FILE,
+    "x509.private_key_managed": {**_KEY_FILE, **dict.fromkeys(("cipher", "verbose", "text"), _OLD_X509)},
+}
+
+_LABELS: Mapping[str, str] = {
+    "attrs": "what chattr sets stays as it is; use cmd.run with chattr",
+    "selinux": "the label is that of the directory's policy; use selinux.fcontext_policy_present",
 }
 
 UNSUPPORTED: Rows = {
@@ -193,9 +206,8 @@ UNSUPPORTED: Rows = {
         "pillarenv": "no image is built from states",
     },
     "file.managed": {
-        "attrs": "what chattr sets stays as it is; use cmd.run with chattr",
+        **_LABELS,
         "file_mode": "the mode stays as it is; give mode (Salt ignores it, too)",
-        "selinux": "the label is that of the directory's policy; use selinux.fcontext_policy_present",
     },
     "pip.installed": {
         "download": "packages are installed, not only downloaded",
@@ -212,8 +224,12 @@ UNSUPPORTED: Rows = {
     "pkg.purged": _MANAGER,
     "pkg.removed": _MANAGER,
     "pkg.uptodate": _MANAGER,
+    "pkgrepo.managed": {"comments": "no comment is written beside the repository"},
     "system.reboot": {
         "force_close": "programs are ended as the init system ends them",
         "message": "users are sent the machine's own message",
     },
+    "x509.crl_managed": _LABELS,
+    "x509.pem_managed": _LABELS,
+    "x509.private_key_managed": _LABELS,
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
+from saltern.language import merge as merging
 from saltern.language.ordered import like
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
@@ -93,13 +94,11 @@ def _places(ctx: Context, omitted: tuple[bool, ...]) -> list[Mapping[str, object
 
 def _merged(ctx: Context, key: str, strategy: str) -> Mapping[str, object]:
     """One key at the top, of all places merged into one."""
-    from saltern.language.merge import merge
-
     how = strategy if strategy == "overwrite" else "recurse"
     result: object = {}
     for place in reversed([*_places(ctx, (False,) * 4), DEFAULTS]):
         if key in place:
-            result = merge(result, {key: place[key]}, strategy=how)
+            result = merging.merge(result, {key: place[key]}, strategy=how)
     return result if isinstance(result, Mapping) else {}
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Salt's further keywords that change nothing of what is asked and answered here.
 UNUSED = frozenset(
-    {"backend", "opts", "stream", "hide_fields", "node", "test", "test_url", "port", "cookie_format"}
+    {"backend", "opts", "stream", "hide_fields", "node", "port", "cookie_format"}
     | {"streaming_callback", "header_callback", "handle"}
 )
 
@@ -55,6 +55,8 @@ def query(
     headers_out: str | None = None,
     decode_out: str | None = None,
     raise_error: bool = True,
+    test: bool = False,
+    test_url: str | None = None,
     **rest: object,
 ) -> dict[str, object]:
     """What a web server answers: ``body``, and on request ``status``, ``headers``, ``dict``, ``text``.
@@ -69,6 +71,7 @@ def query(
             JSON are written to.
         raise_error: False takes an answer with an error code for an answer like any other.
         auth: user and password as a list of two.
+        test, test_url: if ``test`` is True, ``test_url`` is asked instead; without it, none.
 
     Example:
         ```console
@@ -81,12 +84,17 @@ def query(
                 200
         ```
     """
+    from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.request import urlopen
 
     for name in rest:
         if name not in UNUSED:
             raise BadArgument(unknown_argument(name, ("method", "params", "data", "header_dict", "decode")))
+    if test:
+        if test_url is None:
+            return {}
+        url = test_url
     renderers = ((header_render, header_renderer), (data_render, data_renderer))
     from_file, body_given = (
         _rendered(ctx, _file(path), how, template_dict) if path else None
@@ -111,9 +119,10 @@ def query(
             said = body.decode("utf-8", "replace")
             why = f"HTTP {problem.code}: {problem.reason}"
             return {"body": said, "status": code, "error": why, **({"text": said} if text else {})}
-    except (OSError, ValueError) as problem:
-        return {"body": None, "error": str(problem)}
-    result: dict[str, object] = {"body": body.decode("utf-8", "replace") if decode_body else body}
+    except (OSError, ValueError, HTTPException) as problem:
+        return {"body": None, "error": str(problem) or type(problem).__name__}
+    result: dict[str, object] = {"test": True} if test else {}
+    result["body"] = body.decode("utf-8", "replace") if decode_body else body
     if status:
         result["status"] = code
     if headers:

@@ -82,7 +82,7 @@ def _files(ctx: Context, packages: tuple[str, ...]) -> tuple[dict[str, list[str]
     errors: list[str] = []
     for name in packages or tuple(chosen.listing()):
         try:
-            found |= chosen.files([name])
+            found |= chosen.contents.files([name])
         except PackageError as problem:
             errors.append(str(problem))
     return found, errors
@@ -112,7 +112,7 @@ def info(ctx: Context, *packages: str) -> dict[str, dict[str, str]]:
     chosen = manager(ctx)
     listing = chosen.listing()
     names = [name for name in packages or listing if name in listing]
-    return chosen.info(names) if names else {}
+    return chosen.contents.info(names) if names else {}
 
 
 @function

@@ -273,7 +273,22 @@ def _none(name: str, what: str) -> Function[..., list[str]]:
     return Function(body, name)
 
 
-list_returners = _none("list_returners", "returners")
+@function
+def list_returners(ctx: Context, /, *patterns: str) -> list[str]:
+    """The returners of the tree, from ``_returners``, or those whose name fits.
+
+    Args:
+        patterns: patterns for their names.
+
+    Example:
+        ```console
+        $ saltern call sys.list_returners 'file_*'
+        ```
+    """
+    names = known_to(ctx).names("returners")
+    return [name for name in names if not patterns or any(fnmatchcase(name, one) for one in patterns)]
+
+
 list_returner_functions = _none("list_returner_functions", "functions of returners")
 list_runners = _none("list_runners", "runners")
 list_runner_functions = _none("list_runner_functions", "functions of runners")

@@ -30,7 +30,11 @@ def get(uri: str, opts: Config) -> object:
     if found is None:
         return uri
     driver, key, config = found
-    value = driver.get(key, config, opts)
+    try:
+        value = driver.get(key, config, opts)
+    except SdbError as problem:
+        problem.uri = uri
+        raise
     secrets.add(value)
     return value
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from saltern.language import secrets
@@ -15,7 +16,9 @@ Config = Mapping[str, Any]
 
 
 class SdbError(Exception):
-    """A store that cannot be asked; the text holds no value of it."""
+    """A store that cannot be asked; the text holds no value of it. ``uri`` is the address that led there."""
+
+    uri = ""
 
 
 class Driver(Struct, frozen=True, kw_only=True):
@@ -91,8 +94,6 @@ def _sqlite3(key: str, config: Config, _opts: Config) -> object:
 
 def _put_sqlite3(key: str, value: object, config: Config, _opts: Config) -> object:
     """Into the table, which is made if there is none."""
-    import msgspec
-
     path, table = _database(config)
     usual = f"INSERT OR REPLACE INTO {table} (key, value) VALUES (:key, :value)"
     with _connected(path) as database:
@@ -131,8 +132,6 @@ def _connected(path: str) -> Iterator[Any]:
 
 
 def _unpacked(value: object) -> object:
-    import msgspec
-
     if not isinstance(value, bytes):
         return value
     try:
@@ -142,10 +141,14 @@ def _unpacked(value: object) -> object:
 
 
 def _vault(key: str, config: Config, opts: Config) -> object:
-    """``PATH?KEY``, or ``PATH/KEY``, of the server that the profile or ``vault`` describes."""
+    """``PATH?KEY``, or ``PATH/KEY``, of the server that the profile or ``vault`` describes; all values of
+    ``PATH/KEY`` where there is nothing at the path, as in Salt."""
     path, name = _vault_path(key)
     with _server(config, opts) as client:
-        return client.read(path).get(name)
+        found = client.find(path)
+        if found is None:
+            return None if "?" in key else client.find(key)
+        return found.get(name)
 
 
 def _put_vault(key: str, value: object, config: Config, opts: Config) -> object:
@@ -175,11 +178,11 @@ def _vault_path(key: str) -> tuple[str, str]:
 
 @contextmanager
 def _server(config: Config, opts: Config) -> Iterator[Any]:
-    from saltern.system.vault import Vault, VaultError
+    from saltern.system.vault import VaultError, client_of
 
     own = {word: value for word, value in config.items() if word not in ("driver", "path", "patch")}
     try:
-        client = Vault(own if own else opts.get("vault") or {})
+        client = client_of(own if own else opts.get("vault") or {})
         secrets.add(client.credentials)
         yield client
     except VaultError as problem:
@@ -187,20 +190,22 @@ def _server(config: Config, opts: Config) -> Iterator[Any]:
 
 
 def _keyring(key: str, config: Config, _opts: Config) -> object:
-    value: object = _ring().get_password(_service(config), key)
+    with _ring() as ring:
+        value: object = ring.get_password(_service(config), key)
     return value
 
 
 def _put_keyring(key: str, value: object, config: Config, _opts: Config) -> object:
-    _ring().set_password(_service(config), key, str(value))
+    with _ring() as ring:
+        ring.set_password(_service(config), key, str(value))
     return True
 
 
 def _delete_keyring(key: str, config: Config, _opts: Config) -> object:
-    ring = _ring()
-    known = ring.get_password(_service(config), key) is not None
-    if known:
-        ring.delete_password(_service(config), key)
+    with _ring() as ring:
+        known = ring.get_password(_service(config), key) is not None
+        if known:
+            ring.delete_password(_service(config), key)
     return known
 
 
@@ -208,12 +213,19 @@ def _service(config: Config) -> str:
     return str(config.get("service") or "salt")
 
 
-def _ring() -> Any:
+@contextmanager
+def _ring() -> Iterator[Any]:
+    """The key ring of this user; that it is locked, or not there, is a sentence."""
     try:
         import keyring
+        from keyring.errors import KeyringError
     except ImportError:
         raise SdbError("the driver 'keyring' needs the Python package keyring: pip install keyring") from None
-    return keyring
+    try:
+        yield keyring
+    except KeyringError as problem:
+        why = str(problem).partition(". ")[0] or type(problem).__name__
+        raise SdbError(f"the key ring of this user cannot be used: {why}") from None
 
 
 DRIVERS: dict[str, Driver] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import os
 import re
 from typing import TYPE_CHECKING
@@ -42,7 +43,6 @@ class Key(Struct, frozen=True, kw_only=True):
 
 def decoded(blob: str) -> bytes:
     import base64
-    import binascii
 
     try:
         return base64.b64decode(blob, validate=True)

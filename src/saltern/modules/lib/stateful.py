@@ -40,11 +40,14 @@ def as_reported(answer: Result, done: Done, *, test: bool = False) -> Result:
     outcome = answer.outcome
     if test and outcome is Outcome.OK and changed:
         outcome = Outcome.WOULD_CHANGE
+    changes = {**reported, **answer.changes}
+    if changes.get("stdout"):
+        changes["stdout"] = before_report(done.stdout)
     return replace(
         answer,
         outcome=outcome,
         comment=comment,
-        changes={**reported, **answer.changes} if changed else {},
+        changes=changes if changed else {},
         data={**reported, **answer.data},
     )
 
@@ -58,6 +61,11 @@ def parse(output: str) -> dict[str, object] | None:
         if (found := _json(text)) is not None:
             return found
     return _pairs(lines[-1])
+
+
+def before_report(output: str) -> str:
+    """The output but for the report: nothing if all of it is JSON, else all but the last line."""
+    return "" if _json(output) is not None else output.strip("\n").rpartition("\n")[0]
 
 
 def _json(text: str) -> dict[str, object] | None:

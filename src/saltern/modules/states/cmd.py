@@ -13,18 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from msgspec.structs import replace
-
-from saltern.language.diagnostics import did_you_mean
 from saltern.language.nature import Nature
-from saltern.language.result import LOOKED, Outcome, Result, failed, ok, would_change
-from saltern.modules.api.commands import Done, Options, environment, execute
+from saltern.language.result import Outcome, Result, ok, would_change
+from saltern.modules.api.commands import Options, environment, execute
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused, Variables, call_bound
 from saltern.modules.api.refused import Refused
+from saltern.modules.lib.command_answers import answer_of, rehearse, unchanged, unused
 from saltern.modules.lib.reboot_codes import asking, reboot_codes
-from saltern.modules.lib.stateful import as_reported, is_stateful, test_command
+from saltern.modules.lib.stateful import as_reported, is_stateful
 
 NATURE = Nature(
     repeat="once",
@@ -33,12 +31,6 @@ NATURE = Nature(
     advice="give it 'creates', 'unless' or 'onlyif', or let it be 'onchanges' of what it follows",
 )
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
-
-# Accepted for trees written for Salt; they mean nothing here.
-UNUSED = frozenset(
-    {"use_vt", "output_loglevel", "output_encoding", "binds", "password", "group", "python_shell"}
-    | {"raise_err", "log_callback", "ignore_retcode", "show_changes", "clean_env", "rstrip"}
-)
 
 
 @state(acts_always=True)
@@ -124,62 +116,12 @@ def run(
     if env is not None:
         environment(env)
     if ctx.test and not read_only:
-        return _rehearse(ctx, name, options, stateful)
+        return rehearse(ctx, name, options, stateful)
     done = execute(ctx, name, options)
-    answer = _answer(done, f'Command "{name}" run', hide=hide_output, warnings=_unused(rest))
+    answer = answer_of(done, f'Command "{name}" run', hide=hide_output, warnings=unused(rest))
     answer = asking(answer, done, codes) if codes else answer
     answer = as_reported(answer, done) if is_stateful(stateful) and not bg else answer
-    return _unchanged(ctx, answer, name) if read_only else answer
-
-
-def _unchanged(ctx: Context, answer: Result, name: str) -> Result:
-    """The answer of a command that changes nothing: its output is data, and no change."""
-    if not ctx.test:
-        return replace(answer, changes={})
-    if answer.outcome is Outcome.FAILED:
-        comment = f'Command "{name}" fails now; what it finds is known after apply'
-        return would_change(comment)
-    return replace(answer, changes={}, extra={**answer.extra, LOOKED: True})
-
-
-def _rehearse(ctx: Context, name: str, options: Options, stateful: object) -> Result:
-    if instead := test_command(stateful):
-        done = execute(ctx, instead, options)
-        return as_reported(_answer(done, f'Command "{instead}" run'), done, test=True)
-    changes: dict[str, object] = {} if is_stateful(stateful) else {"cmd": name}
-    return would_change(f'Command "{name}" would have been executed', changes)
-
-
-def _answer(done: Done, comment: str, *, hide: bool = False, warnings: tuple[str, ...] = ()) -> Result:
-    left = done.asdict()
-    if not done.started:  # nothing happened; the reason is all there is to report
-        raise Refused(f"{comment}: {done.stderr}")
-    if done.lost:
-        return replace(failed(f"indeterminate: {done.stderr}"), extra={"indeterminate": True})
-    if hide:
-        left |= {"stdout": "", "stderr": ""}
-    return Result(
-        outcome=Outcome(not done.retcode),
-        comment=comment,
-        changes=left,
-        data=dict(left),
-        warnings=warnings,
-        extra={"timed_out": True} if done.timed_out else {},
-    )
-
-
-def _unused(rest: Mapping[str, object]) -> tuple[str, ...]:
-    """Salt takes any argument here and forgets it; so do we, and say so."""
-    if not rest:
-        return ()
-    known = (*Options.__struct_fields__, "stateful", "hide_output", "source", "template")
-    meant = {"user": "did you mean 'runas'?", "args": "put them into the command"}
-    return tuple(
-        f"argument {name!r} has no effect here" + (f"; {hint}" if hint else "")
-        for name in rest
-        if name not in UNUSED
-        for hint in (meant.get(name) or did_you_mean(name, known),)
-    )
+    return unchanged(ctx, answer, name) if read_only else answer
 
 
 @state
@@ -288,12 +230,12 @@ def script(
         values={**(rest if template else {}), **_mapping(defaults), **_mapping(context)},
         env=saltenv or "",
     )
-    answer = _answer(
-        done, f"Command '{name}' run", hide=hide_output, warnings=() if template else _unused(rest)
+    answer = answer_of(
+        done, f"Command '{name}' run", hide=hide_output, warnings=() if template else unused(rest)
     )
     answer = asking(answer, done, codes) if codes else answer
     answer = as_reported(answer, done) if is_stateful(stateful) else answer
-    return _unchanged(ctx, answer, name) if read_only else answer
+    return unchanged(ctx, answer, name) if read_only else answer
 
 
 def _mapping(value: object) -> Mapping[str, object]:

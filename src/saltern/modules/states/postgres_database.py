@@ -13,7 +13,7 @@ from saltern.modules.lib.databases.postgres import stores
 from saltern.modules.lib.databases.postgres.client import Login, named
 from saltern.modules.lib.databases.postgres.login import MaintenanceArguments, reach
 from saltern.modules.lib.databases.postgres.owners import hand_over, of_others
-from saltern.modules.lib.databases.postgres.sight import Sight, removed, words
+from saltern.modules.lib.databases.postgres.sight import Sight, facts_of, removed, words
 from saltern.modules.lib.databases.postgres.stores import Database
 
 FIXED = ("encoding", "lc_collate", "lc_ctype")  # what no statement changes later
@@ -102,7 +102,7 @@ def present(
         ctx,
         differs,
         act,
-        facts=lambda: _facts(name, sight.last),
+        facts=lambda: facts_of(name, sight.last),
         words=words(f"Database {name}", sight.last is not None),
         warnings=sight.warnings,
     )
@@ -130,10 +130,6 @@ def _plain(text: str) -> str:
     return text.lower().replace("-", "").replace("_", "")
 
 
-def _facts(name: str, have: Database | None) -> Changes:
-    return have.facts() if have else {"name": name, "exists": False}
-
-
 @state(removes=True)
 def absent(
     ctx: Context,
@@ -159,5 +155,5 @@ def absent(
         sight,
         lambda: stores.drop_database(ctx, who, name),
         what=f"Database {name}",
-        facts=lambda have: _facts(name, have),
+        facts=lambda have: facts_of(name, have),
     )

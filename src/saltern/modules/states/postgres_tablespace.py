@@ -13,7 +13,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.postgres import stores
 from saltern.modules.lib.databases.postgres.client import named
 from saltern.modules.lib.databases.postgres.login import MaintenanceArguments, reach
-from saltern.modules.lib.databases.postgres.sight import Sight, removed, words
+from saltern.modules.lib.databases.postgres.sight import Sight, facts_of, removed, words
 from saltern.modules.lib.databases.postgres.stores import Tablespace
 
 
@@ -85,7 +85,7 @@ def present(
         ctx,
         differs,
         act,
-        facts=lambda: _facts(name, sight.last),
+        facts=lambda: facts_of(name, sight.last),
         words=words(f"Tablespace {name}", sight.last is not None),
         warnings=sight.warnings,
     )
@@ -97,10 +97,6 @@ def _set(have: Tablespace, key: str, value: str) -> bool:
         return now is not None and float(now) == float(value)
     except ValueError:
         return now == value
-
-
-def _facts(name: str, have: Tablespace | None) -> Changes:
-    return have.facts() if have else {"name": name, "exists": False}
 
 
 @state(removes=True)
@@ -128,5 +124,5 @@ def absent(
         sight,
         lambda: stores.drop_tablespace(ctx, who, name),
         what=f"Tablespace {name}",
-        facts=lambda have: _facts(name, have),
+        facts=lambda have: facts_of(name, have),
     )

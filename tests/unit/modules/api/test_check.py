@@ -16,6 +16,8 @@ from saltern.modules.api.check import check
 from saltern.modules.api.params import BadArgument, bind
 from saltern.modules.api.registry import Registry, schema
 from saltern.modules.api.salt_arguments import DECISIVE
+from saltern.modules.lib.x509.extensions import CERTIFICATE
+from saltern.modules.lib.x509.names import ALIASES, ATTRIBUTES
 
 
 def found(*chunks: Chunk, strict: bool = False) -> Diagnostics:
@@ -47,6 +49,70 @@ def test_words_of_the_engine_are_never_unknown() -> None:
 
 def test_a_function_that_takes_anything_has_no_unknown_arguments() -> None:
     assert not found(chunk("a", whatever=1))
+
+
+@pytest.mark.parametrize(
+    ("one", "told"),
+    [
+        (chunk("/k", state="x509", fun="private_key_managed", passfrase="x"), "'passphrase'"),
+        (chunk("/k", state="x509", fun="private_key_managed", modee="0600"), "'mode'"),
+        (chunk("/c", state="x509", fun="certificate_managed", days_vald=3), "'days_valid'"),
+        (chunk("r", state="pkgrepo", fun="managed", keyurl="http://x"), "'key_url'"),
+        (chunk("h", state="http", fun="query", metod="POST"), "'method'"),
+        (chunk("f", state="iptables", fun="append", chian="INPUT", table="nat"), "'chain'"),
+        (chunk("n", state="network", fun="managed", type="eth", gatway="x"), "'gateway'"),
+        (chunk("v", state="lvm", fun="lv_present", vgname="v", siz="1G"), "'size'"),
+    ],
+)
+def test_a_slip_of_an_argument_of_a_function_that_takes_anything_is_found(one: Chunk, told: str) -> None:
+    (error,) = found(one, strict=True).errors
+    assert error.code == "argument-unknown"
+    assert told in error.what
+    assert [problem.what for problem in found(one).warnings] == [error.what]
+
+
+REPOSITORY = (  # what files of dnf and zypper may have
+    *("autorefresh", "bandwidth", "cost", "countme", "deltarpm", "enablegroups", "exclude", "excludepkgs"),
+    *(
+        "failovermethod",
+        "fastestmirror",
+        "gpgcakey",
+        "includepkgs",
+        "ip_resolve",
+        "keepcache",
+        "keeppackages",
+    ),
+    *("localpkg_gpgcheck", "max_parallel_downloads", "metadata_expire", "minrate", "mirrorlist_expire"),
+    *(
+        "module_hotfixes",
+        "password",
+        "path",
+        "pkg_gpgcheck",
+        "priority",
+        "protect",
+        "proxy",
+        "proxy_username",
+    ),
+    *("repo_gpgcheck", "retries", "skip_if_unavailable", "sslcacert", "sslclientcert", "sslclientkey"),
+    *("sslverify", "throttle", "timeout", "type", "user_agent", "username", "zchunk"),
+)
+RULE = ("comment", "connstate", "destination", "dport", "dports", "jump", "match", "proto", "source", "sport")
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (chunk("r", state="pkgrepo", fun="managed"), REPOSITORY),
+        (chunk("i", state="iptables", fun="append", chain="INPUT"), RULE),
+        (chunk("i", state="nftables", fun="append", chain="input"), RULE),
+        (chunk("c", state="x509", fun="certificate_managed"), (*ATTRIBUTES, *ALIASES, *CERTIFICATE)),
+        (chunk("c", state="x509", fun="csr_managed", private_key="x"), (*ATTRIBUTES, *ALIASES, *CERTIFICATE)),
+        (chunk("h", state="http", fun="query"), ("data", "data_file", "header_dict", "params", "username")),
+    ],
+)
+def test_words_that_such_a_function_passes_on_are_no_slips(one: Chunk, words: tuple[str, ...]) -> None:
+    one.args.update(dict.fromkeys(words, "x"))
+    assert [problem.what for problem in found(one, strict=True).errors] == []
 
 
 def test_every_chunk_is_reported_not_only_the_first_of_its_kind() -> None:
@@ -112,6 +178,11 @@ def test_an_argument_of_salt_that_does_nothing_here_is_reported_with_its_effect(
     (warning,) = found(one, strict=True)
     assert (warning.code, warning.severity.value) == ("argument-unsupported", "warning")
     assert "not supported here and is ignored" in warning.what and "not verified" in warning.what
+
+
+def test_one_of_a_function_that_takes_anything_is_reported_too() -> None:
+    (warning,) = found(chunk("deb http://x ./", state="pkgrepo", fun="managed", comments=["a"])).warnings
+    assert (warning.code, "no comment is written" in warning.what) == ("argument-unsupported", True)
 
 
 def test_one_that_asks_for_nothing_is_not_reported() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pkgutil import iter_modules
 from types import ModuleType
 
 import pytest
@@ -119,3 +121,11 @@ def test_the_schema_is_read_once_and_leaves_out_what_the_engine_passes() -> None
     assert list(schema(shown).params) == ["size"]
     assert list(schema(told).params) == ["text"]
     assert schema(shown) is schema(shown)
+
+
+@pytest.mark.parametrize(("folder", "table"), [("states", STATES), ("functions", FUNCTIONS)])
+def test_every_module_that_is_shipped_can_be_called(folder: str, table: tuple[str, ...]) -> None:
+    package = import_module(f"saltern.modules.{folder}")
+    shipped = {found.name for found in iter_modules(package.__path__)}
+    assert shipped == set(table)
+    assert list(table) == sorted(table)

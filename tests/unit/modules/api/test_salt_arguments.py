@@ -80,7 +80,7 @@ def test_what_salt_lets_pass_does_not_fail_a_state(salt: dict[str, arguments.Sig
         for key, ours in arguments.states(REGISTRY)
         if key in salt and salt[key].open and not (ours.open or ours.lenient)
     ]
-    assert set(refusing) == set(arguments.STRICTER)
+    assert set(refusing) == arguments.STRICTER | arguments.REFUSED_BY_SALT
 
 
 def test_a_parameter_that_is_accepted_is_read() -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -77,7 +78,6 @@ def random(size: int = 32) -> str:
 
 def expr_match(line: Any, expr: Any) -> bool:
     """As a text, as a pattern, or as a regular expression for the whole."""
-    import re
     from fnmatch import fnmatchcase
 
     if line == expr:
@@ -98,7 +98,6 @@ def check_include_exclude(
 
 
 def _fits(text: str, pattern: str) -> bool:
-    import re
     from fnmatch import fnmatch
 
     if pattern.startswith("E@"):

@@ -22,7 +22,7 @@ def group_list(ctx: Context, /, **_: object) -> dict[str, list[str]]:
         $ saltern call pkg.group_list
         ```
     """
-    return choose.manager(ctx).groups()
+    return choose.manager(ctx).groups.all()
 
 
 @function

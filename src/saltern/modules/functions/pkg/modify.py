@@ -223,13 +223,13 @@ def unhold(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) ->
 def _turned(ctx: Context, name: str, pkgs: object, *, on: bool) -> dict[str, object]:
     manager = choose.manager(ctx)
     names = [one.name for one in _named(ctx, name, pkgs)]
-    before = manager.held()
+    before = manager.holds.held()
     left = [one for one in names if (one in before) != on]
-    if left and (why := manager.why_no_hold()):
+    if left and (why := manager.holds.why_not()):
         raise PackageError(why)
     if left:
-        manager.set_hold(left, on=on)
-    after = manager.held() if left else before
+        manager.holds.hold(left, on=on)
+    after = manager.holds.held() if left else before
     old, new = ("install", "hold") if on else ("hold", "install")
     return {
         one: {

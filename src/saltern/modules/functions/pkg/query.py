@@ -219,7 +219,7 @@ def info_installed(ctx: Context, /, *names: str, attr: str = "", **_: object) ->
     listing = manager.listing()
     if missing := [name for name in names if manager.plain_name(name) not in listing]:
         raise PackageError(f"not installed: {', '.join(missing)}")
-    found = manager.info(names or tuple(listing))
+    found = manager.contents.info(names or tuple(listing))
     wanted_keys = [key.strip() for key in attr.split(",") if key.strip()]
     if not wanted_keys:
         return found
@@ -290,7 +290,7 @@ def owner(ctx: Context, /, *paths: str, **_: object) -> str | dict[str, str]:
         ```
     """
     manager = choose.manager(ctx)
-    return _one_or_all(paths, {path: manager.owner(path) for path in paths})
+    return _one_or_all(paths, {path: manager.contents.owner(path) for path in paths})
 
 
 @function
@@ -316,7 +316,7 @@ def list_holds(ctx: Context, /, **_: object) -> list[str]:
         $ saltern call pkg.list_holds
         ```
     """
-    return sorted(choose.manager(ctx).held())
+    return sorted(choose.manager(ctx).holds.held())
 
 
 @function
@@ -337,13 +337,13 @@ def get_selections(
     """
     from fnmatch import fnmatchcase
 
-    from saltern.modules.lib.packages.apt import Apt
+    from saltern.modules.lib.packages.dpkg import Dpkg, selections
 
     manager = choose.manager(ctx)
-    if not isinstance(manager, Apt):
+    if not isinstance(manager, Dpkg):
         raise PackageError(f"{manager.name} has no selections; pkg.list_holds lists what is held")
     found = {
         word: [name for name in names if pattern is None or fnmatchcase(name, pattern)]
-        for word, names in manager.selections().items()
+        for word, names in selections(manager).items()
     }
     return {word: names for word, names in found.items() if names and state in (None, word)}

@@ -9,10 +9,11 @@ from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.state.asked import names, or_problems, states
 
-# ``**options``: saltenv, pillar and exclude; others of Salt's (queue, concurrent …) make no difference here.
+# ``**options``: saltenv, pillarenv, pillar and exclude; others of Salt's (queue, concurrent …) are accepted
+# and make no difference here.
 
 
-def _test(ctx: Context, test: bool | None) -> bool | None:
+def in_test_mode(ctx: Context, test: bool | None) -> bool | None:
     """A run that only tests does not do anything through a function either."""
     return True if ctx.test else test
 
@@ -32,7 +33,7 @@ def sls(ctx: Context, /, mods: object, test: bool | None = None, **options: obje
         ```
     """
     wanted = names(mods)
-    return or_problems(lambda: states(ctx).apply(wanted, options, test=_test(ctx, test)))
+    return or_problems(lambda: states(ctx).apply(wanted, options, test=in_test_mode(ctx, test)))
 
 
 @function
@@ -48,7 +49,7 @@ def highstate(ctx: Context, /, test: bool | None = None, **options: object) -> o
         $ saltern call state.highstate test=True
         ```
     """
-    return or_problems(lambda: states(ctx).apply((), options, test=_test(ctx, test)))
+    return or_problems(lambda: states(ctx).apply((), options, test=in_test_mode(ctx, test)))
 
 
 @function(name="apply")
@@ -100,7 +101,7 @@ def sls_id(ctx: Context, /, id_: str, mods: object, test: bool | None = None, **
         ```
     """
     wanted = names(mods)
-    return or_problems(lambda: states(ctx).apply(wanted, options, test=_test(ctx, test), id_=str(id_)))
+    return or_problems(lambda: states(ctx).apply(wanted, options, test=in_test_mode(ctx, test), id_=str(id_)))
 
 
 @function
@@ -121,7 +122,7 @@ def template(ctx: Context, /, tem: str, test: bool | None = None, **options: obj
     if path is None:
         raise BadArgument(f"there is no file {tem!r}")
     given = {**options, "template": path}
-    return or_problems(lambda: states(ctx).apply((), given, test=_test(ctx, test)))
+    return or_problems(lambda: states(ctx).apply((), given, test=in_test_mode(ctx, test)))
 
 
 @function
@@ -141,7 +142,7 @@ def single(
         name: its name.
         test: only say what would change.
         queue: there for Salt's sake.
-        kwargs: its arguments.
+        kwargs: its arguments; ``pillar`` and ``pillarenv`` are those of the run.
 
     Example:
         ```console
@@ -150,4 +151,7 @@ def single(
     """
     if "." not in str(fun):
         raise BadArgument(f"{fun!r} names no state; write MODULE.FUNCTION")
-    return or_problems(lambda: states(ctx).single(str(fun), str(name), kwargs, test=_test(ctx, test)))
+    options: dict[str, object] = {key: kwargs.pop(key) for key in ("pillar", "pillarenv") if key in kwargs}
+    return or_problems(
+        lambda: states(ctx).single(str(fun), str(name), kwargs, options, test=in_test_mode(ctx, test))
+    )

@@ -36,6 +36,7 @@ LAZY: dict[str, str] = {
         ),
         "work",
     ),
+    **dict.fromkeys(("provider", "providers"), "providers"),
     **dict.fromkeys(
         (
             "conf_test",
@@ -43,7 +44,6 @@ LAZY: dict[str, str] = {
             "module_report",
             "not_loaded",
             "opts_pkg",
-            "provider",
             "version",
             "versions",
             "versions_information",

@@ -118,20 +118,6 @@ def not_loaded(ctx: Context) -> list[str]:
 
 
 @function
-def provider(ctx: Context, module: str) -> str:
-    """The file that provides a module.
-
-    Example:
-        ```console
-        $ saltern call test.provider hosts
-        ```
-    """
-    from importlib.util import find_spec
-
-    return module if find_spec(f"saltern.modules.functions.{module}") else ""
-
-
-@function
 def module_report(ctx: Context) -> dict[str, list[str]]:
     """What functions and modules there are.
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import PLAIN_WORDS, has
+from saltern.system.snapshots import snapshots_state
 
 FLAGS = ("/run/reboot-required", "/run/reboot-needed")  # Debian and Ubuntu; SUSE
 PACKAGES = "/run/reboot-required.pkgs"
@@ -81,4 +82,16 @@ def _tool(ctx: Context) -> list[str]:
     return ["needs-restarting says so"] if said else []
 
 
-WITNESSES: tuple[Callable[[Context], list[str]], ...] = (_flags, old_kernel, _first_process, _tool)
+def waiting_snapshot(_ctx: Context) -> list[str]:
+    """A machine with transactional updates runs one snapshot, and the next boot takes another."""
+    booted, following = snapshots_state()
+    return [f"snapshot {following} waits for a boot"] if booted != following else []
+
+
+WITNESSES: tuple[Callable[[Context], list[str]], ...] = (
+    _flags,
+    old_kernel,
+    _first_process,
+    _tool,
+    waiting_snapshot,
+)

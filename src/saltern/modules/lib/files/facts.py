@@ -8,6 +8,7 @@ import stat
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.names import names_of
+from saltern.system import files
 from saltern.system.files import kind_of
 
 MOST_HASHED = 1 << 20  # bytes; the digest is a courtesy, and must not cost more than the state
@@ -21,6 +22,15 @@ def absolute(name: str) -> str:
     if not path.startswith("/"):
         raise Refused(f"Specified file {name} is not an absolute path")
     return path
+
+
+def existing_directory(name: str) -> tuple[str, os.stat_result]:
+    """The absolute path of a directory, or of a link to one, and its status. Raises if there is none."""
+    path = absolute(name)
+    found = files.look(path, follow=True)
+    if found is None or kind_of(found) != "directory":
+        raise Refused(f"{path}: there is no such directory")
+    return path, found
 
 
 def facts(

@@ -11,6 +11,7 @@ from msgspec import Struct
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import missing_program
 from saltern.modules.api.refused import Refused
+from saltern.system.process import NOT_FOUND
 from saltern.system.temporary import private_directory
 
 CLEAR_BEGIN, CLEAR_END = b"-----BEGIN PGP SIGNED MESSAGE-----", b"-----END PGP SIGNATURE-----"
@@ -136,8 +137,6 @@ def _inline(ctx: Context, how: Signing, path: str, data: bytes) -> tuple[bytes, 
 
 
 def _status(ctx: Context, argv: list[str]) -> list[str]:
-    from saltern.system.process import NOT_FOUND
-
     ran = ctx.host.run(argv, cwd="/", env={"LC_ALL": "C.UTF-8"})
     if ran.code == NOT_FOUND and not ran.pid:
         raise Refused(f"cannot verify a signature: {missing_program('gpg', 'it first')}")

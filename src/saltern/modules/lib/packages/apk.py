@@ -8,10 +8,13 @@ from functools import cmp_to_key
 
 from saltern.modules.lib.packages.model import (
     PLAIN,
-    Group,
+    Contents,
+    Groups,
+    Holds,
     How,
     Item,
     Listing,
+    NoGroups,
     Offer,
     Order,
     PackageError,
@@ -34,7 +37,6 @@ CANNOT = {
     "autoremove": "apk keeps no packages that nothing needs, so there is nothing to remove",
     "autopurge": "apk keeps no packages that nothing needs, so there is nothing to remove",
 }
-NO_GROUPS = "apk has no groups of packages; name a metapackage with pkg.installed instead"
 # A package of a tagged repository is listed as name@tag.
 STEP = re.compile(r"^\(\s*\d+/\d+\) (\w+) ([^\s@]+)\S* \(([^ )]+)(?: -> ([^)]+))?\)", re.MULTILINE)
 GONE = ("Purging", "Removing")
@@ -52,6 +54,9 @@ class Apk:
 
     def __init__(self, host: Host, clock: Clock) -> None:
         self.tool = Tool(host, clock)
+        self.holds: Holds = NoHolds()
+        self.contents: Contents = ApkContents(self)
+        self.groups: Groups = NoGroups(self.name)
 
     # -- what is here ----------------------------------------------------------------------------
 
@@ -110,15 +115,6 @@ class Apk:
 
     # -- the rest --------------------------------------------------------------------------------
 
-    def held(self) -> frozenset[str]:
-        return frozenset()
-
-    def why_no_hold(self) -> str:
-        return "apk cannot hold packages; give an exact version instead"
-
-    def set_hold(self, names: Sequence[str], *, on: bool) -> None:  # noqa: ARG002
-        raise PackageError(self.why_no_hold())
-
     def compare(self, one: str, other: str) -> int:
         if one == other:
             return 0
@@ -137,31 +133,46 @@ class Apk:
     def plain_name(self, name: str) -> str:
         return name
 
+
+class NoHolds:
+    """apk has none."""
+
+    def held(self) -> frozenset[str]:
+        return frozenset()
+
+    def why_not(self) -> str:
+        return "apk cannot hold packages; give an exact version instead"
+
+    def hold(self, names: Sequence[str], *, on: bool) -> None:  # noqa: ARG002
+        raise PackageError(self.why_not())
+
+
+class ApkContents:
+    """Files and fields of installed packages."""
+
+    def __init__(self, database: Apk) -> None:
+        self._listing = database.listing
+        self._tool = database.tool
+
     def files(self, names: Sequence[str]) -> dict[str, list[str]]:
         found = {}
         for name in names:
-            lines = self.tool.ask("apk", "info", "-L", name).splitlines()[1:]
+            lines = self._tool.ask("apk", "info", "-L", name).splitlines()[1:]
             found[name] = [f"/{line}" for line in lines if line.strip()]
         return found
 
     def owner(self, path: str) -> str:
-        ran = self.tool.run(["apk", "info", "--who-owns", path])
+        ran = self._tool.run(["apk", "info", "--who-owns", path])
         word = ran.out.strip().rpartition(" ")[2]
         return word.rsplit("-", 2)[0] if ran.code == 0 else ""
 
     def info(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
-        listing = self.listing()
+        listing = self._listing()
         return {name: {"version": listing[name], **self._details(name)} for name in names if name in listing}
 
     def _details(self, name: str) -> dict[str, str]:
-        rows = DETAIL.findall(self.tool.ask("apk", "info", "-d", "-w", "-s", "--license", name))
+        rows = DETAIL.findall(self._tool.ask("apk", "info", "-d", "-w", "-s", "--license", name))
         return {DETAILS[key]: value for key, value in reversed(rows)}
-
-    def group(self, name: str) -> Group | None:  # noqa: ARG002
-        raise PackageError(NO_GROUPS)
-
-    def groups(self) -> dict[str, list[str]]:
-        raise PackageError(NO_GROUPS)
 
 
 def _policy(text: str) -> Iterator[tuple[str, dict[str, list[str]]]]:

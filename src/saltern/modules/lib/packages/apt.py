@@ -6,17 +6,18 @@ import os
 import re
 from collections.abc import Sequence
 
+from saltern.modules.lib.packages.dpkg import Dpkg, DpkgContents, DpkgHolds
 from saltern.modules.lib.packages.model import (
     PLAIN,
-    Group,
+    Contents,
+    Groups,
+    Holds,
     How,
     Item,
-    Listing,
+    NoGroups,
     Offer,
     Order,
-    PackageError,
     change,
-    collected,
 )
 from saltern.modules.lib.packages.tool import Tool
 from saltern.system.clock import Clock
@@ -35,55 +36,19 @@ VERBS: dict[str, tuple[str, ...]] = {
     "autoremove": ("autoremove",),
     "autopurge": ("autopurge",),
 }
-NO_GROUPS = "apt has no groups of packages; name a metapackage with pkg.installed instead"
 STEP = re.compile(r"^(Inst|Remv|Purg) (\S+)(?: \[([^\]]*)\])?(?: \((\S+) )?", re.MULTILINE)
 POLICY = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (\S+)\n(?:  Version table:\n)?", re.MULTILINE)
 VERSION_ROW = re.compile(r"^ (?:\*\*\*|   ) (\S+) -?\d+$", re.MULTILINE)
-FIELDS = r"${Package}\t${Version}\t${Architecture}\t${db:Status-Status}\t${Provides}\n"
-SELECTED = r"${Package}\t${Architecture}\t${db:Status-Want}\t${db:Status-Status}\n"
-KNOWN = {
-    "version": "Version",
-    "arch": "Architecture",
-    "description": "binary:Summary",
-    "group": "Section",
-    "packager": "Maintainer",
-    "size": "Installed-Size",
-    "source": "Source",
-    "url": "Homepage",
-    "name": "Package",
-}
 
 
-class Apt:
+class Apt(Dpkg):
     name = "apt"
 
     def __init__(self, host: Host, clock: Clock) -> None:
-        self.tool = Tool(host, clock, QUIET)
-        self._native = ""
-
-    # -- what is here ----------------------------------------------------------------------------
-
-    @property
-    def native(self) -> str:
-        self._native = self._native or self.tool.ask("dpkg", "--print-architecture").strip()
-        return self._native
-
-    def _rows(self) -> list[list[str]]:
-        return [line.split("\t") for line in self.tool.ask("dpkg-query", "-W", "-f", FIELDS).splitlines()]
-
-    def _called(self, name: str, arch: str) -> str:
-        return name if arch in ("all", self.native, "") else f"{name}:{arch}"
-
-    def listing(self) -> Listing:
-        rows = self._rows()
-        return collected((self._called(row[0], row[2]), row[1]) for row in rows if row[3] == "installed")
-
-    def leftovers(self) -> Listing:
-        return collected((self._called(r[0], r[2]), r[1]) for r in self._rows() if r[3] == "config-files")
-
-    def provided(self) -> frozenset[str]:
-        texts = [row[4] for row in self._rows() if row[3] == "installed" and row[4]]
-        return frozenset(one.split()[0] for text in texts for one in text.split(","))
+        super().__init__(Tool(host, clock, QUIET))
+        self.holds: Holds = DpkgHolds(self.tool)
+        self.contents: Contents = DpkgContents(self)
+        self.groups: Groups = NoGroups(self.name)
 
     def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
         if not names:
@@ -99,8 +64,6 @@ class Apt:
             )
             for head, end in zip(heads, ends, strict=True)
         }
-
-    # -- what is done ----------------------------------------------------------------------------
 
     def foresee(self, order: Order) -> dict[str, object]:
         text = self.tool.ask("apt-get", "-q", "-s", *_options(order), *_words(order))
@@ -130,67 +93,6 @@ class Apt:
         cache = self.place("Dir::Cache::archives")
         start = f"{item.name.partition(':')[0]}_{item.version.replace(':', '%3a')}_"
         return os.path.isdir(cache) and any(file.startswith(start) for file in os.listdir(cache))
-
-    # -- holds -----------------------------------------------------------------------------------
-
-    def held(self) -> frozenset[str]:
-        return frozenset(self.tool.ask("apt-mark", "showhold").split())
-
-    def why_no_hold(self) -> str:
-        return ""
-
-    def set_hold(self, names: Sequence[str], *, on: bool) -> None:
-        # Through dpkg, which also takes names that are not installed.
-        word = "hold" if on else "install"
-        self.tool.ask("dpkg", "--set-selections", stdin="".join(f"{name} {word}\n" for name in names))
-
-    def selections(self) -> dict[str, list[str]]:
-        """What dpkg is set to do with its packages: hold, install, deinstall, purge."""
-        found: dict[str, list[str]] = {}
-        for line in self.tool.ask("dpkg-query", "-W", "-f", SELECTED).splitlines():
-            name, arch, want, _ = line.split("\t")
-            found.setdefault(want, []).append(self._called(name, arch))
-        return found
-
-    # -- the rest --------------------------------------------------------------------------------
-
-    def compare(self, one: str, other: str) -> int:
-        if one == other:
-            return 0
-        ran = self.tool.run(["dpkg", "--compare-versions", one, "lt", other])
-        if ran.code == 0:
-            return -1
-        return 0 if self.tool.run(["dpkg", "--compare-versions", one, "eq", other]).code == 0 else 1
-
-    def inspect(self, path: str) -> Item:
-        text = self.tool.ask("dpkg-deb", "-f", path, "Package", "Version", "Architecture")
-        fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
-        return Item(self._called(fields["Package"], fields["Architecture"]), fields["Version"], path)
-
-    def plain_name(self, name: str) -> str:
-        base, colon, arch = name.partition(":")
-        return self._called(base, arch) if colon else name
-
-    def files(self, names: Sequence[str]) -> dict[str, list[str]]:
-        return {name: self.tool.ask("dpkg-query", "-L", name).splitlines() for name in names}
-
-    def owner(self, path: str) -> str:
-        ran = self.tool.run(["dpkg-query", "-S", path])
-        return self.plain_name(ran.out.partition(": ")[0].partition(",")[0]) if ran.code == 0 else ""
-
-    def info(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
-        form = r"\t".join(f"${{{field}}}" for field in KNOWN.values()) + r"\t${db:Status-Status}\n"
-        rows = [
-            line.split("\t") for line in self.tool.ask("dpkg-query", "-W", "-f", form, *names).splitlines()
-        ]
-        known = [dict(zip(KNOWN, row, strict=False)) for row in rows if row[-1] == "installed"]
-        return {row.pop("name"): {key: value for key, value in row.items() if value} for row in known}
-
-    def group(self, name: str) -> Group | None:  # noqa: ARG002
-        raise PackageError(NO_GROUPS)
-
-    def groups(self) -> dict[str, list[str]]:
-        raise PackageError(NO_GROUPS)
 
 
 def _words(order: Order) -> list[str]:

@@ -7,9 +7,21 @@ from collections.abc import Iterator, Sequence
 
 from saltern.modules.api.argv import plain
 from saltern.modules.lib.packages.comps import group_of, groups_of
-from saltern.modules.lib.packages.model import PLAIN, Group, How, Item, Offer, Order, PackageError
+from saltern.modules.lib.packages.model import (
+    PLAIN,
+    Group,
+    Groups,
+    Holds,
+    How,
+    Item,
+    Offer,
+    Order,
+    PackageError,
+)
 from saltern.modules.lib.packages.rpm import Rpm, Step, foreseen, nevra
-from saltern.modules.lib.packages.tool import why
+from saltern.modules.lib.packages.tool import Tool, why
+from saltern.system.clock import Clock
+from saltern.system.host import Host
 
 VERBS: dict[str, str] = {
     "install": "install",
@@ -43,7 +55,11 @@ NO_COMMAND = "No such command"
 class Dnf(Rpm):
     name = "dnf"
     program = "dnf"
-    plugin = "python3-dnf-plugin-versionlock"
+
+    def __init__(self, host: Host, clock: Clock) -> None:
+        super().__init__(host, clock)
+        self.holds: Holds = Versionlock(self.tool, self.program, "python3-dnf-plugin-versionlock")
+        self.groups: Groups = DnfGroups(self.tool, self.program, "--hidden")
 
     def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
         if not names:
@@ -51,7 +67,7 @@ class Dnf(Rpm):
         form = "%{name}\t%{evr}\t%{arch}\n"
         argv = ["-q", *_sources(how), "repoquery", "--available", "--qf", form, "--", *names]
         rows = [line.split("\t") for line in self.tool.ask(self.program, *argv).splitlines() if line.strip()]
-        return self._offered((self._called(row[0], row[2]), _bare(row[1])) for row in rows)
+        return self._offered((self.called(row[0], row[2]), _bare(row[1])) for row in rows)
 
     # -- transactions ----------------------------------------------------------------------------
 
@@ -64,7 +80,7 @@ class Dnf(Rpm):
             if ran.code not in (0, REFUSED) or (ran.code == REFUSED and not rows):
                 raise PackageError(why(argv, ran))
             steps = (
-                Step(kind, self._called(name, arch), _bare(version)) for kind, name, arch, version in rows
+                Step(kind, self.called(name, arch), _bare(version)) for kind, name, arch, version in rows
             )
             found |= foreseen(self.listing(), steps)
         return dict(sorted(found.items()))
@@ -90,11 +106,18 @@ class Dnf(Rpm):
     def refreshed_at(self) -> float:
         return 0.0
 
-    # -- holds -----------------------------------------------------------------------------------
+
+class Versionlock:
+    """Holds, by a plugin that has to be installed."""
+
+    def __init__(self, tool: Tool, program: str, plugin: str) -> None:
+        self._tool = tool
+        self._program = program
+        self._plugin = plugin
 
     def _locks(self) -> list[tuple[str, str]]:
         """Packages that are locked, each with its entry. Without the plugin there is no such command."""
-        ran = self.tool.run([self.program, "-q", "versionlock", "list"])
+        ran = self._tool.run([self._program, "-q", "versionlock", "list"])
         text = ran.out if ran.code == 0 else ""
         return [
             (found["name"], found["entry"]) for form in (LOCKED, LOCKED_5) for found in form.finditer(text)
@@ -103,26 +126,42 @@ class Dnf(Rpm):
     def held(self) -> frozenset[str]:
         return frozenset(name for name, _ in self._locks())
 
-    def why_no_hold(self) -> str:
-        ran = self.tool.run([self.program, "-q", "versionlock", "list"])
+    def why_not(self) -> str:
+        ran = self._tool.run([self._program, "-q", "versionlock", "list"])
         lacking = NO_COMMAND in ran.err + ran.out
-        return f"{self.program} holds packages with a plugin; install {self.plugin} first" if lacking else ""
+        fix = f"{self._program} holds packages with a plugin; install {self._plugin} first"
+        return fix if lacking else ""
 
-    def set_hold(self, names: Sequence[str], *, on: bool) -> None:
+    def hold(self, names: Sequence[str], *, on: bool) -> None:
         words = list(names) if on else self._entries(names)
-        self.tool.order(self.program, "-q", "versionlock", "add" if on else "delete", *words)
+        self._tool.order(self._program, "-q", "versionlock", "add" if on else "delete", *words)
 
     def _entries(self, names: Sequence[str]) -> list[str]:
         """What to name in order to delete the locks of packages."""
         return list(names)
 
-    # -- groups ----------------------------------------------------------------------------------
 
-    def group(self, name: str) -> Group | None:
-        return group_of(self.tool.run([self.program, "-q", "group", "info", plain(name, self.program)]).out)
+class YumVersionlock(Versionlock):
+    """A lock is deleted by its entry, which has a version."""
 
-    def groups(self) -> dict[str, list[str]]:
-        return groups_of(self.tool.ask(self.program, "-q", "group", "list", "--hidden"))
+    def _entries(self, names: Sequence[str]) -> list[str]:
+        return [entry for name, entry in self._locks() if name in names]
+
+
+class DnfGroups:
+    """Groups; ``hidden`` is the word that lists those that are not shown, too."""
+
+    def __init__(self, tool: Tool, program: str, hidden: str) -> None:
+        self._tool = tool
+        self._program = program
+        self._hidden = hidden
+
+    def find(self, name: str) -> Group | None:
+        argv = [self._program, "-q", "group", "info", plain(name, self._program)]
+        return group_of(self._tool.run(argv).out)
+
+    def all(self) -> dict[str, list[str]]:
+        return groups_of(self._tool.ask(self._program, "-q", "group", "list", self._hidden))
 
 
 class Yum(Dnf):
@@ -130,7 +169,11 @@ class Yum(Dnf):
 
     name = "yum"
     program = "yum"
-    plugin = "yum-plugin-versionlock"
+
+    def __init__(self, host: Host, clock: Clock) -> None:
+        super().__init__(host, clock)
+        self.holds = YumVersionlock(self.tool, self.program, "yum-plugin-versionlock")
+        self.groups = DnfGroups(self.tool, self.program, "hidden")
 
     def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
         if not names:
@@ -140,7 +183,7 @@ class Yum(Dnf):
         words = ran.out.partition("Available Packages\n")[2].split() if ran.code == 0 else []
         rows = zip(words[::3], words[1::3], strict=False)  # name.arch, version, repository
         return self._offered(
-            (self._called(*full.rpartition(".")[::2]), _bare(version)) for full, version in rows
+            (self.called(*full.rpartition(".")[::2]), _bare(version)) for full, version in rows
         )
 
     def refresh(self, *, trust: bool = False) -> None:  # noqa: ARG002
@@ -158,12 +201,6 @@ class Yum(Dnf):
     def _lower(self, item: Item) -> bool:
         current = self.listing().get(item.name, "") if item.version else ""
         return bool(current) and all(self.compare(item.version, one) < 0 for one in current.split(","))
-
-    def _entries(self, names: Sequence[str]) -> list[str]:
-        return [entry for name, entry in self._locks() if name in names]
-
-    def groups(self) -> dict[str, list[str]]:
-        return groups_of(self.tool.ask(self.program, "-q", "group", "list", "hidden"))
 
 
 def table(text: str) -> Iterator[tuple[str, str, str, str]]:

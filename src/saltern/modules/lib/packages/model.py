@@ -68,6 +68,9 @@ class Manager(Protocol):
     """One package manager. Everything raises ``PackageError`` in words for the user."""
 
     name: str
+    holds: Holds
+    contents: Contents
+    groups: Groups
 
     def listing(self) -> Listing:
         """What is installed."""
@@ -103,14 +106,6 @@ class Manager(Protocol):
         """When that was done last, in seconds since the epoch; 0 if that is not known."""
         ...
 
-    def held(self) -> frozenset[str]: ...
-
-    def why_no_hold(self) -> str:
-        """What keeps this manager from holding packages; empty if nothing does."""
-        ...
-
-    def set_hold(self, names: Sequence[str], *, on: bool) -> None: ...
-
     def compare(self, one: str, other: str) -> int:
         """Negative, zero or positive, as the versions of this manager are ordered."""
         ...
@@ -123,25 +118,54 @@ class Manager(Protocol):
         """The name as the listing has it: without the architecture of the machine."""
         ...
 
-    def files(self, names: Sequence[str]) -> dict[str, list[str]]:
-        """The files of installed packages."""
+
+class Holds(Protocol):
+    """The packages that a manager leaves as they are."""
+
+    def held(self) -> frozenset[str]: ...
+
+    def why_not(self) -> str:
+        """What keeps this manager from holding packages; empty if nothing does."""
         ...
 
+    def hold(self, names: Sequence[str], *, on: bool) -> None: ...
+
+
+class Contents(Protocol):
+    """What is known of installed packages."""
+
+    def files(self, names: Sequence[str]) -> dict[str, list[str]]: ...
+
     def owner(self, path: str) -> str:
-        """The installed package a file belongs to; empty if none."""
+        """The package a file belongs to; empty if none."""
         ...
 
     def info(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
-        """What the manager knows of installed packages, in Salt's keys."""
+        """What the manager knows of packages, in Salt's keys."""
         ...
 
-    def group(self, name: str) -> Group | None:
-        """A group of packages, or None where there is none of that name."""
-        ...
 
-    def groups(self) -> dict[str, list[str]]:
+class Groups(Protocol):
+    """Groups of packages."""
+
+    def find(self, name: str) -> Group | None: ...
+
+    def all(self) -> dict[str, list[str]]:
         """The groups there are, as ``available``, ``installed`` …"""
         ...
+
+
+class NoGroups:
+    """Of a manager that has none."""
+
+    def __init__(self, manager: str) -> None:
+        self._why = f"{manager} has no groups of packages; name a metapackage with pkg.installed instead"
+
+    def find(self, name: str) -> Group | None:  # noqa: ARG002
+        raise PackageError(self._why)
+
+    def all(self) -> dict[str, list[str]]:
+        raise PackageError(self._why)
 
 
 class Group(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,10 @@ from collections.abc import Iterator, Sequence
 from saltern.modules.api.argv import vector
 from saltern.modules.lib.packages.model import (
     PLAIN,
+    Contents,
     Group,
+    Groups,
+    Holds,
     How,
     Item,
     Listing,
@@ -19,6 +22,7 @@ from saltern.modules.lib.packages.model import (
     change,
     collected,
 )
+from saltern.modules.lib.packages.pacman_holds import PacmanHolds
 from saltern.modules.lib.packages.tool import Tool, why
 from saltern.system.clock import Clock
 from saltern.system.host import Host
@@ -40,9 +44,6 @@ REPLACED = re.compile(r":: Replace (\S+) with \S+\?")
 NONE_FOUND = 1
 NOTHING = "None"
 CACHE = "/var/cache/pacman/pkg"
-CONFIG = "/etc/pacman.conf"
-IGNORED = re.compile(r"^\s*IgnorePkg\s*=\s*(.*?)\s*$")
-OPTIONS = re.compile(r"^\s*\[options\]", re.MULTILINE)
 KNOWN = {
     "version": "Version",
     "arch": "Architecture",
@@ -62,6 +63,9 @@ class Pacman:
 
     def __init__(self, host: Host, clock: Clock) -> None:
         self.tool = Tool(host, clock)
+        self.holds: Holds = PacmanHolds(host, self.tool)
+        self.contents: Contents = PacmanContents(self.tool)
+        self.groups: Groups = PacmanGroups(self.tool)
 
     # -- what is here ----------------------------------------------------------------------------
 
@@ -72,11 +76,8 @@ class Pacman:
     def leftovers(self) -> Listing:
         return {}
 
-    def _installed(self, *names: str) -> list[dict[str, str]]:
-        return list(_records(self.tool.ask("pacman", "-Qi", "--", *names, fine=(0, NONE_FOUND))))
-
     def provided(self) -> frozenset[str]:
-        words = [word for row in self._installed() for word in row.get("Provides", NOTHING).split()]
+        words = [word for row in _installed(self.tool) for word in row.get("Provides", NOTHING).split()]
         return frozenset(re.split(r"[<>=]", word)[0] for word in words if word != NOTHING)
 
     def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
@@ -141,20 +142,6 @@ class Pacman:
         start = f"{item.name}-{item.version}-"
         return os.path.isdir(CACHE) and any(file.startswith(start) for file in os.listdir(CACHE))
 
-    # -- holds -----------------------------------------------------------------------------------
-
-    def held(self) -> frozenset[str]:
-        return frozenset(self.tool.ask("pacman-conf", "IgnorePkg").split())
-
-    def why_no_hold(self) -> str:
-        text = self.tool.host.read(CONFIG) or ""
-        return "" if OPTIONS.search(text) else f"{CONFIG} has no section [options], so nothing can be held"
-
-    def set_hold(self, names: Sequence[str], *, on: bool) -> None:
-        """There is no command for it, only ``IgnorePkg`` in the configuration."""
-        text = self.tool.host.read(CONFIG) or ""
-        self.tool.host.write(CONFIG, ignoring(text, names, on=on))
-
     # -- the rest --------------------------------------------------------------------------------
 
     def compare(self, one: str, other: str) -> int:
@@ -167,11 +154,18 @@ class Pacman:
     def plain_name(self, name: str) -> str:
         return name
 
+
+class PacmanContents:
+    """Files and fields of installed packages."""
+
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+
     def files(self, names: Sequence[str]) -> dict[str, list[str]]:
-        return {name: self.tool.ask("pacman", "-Qlq", "--", name).splitlines() for name in names}
+        return {name: self._tool.ask("pacman", "-Qlq", "--", name).splitlines() for name in names}
 
     def owner(self, path: str) -> str:
-        ran = self.tool.run(["pacman", "-Qqo", "--", path])
+        ran = self._tool.run(["pacman", "-Qqo", "--", path])
         return ran.out.split("\n")[0] if ran.code == 0 else ""
 
     def info(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -179,18 +173,29 @@ class Pacman:
             row["Name"]: {
                 key: row[field] for key, field in KNOWN.items() if row.get(field, NOTHING) != NOTHING
             }
-            for row in self._installed(*names)
+            for row in _installed(self._tool, *names)
         }
 
-    def group(self, name: str) -> Group | None:
-        names = self.tool.ask("pacman", "-Sgq", "--", name, fine=(0, NONE_FOUND)).split()
+
+class PacmanGroups:
+    """Groups; each has packages, and nothing is said of them."""
+
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+
+    def find(self, name: str) -> Group | None:
+        names = self._tool.ask("pacman", "-Sgq", "--", name, fine=(0, NONE_FOUND)).split()
         return Group(title=name, mandatory=tuple(names)) if names else None
 
-    def groups(self) -> dict[str, list[str]]:
-        there = self.tool.ask("pacman", "-Sg", fine=(0, NONE_FOUND)).split()
-        rows = map(_halves, self.tool.ask("pacman", "-Qg", fine=(0, NONE_FOUND)).splitlines())
+    def all(self) -> dict[str, list[str]]:
+        there = self._tool.ask("pacman", "-Sg", fine=(0, NONE_FOUND)).split()
+        rows = map(_halves, self._tool.ask("pacman", "-Qg", fine=(0, NONE_FOUND)).splitlines())
         here = sorted({group for group, _, _ in rows})
         return {"installed": here, "available": sorted({*there} - {*here})}
+
+
+def _installed(tool: Tool, *names: str) -> list[dict[str, str]]:
+    return list(_records(tool.ask("pacman", "-Qi", "--", *names, fine=(0, NONE_FOUND))))
 
 
 def _halves(line: str) -> tuple[str, str, str]:
@@ -203,24 +208,3 @@ def _records(text: str) -> Iterator[dict[str, str]]:
         fields = {found[1]: found[2] for line in part.splitlines() if (found := FIELD.match(line))}
         if "Name" in fields:
             yield fields
-
-
-def ignoring(text: str, names: Sequence[str], *, on: bool) -> str:
-    """The configuration with these packages in ``IgnorePkg``, or without them."""
-    lines = text.splitlines()
-    there = [(at, found[1].split()) for at, line in enumerate(lines) if (found := IGNORED.match(line))]
-    for at, words in there:
-        lines[at] = _ignored([word for word in words if on or word not in names])
-    if on:
-        at, words = there[0] if there else (_behind_options(lines), [])
-        new = [*words, *(name for name in names if name not in words)]
-        lines[at : at + bool(there)] = [_ignored(new)]
-    return "".join(f"{line}\n" for line in lines if line != _ignored([]))
-
-
-def _ignored(words: list[str]) -> str:
-    return f"IgnorePkg = {' '.join(words)}"
-
-
-def _behind_options(lines: list[str]) -> int:
-    return next(at for at, line in enumerate(lines, 1) if OPTIONS.match(line))

@@ -8,7 +8,7 @@ from functools import cmp_to_key
 
 from msgspec import Struct
 
-from saltern.modules.lib.packages.model import Item, Listing, Offer, change, collected, difference
+from saltern.modules.lib.packages.model import Contents, Item, Listing, Offer, change, collected, difference
 from saltern.modules.lib.packages.tool import Tool
 from saltern.modules.lib.packages.versions import bare, rpm_compare
 from saltern.system.clock import Clock
@@ -43,6 +43,7 @@ class Rpm:
 
     def __init__(self, host: Host, clock: Clock) -> None:
         self.tool = Tool(host, clock)
+        self.contents: Contents = RpmContents(self)
         self._native = ""
 
     @property
@@ -51,12 +52,13 @@ class Rpm:
         self._native = self._native or self.tool.ask("rpm", "--eval", "%{_target_cpu}").strip()
         return self._native
 
-    def _called(self, name: str, arch: str) -> str:
+    def called(self, name: str, arch: str) -> str:
+        """A package as listings name it."""
         return name if arch in ("noarch", NOT_SET, "", self.native) else f"{name}.{arch}"
 
     def listing(self) -> Listing:
         rows = [line.split("\t") for line in self.tool.ask("rpm", "-qa", "--qf", FIELDS).splitlines()]
-        return collected(sorted((self._called(row[0], row[2]), row[1]) for row in rows if row[0] != NO_KEYS))
+        return collected(sorted((self.called(row[0], row[2]), row[1]) for row in rows if row[0] != NO_KEYS))
 
     def leftovers(self) -> Listing:
         return {}  # rpm keeps no record of what it removed
@@ -75,29 +77,11 @@ class Rpm:
 
     def inspect(self, path: str) -> Item:
         name, version, arch = self.tool.ask("rpm", "-qp", "--qf", FIELDS, "--", path).strip().split("\t")
-        return Item(self._called(name, arch), version, path)
+        return Item(self.called(name, arch), version, path)
 
     def plain_name(self, name: str) -> str:
         base, arch = parted(name)
         return base if arch in (self.native, "noarch") else name
-
-    def files(self, names: Sequence[str]) -> dict[str, list[str]]:
-        return {name: _paths(self.tool.ask("rpm", "-ql", "--", name)) for name in names}
-
-    def owner(self, path: str) -> str:
-        ran = self.tool.run(["rpm", "-qf", "--qf", FIELDS, "--", path])
-        name, _, arch = (ran.out.split("\n")[0] if ran.code == 0 else "\t\t").split("\t")
-        return self._called(name, arch)
-
-    def info(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
-        form = r"\t".join(KNOWN.values()) + r"\n"
-        rows = self.tool.ask("rpm", "-q", "--qf", form, "--", *names).splitlines()
-        found: dict[str, dict[str, str]] = {}
-        for row in rows:
-            values = dict(zip(KNOWN, row.split("\t"), strict=False))
-            name = self._called(values.pop("name"), values.get("arch", ""))
-            found[name] = {key: value for key, value in values.items() if value not in ("", NOT_SET)}
-        return found
 
     def _offered(self, pairs: Iterable[tuple[str, str]]) -> dict[str, Offer]:
         """Names with the versions there are, the newest first."""
@@ -109,6 +93,32 @@ class Rpm:
             for name, versions in found.items()
         }
         return {name: Offer(versions[0], versions) for name, versions in newest_first.items()}
+
+
+class RpmContents:
+    """Files and fields of installed packages."""
+
+    def __init__(self, database: Rpm) -> None:
+        self._called = database.called
+        self._tool = database.tool
+
+    def files(self, names: Sequence[str]) -> dict[str, list[str]]:
+        return {name: _paths(self._tool.ask("rpm", "-ql", "--", name)) for name in names}
+
+    def owner(self, path: str) -> str:
+        ran = self._tool.run(["rpm", "-qf", "--qf", FIELDS, "--", path])
+        name, _, arch = (ran.out.split("\n")[0] if ran.code == 0 else "\t\t").split("\t")
+        return self._called(name, arch)
+
+    def info(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
+        form = r"\t".join(KNOWN.values()) + r"\n"
+        rows = self._tool.ask("rpm", "-q", "--qf", form, "--", *names).splitlines()
+        found: dict[str, dict[str, str]] = {}
+        for row in rows:
+            values = dict(zip(KNOWN, row.split("\t"), strict=False))
+            name = self._called(values.pop("name"), values.get("arch", ""))
+            found[name] = {key: value for key, value in values.items() if value not in ("", NOT_SET)}
+        return found
 
 
 def _paths(text: str) -> list[str]:

@@ -9,10 +9,10 @@ from saltern.modules.lib.packages.model import Group, Manager, PackageError
 
 def whole(manager: Manager, name: str) -> Group:
     """A group; one that is made of other groups with all that they have. Raises if there is none."""
-    group = manager.group(name)
+    group = manager.groups.find(name)
     if group is None:
         raise PackageError(f"{manager.name} knows no group {name!r}")
-    parts = [found for one in group.groups if (found := manager.group(one))]
+    parts = [found for one in group.groups if (found := manager.groups.find(one))]
     return replace(
         group,
         mandatory=_together(group.mandatory, *(one.mandatory for one in parts)),

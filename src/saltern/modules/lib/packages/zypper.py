@@ -9,9 +9,21 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from saltern.language.mask import mask
-from saltern.modules.lib.packages.model import PLAIN, Group, How, Item, Offer, Order, PackageError
+from saltern.modules.lib.packages.model import (
+    PLAIN,
+    Group,
+    Groups,
+    Holds,
+    How,
+    Item,
+    Offer,
+    Order,
+    PackageError,
+)
 from saltern.modules.lib.packages.rpm import Rpm, Step, foreseen
 from saltern.modules.lib.packages.tool import Tool, why
+from saltern.system.clock import Clock
+from saltern.system.host import Host
 from saltern.system.process import Ran
 from saltern.system.temporary import private_file
 
@@ -40,38 +52,29 @@ LOCKS_FILE = re.compile(r"^\s*locksfile\.\w+\s*=.*$", re.MULTILINE)
 class Zypper(Rpm):
     name = "zypper"
 
+    def __init__(self, host: Host, clock: Clock) -> None:
+        super().__init__(host, clock)
+        self.holds: Holds = Locks(self.tool)
+        self.groups: Groups = Patterns(self.tool)
+
     def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
         if not names:
             return {}
         repo = ["--repo", how.fromrepo] if how.fromrepo else []
         argv = ["search", "--details", "--match-exact", "--type", "package", *repo, "--", *names]
-        answer = self._xml(self.tool, argv, fine=(*FINE, NOTHING_FOUND))
+        answer = _answer(self.tool, argv, fine=(*FINE, NOTHING_FOUND))
         rows = [row for row in answer.iter("solvable") if row.get("kind") == "package"]
         return self._offered(
-            (self._called(row.get("name", ""), row.get("arch", "")), row.get("edition", ""))
+            (self.called(row.get("name", ""), row.get("arch", "")), row.get("edition", ""))
             for row in rows
             if not row.get("repository", "").startswith(INSTALLED_ONLY)
         )
-
-    def _xml(self, tool: Tool, words: Sequence[str], fine: tuple[int, ...] = FINE) -> Element:
-        """The answer as a tree; raises in the words zypper has for what is wrong."""
-        from xml.etree.ElementTree import ParseError, fromstring
-
-        argv = ["zypper", "--non-interactive", "--xmlout", *words]
-        ran = tool.run(argv)
-        try:
-            answer = fromstring(ran.out)
-        except ParseError:
-            raise PackageError(why(argv, ran)) from None
-        if ran.code not in fine:
-            raise PackageError(_refusal(argv, ran, answer))
-        return answer
 
     # -- transactions ----------------------------------------------------------------------------
 
     def foresee(self, order: Order) -> dict[str, object]:
         with self._heeding_locks(not order.how.change_held) as tool:
-            answer = self._xml(tool, [*_global(order), *_words(order, "--dry-run")])
+            answer = _answer(tool, [*_global(order), *_words(order, "--dry-run")])
         return foreseen(self.listing(), self._steps(answer))
 
     def _steps(self, answer: Element) -> Iterator[Step]:
@@ -79,7 +82,7 @@ class Zypper(Rpm):
             kind = KINDS.get(section.tag, "replace")
             for row in section.iter("solvable"):
                 if row.get("type") == "package":
-                    name = self._called(row.get("name", ""), row.get("arch", ""))
+                    name = self.called(row.get("name", ""), row.get("arch", ""))
                     yield Step(kind, name, row.get("edition", ""))
 
     def carry_out(self, order: Order) -> None:
@@ -104,29 +107,56 @@ class Zypper(Rpm):
     def refreshed_at(self) -> float:
         return 0.0
 
-    # -- holds and groups ------------------------------------------------------------------------
+
+class Locks:
+    """Holds are locks of the type package."""
+
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
 
     def held(self) -> frozenset[str]:
-        locks = self._xml(self.tool, ["locks"]).iter("lock")
+        locks = _answer(self._tool, ["locks"]).iter("lock")
         return frozenset(lock.findtext("name", "") for lock in locks if lock.findtext("type") == "package")
 
-    def why_no_hold(self) -> str:
+    def why_not(self) -> str:
         return ""
 
-    def set_hold(self, names: Sequence[str], *, on: bool) -> None:
-        self.tool.order("zypper", "--non-interactive", "addlock" if on else "removelock", "--", *names)
+    def hold(self, names: Sequence[str], *, on: bool) -> None:
+        self._tool.order("zypper", "--non-interactive", "addlock" if on else "removelock", "--", *names)
 
-    def group(self, name: str) -> Group | None:
+
+class Patterns:
+    """Groups of packages, which zypper calls patterns."""
+
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+
+    def find(self, name: str) -> Group | None:
         argv = ["info", "--type", "pattern", "--requires", "--recommends", "--suggests", "--", name]
-        return pattern(name, self.tool.ask("zypper", "--non-interactive", *argv))
+        return pattern(name, self._tool.ask("zypper", "--non-interactive", *argv))
 
-    def groups(self) -> dict[str, list[str]]:
-        answer = self._xml(self.tool, ["search", "--type", "pattern"], fine=(*FINE, NOTHING_FOUND))
+    def all(self) -> dict[str, list[str]]:
+        answer = _answer(self._tool, ["search", "--type", "pattern"], fine=(*FINE, NOTHING_FOUND))
         found: dict[str, list[str]] = {"installed": [], "available": []}
         for row in answer.iter("solvable"):
             kind = "installed" if row.get("status") == "installed" else "available"
             found[kind].append(row.get("name", ""))
         return found
+
+
+def _answer(tool: Tool, words: Sequence[str], fine: tuple[int, ...] = FINE) -> Element:
+    """The answer as a tree; raises in the words zypper has for what is wrong."""
+    from xml.etree.ElementTree import ParseError, fromstring
+
+    argv = ["zypper", "--non-interactive", "--xmlout", *words]
+    ran = tool.run(argv)
+    try:
+        answer = fromstring(ran.out)
+    except ParseError:
+        raise PackageError(why(argv, ran)) from None
+    if ran.code not in fine:
+        raise PackageError(_refusal(argv, ran, answer))
+    return answer
 
 
 def pattern(name: str, text: str) -> Group | None:

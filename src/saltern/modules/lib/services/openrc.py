@@ -6,11 +6,12 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.programs import tool
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.services.manager import Service
-from saltern.modules.lib.services.scripts import run_script
+from saltern.modules.lib.services.scripts import Scripted, run_script
 
 
-class OpenRc:
+class OpenRc(Scripted):
     kind = "openrc"
+    force_reload_verb = "reload"
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
@@ -36,22 +37,7 @@ class OpenRc:
     def names(self) -> list[str]:
         return sorted(tool(self._ctx, "rc-service", "--list").out.split())
 
-    def start(self, name: str, *, no_block: bool = False) -> None:
-        self._do("start", name, no_block)
-
-    def stop(self, name: str, *, no_block: bool = False) -> None:
-        self._do("stop", name, no_block)
-
-    def restart(self, name: str, *, no_block: bool = False) -> None:
-        self._do("restart", name, no_block)
-
-    def reload(self, name: str, *, no_block: bool = False) -> None:
-        self._do("reload", name, no_block)
-
-    def force_reload(self, name: str, *, no_block: bool = False) -> None:
-        self._do("reload", name, no_block)
-
-    def _do(self, verb: str, name: str, no_block: bool) -> None:  # noqa: ARG002 - rc-service always blocks
+    def _do(self, verb: str, name: str) -> None:
         run_script(self._ctx, "rc-service", _checked(name), verb, clean=False)
 
     def enable(self, name: str) -> None:

@@ -89,11 +89,12 @@ def manager(ctx: Context) -> Manager:
     """The service manager; on a machine without one, a manager that knows no services."""
     found = ctx.run.context.get(REMEMBERED)
     if found is None:
-        found = ctx.run.context[REMEMBERED] = _chosen(ctx).make(Context(ctx.run))
+        found = ctx.run.context[REMEMBERED] = chosen(ctx).make(Context(ctx.run))
     return found  # type: ignore[return-value]
 
 
-def _chosen(ctx: Context) -> Provider:
+def chosen(ctx: Context) -> Provider:
+    """The row of this machine, or the one that the configuration names."""
     options = ctx.opts.get("providers")
     asked = options.get("service") if isinstance(options, Mapping) else None
     for provider in PROVIDERS:

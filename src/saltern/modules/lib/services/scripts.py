@@ -16,6 +16,30 @@ CLEAN = {
 }
 
 
+class Scripted:
+    """The verbs of a manager whose services are scripts; a script always blocks."""
+
+    force_reload_verb = "force-reload"
+
+    def start(self, name: str, *, no_block: bool = False) -> None:  # noqa: ARG002
+        self._do("start", name)
+
+    def stop(self, name: str, *, no_block: bool = False) -> None:  # noqa: ARG002
+        self._do("stop", name)
+
+    def restart(self, name: str, *, no_block: bool = False) -> None:  # noqa: ARG002
+        self._do("restart", name)
+
+    def reload(self, name: str, *, no_block: bool = False) -> None:  # noqa: ARG002
+        self._do("reload", name)
+
+    def force_reload(self, name: str, *, no_block: bool = False) -> None:  # noqa: ARG002
+        self._do(self.force_reload_verb, name)
+
+    def _do(self, verb: str, name: str) -> None:
+        raise NotImplementedError
+
+
 def run_script(ctx: Context, *argv: str, clean: bool = True) -> None:
     """Run it to its end. Raises ``Refused`` with what it said if it fails."""
     with private_file("service", suffix=".log") as log:

@@ -9,7 +9,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.programs import has, tool
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.services.manager import Service
-from saltern.modules.lib.services.scripts import CLEAN, run_script
+from saltern.modules.lib.services.scripts import CLEAN, Scripted, run_script
 
 SCRIPTS = "/etc/init.d"
 LEVELS = "/etc"  # where rc2.d … rc5.d are; Red Hat links /etc/rc2.d to /etc/rc.d/rc2.d
@@ -21,14 +21,14 @@ TABLE = {
 }
 
 
-class InitScripts:
+class InitScripts(Scripted):
     kind = "sysv"
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
 
     def look(self, name: str) -> Service:
-        path = self._path(name)
+        path = _path(name)
         if not os.access(path, os.X_OK):
             return Service(name=name, exists=False)
         ran = self._ctx.host.run([path, "status"], cwd="/", env=CLEAN, clean_env=True)
@@ -37,20 +37,8 @@ class InitScripts:
             name=name,
             exists=True,
             running=ran.code == 0,
-            enabled=self._enabled(name),
+            enabled=_enabled(name),
             detail=said[-1] if said else f"status says {ran.code}",
-        )
-
-    def _path(self, name: str) -> str:
-        if not name or "/" in name or name.startswith((".", "-")):
-            raise Refused(f"{name!r} cannot be the name of a service")
-        return f"{SCRIPTS}/{name}"
-
-    def _enabled(self, name: str) -> bool:
-        link = re.compile(rf"S\d\d{re.escape(name)}")
-        levels = (f"{LEVELS}/rc{level}.d" for level in "2345S")
-        return any(
-            link.fullmatch(one) for level in levels if os.path.isdir(level) for one in os.listdir(level)
         )
 
     def names(self) -> list[str]:
@@ -64,23 +52,8 @@ class InitScripts:
             and os.access(f"{SCRIPTS}/{one}", os.X_OK)
         )
 
-    def start(self, name: str, *, no_block: bool = False) -> None:
-        self._do("start", name, no_block)
-
-    def stop(self, name: str, *, no_block: bool = False) -> None:
-        self._do("stop", name, no_block)
-
-    def restart(self, name: str, *, no_block: bool = False) -> None:
-        self._do("restart", name, no_block)
-
-    def reload(self, name: str, *, no_block: bool = False) -> None:
-        self._do("reload", name, no_block)
-
-    def force_reload(self, name: str, *, no_block: bool = False) -> None:
-        self._do("force-reload", name, no_block)
-
-    def _do(self, verb: str, name: str, no_block: bool) -> None:  # noqa: ARG002 - a script always blocks
-        run_script(self._ctx, self._path(name), verb)
+    def _do(self, verb: str, name: str) -> None:
+        run_script(self._ctx, _path(name), verb)
 
     def enable(self, name: str) -> None:
         self._switch(name, 0)
@@ -89,7 +62,7 @@ class InitScripts:
         self._switch(name, 1)
 
     def _switch(self, name: str, way: int) -> None:
-        self._path(name)
+        _path(name)
         program = next((one for one in TABLE if has(one)), None)
         if program is None:
             raise Refused(f"neither {' nor '.join(TABLE)} is on this machine: services cannot be enabled")
@@ -101,3 +74,15 @@ class InitScripts:
 
     def unmask(self, name: str, *, runtime: bool = False) -> None:  # noqa: ARG002
         raise Refused(f"{name}: init scripts cannot be masked, nor unmasked")
+
+
+def _path(name: str) -> str:
+    if not name or "/" in name or name.startswith((".", "-")):
+        raise Refused(f"{name!r} cannot be the name of a service")
+    return f"{SCRIPTS}/{name}"
+
+
+def _enabled(name: str) -> bool:
+    link = re.compile(rf"S\d\d{re.escape(name)}")
+    levels = (f"{LEVELS}/rc{level}.d" for level in "2345S")
+    return any(link.fullmatch(one) for level in levels if os.path.isdir(level) for one in os.listdir(level))

@@ -19,6 +19,7 @@ DISABLED = "#DISABLED#"
 
 FIELDS = ("minute", "hour", "daymonth", "month", "dayweek")
 VARIABLE = re.compile(r"([A-Za-z_][\w.]*)\s*=\s*(.*)")
+EMPTY = '""'  # a variable without a value is a mistake to crontab
 TIMED = re.compile(r"(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(.+)")
 SPECIAL = re.compile(r"(@\w+)\s+(.+)")
 
@@ -59,7 +60,7 @@ class Variable(Struct, frozen=True):
     value: str
 
     def lines(self) -> list[str]:
-        return [f"{self.name}={self.value}"]
+        return [f"{self.name}={self.value or EMPTY}"]
 
 
 class Other(Struct, frozen=True):
@@ -95,6 +96,11 @@ class Crontab(Struct, frozen=True):
         by_name = (one for one in self.jobs if identifier and one.identifier == identifier)
         by_command = (one for one in self.jobs if not one.identifier and one.command == command)
         return next(by_name, None) or next(by_command, None)
+
+    def find_special(self, command: str, identifier: str, special: str) -> Job | None:
+        """A job at ``special`` times, by its command or its identifier."""
+        fits = (one for one in self.jobs if one.special == special)
+        return next((one for one in fits if command == one.command or identifier == one.identifier), None)
 
     def with_job(self, job: Job, instead_of: Job | None) -> Crontab:
         one_line(" ".join((job.command, job.special, job.identifier, *job.times)), "a job")
@@ -142,7 +148,7 @@ def parse(text: str) -> Crontab:
 
 def _variable(line: str) -> Variable | None:
     found = VARIABLE.fullmatch(line.strip())
-    return Variable(found[1], found[2]) if found else None
+    return Variable(found[1], "" if found[2] == EMPTY else found[2]) if found else None
 
 
 def _job(line: str, notes: list[str]) -> Job | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypedDict
 
 from msgspec import Struct
 
@@ -27,8 +28,68 @@ FILE_WORDS = (
     "tmp_ext",
 )
 ATTRIBUTES = ("user", "group", "mode")  # the changes of the file that are reported; what it holds is not
-# Words of file.managed that change nothing in what is written here.
-MEANINGLESS = frozenset({"attrs", "selinux", "file_encoding", "encoding_errors", "show_changes"})
+# Words of file.managed that Salt passes on, and that change nothing in what is written here.
+MEANINGLESS = frozenset(
+    {
+        "attrs",
+        "encoding_errors",
+        "file_encoding",
+        "selinux",
+        "show_changes",
+        "win_deny_perms",
+        "win_inheritance",
+        "win_owner",
+        "win_perms",
+        "win_perms_reset",
+    }
+)
+
+
+class FileArguments(TypedDict, total=False):
+    """Arguments of every state of this module that writes a file.
+
+    Args:
+        user: the owner.
+        group: the group.
+        mode: the mode, octal.
+        makedirs: make missing directories above.
+        dir_mode: the mode of those.
+        backup: ``minion`` keeps a copy of what is replaced.
+        create: False does nothing if the file is missing.
+        follow_symlinks: False replaces a link itself, not the file that it leads to.
+        tmp_dir: the directory of the temporary file.
+        tmp_ext: how the name of the temporary file ends.
+    """
+
+    user: object
+    group: object
+    mode: object
+    makedirs: object
+    dir_mode: object
+    backup: object
+    create: object
+    follow_symlinks: object
+    tmp_dir: object
+    tmp_ext: object
+
+
+class FileAndNames(FileArguments, total=False):
+    """The same beside parts of a name, and extensions.
+
+    Args:
+        user: the owner.
+        group: the group.
+        mode: the mode, octal.
+        makedirs: make missing directories above.
+        dir_mode: the mode of those.
+        backup: ``minion`` keeps a copy of what is replaced.
+        create: False does nothing if the file is missing.
+        follow_symlinks: False replaces a link itself, not the file that it leads to.
+        tmp_dir: the directory of the temporary file.
+        tmp_ext: how the name of the temporary file ends.
+    """
+
+    _: object
 
 
 class Spot(Struct, frozen=True, kw_only=True):

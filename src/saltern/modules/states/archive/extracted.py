@@ -22,6 +22,7 @@ from saltern.modules.lib.files.sources import Fetch
 from saltern.modules.states.archive.job import (
     Job,
     changes_of,
+    check_owned_path,
     needs,
     owner_changes,
     set_owners,
@@ -140,6 +141,7 @@ def extracted(
         hash_update=source_hash_update,
         skip_list=source_hash_update and skip_files_list_verify,
     )
+    check_owned_path(job)
     fetch = Fetch(
         source_hash=source_hash or "",
         source_hash_name=source_hash_name or "",

@@ -50,6 +50,13 @@ def _opened(job: Job) -> Iterator[Rooted | None]:
         yield tree
 
 
+def check_owned_path(job: Job) -> None:
+    """Refuse a path outside of the directory, before anything is unpacked."""
+    only = os.path.normpath(os.path.join(job.into, job.enforce_ownership_on or ""))
+    if only != job.into and not only.startswith(job.into.rstrip("/") + "/"):
+        raise Refused(f"enforce_ownership_on must name a path in {job.into}")
+
+
 # -- what there is to do -----------------------------------------------------------------------
 
 
@@ -86,16 +93,17 @@ def changes_of(ctx: Context, job: Job, landing: Sequence[Entry]) -> dict[str, ob
         if tree is None:
             changes["directories_created"] = [job.into]
         elif removed := _to_remove(job, tree, landing):
-            changes["removed"] = removed
+            changes["removed"] = [os.path.join(job.into, name) for name in removed]
     asked(ctx, job.user, job.group, None, [])
     return changes
 
 
 def _to_remove(job: Job, tree: Rooted, landing: Sequence[Entry]) -> list[str]:
+    """What ``clean`` and ``clean_parent`` name, or else what is of another kind than in the archive."""
     if job.clean_parent:
         return tree.names()
     if not job.clean:
-        return []
+        return [entry.name for entry in landing if _present(tree, entry) == "wrong"]
     directories, others = toplevel(landing)
     here = set(tree.names())
     return [name for name in (*directories, *others) if name in here]
@@ -106,10 +114,7 @@ def _owned(job: Job, landing: Sequence[Entry]) -> Iterator[str]:
     if not job.enforce_ownership_on:
         yield from _names(landing)
         return
-    only = os.path.normpath(os.path.join(job.into, job.enforce_ownership_on))
-    if only != job.into and not only.startswith(job.into.rstrip("/") + "/"):
-        raise Refused(f"enforce_ownership_on must name a path in {job.into}")
-    name = os.path.relpath(only, job.into)
+    name = os.path.relpath(os.path.join(job.into, job.enforce_ownership_on), job.into)
     if name != ".":
         yield name
         yield from (one for one in _names(landing) if one.startswith(f"{name}/"))
@@ -155,9 +160,6 @@ def unpack_all(ctx: Context, job: Job, packed: Packed, landing: Sequence[Entry],
         _check_space(tree.path, landing)
         for name in _to_remove(job, tree, landing):
             tree.remove(name)
-        for entry in landing:
-            if _present(tree, entry) == "wrong":
-                tree.remove(entry.name)
         unpack(ctx, packed, tree, files.KEPT if job.enforce_ownership_on else owner)
     if digest:
         note = note_of(ctx, job.into)

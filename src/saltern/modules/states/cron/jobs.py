@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, bring
@@ -43,7 +45,7 @@ def present(
         commented: keep it in the crontab, but switched off.
         identifier: a name that finds the job again when its command has changed; the command itself if
             not given.
-        special: ``@daily``, ``@reboot`` and the like, instead of the five fields.
+        special: ``@daily``, ``@reboot`` and the like; the five fields do not count then.
 
     Example:
         ```yaml
@@ -57,8 +59,8 @@ def present(
     command = one_line(name.strip(), "the command")
     times = (minute, hour, daymonth, month, dayweek)
     known_as = one_line(str(identifier or command), "identifier")
-    if special is not None:
-        _check_special(special, times)
+    if special is not None and special not in SPECIALS:
+        raise Refused(f"special cannot be {special!r}; it is one of {', '.join(SPECIALS)}")
     for field, value in zip(FIELDS, times, strict=True):
         if not value or any(sign.isspace() for sign in value):
             raise Refused(f"{field} cannot be {value!r}")
@@ -83,20 +85,17 @@ def present(
         table = crontab.parse(crontab.read(ctx, user))
         crontab.write(ctx, user, table.with_job(*wanted(table)).text())
 
-    return bring(
+    result = bring(
         ctx,
         differs,
         act,
         facts=lambda: _facts(ctx, user, command, known_as),
         words=words_for(f"Cron {name}", "is present", "set"),
     )
-
-
-def _check_special(special: str, times: tuple[str, ...]) -> None:
-    if special not in SPECIALS:
-        raise Refused(f"special cannot be {special!r}; it is one of {', '.join(SPECIALS)}")
-    if set(times) != {"*"}:
-        raise Refused(f"special excludes {', '.join(FIELDS)}")
+    if special is not None and set(times) != {"*"}:
+        given = ", ".join(field for field, value in zip(FIELDS, times, strict=True) if value != "*")
+        return replace(result, warnings=(*result.warnings, f"special is given, so {given} has no effect"))
+    return result
 
 
 def _times(ctx: Context, times: tuple[str, ...], have: Job | None, seed: str) -> tuple[str, ...]:
@@ -140,7 +139,7 @@ def absent(
         name: the command.
         user: whose crontab. A user who is gone has none.
         identifier: the name the job was given.
-        special: remove it only if it runs at ``@daily`` or the like.
+        special: remove it only if it runs at ``@daily`` or the like; then its command is enough.
 
     Example:
         ```yaml
@@ -153,8 +152,9 @@ def absent(
     known_as = str(identifier or command)
 
     def found(table: Crontab) -> Job | None:
-        have = table.find(command, known_as)
-        return have if have and special in (None, have.special) else None
+        if special is not None:
+            return table.find_special(command, known_as, special)
+        return table.find(command, known_as)
 
     def act(_: Changes) -> None:
         table = crontab.parse(crontab.read(ctx, user))

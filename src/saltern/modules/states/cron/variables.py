@@ -18,7 +18,7 @@ def env_present(ctx: Context, name: str, *, value: str | None = None, user: str 
 
     Args:
         name: the variable.
-        value: its value.
+        value: its value; without one, the variable is set and empty.
         user: whose crontab.
 
     Example:
@@ -29,6 +29,7 @@ def env_present(ctx: Context, name: str, *, value: str | None = None, user: str 
         ```
     """
     text = one_line(value or "", "value").strip()
+    text = "" if text == crontab.EMPTY else text
     if crontab.VARIABLE.fullmatch(f"{name}=") is None:
         raise Refused(f"{name!r} cannot be the name of a variable")
 

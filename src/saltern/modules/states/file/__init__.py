@@ -29,6 +29,7 @@ LAZY: dict[str, str] = {
     "recurse": "recurse",
     "rename": "copies",
     "replace": "replace",
+    "retention_schedule": "retention",
     "serialize": "serialize",
     "symlink": "links",
     "tidied": "tidied",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import binascii
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
@@ -49,7 +51,6 @@ def decode(
 
 def _decoded(text: str) -> bytes:
     import base64
-    import binascii
 
     try:
         return base64.b64decode("".join(text.split()), validate=True)

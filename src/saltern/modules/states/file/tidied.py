@@ -13,7 +13,7 @@ from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.files.facts import absolute, facts
+from saltern.modules.lib.files.facts import existing_directory, facts
 from saltern.modules.lib.files.patterns import compiled
 from saltern.modules.lib.files.walk import below
 from saltern.system import files
@@ -78,10 +78,7 @@ def tidied(
         ```
     """
     ctx.facts = {"path": name}
-    path = absolute(name)
-    found = files.look(path, follow=True)
-    if found is None or files.kind_of(found) != "directory":
-        raise Refused(f"{path}: there is no such directory")
+    path, found = existing_directory(name)
     if time_comparison not in ("atime", "mtime", "ctime"):
         raise Refused(f"no time is called {time_comparison!r}; there are atime, mtime, ctime")
     rules = TidyOptions(

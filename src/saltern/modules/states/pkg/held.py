@@ -41,7 +41,7 @@ def held(
     """
     manager = manager_of(ctx)
     names = _names(manager, name, pkgs, version)
-    now = manager.held()
+    now = manager.holds.held()
     others = sorted(now - set(names)) if replace else []
     return _turned(ctx, manager, names, [one for one in names if one not in now], others)
 
@@ -72,7 +72,7 @@ def unheld(
         ```
     """
     manager = manager_of(ctx)
-    now = manager.held()
+    now = manager.holds.held()
     names = sorted(now) if all else _names(manager, name, pkgs, version)
     return _turned(ctx, manager, names, [], [one for one in names if one in now])
 
@@ -92,7 +92,7 @@ def _names(manager: Manager, name: str, pkgs: object, version: str | None) -> li
 
 
 def _turned(ctx: Context, manager: Manager, names: list[str], hold: list[str], release: list[str]) -> Result:
-    if (hold or release) and (why := manager.why_no_hold()):
+    if (hold or release) and (why := manager.holds.why_not()):
         raise PackageError(why)
 
     def differs() -> Changes:
@@ -105,14 +105,14 @@ def _turned(ctx: Context, manager: Manager, names: list[str], hold: list[str], r
         }
 
     def marks() -> dict[str, str]:
-        now = manager.held()
+        now = manager.holds.held()
         return {one: "hold" if one in now else "install" for one in sorted({*names, *release, *hold})}
 
     def act(_: Changes) -> None:
         if hold:
-            manager.set_hold(hold, on=True)
+            manager.holds.hold(hold, on=True)
         if release:
-            manager.set_hold(release, on=False)
+            manager.holds.hold(release, on=False)
 
     reported = "; ".join(
         f"{word}: {named(some)}" for word, some in (("held", hold), ("released", release)) if some

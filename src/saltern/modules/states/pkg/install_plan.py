@@ -123,7 +123,7 @@ def plan_packages(job: Job, before: Listing) -> Aim:
             *(why for name, why in refused.items() if name not in excused),
             *([stale] if stale and refused.keys() - excused else []),
             *_held_in_the_way(manager, install, terms),
-            *([manager.why_no_hold()] if holds and manager.why_no_hold() else []),
+            *([manager.holds.why_not()] if holds and manager.holds.why_not() else []),
         ),
     )
 
@@ -201,7 +201,7 @@ def _not_found(manager: Manager, one: Wanted, terms: Terms) -> str:
 def _held_in_the_way(manager: Manager, chosen: tuple[Item, ...], terms: Terms) -> list[str]:
     if not chosen or terms.update_holds:
         return []
-    held = manager.held() & {item.name for item in chosen}
+    held = manager.holds.held() & {item.name for item in chosen}
     return [
         f"Package {name} is held; say update_holds: True to change it all the same" for name in sorted(held)
     ]
@@ -211,7 +211,7 @@ def _holds_to_set(job: Job) -> tuple[str, ...]:
     """Packages whose hold has to be set, or lifted."""
     if job.terms.hold is None:
         return ()
-    held = job.manager.held()
+    held = job.manager.holds.held()
     return tuple(sorted(one.name for one in job.wants if (one.name in held) != job.terms.hold))
 
 
@@ -249,13 +249,13 @@ def _act(manager: Manager, terms: Terms, aim: Aim) -> list[str]:
     """What went wrong, if something did; what was done before is to be seen in the listing."""
     try:
         # A transaction that changes a held package may forget that it was held.
-        kept = manager.held() if terms.update_holds and terms.hold is None else frozenset()
+        kept = manager.holds.held() if terms.update_holds and terms.hold is None else frozenset()
         for order in _orders(terms, aim):
             manager.carry_out(order)
-        if lost := kept - manager.held() if kept else frozenset():
-            manager.set_hold(sorted(lost), on=True)
+        if lost := kept - manager.holds.held() if kept else frozenset():
+            manager.holds.hold(sorted(lost), on=True)
         if aim.holds:
-            manager.set_hold(aim.holds, on=bool(terms.hold))
+            manager.holds.hold(aim.holds, on=bool(terms.hold))
     except PackageError as problem:
         return [str(problem)]
     return []

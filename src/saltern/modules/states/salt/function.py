@@ -7,6 +7,7 @@ import re
 from msgspec import Struct
 
 from saltern.language.result import Outcome, Result, SubResult, would_change
+from saltern.language.returner_names import returner_names
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.orchestration import RemoteCall, SystemReturn
@@ -52,6 +53,7 @@ def function(
     timeout: float | None = None,
     wait: float = 0,
     failhard: bool | None = None,
+    ret: object = "",
     **_: Ignored,
 ) -> Result:
     """Call an execution function on other systems. Each system is a sub state; its value is in ``changes``
@@ -72,6 +74,7 @@ def function(
         timeout: seconds within which a system must take the job; one that works on it is waited for.
         wait: seconds for which systems that are away are waited for.
         failhard: leave out the rest of a batch after the first failure.
+        ret: returners that each system calls with its return: a list, or names with commas.
 
     Example:
         ```yaml
@@ -102,6 +105,7 @@ def function(
         subset=subset or 0,
         wait=wait,
         timeout=timeout or 0,
+        returners=returner_names(ret),
     )
     judge = Judge(ctx, fail_function, expect_minions)
     called = make_call(ctx, call, lambda one: _step(one, judge), may_fail=may_fail)
@@ -137,6 +141,7 @@ def _step(one: SystemReturn, judge: Judge) -> SubResult:
         outcome=Outcome.OK if fine else Outcome.FAILED,
         comment=shown[:SHOWN] if fine and one.has_value else why,
         data={"return": one.value} if one.has_value else {},
+        warnings=one.warnings,
         ran=not one.is_away,
         sub=one.steps,
     )

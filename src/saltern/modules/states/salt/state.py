@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from saltern.language.result import Outcome, Result, SubResult
+from saltern.language.returner_names import returner_names
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state as declared
 from saltern.modules.api.orchestration import RemoteCall, SystemReturn
@@ -51,6 +52,7 @@ def state(
     timeout: float | None = None,
     wait: float = 0,
     failhard: bool | None = None,
+    ret: object = "",
     **_: Ignored,
 ) -> Result:
     """Apply states to other systems. Each system is a sub state, with its own states below it.
@@ -81,6 +83,7 @@ def state(
         timeout: seconds within which a system must take the job; one that works on it is waited for.
         wait: seconds for which systems that are away are waited for; by default they count as failed at once.
         failhard: leave out the rest of a batch after the first failure.
+        ret: returners that each system calls with its return: a list, or names with commas.
 
     Example:
         ```yaml
@@ -110,6 +113,7 @@ def state(
         subset=subset or 0,
         wait=wait,
         timeout=timeout or 0,
+        returners=returner_names(ret),
         states=True,
     )
     called = make_call(
@@ -149,6 +153,7 @@ def _step(one: SystemReturn, passing: Passing) -> SubResult:
         outcome=outcome if one.is_ok or left_out else Outcome.FAILED,
         comment=one.why if not one.is_ok else _sum(one),
         changes={"states": changes} if changes else {},
+        warnings=one.warnings,
         ran=not one.is_away,
         sub=one.steps,
     )

@@ -14,7 +14,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.lib.networking import machine_name, resolver
 from saltern.modules.lib.tables import machine_info
 
-LAZY: dict[str, str] = {"reboot": "reboot"}
+LAZY: dict[str, str] = {"reboot": "reboot", "transaction": "transaction"}
 
 
 def _facts(ctx: Context) -> Changes:

@@ -19,10 +19,14 @@ from saltern.modules.lib.boots import reboot_needed, units
 from saltern.modules.lib.boots import scheduled_shutdown as foreign
 from saltern.system.boot import has_rebooted
 from saltern.system.reboot import Rebooter, current
+from saltern.system.snapshots import snapshots_state
 from saltern.system.waits import report_wait
 
 if TYPE_CHECKING:
     from saltern.language.barriers import Crossing
+
+
+CHECKS = 600.0  # seconds for the checks after the boot, if nothing else is said
 
 
 class RebootRequest(Struct, frozen=True, kw_only=True):
@@ -33,7 +37,7 @@ class RebootRequest(Struct, frozen=True, kw_only=True):
     notice: float
     start_deadline: float
     force: bool
-    return_deadline: float
+    return_deadline: float | None
     checks: list[object]
     stable: float
     failed_units: bool
@@ -54,7 +58,7 @@ def reboot(
     notice: float = 0.0,
     start_deadline: float = 600.0,
     force: bool = False,
-    return_deadline: float = 600.0,
+    return_deadline: float | None = None,
     checks: list[object] | None = None,
     stable: float = 0.0,
     failed_units: bool = False,
@@ -71,7 +75,9 @@ def reboot(
 
     A reboot is due if a package has said so (`/run/reboot-required`), if a newer kernel is installed than
     is running, if process 1 uses libraries that were replaced, or if `needs-restarting` says so. If a
-    reason is still there after the boot, the state fails: another reboot would not help.
+    reason is still there after the boot, the state fails: another reboot would not help. On machines whose
+    boots are chosen by snapshots, a snapshot that waits for a boot is a reason, too, and the state fails if
+    another one was booted than was to be: the machine has been rolled back.
 
     Args:
         name: any text.
@@ -81,7 +87,9 @@ def reboot(
             state fails, and the run continues without a reboot.
         force: after the start deadline, reboot without ending anything in order, and fail only if even
             that does nothing.
-        return_deadline: seconds after the boot in which all checks must have become true.
+        return_deadline: seconds in which the machine must be back, and then in which all checks must have
+            become true. Unless it is given: an hour, and ten minutes for the checks; a controller knows how
+            long the machine took before.
         checks: what must be true after the boot: commands, and functions as in ``onlyif``.
         stable: seconds to wait after the boot; if the machine boots again in them, the state fails.
         failed_units: the state fails if a unit of systemd has failed after the boot that had not before.
@@ -109,7 +117,7 @@ def reboot(
         notice=_seconds(notice, "notice"),
         start_deadline=_seconds(start_deadline, "start_deadline"),
         force=force,
-        return_deadline=_seconds(return_deadline, "return_deadline"),
+        return_deadline=None if return_deadline is None else _seconds(return_deadline, "return_deadline"),
         checks=health.checked(checks),
         stable=_seconds(stable, "stable"),
         failed_units=failed_units,
@@ -135,9 +143,11 @@ def _before(ctx: Context, want: RebootRequest) -> Result:
         "notice": want.notice,
         "start_deadline": want.start_deadline,
         "force": want.force,
+        **({} if want.return_deadline is None else {"return_deadline": want.return_deadline}),
         "reasons": want.reasons,
         "failed_units": units.failed_units(ctx) if want.failed_units else [],
         "instead": instead,
+        "snapshot": snapshots_state()[1],
     }
     comment = "\n".join(part for part in (f"A reboot is due: {why}", instead) if part)
     return Result(outcome=Outcome.OK, comment=comment, data=data, extra={"reboot": ask})
@@ -163,8 +173,10 @@ def _after(ctx: Context, want: RebootRequest, crossing: Crossing) -> Result:
 
 
 def _problems(ctx: Context, want: RebootRequest, crossing: Crossing, *, again: bool) -> Iterator[str]:
-    for check in health.failing(ctx, want.checks, want.return_deadline):
-        yield f"not true {want.return_deadline:g} seconds after the boot: {check}"
+    yield from _rolled_back(crossing)
+    patience = CHECKS if want.return_deadline is None else want.return_deadline
+    for check in health.failing(ctx, want.checks, patience):
+        yield f"not true {patience:g} seconds after the boot: {check}"
     before = _texts(crossing, "reasons")
     old = reboot_needed.old_kernel(ctx)
     for reason in want.reasons:
@@ -178,6 +190,13 @@ def _problems(ctx: Context, want: RebootRequest, crossing: Crossing, *, again: b
     if want.failed_units:
         known = _texts(crossing, "failed_units")
         yield from (f"failed since the boot: {unit}" for unit in units.failed_units(ctx) if unit not in known)
+
+
+def _rolled_back(crossing: Crossing) -> Iterator[str]:
+    """Whether the machine runs another snapshot than the one that this boot was to take."""
+    expected, booted = str(crossing.ask.get("snapshot") or ""), snapshots_state()[0]
+    if expected and booted and booted != expected:
+        yield f"the machine runs snapshot {booted}, and {expected} was to be booted: it was rolled back"
 
 
 def _texts(crossing: Crossing, name: str) -> list[str]:

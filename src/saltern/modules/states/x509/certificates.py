@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Unpack
 
 from msgspec import Struct
 
@@ -24,7 +24,7 @@ from saltern.modules.lib.x509.load import (
 from saltern.modules.lib.x509.signing_policies import merged, policy_of, short_words
 from saltern.modules.lib.x509.times import FORM
 from saltern.modules.lib.x509.words import check_words
-from saltern.modules.lib.x509.write import placed, spot
+from saltern.modules.lib.x509.write import FileAndNames, placed, spot
 
 REMAINING = 90
 # A certificate that is right but for these is encoded again, never issued anew.
@@ -92,7 +92,7 @@ def certificate_managed(
     pkcs12_friendlyname: str | None = None,
     copypath: str | None = None,
     prepend_cn: bool = False,
-    **kwargs: object,
+    **kwargs: Unpack[FileAndNames],
 ) -> Result:
     """A certificate is there, right in all its parts and not about to expire.
 
@@ -131,7 +131,6 @@ def certificate_managed(
             policyConstraints, inhibitAnyPolicy, nameConstraints, noCheck, tlsfeature: as OpenSSL writes them,
             or as mappings and lists.
         ca_server: a certificate from another machine; not supported, and refused.
-        user, group, mode, makedirs, dir_mode, backup, create, follow_symlinks: as in ``file.managed``.
 
     Example:
         ```yaml

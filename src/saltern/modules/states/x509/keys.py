@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from msgspec import Struct
 
@@ -10,7 +10,6 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.x509.encode import KEY_ENCODINGS, check_encoding, encode_key
 from saltern.modules.lib.x509.keys import Kind, generate, kind_of, wanted_kind
 from saltern.modules.lib.x509.library import part, public_bytes
@@ -21,9 +20,8 @@ from saltern.modules.lib.x509.load import (
     load_key,
     open_key,
 )
-from saltern.modules.lib.x509.write import placed, spot
+from saltern.modules.lib.x509.write import FileArguments, placed, spot
 
-MEANINGLESS = frozenset({"cipher", "verbose", "text", "managed_private_key"})
 # A key that is right but for these is encoded again, never made anew.
 ENCODING_ONLY = frozenset({"encoding", "passphrase"})
 
@@ -53,11 +51,12 @@ def private_key_managed(
     new: bool = False,
     overwrite: bool = False,
     pkcs12_encryption_compat: bool = False,
-    **kwargs: object,
+    **kwargs: Unpack[FileArguments],
 ) -> Result:
     """A private key is there, of this kind; it is made if it is missing.
 
     A key that only has another encoding, or no passphrase yet, stays the same key and is encoded again.
+    Its mode is 0400 if none is given.
 
     Args:
         name: the absolute path of the file.
@@ -69,8 +68,6 @@ def private_key_managed(
         new: make a new one every time.
         overwrite: replace what cannot be read (no key, or another passphrase).
         pkcs12_encryption_compat: encrypt PKCS#12 weakly, as old systems need it.
-        user, group, mode, makedirs, dir_mode, backup, create, follow_symlinks: as in ``file.managed``; the
-            mode is 0400 if not given.
 
     Example:
         ```yaml
@@ -99,7 +96,6 @@ def private_key_managed(
         make,
         lambda held: _facts(held, passphrase),
         what="private key",
-        warnings=unused(where.rest, MEANINGLESS),
     )
 
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.lib.x509.pem_entries import entries
-from saltern.modules.lib.x509.write import placed, spot
+from saltern.modules.lib.x509.write import FileArguments, placed, spot
 
 
 @state
-def pem_managed(ctx: Context, /, name: str, *, text: str, **kwargs: object) -> Result:
+def pem_managed(ctx: Context, /, name: str, *, text: str, **kwargs: Unpack[FileArguments]) -> Result:
     """A file holds these PEM entries and nothing else.
 
     Args:
         name: the absolute path of the file.
         text: the entries; white space does not matter. It may hold keys, so it is never shown.
-        user, group, mode, makedirs, dir_mode, backup: as in ``file.managed``.
 
     Example:
         ```yaml

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
@@ -19,7 +19,7 @@ from saltern.modules.lib.x509.request import (
 )
 from saltern.modules.lib.x509.signing_policies import short_words
 from saltern.modules.lib.x509.words import check_words
-from saltern.modules.lib.x509.write import placed, spot
+from saltern.modules.lib.x509.write import FileAndNames, placed, spot
 
 MEANINGLESS = frozenset({"version", "text", "digest"})
 
@@ -35,7 +35,7 @@ def csr_managed(
     digest: str = "sha256",
     encoding: str = "pem",
     subject: object = None,
-    **kwargs: object,
+    **kwargs: Unpack[FileAndNames],
 ) -> Result:
     """A certificate request is there, for this key and this name.
 
@@ -52,7 +52,6 @@ def csr_managed(
         basicConstraints, keyUsage, extendedKeyUsage, subjectKeyIdentifier, subjectAltName,
             certificatePolicies, policyConstraints, inhibitAnyPolicy, nameConstraints, noCheck, tlsfeature:
             what the certificate shall have, as OpenSSL writes it: ``critical, CA:FALSE``.
-        user, group, mode, makedirs, dir_mode, backup, create, follow_symlinks: as in ``file.managed``.
 
     Example:
         ```yaml

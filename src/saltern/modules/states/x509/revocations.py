@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Unpack
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.x509.encode import OTHER_ENCODINGS, check_encoding, encode_other
 from saltern.modules.lib.x509.load import encoding_of_text, load_list
 from saltern.modules.lib.x509.revocation import (
@@ -22,7 +21,7 @@ from saltern.modules.lib.x509.revocation import (
     wanted_list,
 )
 from saltern.modules.lib.x509.times import FORM
-from saltern.modules.lib.x509.write import placed, spot
+from saltern.modules.lib.x509.write import FileArguments, placed, spot
 
 REMAINING = 30
 AUTO = "auto"
@@ -45,7 +44,7 @@ def crl_managed(
     digest: str = "sha256",
     encoding: str = "pem",
     extensions: dict[str, object] | None = None,
-    **kwargs: object,
+    **kwargs: Unpack[FileArguments],
 ) -> Result:
     """A certificate revocation list is there, with these certificates in it and not about to expire.
 
@@ -67,7 +66,6 @@ def crl_managed(
         encoding: ``pem`` or ``der``.
         extensions: ``authorityKeyIdentifier``, ``authorityInfoAccess``, ``cRLNumber`` (``auto`` counts by
             itself), ``deltaCRLIndicator``, ``freshestCRL``, ``issuerAltName``, ``issuingDistributionPoint``.
-        user, group, mode, makedirs, dir_mode, backup, create, follow_symlinks: as in ``file.managed``.
 
     Example:
         ```yaml
@@ -124,7 +122,6 @@ def crl_managed(
         make,
         _facts,
         what="certificate revocation list",
-        warnings=unused(where.rest, frozenset({"text"})),
     )
 
 

@@ -9,7 +9,7 @@ from saltern.modules.lib.databases.postgres import roles
 from saltern.modules.lib.databases.postgres.client import Login, named
 from saltern.modules.lib.databases.postgres.passwords import form_of, matches
 from saltern.modules.lib.databases.postgres.roles import DesiredRole, Role
-from saltern.modules.lib.databases.postgres.sight import Sight, removed, words
+from saltern.modules.lib.databases.postgres.sight import Sight, facts_of, removed, words
 
 NEW = {"User": {"login": True}, "Group": {"login": False}}  # of a new role, unless given
 UNENCRYPTED = "encrypted: false has no effect: since version 10 PostgreSQL encrypts every password"
@@ -80,7 +80,7 @@ def present(
         ctx,
         differs,
         act,
-        facts=lambda: _facts(name, sight.last),
+        facts=lambda: facts_of(name, sight.last),
         words=words(f"{kind} {name}", first is not None),
         warnings=sight.warnings + _warnings(who, first, password, encrypted, refresh=refresh),
     )
@@ -122,10 +122,6 @@ def listed(groups: str | list[str] | None) -> list[str]:
     return [named(one, "a group") for one in dict.fromkeys(names) if one]
 
 
-def _facts(name: str, have: Role | None) -> Changes:
-    return have.facts() if have else {"name": name, "exists": False}
-
-
 def absent(ctx: Context, who: Login, kind: str, name: str) -> Result:
     sight = Sight(ctx, lambda: roles.get(ctx, who, name), None)
     return removed(
@@ -134,5 +130,5 @@ def absent(ctx: Context, who: Login, kind: str, name: str) -> Result:
         sight,
         lambda: roles.drop(ctx, who, name),
         what=f"{kind} {name}",
-        facts=lambda have: _facts(name, have),
+        facts=lambda have: facts_of(name, have),
     )

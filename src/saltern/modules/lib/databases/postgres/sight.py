@@ -3,44 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Protocol
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.lib.databases import sight
 from saltern.modules.lib.databases.postgres.client import NoDatabase, NotThere
+from saltern.modules.lib.databases.sight import Seen
 
-Seen = TypeVar("Seen")
+
+class HasFacts(Protocol):
+    """A thing in a server, such as a role or a database."""
+
+    def facts(self) -> Changes: ...
 
 
-class Sight(Generic[Seen]):
-    """What was seen last. ``again`` looks anew, but for its first call, since the first look is fresh.
+class Sight(sight.Sight[Seen]):
+    """What was seen of a PostgreSQL server. ``gone`` is for states that need a database only to empty it."""
 
-    In test mode the server or the database may be one that an earlier state would bring: then nothing
-    was seen, and a warning says so. ``gone`` is for states that need a database only to empty it.
-    """
-
-    __slots__ = ("_fresh", "_look", "last", "warnings")
+    __slots__ = ()
 
     def __init__(self, ctx: Context, look: Callable[[], Seen], empty: Seen, *, gone: bool = False) -> None:
-        self._look = look
-        self._fresh = True
-        self.warnings: tuple[str, ...] = ()
-        self.last = empty
-        try:
-            self.last = look()
-        except NotThere as problem:
-            if gone and isinstance(problem, NoDatabase):
-                return
-            if not ctx.test:
-                raise
-            self.warnings = (f"{problem}; predicted as if nothing were there yet",)
+        super().__init__(ctx, look, empty, absent=NotThere, fine=(NoDatabase,) if gone else ())
 
-    def again(self) -> Seen:
-        if not self._fresh:
-            self.last = self._look()
-        self._fresh = False
-        return self.last
+
+def facts_of(name: str, have: HasFacts | None) -> Changes:
+    """The facts of a thing of this name, or that it does not exist."""
+    return have.facts() if have else {"name": name, "exists": False}
 
 
 def words(what: str, exists: bool) -> Words:
@@ -52,7 +42,7 @@ def words(what: str, exists: bool) -> Words:
 def removed(
     ctx: Context,
     name: str,
-    sight: Sight[Seen],
+    seen: Sight[Seen],
     drop: Callable[[], object],
     *,
     what: str,
@@ -61,9 +51,9 @@ def removed(
     """Bring about that a thing is not there any more."""
     return bring(
         ctx,
-        lambda: {name: "Absent"} if sight.again() else {},
+        lambda: {name: "Absent"} if seen.again() else {},
         lambda _: drop(),
-        facts=lambda: facts(sight.last),
+        facts=lambda: facts(seen.last),
         words=Words(f"{what} is not present", f"{what} would be removed", f"{what} was removed"),
-        warnings=sight.warnings,
+        warnings=seen.warnings,
     )

@@ -18,7 +18,16 @@ LISTS = {"comps": "comps", "key_url": "key_urls", "keyid": "keyids"}
 TEXTS = ("file", "dist", "signedby", "key_text", "keyserver", "ppa", "copr")
 # What Salt takes here and does not keep, or what is the state's business.
 NOT_KEPT = frozenset(
-    {"aptkey", "allow_insecure_key", "consolidate", "gpgautoimport", "refresh", "refresh_db", "saltenv"}
+    {
+        "allow_insecure_key",
+        "aptkey",
+        "comments",
+        "consolidate",
+        "gpgautoimport",
+        "refresh",
+        "refresh_db",
+        "saltenv",
+    }
 )
 
 

@@ -1,0 +1,95 @@
+"""``state``: applying what is in no file of the tree: a text, high data, one chunk, or another top file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
+from saltern.modules.functions.state.apply import highstate, in_test_mode, single
+from saltern.modules.functions.state.asked import or_problems, states
+
+TEXT, HIGH = "template-str", "high-data"  # what stands where the name of a file would
+
+
+def _apply_text(
+    ctx: Context, name: str, text: str, test: bool | None, options: Mapping[str, object]
+) -> object:
+    given = {**options, "template": name, "text": text}
+    return or_problems(lambda: states(ctx).apply((), given, test=in_test_mode(ctx, test)))
+
+
+@function
+def template_str(ctx: Context, /, tem: str, test: bool | None = None, **options: object) -> object:
+    """Apply the text of an SLS.
+
+    Args:
+        tem: the text; it is rendered as a file would be.
+        test: only say what would change.
+        options: ``saltenv``, ``pillar`` and ``exclude``.
+
+    Example:
+        ```console
+        $ saltern call state.template_str '{there: {test.nop: []}}'
+        ```
+    """
+    return _apply_text(ctx, TEXT, str(tem), test, options)
+
+
+@function
+def high(ctx: Context, /, data: Mapping[str, object], test: bool | None = None, **options: object) -> object:
+    """Apply high data: what an SLS renders to.
+
+    Args:
+        data: IDs, and the states below them.
+        test: only say what would change.
+        options: ``saltenv``, ``pillar`` and ``exclude``.
+
+    Example:
+        ```console
+        $ saltern call state.high '{there: {test: [nop]}}'
+        ```
+    """
+    text = msgspec.json.encode(data, enc_hook=str).decode()
+    return _apply_text(ctx, HIGH, f"#!json\n{text}", test, options)
+
+
+@function
+def low(ctx: Context, /, data: Mapping[str, object], **options: object) -> object:
+    """Apply one chunk of low data, and give its return.
+
+    Args:
+        data: ``state``, ``fun``, ``name`` and the arguments of the state.
+        options: accepted because Salt has them.
+
+    Example:
+        ```console
+        $ saltern call state.low '{state: test, fun: nop, name: there}'
+        ```
+    """
+    del options
+    if missing := [key for key in ("state", "fun", "name") if key not in data]:
+        raise BadArgument(f"low data needs {', '.join(missing)}")
+    rest = {str(key): value for key, value in data.items() if key not in ("state", "fun", "name")}
+    answer = single(ctx, f"{data['state']}.{data['fun']}", str(data["name"]), **rest)  # type: ignore[arg-type]
+    return next(iter(answer.values())) if isinstance(answer, dict) and len(answer) == 1 else answer
+
+
+@function
+def top(ctx: Context, /, topfn: str, test: bool | None = None, **options: object) -> object:
+    """Apply what another top file gives to this machine.
+
+    Args:
+        topfn: the name of that file in the tree, such as ``prod_top.sls``.
+        test: only say what would change.
+        options: ``saltenv``, ``pillarenv``, ``pillar`` and ``exclude``.
+
+    Example:
+        ```console
+        $ saltern call state.top prod_top.sls test=True
+        ```
+    """
+    return highstate(ctx, test, **{**options, "state_top": str(topfn)})
