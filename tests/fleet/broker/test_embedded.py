@@ -22,9 +22,11 @@ from saltern.fleet.broker.config import BrokerSettings
 from saltern.fleet.broker.embedded import EmbeddedBroker
 from saltern.fleet.broker.renew_tls import renew_tls
 from saltern.fleet.broker.sites import Sites, write_sites
+from saltern.fleet.broker.system import BrokerSystem
 from saltern.fleet.broker.tls import ca_der, prepare_certificates
 from saltern.fleet.bus.ports import Bus, BusError, Change, Message, NotConnected, State
 from saltern.fleet.identity.membership import client_tls, joiner_credential
+from saltern.fleet.identity.revocation import revoke
 from saltern.fleet.protocol.streams import STREAMS
 from saltern.language.diagnostics import OperationError
 
@@ -39,7 +41,7 @@ def test_it_starts_well_and_safe_with_all_streams_and_ends_with_us(tmp_path: Pat
         made = broker(tmp_path)
         vitals = await made.start()
         assert vitals.jetstream.config.sync_always and vitals.max_payload == 1 << 20
-        assert await made.system.health() == ""
+        assert await BrokerSystem(made.system_bus).health() == ""
         bus = await made.connect_controller("c1")
         for name in STREAMS:
             assert (await bus.stream_state(name)).messages == 0
@@ -72,7 +74,7 @@ def test_every_private_file_is_its_owners_alone(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = broker(tmp_path / "broker")
         await made.start()
-        await made.revoke(b"x" * 32)
+        await made.set_revoked(revoke({}, b"x" * 32, time.time()))
         await made.stop()
 
     run(scenario())
@@ -284,10 +286,10 @@ def test_a_program_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_a_broker_that_acknowledges_before_it_syncs_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = EmbeddedBroker._config
+    real = EmbeddedBroker.config
     unsafe = 'sync_interval: "2m"'
     monkeypatch.setattr(
-        EmbeddedBroker, "_config", lambda self: real(self).replace("sync_interval: always", unsafe)
+        EmbeddedBroker, "config", lambda self: real(self).replace("sync_interval: always", unsafe)
     )
 
     async def scenario() -> None:

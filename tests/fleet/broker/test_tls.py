@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ssl
 from pathlib import Path
 
 import pytest
+from tests.fleet.harness import run
+from tests.fleet.kit import running_fleet
 
 from saltern.fleet.broker.authority import load_authority, load_or_make_authority
 from saltern.fleet.broker.tls import CertificateFiles, ca_fingerprint, prepare_certificates
+from saltern.fleet.bus.ports import NotConnected
+from saltern.fleet.identity.membership import client_tls, joiner_credential
 from saltern.language.diagnostics import OperationError
 
 NOW = 1_800_000_000.0
@@ -66,3 +71,19 @@ def test_the_authority_is_made_once_and_its_damage_is_an_error(tmp_path: Path) -
         file.write_bytes(damage)
         with pytest.raises(OperationError, match="fleet-authority-damaged"):
             load_authority(str(tmp_path / "keys"))
+
+
+@pytest.mark.slow
+def test_the_broker_speaks_no_tls_older_than_1_3_and_nothing_in_the_clear(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_fleet(tmp_path) as fleet:
+            name, credential = joiner_credential(fleet.token())
+            old = client_tls(fleet.broker.ca)
+            old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_2
+            for tls in (old, None):
+                with pytest.raises(NotConnected):
+                    await fleet.connect(name, credential, tls=tls)
+            bus = await fleet.connect(name, credential)
+            await bus.close()
+
+    run(scenario())

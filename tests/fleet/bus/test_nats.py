@@ -6,17 +6,33 @@ import asyncio
 import contextlib
 import json
 import socket
+import struct
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.fleet.harness import QUICK, NatsPlace, free_port, run, until
 
 from saltern.fleet.bus.backoff import Backoff
 from saltern.fleet.bus.client import NatsBus
-from saltern.fleet.bus.nats import Connection, Link
-from saltern.fleet.bus.ports import Change, Disconnected, Message, NotConnected, NotPermitted, State, TooLarge
+from saltern.fleet.bus.connection import Connection
+from saltern.fleet.bus.nats import Link
+from saltern.fleet.bus.ports import (
+    Change,
+    Delivery,
+    Disconnected,
+    Message,
+    NoAnswer,
+    NotConnected,
+    NotPermitted,
+    ReaderOptions,
+    State,
+    TooLarge,
+)
+from saltern.fleet.protocol.streams import STREAMS
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 INFO = (
@@ -31,6 +47,7 @@ class FakeBroker:
     def __init__(self, after: Talk, before_pong: bytes = b"") -> None:
         self.after = after
         self.before_pong = before_pong
+        self.info = INFO
         self.connections = 0
         self.tasks: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self.port = free_port()
@@ -41,7 +58,7 @@ class FakeBroker:
         assert task is not None
         self.tasks[task] = writer
         with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-            writer.write(INFO + b"\r\n")
+            writer.write(self.info + b"\r\n")
             while (line := await reader.readline()).strip() != b"PING":
                 if not line:
                     raise ConnectionResetError
@@ -100,6 +117,38 @@ def test_an_error_of_the_broker_closes_the_connection_and_not_the_bus(error: str
             await until(lambda: [change.state for change in changes] == [State.LOST, State.CONNECTED])
             assert "uth" in changes[0].why or error.lower() in changes[0].why
             assert broker.connections == 2
+            await bus.close()
+
+    run(scenario())
+
+
+def test_a_connection_that_breaks_with_something_left_to_send_is_made_again() -> None:
+    """The library sends the rest before it reports the end; on a broken connection that fails, and it reports
+    nothing.
+    """
+
+    async def scenario() -> None:
+        cut = asyncio.Event()
+
+        async def break_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if broker.connections == 1:
+                await cut.wait()
+                sock = writer.get_extra_info("socket")
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                writer.transport.abort()  # as a machine does whose process is gone
+            await stay(reader, writer)
+
+        broker = FakeBroker(break_off)
+        changes: list[Change] = []
+        async with broker.serving() as settings:
+            bus = await NatsBus.connect(settings)
+            bus.watch(changes.append)
+            link = bus._kept.link
+            assert link is not None
+            await link._client._send_command(b"PUB a.b 8\r\nthe rest\r\n")  # what sends it has no turn yet
+            cut.set()
+            await until(lambda: [change.state for change in changes] == [State.LOST, State.CONNECTED])
+            await bus.publish("a.b", b"more")
             await bus.close()
 
     run(scenario())
@@ -218,6 +267,89 @@ def test_what_is_too_large_for_the_broker_is_refused_here(server: NatsPlace) -> 
             await bus.publish("a", bytes(1 << 20) + b"x")
         assert bus.connected
         await bus.close()
+
+    run(scenario())
+
+
+def test_headers_count_and_what_is_too_large_with_them_is_refused_here(server: NatsPlace) -> None:
+    """The broker would close the connection, and all that waits on it would end."""
+
+    async def scenario() -> None:
+        bus = await server.connect("one")
+        with pytest.raises(TooLarge):
+            await bus.store("a", bytes(1 << 20), id="x")
+        assert bus.connected
+        await bus.close()
+
+    run(scenario())
+
+
+HOSTILE = {
+    "a subject that is no text": b"PUB kept.a.\xff\xfe 2\r\nhi\r\n",
+    "a reply that is no text": b"PUB kept.a.b \xff\xfe 2\r\nhi\r\n",
+    "a status that is no text": b"NATS/1.0 \xff\xff\xff\r\nA: b\r\n\r\n",
+    "a status that looks like a number": "NATS/1.0 \N{SUPERSCRIPT TWO}\r\nA: b\r\n\r\n".encode(),
+    "a status of the broker's": b"NATS/1.0 503\r\nA: b\r\n\r\n",
+    "a status as a header": "NATS/1.0\r\nStatus: \N{SUPERSCRIPT TWO}\r\n\r\n".encode(),
+    "headers that are none": b"\r\n\r\n",
+    "a header that is no text": b"NATS/1.0\r\n\xff: \xfe\r\n\r\n",
+}
+
+
+def _raw(message: bytes) -> bytes:
+    """What goes over the wire; of headers, a message that has them."""
+    if message.startswith(b"PUB"):
+        return message
+    return b"HPUB kept.a.b %d %d\r\n%bhi\r\n" % (len(message), len(message) + 2, message)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_message_makes_a_connection_deaf(server: NatsPlace, name: str) -> None:
+    """The broker passes on any bytes as subjects and headers; the library ends at those that are no text."""
+
+    async def scenario() -> None:
+        one, two = await server.connect("one"), await server.connect("two")
+        await one.make_stream(replace(STREAMS["RETURNS"], name="KEPT"), ("kept.>",))
+        heard: list[bytes] = []
+
+        async def hear(message: Message) -> None:
+            heard.append(message.data)
+
+        await one.subscribe("kept.>", hear)
+        reader = await one.reader(ReaderOptions(stream="KEPT", name="r"))
+        link = two._kept.link  # type: ignore[attr-defined]
+        link._client._transport.write(_raw(HOSTILE[name]) + b"PUB kept.a.last 2\r\nok\r\n")
+        await until(lambda: b"ok" in heard)
+        read: list[Delivery] = []
+        while len(read) < 2:
+            read += await reader.fetch(10, 5.0)
+        await reader.done(read)
+        assert sorted(one.kept.data for one in read) == [b"hi", b"ok"]
+        assert heard.count(b"hi") == 1
+        await one.close()
+        await two.close()
+
+    run(scenario())
+
+
+def test_a_broker_that_does_not_read_is_not_written_to_without_end() -> None:
+    """Requests whose time is over are no reason to keep their bytes in memory."""
+
+    async def scenario() -> None:
+        async def ignore(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+            await asyncio.sleep(3600)
+
+        broker = FakeBroker(ignore)
+        broker.info = INFO.replace(b"1000", b"%d" % (8 << 20))
+        async with broker.serving() as settings:
+            bus = await NatsBus.connect(settings)
+            for _ in range(12):
+                with pytest.raises(NoAnswer):
+                    await bus.request("a", bytes(4 << 20), timeout=0.05)
+            link: Any = bus._kept.link
+            assert link._client._transport._io_writer.transport.get_write_buffer_size() < 16 << 20
+            await link.shut(0.1)
+            await bus.close()
 
     run(scenario())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from random import Random
 
 import msgspec
@@ -33,18 +34,23 @@ class ScriptedBroker:
     async def api(self, verb: str, body: object = None) -> bytes:
         return b"{}"
 
-    async def open_inbox(self) -> Inbox:
+    def inboxes(self) -> ScriptedBroker:
+        return self
+
+    async def open(self) -> Inbox:
         self.opened += 1
         self.inbox = Inbox(f"_INBOX.one.{self.opened}")
         return self.inbox
 
-    async def close_inbox(self, inbox: Inbox) -> None: ...
+    async def close(self, inbox: Inbox) -> None: ...
 
     async def publish(self, subject: str, data: bytes = b"", *, reply: str = "") -> None:
         if data.startswith(b"-NAK"):
             self.back.append(subject.split(".")[5])
         if "MSG.NEXT" in subject and not self.is_silent:
             self._answer(msgspec.json.decode(data), reply)
+
+    async def publish_each(self, subjects: Iterable[str], data: bytes) -> None: ...
 
     def _answer(self, request: dict[str, int], reply: str) -> None:
         if self.is_lost:

@@ -20,11 +20,10 @@ ENDS = ("answer", "nothing listens", "refused", "lost", "late")
 def test_each_request_has_its_own_end_in_any_order(ends: list[str], chance: object) -> None:
     async def scenario() -> list[object]:
         requests = Requests("_INBOX.a.b")
-        replies = [requests.begin(f"Do.{number}") for number in range(len(ends))]
-        waits = [
-            asyncio.ensure_future(requests.answer(reply, 0.02 if end == "late" else 60))
-            for reply, end in zip(replies, ends, strict=True)
+        replies = [
+            requests.begin(f"Do.{number}", 0.02 if end == "late" else 60) for number, end in enumerate(ends)
         ]
+        waits = [asyncio.ensure_future(requests.answer(reply)) for reply in replies]
         await asyncio.sleep(0)
         order = [*enumerate(ends)]
         chance.shuffle(order)  # type: ignore[attr-defined]
@@ -61,6 +60,6 @@ def test_after_the_connection_has_ended_nothing_is_asked() -> None:
         requests = Requests("_INBOX.a.b")
         requests.end("")
         with pytest.raises(BusError, match="connection was lost"):
-            requests.begin("x")
+            requests.begin("x", 1.0)
 
     run(scenario())

@@ -117,13 +117,17 @@ def test_a_revoked_agent_is_cut_off_at_once_and_stays_out_and_no_one_else_notice
             others: list[Change] = []
             for bus in (db1.bus, fleet.bus):
                 bus.watch(others.append)
-            await fleet.broker.revoke(web1.keys.signing.public)
+            await fleet.broker.set_revoked(
+                revoke(fleet.broker.revoked, web1.keys.signing.public, time.time())
+            )
             await until(lambda: not web1.bus.connected)
             with pytest.raises(NotConnected):
                 await fleet.connect("web1", web1.credential)
             assert others == [] and db1.bus.connected
             await web1.bus.close()
-            await fleet.broker.restore(web1.keys.signing.public)
+            await fleet.broker.set_revoked(
+                restore(fleet.broker.revoked, web1.keys.signing.public, time.time())
+            )
             again = await fleet.connect("web1", web1.credential)
             await again.close()
             await db1.bus.close()
@@ -139,7 +143,9 @@ def test_a_revocation_outlives_the_broker_and_its_data(tmp_path: Path, lose: str
         async with running_fleet(tmp_path) as fleet:
             agent = await fleet.agent("web1")
             await agent.bus.close()
-            await fleet.broker.revoke(agent.keys.signing.public)
+            await fleet.broker.set_revoked(
+                revoke(fleet.broker.revoked, agent.keys.signing.public, time.time())
+            )
             await fleet.bus.close()
             await fleet.broker.stop()
             shutil.rmtree(tmp_path / lose, ignore_errors=True)

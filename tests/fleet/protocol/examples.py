@@ -7,6 +7,8 @@ from saltern.fleet.protocol import peer_messages as p
 from saltern.fleet.protocol.envelope import Issuer, Trust, certify
 from saltern.fleet.protocol.keys import SealingKey, SigningKey
 from saltern.fleet.protocol.message import Message
+from saltern.fleet.protocol.site_messages import SiteCertificate, SiteCertificateRequest
+from saltern.fleet.protocol.withdrawal import withdraw
 
 NOW = 1_800_000_000.0
 FLEET = "fleet-1"
@@ -47,6 +49,7 @@ EXAMPLES: tuple[Message, ...] = (
         time_limit=600,
         user="oidc:alice",
         rule="policy-3/web",
+        returners=["file_log"],
     ),
     m.Control(action="cancel", jid=JID, why="alice asked"),
     m.SyncRequest(
@@ -77,6 +80,7 @@ EXAMPLES: tuple[Message, ...] = (
         next_sync=300,
         refused="",
         events=["5a17e12a.7"],
+        withdrawn=[withdraw(ROOT, CERTIFICATE)],
     ),
     m.Return(
         jid=JID,
@@ -180,5 +184,7 @@ EXAMPLES: tuple[Message, ...] = (
         state="pending", fingerprint="ab:cd", credential="eyJ.x.y", spare="eyJ.x.z", why="x", retry_after=5
     ),
     CERTIFICATE,
+    SiteCertificateRequest(nonce="n8", key="-----BEGIN PUBLIC KEY-----"),
+    SiteCertificate(nonce="n8", certificate="-----BEGIN CERTIFICATE-----", problem="x"),
     m.Envelope(signed="{}", signature=b"\x04" * 64, certificate=ISSUER.certificate),
 )

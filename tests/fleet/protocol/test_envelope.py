@@ -126,6 +126,16 @@ def test_a_certificate_must_count_here_and_now(change: dict[str, Any], why: Refu
     assert refusal(issued(certified(**change))) is why
 
 
+def test_a_certificate_that_was_seen_before_is_still_refused_where_it_does_not_count() -> None:
+    """Only the signature of a certificate is remembered, and only for the roots that it was checked with."""
+    late = issued(life=10 * (CERTIFICATE.expires - NOW))
+    assert opened(late).certificate.name == "c1"
+    assert refusal(issued(), trust=replace(TRUST, withdrawn=frozenset({"c1-1"}))) is Refusal.WITHDRAWN
+    assert refusal(issued(), trust=replace(TRUST, roots=(EVIL.public,))) is Refusal.UNCERTIFIED
+    assert refusal(issued(), trust=replace(TRUST, fleet="other")) is Refusal.WRONG_FLEET
+    assert refusal(late, now=CERTIFICATE.expires + 1000) is Refusal.EXPIRED
+
+
 def test_a_withdrawn_certificate_is_refused() -> None:
     assert refusal(issued(), trust=replace(TRUST, withdrawn=frozenset({"c1-1"}))) is Refusal.WITHDRAWN
 

@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -15,13 +17,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.fleet.ssh.proxy import Wire
 from tests.fleet.ssh.server import free_port
 
 from saltern.cli.local_fleet import CONTROLLER, LocalFleet
+from saltern.fleet.broker.sites import Kit
+from saltern.fleet.controller.new_site import add_site
+from saltern.fleet.controller.paths import controller_paths
+from saltern.fleet.controller.settings import load_settings
 
 PATIENCE = 120.0
+DAY = 86_400.0
 MOTD = "motd:\n  file.managed:\n    - name: {place}/out/{{{{ grains['id'] }}}}\n    - source: salt://text\n"
 MOTD += "    - makedirs: true\n"
 WAIT = """
@@ -68,6 +76,12 @@ class Fleet:
         with open(self.base / "east.log", "ab") as log:
             self.site = subprocess.Popen(command, cwd=self.base, env=self.env, stderr=log)
         self.until(lambda: "agents reach it" in (self.base / "east.log").read_text())
+
+    def stop_site(self) -> None:
+        assert self.site is not None
+        self.site.send_signal(signal.SIGTERM)
+        self.site.wait(timeout=PATIENCE)
+        (self.base / "east.log").write_text("")
 
     def join(self, name: str) -> None:
         token = self.on("fleet", "tokens", "new", "--site", "east").stdout.strip()
@@ -123,7 +137,7 @@ class Fleet:
 
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[Fleet]:
-    directory = Path(tempfile.mkdtemp(prefix="site", dir="/tmp")).resolve()
+    directory = Path(tempfile.mkdtemp(prefix="site")).resolve()
     here = Fleet(directory)
     try:
         here.start()
@@ -180,3 +194,44 @@ def test_what_cannot_be_is_named(fleet: Fleet, words: tuple[str, ...], what: str
     done = fleet.run("site", *words, *more, "--directory", str(fleet.base / "controller"))
     assert done.returncode == 1
     assert what in done.stderr
+
+
+def test_the_certificate_of_the_broker_is_renewed_in_use(fleet: Fleet) -> None:
+    """A kit that is made as it was 300 days ago: the site gets the next certificate over its link, keeps it
+    over a restart, and its agent stays connected.
+    """
+    kit = json.loads((fleet.base / "east.kit").read_text())
+    paths = controller_paths(str(fleet.base / "controller"))
+    old = add_site(
+        paths,
+        load_settings(paths),
+        "east",
+        (f"127.0.0.1:{kit['port']}",),
+        through=(f"127.0.0.1:{fleet.wire.port}",),
+        now=time.time() - 300 * DAY,
+    )
+    (fleet.base / "east.kit").write_bytes(msgspec.json.encode(old))
+    fleet.stop_site()
+    fleet.run_site()
+    fleet.until(lambda: "it has a new one" in (fleet.base / "east.log").read_text())
+    fleet.until(lambda: served(old) != old.certificate.split(END)[0])
+    renewed = served(old)
+    fleet.until(lambda: fleet.on("call", "test.ping", "--on", "e1").returncode == 0)
+    fleet.stop_site()
+    fleet.run_site()
+    assert served(old) == renewed
+    fleet.until(lambda: fleet.on("call", "test.ping", "--on", "e1").returncode == 0)
+
+
+END = "-----END CERTIFICATE-----"
+
+
+def served(kit: Kit) -> str:
+    """The certificate with which the broker of a site answers, checked by the CA of the fleet."""
+    context = ssl.create_default_context(cadata=kit.ca)
+    with socket.create_connection((kit.host, kit.port), timeout=10) as plain:
+        plain.recv(4096)  # its greeting comes before TLS
+        with context.wrap_socket(plain, server_hostname=kit.host) as wrapped:
+            der = wrapped.getpeercert(binary_form=True)
+    assert der is not None
+    return ssl.DER_cert_to_PEM_cert(der).split(END)[0]

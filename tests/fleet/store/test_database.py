@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import insert, select, text
 
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.migrate import migrate, newest
 from saltern.fleet.store.tables import GROUPS, METADATA
+from saltern.fleet.store.upgrade import make_config
 from saltern.language.diagnostics import OperationError
 
 
@@ -25,6 +27,10 @@ def test_the_migrations_lead_to_the_tables_of_the_program(database: Database) ->
 
 def test_migrating_again_changes_nothing(database: Database) -> None:
     assert migrate(database) == newest()
+
+
+def test_the_newest_version_is_the_last_that_alembic_knows() -> None:
+    assert newest() == ScriptDirectory.from_config(make_config()).get_current_head()
 
 
 def test_controllers_that_start_at_once_migrate_one_after_the_other(address: str) -> None:

@@ -13,6 +13,7 @@ from saltern.fleet.protocol.messages import Job, Return
 from saltern.fleet.store import job_queries, jobs
 from saltern.fleet.store.database import Database
 from saltern.fleet.store.jobs import Change, NewJob
+from saltern.fleet.store.returns import standings
 from saltern.fleet.store.statuses import ENDS
 
 SYSTEMS = ("db1", "web1", "web2")
@@ -195,3 +196,12 @@ def test_any_id_is_data(database: Database, system: str) -> None:
     with database.write() as connection:
         assert len(jobs.store_returns(connection, [(system, returned())], 2.0)) == 1
         assert job_queries.body(connection, "1", system) == ("json", b"{}")
+
+
+def test_a_system_may_ask_for_more_jobs_than_a_statement_has_parameters(database: Database) -> None:
+    create(database, new("known"))
+    many = [f"j{number}" for number in range(70_000)]
+    with database.read() as connection:
+        assert standings(connection, "web1", []) == {}
+        assert standings(connection, "web1", [*many, "known"]).keys() == {"known"}
+        assert standings(connection, "web3", ["known"]) == {}

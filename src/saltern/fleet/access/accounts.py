@@ -60,7 +60,7 @@ class Accounts:
         groups: tuple[str, ...] | None = None,
         disabled: bool | None = None,
     ) -> Operator:
-        """Change what is given. One who is disabled loses all sessions; tokens work again when enabled."""
+        """Change what is given. A disabled operator loses all sessions; tokens work again once enabled."""
         changes = {"roles": roles, "groups": groups, "disabled": disabled}
         given = {key: value for key, value in changes.items() if value is not None}
         with self._existing(name) as (connection, before):
@@ -110,7 +110,7 @@ class Accounts:
         scopes: tuple[str, ...] | None = None,
         life: float = 90 * DAY,
     ) -> tuple[Credential, str]:
-        """A new API token and its secret, which is shown this once. Without ``operator``: for who asks."""
+        """A new API token and its secret, which is shown this once. Without ``operator``: for the caller."""
         name = operator or who.name
         if who.via not in ("session", "socket") or (who.via == "socket" and not operator):
             raise _no_token(who)

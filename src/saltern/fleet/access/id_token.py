@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jwt import PyJWK, PyJWS
-from jwt.exceptions import InvalidTokenError, PyJWKError
 from msgspec import DecodeError, json
 
 from saltern.fleet.access.policy import Oidc
+
+if TYPE_CHECKING:
+    from jwt import PyJWK
 
 LEEWAY = 60.0  # seconds by which clocks may differ
 LONGEST = 100_000
@@ -47,6 +48,9 @@ def read_id_token(
 def _verified(token: str, keys: Sequence[Mapping[str, Any]], settings: Oidc) -> Claims:
     if len(token) > LONGEST:
         raise BadIdToken("it is too long")
+    from jwt import PyJWS  # here, since most controllers have no provider
+    from jwt.exceptions import InvalidTokenError, PyJWKError
+
     signatures = PyJWS()
     try:
         header = signatures.get_unverified_header(token)
@@ -73,6 +77,8 @@ def _key(keys: Sequence[Mapping[str, Any]], id_: object, algorithm: str) -> PyJW
     named = [key for key in fitting if key.get("kid") == id_] if id_ is not None else fitting
     if len(named) != 1:
         raise BadIdToken(f"the provider has no key {str(id_)[:64]!r} for {algorithm}")
+    from jwt import PyJWK
+
     made = PyJWK(dict(named[0]), algorithm)
     if kind == "RSA" and made.key.key_size < SHORTEST_RSA:
         raise BadIdToken(f"the key of the provider is shorter than {SHORTEST_RSA} bits")

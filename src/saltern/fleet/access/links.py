@@ -30,7 +30,7 @@ class Links:
         self.database, self.sessions = database, sessions
 
     def make(self, who: Principal, now: float) -> Link:
-        """A code for who asks, if they are the admin on the socket."""
+        """A code for the caller, if that is the admin on the socket."""
         if who.via != "socket" or "admin" not in who.roles:
             what = f"{who.name} is not root on the socket of the controller, and gets no link"
             raise OperationError(Diagnostic(code="not-allowed", what=what, fix="sign in with your name"))

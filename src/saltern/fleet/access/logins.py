@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from saltern.fleet.access.pam import pam_groups
 from saltern.fleet.access.passwords import Passwords
 from saltern.fleet.access.policies import Policies
 from saltern.fleet.access.ports import Peer
@@ -59,8 +60,6 @@ class Logins:
         return ()
 
     def _pam(self, name: str, password: str) -> tuple[str, ...] | None:
-        from saltern.fleet.access.pam import pam_groups
-
         settings = self.policies.current().login.pam
         return None if settings is None else pam_groups(settings, name, password)
 

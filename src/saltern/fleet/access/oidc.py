@@ -69,7 +69,7 @@ class OidcLogins:
         return Begun(address=f"{endpoints.authorization_endpoint}{mark}{urlencode(query)}", state=state)
 
     def finish(self, state: str, code: str, verifier: str, now: float, *, issuer: str = "") -> Session:
-        """Begin a session for who the provider says it is. ``issuer`` is what came back with the code."""
+        """Begin a session for the person that the provider names. ``issuer`` came back with the code."""
         settings = self._settings()
         with self.database.write() as connection:
             attempt = end_attempt(connection, state, now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import cached_property
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -19,17 +20,22 @@ class Passwords:
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or PasswordHasher()
         self._room = threading.BoundedSemaphore(AT_ONCE)
-        self._decoy = self._hasher.hash("no password at all")
+
+    @cached_property
+    def _decoy(self) -> str:
+        """Made at the first comparison, whatever it is: a hash takes a tenth of a second."""
+        return self._hasher.hash("no password at all")
 
     def hash(self, password: str) -> str:
         with self._room:
             return self._hasher.hash(password)
 
     def matches(self, hashed: str, password: str) -> bool:
-        """True if it is the password of this hash; an empty hash has none, and takes as long to say so."""
+        """True if the password has this hash. An empty hash matches none, and takes as long to check."""
         with self._room:
+            decoy = self._decoy
             try:
-                return self._hasher.verify(hashed or self._decoy, password[:LONGEST]) and bool(hashed)
+                return self._hasher.verify(hashed or decoy, password[:LONGEST]) and bool(hashed)
             except (VerificationError, InvalidHashError):
                 return False
 

@@ -48,6 +48,10 @@ class Policies:
         self._number = found.version
         return self._policy
 
+    def last(self) -> Policy:
+        """The policy as ``current`` has seen it last."""
+        return self._policy if self._number >= 0 else self.current()
+
     def version(self) -> PolicyVersion:
         with self.database.read() as connection:
             return newest_policy(connection)

@@ -1,4 +1,4 @@
-"""An OpenID Connect provider, asked over HTTPS: its endpoints, its keys, and what a code is worth."""
+"""An OpenID Connect provider, asked over HTTPS: its endpoints, its keys, and the ID token for a code."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 class Provider:
-    """Nothing is kept: a key that the provider has removed counts no more from then on."""
+    """Reads the keys anew for each login, so that a key that the provider has removed is not accepted."""
 
     def __init__(self, settings: Oidc) -> None:
         self.settings = settings
@@ -65,7 +65,7 @@ class Provider:
         return self._ask(Request(endpoints.jwks_uri), _Keys).keys
 
     def exchange(self, endpoints: Endpoints, *, code: str, verifier: str, redirect: str) -> str:
-        """The ID token that a code is worth, once."""
+        """Exchange a code for its ID token; the provider does that once."""
         form = {
             "grant_type": "authorization_code",
             "code": code,

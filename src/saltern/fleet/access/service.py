@@ -39,6 +39,10 @@ class Access:
     def decide(self, who: Principal, request: Request, matcher: Matcher, now: float) -> Decision:
         return decide(self.policies.current(), who, request, matcher, now)
 
+    def decide_again(self, who: Principal, request: Request, matcher: Matcher, now: float) -> Decision:
+        """Decide by the policy that was read last, also if there is a newer one: for parts of a page."""
+        return decide(self.policies.last(), who, request, matcher, now)
+
     def explain(
         self, who: Principal, request: Request, matcher: Matcher, now: float
     ) -> tuple[Decision, list[Step]]:

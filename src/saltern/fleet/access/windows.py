@@ -50,7 +50,7 @@ class Window(Struct, frozen=True):
         return (day in self.days and minute >= self.begin) or (yesterday in self.days and minute < self.end)
 
     def next_begin(self, now: float) -> float:
-        """When it begins next, in seconds since 1970."""
+        """When the window begins next, in seconds since 1970."""
         local = datetime.fromtimestamp(now, ZoneInfo(self.zone))
         midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
         starts = (midnight + timedelta(days=ahead, minutes=self.begin) for ahead in range(9))

@@ -35,7 +35,7 @@ LIMITS: dict[Role, tuple[int, int]] = {
     Role.JOINER: (8, 128 << 10),
 }
 _SYSTEM_RIGHTS = {
-    "pub": {"allow": ["$SYS.REQ.CLAIMS.UPDATE", "$SYS.REQ.SERVER.PING.>"]},
+    "pub": {"allow": ["$SYS.REQ.CLAIMS.UPDATE", "$SYS.REQ.SERVER.PING.>", "$JS.API.SERVER.REMOVE"]},
     "sub": {
         "allow": [
             f"{inbox_of(SYSTEM_NAME)}.>",
@@ -118,7 +118,7 @@ class Authority(Struct, frozen=True, kw_only=True):
         }
 
     def system_credential(self, now: float, life: float = DAY) -> KeyCredential:
-        """For the controller alone: to push claims, and to ask how the broker is."""
+        """For the controller alone: to push claims, to ask how the broker is, to drop one that is gone."""
         key = SigningKey.new()
         rights = {
             "type": "user",

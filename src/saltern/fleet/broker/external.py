@@ -14,7 +14,7 @@ from msgspec import Struct
 from saltern.fleet.broker.binary import parse_version
 from saltern.fleet.broker.streams import make_streams
 from saltern.fleet.bus.client import NatsBus
-from saltern.fleet.bus.nats import Connection
+from saltern.fleet.bus.connection import Connection
 from saltern.fleet.bus.ports import BusError, NoStream, NotConnected, NotPermitted, StreamRefused
 from saltern.language.diagnostics import Diagnostic, OperationError
 

@@ -30,7 +30,7 @@ class _Event(Struct, frozen=True):
 
 
 class ClientEvent(Struct, frozen=True, kw_only=True):
-    """One connection came or went. ``system`` is empty for controllers and for who wants to join."""
+    """One connection came or went. ``system`` is empty for controllers and for machines that ask to join."""
 
     name: str
     system: str

@@ -43,33 +43,14 @@ class BrokerProcess:
     def alive(self) -> bool:
         if self._child is not None:
             return self._child.poll() is None
-        return bool(self._adopted) and self._is_ours(self._adopted)
+        return bool(self._adopted) and _runs(self._adopted, self._config)
 
     async def start(self) -> None:
         """Return when clients can connect."""
-        self._adopted = self._running()
+        self._adopted = left_running(self._folder, self._config)
         if not self._adopted:
             self._spawn()
         await self._until_ready()
-
-    def _running(self) -> int:
-        """A broker that an earlier controller has left running with this configuration; 0 if there is
-        none.
-        """
-        try:
-            with open(os.path.join(self._folder, PID_FILE), encoding="ascii") as file:
-                pid = int(file.read())
-        except (OSError, ValueError):
-            return 0
-        return pid if self._is_ours(pid) else 0
-
-    def _is_ours(self, pid: int) -> bool:
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                words = file.read().split(b"\0")
-        except OSError:
-            return False
-        return os.fsencode(self._config) in words
 
     def _spawn(self) -> None:
         path = os.path.join(self._folder, ERRORS_FILE)
@@ -89,43 +70,14 @@ class BrokerProcess:
     async def _until_ready(self) -> None:
         try:
             async with asyncio.timeout(READY):
-                while not await self._greets():
+                while not (await _greets(self._address) and self.alive):
                     if not self.alive:
-                        raise _failed(f"the broker ended at once: {self._last_words()}")
+                        raise _failed(f"the broker ended at once: {_last_words(self._folder)}")
                     await asyncio.sleep(0.01)
         except TimeoutError:
             await self.kill()
-            raise _failed(f"the broker does not answer on {self._where()} after {READY:.0f} s") from None
-
-    async def _greets(self) -> bool:
-        """The broker speaks first, before TLS: who gets a greeting can connect."""
-        try:
-            reader, writer = await asyncio.open_connection(*self._address)
-        except OSError:
-            return False
-        try:
-            async with asyncio.timeout(2):
-                return (await reader.read(4)) == b"INFO" and self.alive
-        except (OSError, TimeoutError):
-            return False
-        finally:
-            writer.close()
-            with suppress(OSError):
-                await writer.wait_closed()
-
-    def _where(self) -> str:
-        return f"{self._address[0]}:{self._address[1]}"
-
-    def _last_words(self) -> str:
-        for name in (ERRORS_FILE, LOG_FILE):
-            try:
-                with open(os.path.join(self._folder, name), encoding="utf-8", errors="replace") as file:
-                    lines = [line.strip() for line in file.read()[-4000:].splitlines() if line.strip()]
-            except OSError:
-                continue
-            if fatal := [line for line in lines if name == ERRORS_FILE or "[FTL]" in line]:
-                return fatal[-1]
-        return "it said nothing"
+            where = f"{self._address[0]}:{self._address[1]}"
+            raise _failed(f"the broker does not answer on {where} after {READY:.0f} s") from None
 
     async def wait(self) -> None:
         """Return when it has ended."""
@@ -173,9 +125,60 @@ class BrokerProcess:
             await self.wait()
 
 
+def left_running(folder: str, config: str) -> int:
+    """The id of a broker that an earlier controller has left running with this configuration; 0 if there is
+    none.
+    """
+    try:
+        with open(os.path.join(folder, PID_FILE), encoding="ascii") as file:
+            pid = int(file.read())
+    except (OSError, ValueError):
+        return 0
+    return pid if _runs(pid, config) else 0
+
+
+def _runs(pid: int, config: str) -> bool:
+    """True if the process has this configuration."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read().split(b"\0")
+    except OSError:
+        return False
+    return os.fsencode(config) in words
+
+
+async def _greets(address: tuple[str, int]) -> bool:
+    """The broker speaks first, before TLS: who gets a greeting can connect."""
+    try:
+        reader, writer = await asyncio.open_connection(*address)
+    except OSError:
+        return False
+    try:
+        async with asyncio.timeout(2):
+            return (await reader.read(4)) == b"INFO"
+    except (OSError, TimeoutError):
+        return False
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+def _last_words(folder: str) -> str:
+    for name in (ERRORS_FILE, LOG_FILE):
+        try:
+            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+                lines = [line.strip() for line in file.read()[-4000:].splitlines() if line.strip()]
+        except OSError:
+            continue
+        if fatal := [line for line in lines if name == ERRORS_FILE or "[FTL]" in line]:
+            return fatal[-1]
+    return "it said nothing"
+
+
 async def end_left(process: BrokerProcess) -> None:
     """End the one that an earlier controller has left running with this configuration, if there is one."""
-    process._adopted = process._running()
+    process._adopted = left_running(process._folder, process._config)
     await process.stop()
 
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import time
 from collections.abc import Callable
 
 import msgspec
@@ -13,14 +14,18 @@ import msgspec
 from saltern.fleet.broker.binary import find_binary
 from saltern.fleet.broker.config import LOG_FILE, MAX_PAYLOAD, MIB, PID_FILE
 from saltern.fleet.broker.process import BrokerProcess
+from saltern.fleet.broker.site_renewal import SiteRenewal, newest
 from saltern.fleet.broker.sites import Kit
+from saltern.fleet.bus.ports import BusError
 from saltern.fleet.identity.keys import OWNER_ONLY
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.files import read, write
+from saltern.system.garbage import collect_from_now_on
 from saltern.system.private import make_private
 
 CONFIG_FILE = "broker.conf"
 PAUSE = 1.0  # seconds before a broker that ended is started again
+HOUR = 3600.0
 EVERYWHERE = "0.0.0.0"
 LOOPBACK = ("127.", "::1", "localhost")
 
@@ -36,8 +41,11 @@ def read_kit(path: str) -> Kit:
 
 
 def prepare(kit: Kit, folder: str) -> str:
-    """Write what the broker reads; the path of its configuration."""
+    """Write what the broker reads; the path of its configuration. A certificate that the site has got since
+    the kit was made counts.
+    """
     make_private(folder)
+    kit = newest(kit, folder)
     for name, text in FILES.items():
         write(os.path.join(folder, name), text(kit).encode(), OWNER_ONLY)
     config = os.path.join(folder, CONFIG_FILE)
@@ -132,25 +140,68 @@ def serve(kit: Kit, folder: str, say: Callable[[str], None]) -> None:
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
         await run(kit, folder, stop, say)
 
+    collect_from_now_on()
     asyncio.run(until_signal())
 
 
-async def run(kit: Kit, folder: str, stop: asyncio.Event, say: Callable[[str], None]) -> None:
+async def run(
+    kit: Kit,
+    folder: str,
+    stop: asyncio.Event,
+    say: Callable[[str], None],
+    *,
+    now: Callable[[], float] = time.time,
+    every: float = HOUR,
+) -> None:
     """Run the broker until it is to stop, and start it again whenever it ends before."""
     folder = os.path.abspath(folder)
-    config, binary = prepare(kit, folder), find_binary()
+    binary = find_binary()
     ended = asyncio.create_task(stop.wait())
     try:
         while not stop.is_set():
-            process = BrokerProcess(binary, config, folder, (_reached_at(kit), kit.port))
+            process = BrokerProcess(binary, prepare(kit, folder), folder, (_reached_at(kit), kit.port))
             await process.start()
             say(f"site {kit.site} of fleet {kit.fleet}: agents reach it at {kit.host}:{kit.port}")
-            await _until_over(process, ended)
+            renewal = asyncio.create_task(_renew(SiteRenewal(kit, folder, now), process, say, every))
+            try:
+                await _until_over(process, ended)
+            finally:
+                renewal.cancel()
             if not stop.is_set():
                 say("the broker ended unexpectedly; it is started again")
                 await asyncio.sleep(PAUSE)
     finally:
         ended.cancel()
+
+
+async def _renew(
+    renewal: SiteRenewal, process: BrokerProcess, say: Callable[[str], None], every: float
+) -> None:
+    """Ask for the next certificate in time; a problem is said once a day at most, by its text."""
+    said = ""
+    while True:
+        try:
+            if await renewal.step(f"tls://{_address(renewal.kit)}"):
+                write_pair(newest(renewal.kit, renewal.folder), renewal.folder)
+                process.reload()
+                say("the certificate of the site's broker would have ended soon: it has a new one")
+            said = ""
+        except (BusError, OperationError, OSError) as problem:
+            if str(problem) != said:
+                say(f"the certificate of the site's broker cannot be renewed yet: {problem}")
+            said = str(problem)
+        await asyncio.sleep(every)
+
+
+def write_pair(kit: Kit, folder: str) -> None:
+    """The key and the certificate, where the broker reads them."""
+    for name in ("server.key", "server.pem"):
+        write(os.path.join(folder, name), FILES[name](kit).encode(), OWNER_ONLY)
+
+
+def _address(kit: Kit) -> str:
+    host = _reached_at(kit)
+    return f"[{host}]:{kit.port}" if ":" in host else f"{host}:{kit.port}"
 
 
 def _reached_at(kit: Kit) -> str:

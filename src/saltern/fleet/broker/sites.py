@@ -18,7 +18,7 @@ from saltern.fleet.identity.keys import OWNER_ONLY
 from saltern.fleet.identity.mint import check_site
 from saltern.fleet.identity.nkeys import Holder, public_text, seed_text
 from saltern.fleet.protocol.keys import SigningKey
-from saltern.fleet.protocol.subjects import Role, grants
+from saltern.fleet.protocol.subjects import SUBJECTS, Role, grants, inbox_of
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.files import read, write
 
@@ -62,10 +62,16 @@ class Kit(Struct, frozen=True, kw_only=True):
     ca: str
     certificate: str
     key: str
+    own: str = ""  # with which the site asks for its next certificate
+
+
+def own_name(site: str) -> str:
+    """The name of a site's own credential; no system can have it."""
+    return f"_site-{site}"
 
 
 def read_sites(folder: str) -> Sites | None:
-    """What is known of sites in the folder of a broker; None if there never was one."""
+    """The sites that the folder of a broker lists; None if the fleet never had a site."""
     data = read(os.path.join(folder, FILE))
     return msgspec.json.decode(data, type=Sites) if data else None
 
@@ -107,11 +113,12 @@ def make_kit(
             authority.system_name: authority.system_jwt(now),
             authority.account_name: authority.account_jwt(now, revoked),
         },
-        link=_credentials(authority.account, f"_site-{name}", link_rights(name), now),
-        system_link=_credentials(authority.system, f"_site-{name}", (SYSTEM_SENDS, SYSTEM_HEARS), now),
+        link=_credentials(authority.account, own_name(name), link_rights(name), now),
+        system_link=_credentials(authority.system, own_name(name), (SYSTEM_SENDS, SYSTEM_HEARS), now),
         ca=(read(tls.ca) or b"").decode(),
         certificate=certificate,
         key=key,
+        own=_credentials(authority.account, own_name(name), own_rights(name), now, connects="STANDARD"),
     )
 
 
@@ -125,11 +132,16 @@ def split_address(address: str) -> tuple[str, int]:
 
 
 def link_rights(site: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What may pass a link: what agents send, and what they hear; of jobs for sites, those for this one."""
+    """The subjects that may pass a link: those of agents; of jobs for sites, only those for this site."""
     agent, joiner = grants(Role.AGENT), grants(Role.JOINER)
     sends = (_any(one, site) for one in (*agent.publish, *joiner.publish))
     hears = (_any(one, site) for one in (*agent.subscribe, *joiner.subscribe))
-    return tuple(dict.fromkeys(sends)), tuple(dict.fromkeys(hears))
+    return tuple(dict.fromkeys((*sends, *own_rights(site)[0]))), tuple(dict.fromkeys(hears))
+
+
+def own_rights(site: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The subjects that a site itself may use: it asks for its certificate."""
+    return (SUBJECTS["site-certificate"].of(site=site),), (f"{inbox_of(own_name(site))}.>",)
 
 
 def _any(permission: str, site: str) -> str:
@@ -137,19 +149,27 @@ def _any(permission: str, site: str) -> str:
 
 
 def _credentials(
-    account: SigningKey, name: str, rights: tuple[tuple[str, ...], tuple[str, ...]], now: float
+    account: SigningKey,
+    name: str,
+    rights: tuple[tuple[str, ...], tuple[str, ...]],
+    now: float,
+    *,
+    connects: str = "LEAFNODE",
 ) -> str:
-    """The file of a credential with which a broker links itself, and with which no client can connect."""
+    """The file of a credential with which a broker links itself, and with which no client can connect; or the
+    reverse.
+    """
     key, (sends, hears) = SigningKey.new(), rights
+    answers = ANSWERS if connects == "LEAFNODE" else ()
     nats = {
         "type": "user",
         "version": 2,
-        "pub": {"allow": [*sends, *ANSWERS]},
-        "sub": {"allow": [*hears, *ANSWERS]},
+        "pub": {"allow": [*sends, *answers]},
+        "sub": {"allow": [*hears, *answers]},
         "subs": UNLIMITED,
         "data": UNLIMITED,
         "payload": UNLIMITED,
-        "allowed_connection_types": ["LEAFNODE"],
+        "allowed_connection_types": [connects],
     }
     claims = {
         "name": name,

@@ -1,6 +1,4 @@
-"""The broker's own account: how it is, whether it is safe, and new claims for it. No port of its own is
-open.
-"""
+"""The broker's system account: its status, whether it keeps data safe, and new claims. It opens no port."""
 
 from __future__ import annotations
 
@@ -13,6 +11,7 @@ from saltern.fleet.bus.ports import Bus, BusError
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 TIMEOUT = 5.0
+NO_MEMBER = 10044  # the server is not one of the cluster
 T = TypeVar("T")
 
 
@@ -56,6 +55,16 @@ class _Error(Struct, frozen=True):
     description: str = ""
 
 
+class _Refused(Struct, frozen=True):
+    err_code: int = 0
+    description: str = ""
+
+
+class _Removed(Struct, frozen=True):
+    success: bool = False
+    error: _Refused | None = None
+
+
 class BrokerSystem:
     """Questions and orders to the broker, over a bus with the system account's credential."""
 
@@ -83,6 +92,19 @@ class BrokerSystem:
         said = _data(answer.data, _Pushed)
         if said.code != 200:
             raise BusError(f"the broker refuses the claims: {said.message or said.description or said.code}")
+
+    async def drop_peer(self, server: str) -> None:
+        """Have a cluster no longer count on a server that is gone for good: streams get others in its place,
+        as far as there are any. One that is not known is no error.
+        """
+        data = msgspec.json.encode({"peer": server})
+        answer = await self._bus.request("$JS.API.SERVER.REMOVE", data, timeout=TIMEOUT)
+        try:
+            error = msgspec.json.decode(answer.data, type=_Removed).error
+        except msgspec.DecodeError:
+            raise BusError("the answer of the broker cannot be read") from None
+        if error is not None and error.err_code != NO_MEMBER:
+            raise BusError(f"the brokers do not drop {server}: {error.description}")
 
     async def check_durability(self) -> Vitals:
         """Refuse a broker that acknowledges what a power cut would take back."""

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.serialization import (
     NoEncryption,
     PrivateFormat,
     load_pem_private_key,
+    load_pem_public_key,
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from msgspec import Struct
@@ -104,17 +105,31 @@ def new_pair(files: CertificateFiles, names: tuple[str, ...], now: float) -> tup
     return chain.decode(), text.decode()
 
 
+def sign_key(files: CertificateFiles, names: tuple[str, ...], key: str, now: float) -> str:
+    """A certificate, with its CA, for a key that another broker has made. Raises ``ValueError``."""
+    found = load_pem_public_key(key.encode())
+    if not isinstance(found, ec.EllipticCurvePublicKey):
+        raise ValueError("it is no key of a broker")
+    return _certified(files, names, found, datetime.fromtimestamp(now, UTC)).decode()
+
+
 def _signed(
     files: CertificateFiles, names: tuple[str, ...], at: datetime
 ) -> tuple[ec.EllipticCurvePrivateKey, bytes]:
     """A new key, and its certificate with that of the CA."""
-    ca, ca_key = _certificate(files.ca), _key(files.ca_key)
     key = ec.generate_private_key(ec.SECP256R1())
+    return key, _certified(files, names, key.public_key(), at)
+
+
+def _certified(
+    files: CertificateFiles, names: tuple[str, ...], key: ec.EllipticCurvePublicKey, at: datetime
+) -> bytes:
+    ca, ca_key = _certificate(files.ca), _key(files.ca_key)
     certificate = (
         x509.CertificateBuilder()
         .subject_name(_name("saltern broker"))
         .issuer_name(ca.subject)
-        .public_key(key.public_key())
+        .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(at - LATE)
         .not_valid_after(min(at + SERVER_LIFE, ca.not_valid_after_utc))
@@ -130,18 +145,23 @@ def _signed(
         )
         .sign(ca_key, hashes.SHA256())
     )
-    return key, certificate.public_bytes(Encoding.PEM) + ca.public_bytes(Encoding.PEM)
+    return certificate.public_bytes(Encoding.PEM) + ca.public_bytes(Encoding.PEM)
 
 
 def _is_stale(files: CertificateFiles, names: tuple[str, ...], at: datetime) -> bool:
     if not os.path.lexists(files.server) or not os.path.lexists(files.server_key):
         return True
     found = _certificate(files.server)
-    life = found.not_valid_after_utc - found.not_valid_before_utc
-    if at > found.not_valid_after_utc - life / 3 or found.issuer != _certificate(files.ca).subject:
+    if is_due(found, at) or found.issuer != _certificate(files.ca).subject:
         return True
     held = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     return set(held) != {_alternative(one) for one in names}
+
+
+def is_due(certificate: x509.Certificate, at: datetime) -> bool:
+    """True in the last third of its life. Pure."""
+    life = certificate.not_valid_after_utc - certificate.not_valid_before_utc
+    return at > certificate.not_valid_after_utc - life / 3
 
 
 def _name(text: str) -> x509.Name:

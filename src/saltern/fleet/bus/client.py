@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from saltern.fleet.bus.inbox import Inbox
+from saltern.fleet.bus.connection import Connection, ServerFacts
 from saltern.fleet.bus.kept_link import KeptLink
-from saltern.fleet.bus.nats import Connection, ServerFacts
 from saltern.fleet.bus.nats_streams import API_TIMEOUT, NatsStreams
 from saltern.fleet.bus.ports import (
     MAX_PENDING,
@@ -17,7 +16,7 @@ from saltern.fleet.bus.ports import (
     ReaderOptions,
     Watcher,
 )
-from saltern.fleet.bus.reader import StreamReader
+from saltern.fleet.bus.reader import Inboxes, StreamReader
 from saltern.fleet.bus.subscription import KeptSubscription
 from saltern.fleet.bus.tasks import Tasks
 
@@ -64,6 +63,10 @@ class NatsBus(NatsStreams):
     ) -> None:
         await self._kept.now().send(subject, data, reply, headers)
 
+    async def publish_each(self, subjects: Iterable[str], data: bytes) -> None:
+        """Publish the same data to many subjects."""
+        await self._kept.now().send_each(subjects, data)
+
     async def flush(self) -> None:
         await self._kept.now().flush(API_TIMEOUT)
 
@@ -101,11 +104,9 @@ class NatsBus(NatsStreams):
         await reader.make()
         return reader
 
-    async def open_inbox(self) -> Inbox:
-        return await self._kept.now().open_inbox()
-
-    async def close_inbox(self, inbox: Inbox) -> None:
-        await self._kept.now().close_inbox(inbox)
+    def inboxes(self) -> Inboxes:
+        """The inboxes of the current connection."""
+        return self._kept.now().inboxes
 
     async def renew(self) -> None:
         await self._kept.renew()

@@ -44,9 +44,13 @@ class Inbox:
         self._wake = asyncio.Event()
 
     def put(self, message: Message) -> None:
-        """Called by the connection with whatever arrives."""
+        """Called by the connection with whatever arrives.
+
+        What has a subject of its own is a message, whatever it says of itself: an agent can store one with
+        the status of an end, and it must not stay unacknowledged for ever.
+        """
         request = self._request
-        if not message.status:
+        if not message.subject.startswith(self.subject):
             self._messages.append(message)
             request.left -= 1
         elif message.subject == request.subject and message.status in jetstream.ENDS:

@@ -115,13 +115,14 @@ def fetch_request(count: int, wait: float) -> bytes:
 
 def check(data: bytes) -> bytes:
     """The answer, if it is not an error."""
-    if (error := _read(_Reply, data).error) is not None:
-        raise problem(error)
+    read_stored(data)
     return data
 
 
 def read_stored(data: bytes) -> Stored:
-    answer = _read(_Reply, check(data))
+    answer = _read(_Reply, data)
+    if answer.error is not None:
+        raise problem(answer.error)
     return Stored(answer.stream, answer.seq, answer.duplicate)
 
 

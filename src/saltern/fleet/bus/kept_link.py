@@ -7,7 +7,8 @@ import logging
 from contextlib import suppress
 from itertools import count
 
-from saltern.fleet.bus.nats import Connection, Link
+from saltern.fleet.bus.connection import Connection
+from saltern.fleet.bus.nats import Link
 from saltern.fleet.bus.ports import (
     BusError,
     Change,

@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
 from saltern.fleet.bus.faults import NO_FAULTS, Faults
-from saltern.fleet.bus.memory_stream import MemoryReader, MemoryStream
+from saltern.fleet.bus.memory_stream import MemoryStream
+from saltern.fleet.bus.memory_streams import MemoryStreams
 from saltern.fleet.bus.ports import (
     MAX_PENDING,
     NO_HEADERS,
     BusError,
     Change,
-    Delivery,
     Disconnected,
     Handler,
-    Kept,
     Message,
     NoAnswer,
     NoListener,
-    NoStream,
     NotPermitted,
-    ReaderOptions,
     State,
-    Stored,
     StreamRefused,
-    StreamState,
     Watcher,
 )
 from saltern.fleet.bus.subscription import KeptSubscription
+from saltern.fleet.bus.tasks import Tasks
 from saltern.fleet.protocol.ids import new_nonce
-from saltern.fleet.protocol.streams import Stream
 from saltern.fleet.protocol.subjects import Grants, covers, inbox_of
 
 EVERYTHING = Grants((">",), (">",))
-STEP = 0.01  # seconds between two looks of a reader that waits
 
 
 class MemoryHub:
@@ -124,10 +118,10 @@ class MemorySubscription(KeptSubscription):
     """Messages wait here for their handler; above ``pending`` they are dropped, as a client does."""
 
     def __init__(self, bus: MemoryBus, subject: str, handler: Handler, **options: Any) -> None:
-        super().__init__(bus.spawn, bus.forget, subject, handler, watcher=bus.notice, **options)
+        super().__init__(bus.tasks.spawn, bus.forget, subject, handler, watcher=bus.notice, **options)
         self._bus = bus
         self._waiting: asyncio.Queue[Message] = asyncio.Queue(self.pending)
-        self.task = bus.spawn(self._work())
+        self.task = bus.tasks.spawn(self._work())
 
     def offer(self, message: Message) -> None:
         if not self._bus.connected or self not in self._bus.subscriptions:
@@ -142,17 +136,18 @@ class MemorySubscription(KeptSubscription):
             await self.receive(await self._waiting.get())
 
 
-class MemoryBus:
+class MemoryBus(MemoryStreams):
     """One connection to a hub. ``cut`` and ``join`` take it off the network and back."""
 
     def __init__(self, hub: MemoryHub, name: str, grants: Grants) -> None:
+        super().__init__(hub)
+        self._hub = hub
         self.name = name
         self.subscriptions: list[MemorySubscription] = []
-        self._hub = hub
         self._grants = grants
         self._cut = False
         self._watchers: list[Watcher] = []
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self.tasks = Tasks()
         self._answers: dict[str, asyncio.Future[Message]] = {}
         self._inbox: MemorySubscription | None = None
 
@@ -179,13 +174,7 @@ class MemoryBus:
         for watcher in self._watchers:
             watcher(change)
 
-    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-    def _check(self, subject: str = "") -> bool:
+    def check(self, subject: str = "") -> bool:
         """True if we may publish there."""
         if not self.connected:
             raise Disconnected("there is no connection to the broker")
@@ -199,11 +188,11 @@ class MemoryBus:
     async def publish(
         self, subject: str, data: bytes = b"", *, reply: str = "", headers: Mapping[str, str] = NO_HEADERS
     ) -> None:
-        if self._check(subject) and not self._hub.route(Message(subject, data, reply, headers)) and reply:
+        if self.check(subject) and not self._hub.route(Message(subject, data, reply, headers)) and reply:
             self._hub.route(Message(reply, status=503))
 
     async def flush(self) -> None:
-        self._check()
+        self.check()
         await asyncio.sleep(0)
 
     async def subscribe(
@@ -232,13 +221,13 @@ class MemoryBus:
     async def request(
         self, subject: str, data: bytes = b"", *, timeout: float, headers: Mapping[str, str] = NO_HEADERS
     ) -> Message:
-        return await self._ask(Message(subject, data, headers=headers), timeout)
+        return await self.ask(Message(subject, data, headers=headers), timeout)
 
-    async def _ask(self, message: Message, timeout: float, id: str = "") -> Message:
-        if not self._check(message.subject):
+    async def ask(self, message: Message, timeout: float, id: str = "") -> Message:
+        if not self.check(message.subject):
             raise NotPermitted(f"the broker does not permit publishing to {message.subject!r}")
         if self._inbox is None:
-            self._inbox = await self.subscribe(f"{inbox_of(self.name)}.>", self._on_answer)
+            self._inbox = await self.subscribe(f"{inbox_of(self.name)}.>", _giver(self._answers))
         token = f"{inbox_of(self.name)}.{new_nonce()}"
         self._answers[token] = waiting = asyncio.get_running_loop().create_future()
         try:
@@ -250,104 +239,20 @@ class MemoryBus:
         finally:
             del self._answers[token]
 
-    async def _on_answer(self, message: Message) -> None:
-        waiting = self._answers.get(message.subject)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(message)
-
-    # -- streams -------------------------------------------------------------------------------------
-
-    async def make_stream(self, stream: Stream, subjects: tuple[str, ...], *, replicas: int = 1) -> None:  # noqa: ARG002
-        self._check()
-        if found := self._hub.streams.get(stream.name):
-            found.stream, found.subjects = stream, subjects
-        else:
-            tick = asyncio.get_running_loop().time
-            self._hub.streams[stream.name] = MemoryStream(stream, subjects, tick)
-
-    def _stream(self, name: str) -> MemoryStream:
-        self._check()
-        try:
-            return self._hub.streams[name]
-        except KeyError:
-            raise NoStream(f"there is no stream {name!r}") from None
-
-    async def stream_state(self, stream: str) -> StreamState:
-        return self._stream(stream).state()
-
-    async def subjects(self, stream: str, pattern: str) -> set[str]:
-        found = self._stream(stream).messages()
-        return {kept.subject for kept in found if covers(pattern, kept.subject)}
-
-    async def store(self, subject: str, data: bytes, *, id: str = "", timeout: float = 5.0) -> Stored:
-        if self._check(subject) and self._hub.stream_for(subject) is None:
-            raise NoStream(f"no stream keeps {subject!r}")
-        said = (await self._ask(Message(subject, data), timeout, id)).headers
-        if "refused" in said:
-            raise StreamRefused(said["refused"])
-        return Stored(said["stream"], int(said["sequence"]), bool(said["duplicate"]))
-
-    async def last(self, stream: str, subject: str) -> Kept | None:
-        if not self._check(f"$JS.API.DIRECT.GET.{stream}.{subject}"):
-            raise NotPermitted(f"the broker does not permit reading {subject!r}")
-        found = [kept for kept in self._stream(stream).messages() if kept.subject == subject]
-        return found[-1] if found else None
-
-    async def after(self, stream: str, sequence: int, subject: str) -> Kept | None:
-        found = self._stream(stream).messages()
-        return next((one for one in found if one.sequence > sequence and covers(subject, one.subject)), None)
-
-    async def remove(self, stream: str, subject: str) -> None:
-        self._stream(stream).remove(subject)
-
-    async def reader(self, options: ReaderOptions) -> _Reader:
-        self._stream(options.stream).reader(options)
-        return _Reader(self, self._hub, options)
-
     async def renew(self) -> None:
-        self._check()
+        self.check()
 
     async def close(self) -> None:
         self._cut = True
         if self in self._hub.buses:
             self._hub.buses.remove(self)
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.tasks.end()
 
 
-class _Reader:
-    """A durable reader; deliveries and acknowledgements can be lost, and are then repeated."""
+def _giver(answers: Mapping[str, asyncio.Future[Message]]) -> Handler:
+    async def give(message: Message) -> None:
+        waiting = answers.get(message.subject)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(message)
 
-    def __init__(self, bus: MemoryBus, hub: MemoryHub, options: ReaderOptions) -> None:
-        self._bus = bus
-        self._hub = hub
-        self._options = options
-
-    def _place(self) -> tuple[MemoryStream, MemoryReader]:
-        stream = self._bus._stream(self._options.stream)
-        return stream, stream.reader(self._options)
-
-    async def fetch(self, count: int, wait: float) -> list[Delivery]:
-        loop = asyncio.get_running_loop()
-        end = loop.time() + wait
-        while True:
-            stream, reader = self._place()
-            if found := stream.deliver(reader, count):
-                return [one for one in found if not self._hub.faults.is_lost(self._hub.chance)]
-            if loop.time() >= end:
-                return []
-            await asyncio.sleep(STEP)
-
-    async def done(self, deliveries: Sequence[Delivery]) -> None:
-        _, reader = self._place()
-        for delivery in deliveries:
-            if not self._hub.faults.is_lost(self._hub.chance):
-                reader.open.pop(int(delivery.token), None)
-
-    async def again(self, delivery: Delivery, delay: float = 0.0) -> None:
-        stream, reader = self._place()
-        stream.again(reader, int(delivery.token), delay)
-
-    async def stop(self) -> None:
-        """Nothing arrives here before it is fetched."""
+    return give

@@ -12,17 +12,15 @@ import base64
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
-from ssl import SSLContext
-from typing import Any, Protocol
+from typing import Any
 
 import nats.errors
-from msgspec import Struct
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from saltern.fleet.bus.backoff import Backoff
+from saltern.fleet.bus.connection import Connection, ServerFacts
 from saltern.fleet.bus.inbox import Inbox
 from saltern.fleet.bus.ports import (
     NO_HEADERS,
@@ -40,6 +38,7 @@ from saltern.fleet.bus.ports import (
 )
 from saltern.fleet.bus.requests import Requests
 from saltern.fleet.bus.subscription import KeptSubscription
+from saltern.fleet.bus.wire import command, header_block, is_subject, read_headers, text
 from saltern.fleet.protocol.subjects import inbox_of
 
 log = logging.getLogger(__name__)
@@ -48,36 +47,120 @@ FLUSH = 5.0
 GRACE = 5.0  # seconds in which an old connection may finish, when a new one has taken its place
 SHORT = 0.5  # the same, for one that was never made: after a failed handshake the library waits for ever
 MAX_BYTES = 64 * 1024 * 1024  # that wait for the handler of one subscription
+MAX_UNREAD = 1024 * 1024  # bytes that the broker has not read, above which no further request is written
+STATUS = "Status"
+CLOSED = "the broker closed the connection"
+Taker = Callable[[Message], None]
 _DENIED = re.compile(r'permissions violation for (publish|subscription) to "([^"]+)"')
 
 
-class Credential(Protocol):
-    """Who we are: a JWT, and the key that proves that it is ours. Asked anew for each connection."""
+class _Client(Client):
+    """The client of the library, with a shorter way for messages that are only put somewhere: no queue, and
+    no task that waits for it.
+    """
 
-    def jwt(self) -> str: ...
+    def __init__(self, ended: Callable[[], None]) -> None:
+        super().__init__()
+        self._takers: dict[int, Taker] = {}
+        self._ended = ended
 
-    def sign(self, nonce: bytes) -> bytes: ...
+    async def _close(self, status: int, do_cbs: bool = True) -> None:
+        """Report the end first, and send nothing over a connection that broke: the library would fail at
+        that, or wait, and the end would never be known.
+        """
+        if status == Client.CLOSED:
+            self._ended()
+        if self._status == Client.DISCONNECTED:
+            self._pending, self._pending_data_size = [], 0
+        await super()._close(status, do_cbs)
+
+    async def take(self, subject: str, taker: Taker) -> Any:
+        """Subscribe; ``taker`` is called with each message as it arrives."""
+        self._takers[self._sid + 1] = taker  # the next subscription has that number
+        return await self.subscribe(subject)
+
+    async def release(self, held: Any) -> None:
+        """End a subscription that ``take`` has made."""
+        self._takers.pop(held._id, None)
+        await held.unsubscribe()
+
+    def put(self, subject: str, reply: str, data: bytes, headers: Mapping[str, str]) -> None:
+        """Publish at once what is waited for anyway: no future, no queue, no task that empties it."""
+        if not self.is_connected or self._transport is None:
+            raise nats.errors.ConnectionClosedError
+        head = header_block(headers)
+        if len(head) + len(data) > self._max_payload:  # for which the broker would close the connection
+            raise nats.errors.MaxPayloadError
+        if not is_subject(subject):
+            raise nats.errors.BadSubjectError
+        if self._pending:  # it is written before
+            self._transport.writelines(self._pending)
+            self._pending, self._pending_data_size = [], 0
+        self._transport.write(command(subject, reply, data, head))
+
+    @property
+    def is_behind(self) -> bool:
+        """True if the broker reads more slowly than we write."""
+        writer = getattr(self._transport, "_io_writer", None)
+        return writer is not None and writer.transport.get_write_buffer_size() > MAX_UNREAD
+
+    async def catch_up(self, timeout: float) -> None:
+        """Wait until the broker has read what was written."""
+        async with asyncio.timeout(timeout):
+            await self._transport.drain()  # type: ignore[union-attr]
+
+    async def publish_each(self, subjects: Iterable[str], data: bytes) -> None:
+        """The same to many subjects, written at once."""
+        if not self.is_connected:
+            raise nats.errors.ConnectionClosedError
+        rest = b" %d\r\n%b\r\n" % (len(data), data)
+        await self._send_command(b"".join([b"PUB %b%b" % (one.encode(), rest) for one in subjects]))
+        await self._flush_pending()
+
+    async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
+        """No message may end the reading, from whom ever it is: the bus would be deaf for a minute."""
+        taker = self._takers.get(sid)
+        try:
+            if taker is None:
+                await super()._process_msg(sid, subject, reply, data, headers)
+            else:
+                taker(Message(text(subject), bytes(data), text(reply), *read_headers(headers)))
+        except Exception:
+            log.exception("a message on %r cannot be taken", subject)
+
+    async def _process_headers(self, headers: bytes) -> dict[str, str] | None:
+        """As ``wire`` reads them: the library fails at what is no text."""
+        found, status = read_headers(headers)
+        own = {name: value for name, value in found.items() if name != STATUS}
+        return own | {STATUS: str(status)} if status else own or None
+
+    def _build_message(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: Any) -> Any:
+        return super()._build_message(sid, text(subject).encode(), text(reply).encode(), data, headers)
 
 
-class Connection(Struct, frozen=True, kw_only=True):
-    """How to reach the broker. ``name`` is the name in the credential; ``label`` is what the broker shows."""
+class LinkInboxes:
+    """Where readers get their messages, as long as a connection lives."""
 
-    servers: tuple[str, ...]
-    name: str
-    label: str = ""
-    credential: Credential | None = None
-    tls: SSLContext | None = None
-    server_name: str = ""
-    backoff: Backoff = Backoff()
-    timeout: float = 5.0
-    ping: float = 20.0
+    def __init__(self, client: _Client) -> None:
+        self._client = client
+        self._held: dict[Inbox, Any] = {}
 
+    async def open(self) -> Inbox:
+        inbox = Inbox(self._client.new_inbox())
+        with _translated():
+            # Only ends of requests have the subject of the inbox; messages keep those they were stored with.
+            self._held[inbox] = await self._client.take(f"{inbox.subject}.*", inbox.put)
+        return inbox
 
-class ServerFacts(Struct, frozen=True):
-    """What the broker says of itself when one connects."""
+    async def close(self, inbox: Inbox) -> None:
+        if (held := self._held.pop(inbox, None)) is not None and self._client.is_connected:
+            with suppress(nats.errors.Error):
+                await self._client.release(held)
 
-    version: str
-    max_payload: int
+    def cut(self, why: str) -> None:
+        """The connection has ended, for this reason."""
+        for inbox in self._held:
+            inbox.cut(why)
 
 
 class Link:
@@ -90,9 +173,9 @@ class Link:
         self.denied: Counter[tuple[str, str]] = Counter()
         self.began = 0.0
         self._watcher = watcher
-        self._client = Client()
+        self._client = _Client(self._on_closed)
         self._subs: dict[KeptSubscription, Any] = {}
-        self._inboxes: dict[Inbox, Any] = {}
+        self.inboxes = LinkInboxes(self._client)
         self._requests: Requests | None = None  # with the first one
 
     async def open(self, server: str) -> None:
@@ -108,7 +191,6 @@ class Link:
             "max_outstanding_pings": 2,
             "drain_timeout": GRACE,
             "error_cb": self._on_error,
-            "closed_cb": self._on_closed,
         }
         if credential is not None:
             options["user_jwt_cb"] = lambda: bytearray(credential.jwt().encode())
@@ -133,10 +215,10 @@ class Link:
         self.began = asyncio.get_running_loop().time()
 
     async def _on_error(self, problem: Exception) -> None:
-        text = _words(problem)
-        if found := _DENIED.search(text):
+        said = _words(problem)
+        if found := _DENIED.search(said):
             self.denied[found[1], found[2]] += 1
-            self._watcher(Change(State.REFUSED, text))
+            self._watcher(Change(State.REFUSED, said))
             if self._requests is not None:
                 self._requests.refuse(found[2])
         elif isinstance(problem, nats.errors.SlowConsumerError):
@@ -144,9 +226,9 @@ class Link:
                 Change(State.DROPPED, f"messages of {problem.subject} came faster than they were handled")
             )
         elif not isinstance(problem, nats.errors.NoServersError):  # which only follows from what came before
-            self.why = text
+            self.why = said
 
-    async def _on_closed(self) -> None:
+    def _on_closed(self) -> None:
         last = self._client.last_error
         if last is not None and not isinstance(last, nats.errors.NoServersError):
             self.why = _words(last)
@@ -162,47 +244,54 @@ class Link:
         return self._client.is_connected and not self.closed.is_set()
 
     async def send(self, subject: str, data: bytes, reply: str, headers: Mapping[str, str]) -> None:
+        try:
+            await self._client.publish(subject, data, reply=reply, headers=dict(headers) if headers else None)
+        except (nats.errors.Error, OSError) as problem:
+            raise _translation(problem) from None
+
+    async def send_each(self, subjects: Iterable[str], data: bytes) -> None:
         with _translated():
-            await self._client.publish(subject, data, reply=reply, headers=dict(headers) or None)
+            await self._client.publish_each(subjects, data)
 
     async def flush(self, timeout: float) -> None:
-        await self._unless_closed(self._client.flush(timeout=timeout))  # type: ignore[arg-type]
-
-    async def ask(self, subject: str, data: bytes, timeout: float, headers: Mapping[str, str]) -> Message:
-        """A request that ends at once when the connection does, or when the broker refuses it."""
-        requests = self._requests if self._requests is not None else await self._open_requests()
-        reply = requests.begin(subject)
-        try:
-            await self.send(subject, data, reply, headers)
-        except BaseException:
-            requests.forget(reply)
-            raise
-        return await requests.answer(reply, timeout)
-
-    async def _open_requests(self) -> Requests:
-        requests = self._requests = Requests(self._client.new_inbox())
-
-        async def receive(message: Msg) -> None:
-            requests.put(_message(message))
-
-        with _translated():
-            await self._client.subscribe(f"{requests.inbox}.*", cb=receive, pending_bytes_limit=MAX_BYTES)
-        return requests
-
-    async def _unless_closed(self, work: Coroutine[Any, Any, Any]) -> Any:
-        task = asyncio.ensure_future(work)
+        task = asyncio.ensure_future(self._client.flush(timeout=timeout))  # type: ignore[arg-type]
         closed = asyncio.ensure_future(self.closed.wait())
         try:
             done, _ = await asyncio.wait({task, closed}, return_when=asyncio.FIRST_COMPLETED)
             if task not in done:
                 raise Disconnected(self.why or "the connection was lost")
             with _translated():
-                return task.result()
+                task.result()
         finally:
             for one in (task, closed):
                 one.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await task
+
+    async def ask(self, subject: str, data: bytes, timeout: float, headers: Mapping[str, str]) -> Message:
+        """A request that ends at once when the connection does, or when the broker refuses it."""
+        requests = self._requests
+        if requests is None:
+            requests = self._requests = Requests(self._client.new_inbox())
+            with _translated():
+                await self._client.take(f"{requests.inbox}.*", requests.put)
+        try:
+            if self._client.is_behind:
+                await self._client.catch_up(timeout)
+        except TimeoutError:
+            raise NoAnswer("the broker does not read what is sent to it") from None
+        except OSError as problem:
+            raise _translation(problem) from None
+        reply = requests.begin(subject, timeout)
+        try:
+            self._client.put(subject, reply, data, headers)
+        except (nats.errors.Error, OSError) as problem:
+            requests.forget(reply)
+            raise _translation(problem) from None
+        except BaseException:
+            requests.forget(reply)
+            raise
+        return await requests.answer(reply)
 
     async def add(self, sub: KeptSubscription) -> None:
         async def receive(message: Msg) -> None:
@@ -227,30 +316,10 @@ class Link:
             with suppress(nats.errors.Error):
                 await held.unsubscribe()
 
-    async def open_inbox(self) -> Inbox:
-        """Where a reader gets its messages, as long as this connection lives."""
-        inbox = Inbox(self._client.new_inbox())
-
-        async def receive(message: Msg) -> None:
-            inbox.put(_message(message))
-
-        with _translated():
-            # Only ends of requests have the subject of the inbox; messages keep those they were stored with.
-            self._inboxes[inbox] = await self._client.subscribe(
-                f"{inbox.subject}.*", cb=receive, pending_bytes_limit=MAX_BYTES
-            )
-        return inbox
-
-    async def close_inbox(self, inbox: Inbox) -> None:
-        if (held := self._inboxes.pop(inbox, None)) is not None and self.connected:
-            with suppress(nats.errors.Error):
-                await held.unsubscribe()
-
     def _end(self) -> None:
         """What waits on this connection waits no longer."""
         self.closed.set()
-        for inbox in self._inboxes:
-            inbox.cut(self.why)
+        self.inboxes.cut(self.why)
         if self._requests is not None:
             self._requests.end(self.why)
 
@@ -281,21 +350,17 @@ async def _settle(work: Coroutine[Any, Any, None], patience: float) -> None:
         task.exception()
 
 
-def _status(message: Msg) -> int:
-    text = (message.headers or {}).get("Status", "")
-    return int(text) if text.isdigit() else 0
-
-
 def _message(message: Msg) -> Message:
-    return Message(
-        message.subject, message.data, message.reply, message.headers or NO_HEADERS, _status(message)
-    )
+    headers = message.headers or NO_HEADERS
+    return Message(message.subject, message.data, message.reply, headers, int(headers.get(STATUS, 0)))
 
 
 def _words(problem: BaseException) -> str:
     """What the library says, without its prefix and the quotes of the wire."""
-    text = str(problem) or type(problem).__name__
-    return text.removeprefix("nats: ").strip("' ")
+    if isinstance(problem, BrokenPipeError | ConnectionResetError):
+        return CLOSED  # it may do so before its reason is read
+    said = str(problem) or type(problem).__name__
+    return said.removeprefix("nats: ").strip("' ")
 
 
 _ERRORS: tuple[tuple[type[Exception], Callable[[str], BusError]], ...] = (
@@ -308,12 +373,16 @@ _ERRORS: tuple[tuple[type[Exception], Callable[[str], BusError]], ...] = (
 )
 
 
+def _translation(problem: BaseException) -> BusError:
+    """An error of the library as ours."""
+    return next(ours for theirs, ours in _ERRORS if isinstance(problem, theirs))(_words(problem))
+
+
 class _translated:
     """Errors of the library → ours."""
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        for theirs, ours in _ERRORS:
-            if isinstance(problem, theirs):
-                raise ours(_words(problem)) from None
+        if isinstance(problem, (nats.errors.Error, OSError)):
+            raise _translation(problem) from None

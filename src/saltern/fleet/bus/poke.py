@@ -22,6 +22,7 @@ ANSWER = SUBJECTS["answer"]
 CONTROL = SUBJECTS["control"]
 NOT_THERE = 503
 LONGEST = 30.0  # seconds of a round, however many answers still come
+MOST_ANSWERS = 8  # of one identity, in one round: two are one too many already
 
 
 class Presence(Struct):
@@ -95,10 +96,10 @@ class Poker:
         if message.status == NOT_THERE:
             presence.away.add(name)
             return
-        try:
-            presence.there.setdefault(name, []).append(decode(Alive, message.data))
-        except BadMessage:
-            presence.there[name] = presence.there.get(name, [])  # it is there, whatever it says
+        answers = presence.there.setdefault(name, [])  # it is there, whatever it says
+        if len(answers) < MOST_ANSWERS:
+            with suppress(BadMessage):
+                answers.append(decode(Alive, message.data))
 
 
 async def _until_quiet(presence: Presence, complete: asyncio.Event, timeout: float) -> None:

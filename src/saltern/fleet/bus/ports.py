@@ -162,7 +162,39 @@ class Subscription(Protocol):
     async def stop(self) -> None: ...
 
 
-class Bus(Protocol):
+class Streams(Protocol):
+    """What the broker keeps."""
+
+    async def make_stream(self, stream: Stream, subjects: tuple[str, ...], *, replicas: int = 1) -> None:
+        """Make the stream, or change it to this."""
+        ...
+
+    async def stream_state(self, stream: str) -> StreamState: ...
+
+    async def subjects(self, stream: str, pattern: str) -> set[str]:
+        """The subjects of which a stream keeps a message."""
+        ...
+
+    async def store(self, subject: str, data: bytes, *, id: str = "", timeout: float = 5.0) -> Stored:
+        """Publish to a stream, and return when it is kept. The same id again is kept once."""
+        ...
+
+    async def last(self, stream: str, subject: str) -> Kept | None:
+        """The newest message of that subject."""
+        ...
+
+    async def after(self, stream: str, sequence: int, subject: str) -> Kept | None:
+        """The oldest message of that subject, or pattern, with a greater number."""
+        ...
+
+    async def remove(self, stream: str, subject: str) -> None:
+        """Remove all messages of that subject from a stream."""
+        ...
+
+    async def reader(self, options: ReaderOptions) -> Reader: ...
+
+
+class Bus(Streams, Protocol):
     """A connection to a broker that comes back by itself."""
 
     @property
@@ -209,34 +241,6 @@ class Bus(Protocol):
     ) -> Message:
         """The first answer; ``NoListener`` at once if nothing listens."""
         ...
-
-    async def make_stream(self, stream: Stream, subjects: tuple[str, ...], *, replicas: int = 1) -> None:
-        """Make the stream, or change it to this."""
-        ...
-
-    async def stream_state(self, stream: str) -> StreamState: ...
-
-    async def subjects(self, stream: str, pattern: str) -> set[str]:
-        """The subjects of which a stream keeps a message."""
-        ...
-
-    async def store(self, subject: str, data: bytes, *, id: str = "", timeout: float = 5.0) -> Stored:
-        """Publish to a stream, and return when it is kept. The same id again is kept once."""
-        ...
-
-    async def last(self, stream: str, subject: str) -> Kept | None:
-        """The newest message of that subject."""
-        ...
-
-    async def after(self, stream: str, sequence: int, subject: str) -> Kept | None:
-        """The oldest message of that subject, or pattern, with a greater number."""
-        ...
-
-    async def remove(self, stream: str, subject: str) -> None:
-        """Remove all messages of that subject from a stream."""
-        ...
-
-    async def reader(self, options: ReaderOptions) -> Reader: ...
 
     async def renew(self) -> None:
         """Connect anew, with the credential as it is now, before the old connection is closed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -13,23 +13,31 @@ from saltern.fleet.bus import jetstream
 from saltern.fleet.bus.inbox import Inbox
 from saltern.fleet.bus.ports import BusError, Delivery, Kept, Message, NoStream, ReaderOptions
 
-GRACE = 2.0  # seconds after the end of a request, in which what it brought may still arrive
+GRACE = 2.0  # seconds after the end of a request in which its messages may still arrive
+
+
+class Inboxes(Protocol):
+    """What a reader needs of the current connection."""
+
+    async def open(self) -> Inbox: ...
+
+    async def close(self, inbox: Inbox) -> None: ...
 
 
 class Transport(Protocol):
     """What a reader needs of the bus."""
 
+    def inboxes(self) -> Inboxes: ...
+
     async def api(self, verb: str, body: object = None) -> bytes: ...
-
-    async def open_inbox(self) -> Inbox: ...
-
-    async def close_inbox(self, inbox: Inbox) -> None: ...
 
     async def publish(self, subject: str, data: bytes = b"", *, reply: str = "") -> None: ...
 
+    async def publish_each(self, subjects: Iterable[str], data: bytes) -> None: ...
+
 
 class StreamReader:
-    """All readers of one name share the messages. It is made again if the broker has lost it."""
+    """Readers of one name share the messages. A reader is made again if the broker has lost it."""
 
     def __init__(self, bus: Transport, options: ReaderOptions) -> None:
         self._bus = bus
@@ -42,7 +50,7 @@ class StreamReader:
         jetstream.check(await self._bus.api(f"CONSUMER.CREATE.{self._path}", body))
 
     async def fetch(self, count: int, wait: float) -> list[Delivery]:
-        """What is there; if that is nothing, the first that comes, and what is there by then.
+        """The messages that wait; if there are none, the first that arrives and those that came with it.
 
         A request that waits stays open after its first message: what follows it is sent without being asked
         for.
@@ -73,14 +81,13 @@ class StreamReader:
         await self._bus.publish(subject, jetstream.fetch_request(count, wait), reply=reply)
 
     async def _connected_inbox(self) -> Inbox:
-        """The inbox of the connection that is there now; what came over one before is taken first."""
+        """The inbox of the current connection; what came over an earlier one is taken first."""
         if self._inbox is None or (self._inbox.is_cut and not self._inbox.has_messages):
-            self._inbox = await self._bus.open_inbox()
+            self._inbox = await self._bus.inboxes().open()
         return self._inbox
 
     async def done(self, deliveries: Sequence[Delivery]) -> None:
-        for delivery in deliveries:
-            await self._bus.publish(delivery.token, b"+ACK")
+        await self._bus.publish_each((delivery.token for delivery in deliveries), b"+ACK")
 
     async def again(self, delivery: Delivery, delay: float = 0.0) -> None:
         wait = msgspec.json.encode({"delay": int(delay * jetstream.NANO)}) if delay else b""
@@ -92,7 +99,7 @@ class StreamReader:
         if inbox is None:
             return
         with suppress(BusError):
-            await self._bus.close_inbox(inbox)
+            await self._bus.inboxes().close(inbox)
             while left := inbox.take(1):
                 await self.again(_delivery(left[0]))
 

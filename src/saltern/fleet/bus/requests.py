@@ -9,40 +9,60 @@ from __future__ import annotations
 import asyncio
 from itertools import count
 
+from msgspec import Struct
+
 from saltern.fleet.bus.ports import BusError, Disconnected, Message, NoAnswer, NoListener, NotPermitted
 
 NO_RESPONDERS = 503
 
 
+class Question(Struct, frozen=True):
+    """One request, and until when it is waited for."""
+
+    subject: str
+    future: asyncio.Future[Message]
+    until: float
+
+
 class Requests:
-    """The open requests of one connection; ``inbox`` is the subject below which they are answered."""
+    """The open requests of one connection; ``inbox`` is the subject below which they are answered. One alarm
+    is set for all of them, and stays set when a request is answered: most are, long before their time.
+    """
 
     def __init__(self, inbox: str) -> None:
         self.inbox = inbox
         self._numbers = count(1)
-        self._open: dict[str, tuple[str, asyncio.Future[Message]]] = {}
+        self._open: dict[str, Question] = {}
+        self._alarm: asyncio.TimerHandle | None = None
         self._ended: BusError | None = None
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def begin(self, subject: str) -> str:
+    def begin(self, subject: str, timeout: float) -> str:
         """Open a request; the subject for its answer."""
         if self._ended is not None:
             raise self._ended
         reply = f"{self.inbox}.{next(self._numbers)}"
-        self._open[reply] = subject, asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        question = self._open[reply] = Question(subject, loop.create_future(), loop.time() + timeout)
+        self._set_alarm(question.until)
         return reply
 
-    async def answer(self, reply: str, timeout: float) -> Message:
+    async def answer(self, reply: str) -> Message:
         """The answer to an open request."""
-        future = self._open[reply][1]
-        alarm = asyncio.get_running_loop().call_later(timeout, self._give_up, reply)
         try:
-            return await future
+            return await self._open[reply].future
         finally:
-            alarm.cancel()
             self.forget(reply)
+
+    def _set_alarm(self, at: float) -> None:
+        """Look for requests whose time is over at that time, or before."""
+        if self._alarm is not None:
+            if self._alarm.when() <= at:
+                return
+            self._alarm.cancel()
+        self._alarm = asyncio.get_running_loop().call_at(at, self._give_up)
 
     def forget(self, reply: str) -> None:
         self._open.pop(reply, None)
@@ -50,28 +70,36 @@ class Requests:
     def put(self, message: Message) -> None:
         """Called with what arrives below the inbox. An answer that is too late is for no one."""
         found = self._open.get(message.subject)
-        if found is None or found[1].done():
+        if found is None or found.future.done():
             return
         if message.status == NO_RESPONDERS:
-            found[1].set_exception(NoListener("nothing listens there"))
+            found.future.set_exception(NoListener("nothing listens there"))
         else:
-            found[1].set_result(message)
+            found.future.set_result(message)
 
     def refuse(self, subject: str) -> None:
         """The broker does not permit publishing to a subject, which it names in lower case."""
-        for asked, future in list(self._open.values()):
-            if asked.lower() == subject and not future.done():
-                what = f"the broker does not permit publishing to {asked!r}"
-                future.set_exception(NotPermitted(what))
+        for one in list(self._open.values()):
+            if one.subject.lower() == subject and not one.future.done():
+                what = f"the broker does not permit publishing to {one.subject!r}"
+                one.future.set_exception(NotPermitted(what))
 
     def end(self, why: str) -> None:
         """The connection is lost: all that is open ends now."""
         self._ended = Disconnected(why or "the connection was lost")
-        for _, future in self._open.values():
-            if not future.done():
-                future.set_exception(self._ended)
+        if self._alarm is not None:
+            self._alarm.cancel()
+        for one in self._open.values():
+            if not one.future.done():
+                one.future.set_exception(self._ended)
 
-    def _give_up(self, reply: str) -> None:
-        found = self._open.get(reply)
-        if found is not None and not found[1].done():
-            found[1].set_exception(NoAnswer("no answer came in time"))
+    def _give_up(self) -> None:
+        """End the requests whose time is over, and look again when it is that of the next."""
+        self._alarm = None
+        now = asyncio.get_running_loop().time()
+        waiting = [one for one in self._open.values() if not one.future.done()]
+        for one in waiting:
+            if one.until <= now:
+                one.future.set_exception(NoAnswer("no answer came in time"))
+        if left := [one.until for one in waiting if one.until > now]:
+            self._set_alarm(min(left))

@@ -24,7 +24,7 @@ class Life(Struct, frozen=True):
 
 
 class Verdict(Enum):
-    """What a controller makes of who syncs."""
+    """What a controller concludes about a machine that syncs."""
 
     SAME = "the same process as before"
     RESTARTED = "the agent was started again"

@@ -146,7 +146,7 @@ class EnrolDesk:
         return self._mint.agent(system.id, system.key, now=self._now(), life=self._life, site=system.site)
 
     async def on_renew(self, id: str, _request: RenewRequest) -> RenewAnswer:
-        """The broker vouches for who asks: the id in the subject is that of the credential."""
+        """The broker vouches for the id of the agent: the id in the subject is that of its credential."""
         system = await self._registry.holder(id)
         if system is None or not system.key:
             return RenewAnswer(problem="this id is not accepted any more; join again")

@@ -21,8 +21,8 @@ class Directories(TypedDict):
 
 
 def directories_of(role: str, directory: str | None) -> Directories:
-    """Those of an ``agent`` or a ``controller``: below ``directory``; without one, those of the machine for
-    root, and those of the user for everyone else.
+    """The directories of an ``agent`` or ``controller``: below ``directory``; without one, the machine's for
+    root, and the user's for everyone else.
     """
     if directory:
         base = os.path.abspath(directory)

@@ -18,7 +18,7 @@ UNLIMITED = -1
 
 
 class BadJwt(ValueError):
-    """It is not a credential of this fleet; the text says why."""
+    """A text that is not a credential of this fleet; the message says why."""
 
 
 class UserClaims(Struct, frozen=True, kw_only=True):

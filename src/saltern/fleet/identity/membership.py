@@ -32,7 +32,7 @@ TIMEOUT = 10.0
 
 
 class Membership(Struct, frozen=True, kw_only=True):
-    """All of it is public but the place: who can change the file can give the machine to another fleet."""
+    """The fleet of a machine. Nothing in it is secret; a change of the file can lead to another fleet."""
 
     v: int = 1
     id: str
@@ -164,7 +164,7 @@ def become_member(token: JoinToken, id: str, keys: AgentKeys, credential: str, s
 
 
 def check_credential(member: Membership, keys: AgentKeys) -> Membership:
-    """The same, if its credential is for this key and this id, and made by the key that the token named."""
+    """The membership. Raises if its credential is for another key or id, or not made by the fleet's key."""
     claims = decode_user(member.credential)
     if claims.sub != public_text(keys.signing.public, Holder.USER):
         raise BadJwt("the credential is for another key")

@@ -40,8 +40,8 @@ class Mint(Struct, frozen=True, kw_only=True):
         return self._user(Role.JOINER, joiner_name(token), key, now=now, expires=expires)
 
     def spare(self, key: bytes, *, now: float) -> str:
-        """A credential for an agent's own key that can ask to join, and nothing else: for the day on which
-        the other one has expired.
+        """A credential for an agent's own key that can ask to join, and nothing else. The agent uses it when
+        its other credential has expired.
         """
         return self._user(Role.JOINER, spare_name(key), key, now=now, expires=now + SPARE_LIFE)
 

@@ -73,7 +73,7 @@ def proof_key(secret: bytes) -> bytes:
 
 
 def proof(key: bytes, signed: bytes) -> bytes:
-    """Who knows the secret has said this."""
+    """A code that only a holder of the secret can make for these bytes."""
     return hmac.digest(key, signed, "sha256")
 
 
@@ -87,7 +87,7 @@ def _derived(secret: bytes, purpose: bytes) -> bytes:
 
 
 def write_token(token: JoinToken) -> str:
-    """One word that survives a terminal, a mail and a shell."""
+    """The token as one word, which can be pasted into a terminal, a mail and a shell."""
     data = zlib.compress(msgspec.msgpack.encode(token), 9)
     data += zlib.crc32(data).to_bytes(4, "big")
     return PREFIX + base64.urlsafe_b64encode(data).rstrip(b"=").decode()

@@ -47,7 +47,7 @@ def encode(message: Message) -> bytes:
 
 
 def decode(shape: type[M], data: bytes) -> M:
-    """A message of this shape; ``BadMessage`` for anything else, however hostile."""
+    """The message of this type. Raises ``BadMessage`` for any other bytes, also for hostile ones."""
     limit = MESSAGES[KINDS[shape]].limit
     if len(data) > limit:
         raise BadMessage("too-large", f"{len(data)} bytes, and {limit} are allowed")

@@ -26,6 +26,8 @@ SKEW = 120.0  # seconds that two clocks may differ
 _CERTIFICATE = b"saltern certificate 1\n"
 _ENVELOPE = b"saltern envelope 1\n"
 EVERYONE = Audience(everyone=True)
+MOST_KNOWN = 64  # certificates, each that of a controller
+_KNOWN: dict[tuple[tuple[bytes, ...], Signed], Certificate] = {}
 
 M = TypeVar("M", bound=Message)
 
@@ -73,7 +75,9 @@ _CLAIMS = msgspec.json.Decoder(Claims)
 
 
 class Trust(Struct, frozen=True, kw_only=True):
-    """What an agent holds to be true: its fleet, the public root keys, certificates that were withdrawn."""
+    """What an agent holds to be true: its fleet, the public root keys, and what was withdrawn: keys as hex,
+    or serials of certificates.
+    """
 
     fleet: str
     roots: tuple[Annotated[bytes, Meta(min_length=32, max_length=32)], ...]
@@ -164,15 +168,29 @@ def verify(
 
 def check_certificate(signed: Signed, trust: Trust, now: float) -> Certificate:
     """The certificate, if a root of this fleet has signed it and it counts now."""
-    text = signed.text.encode()
-    if not any(is_signed(root, _CERTIFICATE + text, signed.signature) for root in trust.roots):
-        raise Refused(Refusal.UNCERTIFIED, "no root key of this fleet has certified the key that signed it")
-    certificate = _decoded(Certificate, text)
+    certificate = _certified(signed, trust.roots)
     if certificate.fleet != trust.fleet:
         raise Refused(Refusal.WRONG_FLEET, f"the certificate is of fleet {certificate.fleet!r}")
-    if certificate.serial in trust.withdrawn:
-        raise Refused(Refusal.WITHDRAWN, f"the certificate of controller {certificate.name!r} was withdrawn")
+    if not trust.withdrawn.isdisjoint((certificate.key.hex(), certificate.serial)):
+        raise Refused(Refusal.WITHDRAWN, f"the key of controller {certificate.name!r} was withdrawn")
     _check_times("the certificate", certificate.issued, certificate.expires, trust, now)
+    return certificate
+
+
+def _certified(signed: Signed, roots: tuple[bytes, ...]) -> Certificate:
+    """The certificate, if one of the roots has signed it. Each message brings its own along, mostly the same:
+    what was found true stays true, and whether it counts now is looked at each time.
+    """
+    known = _KNOWN.get((roots, signed))
+    if known is not None:
+        return known
+    text = signed.text.encode()
+    if not any(is_signed(root, _CERTIFICATE + text, signed.signature) for root in roots):
+        raise Refused(Refusal.UNCERTIFIED, "no root key of this fleet has certified the key that signed it")
+    certificate = _decoded(Certificate, text)
+    if len(_KNOWN) >= MOST_KNOWN:
+        _KNOWN.clear()
+    _KNOWN[roots, signed] = certificate
     return certificate
 
 

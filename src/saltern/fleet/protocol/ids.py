@@ -13,7 +13,8 @@ import time
 import unicodedata
 
 MAX_ID = 255  # bytes of UTF-8, as long as a host name can be
-_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+_ODD = re.compile(rb"[^A-Za-z0-9_-]|\A_")
+_SAFE = re.compile(r"[A-Za-z0-9-][A-Za-z0-9_-]*")
 _TOKEN = re.compile(r"[A-Za-z0-9=-][A-Za-z0-9_=-]*")
 _OWN = re.compile(r"_[a-z]+(-[A-Za-z0-9_=-]+)?")
 _JID = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,63}")
@@ -45,18 +46,19 @@ def encode_id(name: str) -> str:
 
 def encode_token(text: str) -> str:
     """Any text as one token of a subject; equal tokens come from equal texts only."""
+    if _SAFE.fullmatch(text):
+        return text
     try:
         data = text.encode()
     except UnicodeEncodeError:
         raise BadId("the text is not valid Unicode") from None
     if not data:
         raise BadId("an empty text cannot be a part of a subject")
-    head = f"={data[0]:02X}" if data[:1] == b"_" else _escaped(data[0])
-    return head + "".join(map(_escaped, data[1:]))
+    return _ODD.sub(_escaped, data).decode("ascii")
 
 
-def _escaped(byte: int) -> str:
-    return chr(byte) if byte in _PLAIN else f"={byte:02X}"
+def _escaped(found: re.Match[bytes]) -> bytes:
+    return b"=%02X" % found[0][0]
 
 
 def decode_token(token: str) -> str:

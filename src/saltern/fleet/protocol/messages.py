@@ -26,12 +26,15 @@ from saltern.fleet.protocol.message import (
     Word,
 )
 from saltern.fleet.protocol.peer_messages import MineAnswer, MineRequest, PublishAnswer, PublishRequest
+from saltern.fleet.protocol.site_messages import SiteCertificate, SiteCertificateRequest
 
 # -- from controllers to agents: always inside a signed envelope -------------------------------
 
 
 class Job(Message, frozen=True, kw_only=True):
-    """Something to run. ``changing`` jobs run one after the other, the rest beside them."""
+    """Something to run. ``changing`` jobs run one after the other, the rest beside them. ``returners`` are
+    called there with what came of it.
+    """
 
     jid: Jid
     function: Word
@@ -48,6 +51,7 @@ class Job(Message, frozen=True, kw_only=True):
     time_limit: Seconds = 0
     user: Word = ""
     rule: Word = ""
+    returners: list[Word] | UnsetType = UNSET
 
 
 class Control(Message, frozen=True, kw_only=True):
@@ -69,7 +73,8 @@ class Confirmed(Struct, frozen=True, kw_only=True):
 class SyncAnswer(Message, frozen=True, kw_only=True):
     """All that an agent missed, in one answer. ``refused`` says why the agent may not take part;
     ``want_facts``: the controller has other facts than the agent believes, and it should send them again;
-    ``events``: those of the request that are stored.
+    ``events``: those of the request that are stored; ``withdrawn``: the root's word on controllers that were
+    removed.
     """
 
     cursor: Count = 0
@@ -86,6 +91,7 @@ class SyncAnswer(Message, frozen=True, kw_only=True):
     refused: Text = ""
     want_facts: bool = False
     events: list[Word] = []
+    withdrawn: list[Signed] = []
 
 
 class PillarAnswer(Message, frozen=True, kw_only=True):
@@ -381,5 +387,7 @@ MESSAGES: dict[str, Row] = {
     "enrol-answer": Row(shape=EnrolAnswer, signed=True, answers="enrol"),
     "envelope": Row(shape=Envelope, limit=1000 * KIB),
     "certificate": Row(shape=Certificate),
+    "site-certificate": Row(shape=SiteCertificateRequest),
+    "site-certificate-answer": Row(shape=SiteCertificate, answers="site-certificate"),
 }
 KINDS: dict[type[Message], str] = {row.shape: kind for kind, row in MESSAGES.items()}

@@ -213,6 +213,13 @@ SUBJECTS: dict[str, Subject] = {
         message="enrol",
         about="ask to join, with a new key",
     ),
+    "site-certificate": Subject(
+        pattern="site.{site}.certificate",
+        kind=Kind.SERVICE,
+        subscribe=(CONTROLLER,),
+        message="site-certificate",
+        about="a new certificate for the broker of a site, which has a credential of its own for it",
+    ),
     "inbox": Subject(
         pattern="_INBOX.{me}.{rest...}",
         kind=Kind.REPLY,
@@ -275,7 +282,7 @@ def inbox_of(name: str) -> str:
 
 
 def is_own_reply(reply: str, name: str) -> bool:
-    """True if a request may be answered there: only inside the inbox of who asked.
+    """True if a request may be answered there: only inside the inbox of the sender.
 
     The broker checks where a client publishes, not where it wants its answers; without this check a service
     would carry its answer to any subject, with the service's own rights.

@@ -1,4 +1,4 @@
-"""Answers to writes, kept for a while: who asks again with the same client token gets the same answer."""
+"""Answers to writes, kept for a while: a request with the same client token gets the same answer again."""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, func, insert, select, update
@@ -62,7 +65,9 @@ def approvals(connection: Connection, now: float, *, state: str = "", limit: int
         query = query.where(APPROVALS.c.state == state, APPROVALS.c.expires > now)
     elif state:
         query = query.where(APPROVALS.c.state == state)
-    return [_approval(connection, row, now) for row in connection.execute(query)]
+    rows = connection.execute(query).all()
+    votes = _votes(connection, [row.id for row in rows])
+    return [_made(row, votes.get(row.id, ()), now) for row in rows]
 
 
 def lock_approvals(connection: Connection) -> None:
@@ -94,13 +99,24 @@ def change_state(connection: Connection, id_: str, before: str, after: str) -> b
     return connection.execute(update(APPROVALS).where(mine).values(state=after)).rowcount == 1
 
 
-def _approval(connection: Connection, row: object, now: float) -> Approval:
+def _approval(connection: Connection, row: Any, now: float) -> Approval:
+    return _made(row, _votes(connection, [row.id]).get(row.id, ()), now)
+
+
+def _votes(connection: Connection, approvals: Sequence[str]) -> dict[str, list[Vote]]:
+    """The votes of some requests, by their id."""
+    found: dict[str, list[Vote]] = {}
+    for one in connection.execute(select(VOTES).where(VOTES.c.approval.in_(approvals)).order_by(VOTES.c.at)):
+        vote = Vote(who=one.who, approves=one.approves, at=one.at, why=one.why)
+        found.setdefault(one.approval, []).append(vote)
+    return found
+
+
+def _made(row: Any, votes: Sequence[Vote], now: float) -> Approval:
     names = [name for name in Approval.__struct_fields__ if name != "votes"]
     values = {name: getattr(row, name) for name in names}
     values["systems"] = msgspec.json.decode(values["systems"], type=tuple[str, ...])
     values["shown"] = msgspec.json.decode(values["shown"])
     if values["state"] in (OPEN, APPROVED) and values["expires"] <= now:
         values["state"] = EXPIRED
-    votes = connection.execute(select(VOTES).where(VOTES.c.approval == values["id"]).order_by(VOTES.c.at))
-    made = tuple(Vote(who=one.who, approves=one.approves, at=one.at, why=one.why) for one in votes)
-    return Approval(**values, votes=made)
+    return Approval(**values, votes=tuple(votes))

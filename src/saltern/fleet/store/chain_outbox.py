@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, Select, insert, or_, select, update
 
-from saltern.fleet.store.chain_tables import CHAIN_LEGS, CHAIN_OUTBOX
+from saltern.fleet.store.chain_gates import OPEN as GATE_OPEN
+from saltern.fleet.store.chain_runs import OPEN
+from saltern.fleet.store.chain_tables import CHAIN_GATES, CHAIN_LEGS, CHAIN_OUTBOX, CHAIN_RUNS
 from saltern.fleet.store.statuses import ENDS
 from saltern.fleet.store.tables import TARGETS
 
 MOST = 2000  # orders that one round looks at
+GUESSED = ("expired", "indeterminate")  # answers that the controller has assumed
 
 
 class Unsent(Struct, frozen=True, kw_only=True):
@@ -50,6 +53,17 @@ def put_orders(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Non
         connection.execute(insert(CHAIN_OUTBOX), [dict(row) for row in rows])
 
 
+def has_work(connection: Connection) -> bool:
+    """True if a run is open, an order may still be answered, or the time of a gate is not over: a revision
+    of a run that has ended waits at one."""
+    waits = or_(CHAIN_OUTBOX.c.acked.is_(None), CHAIN_OUTBOX.c.answer.in_(GUESSED))
+    is_open, waiting = CHAIN_RUNS.c.status.in_(OPEN), select(CHAIN_OUTBOX.c.number).where(waits)
+    has_time = (CHAIN_GATES.c.status == GATE_OPEN) & CHAIN_GATES.c.expires.is_not(None)
+    gates = select(CHAIN_GATES.c.run).where(has_time)
+    queries = (select(CHAIN_RUNS.c.id).where(is_open), waiting, gates)
+    return any(connection.execute(query.limit(1)).first() is not None for query in queries)
+
+
 def unsent_orders(connection: Connection, limit: int = MOST) -> list[Unsent]:
     """Orders that are no jobs yet, oldest first."""
     query = (
@@ -72,43 +86,29 @@ def set_job(connection: Connection, numbers: Sequence[int], jid: str, now: float
 
 def returned_orders(connection: Connection, limit: int = MOST) -> list[Returned]:
     """Orders whose jobs have ended, and of which that was not taken in yet."""
-    query = (
-        select(
-            CHAIN_OUTBOX,
-            TARGETS.c.system,
-            TARGETS.c.status,
-            TARGETS.c.why,
-            TARGETS.c.started,
-            TARGETS.c.ended,
-        )
-        .join(CHAIN_LEGS, CHAIN_LEGS.c.id == CHAIN_OUTBOX.c.leg)
-        .join(TARGETS, (TARGETS.c.jid == CHAIN_OUTBOX.c.jid) & (TARGETS.c.system == CHAIN_LEGS.c.system))
-        .where(CHAIN_OUTBOX.c.acked.is_(None), CHAIN_OUTBOX.c.jid.is_not(None))
-        .where(TARGETS.c.status.in_(ENDS))
-        .order_by(CHAIN_OUTBOX.c.number)
-        .limit(limit)
-    )
-    names = Returned.__struct_fields__
-    return [Returned(**{name: getattr(row, name) for name in names}) for row in connection.execute(query)]
+    waiting = CHAIN_OUTBOX.c.acked.is_(None) & CHAIN_OUTBOX.c.jid.is_not(None)
+    query = _orders_with_targets().where(waiting, TARGETS.c.status.in_(ENDS))
+    return _returned(connection, query.order_by(CHAIN_OUTBOX.c.number).limit(limit))
 
 
 def late_orders(connection: Connection, limit: int = MOST) -> list[Returned]:
     """Orders that were taken in by a guess of the controller's, and whose systems have reported since."""
-    query = (
-        select(
-            CHAIN_OUTBOX,
-            TARGETS.c.system,
-            TARGETS.c.status,
-            TARGETS.c.why,
-            TARGETS.c.started,
-            TARGETS.c.ended,
-        )
+    guessed = CHAIN_OUTBOX.c.acked.is_not(None) & CHAIN_OUTBOX.c.answer.in_(GUESSED)
+    query = _orders_with_targets().where(guessed, TARGETS.c.status.in_(("returned", "failed")))
+    return _returned(connection, query.limit(limit))
+
+
+def _orders_with_targets() -> Select[Any]:
+    """Orders that are jobs, each with what is known of that job on the system of its leg."""
+    columns = (TARGETS.c.system, TARGETS.c.status, TARGETS.c.why, TARGETS.c.started, TARGETS.c.ended)
+    return (
+        select(CHAIN_OUTBOX, *columns)
         .join(CHAIN_LEGS, CHAIN_LEGS.c.id == CHAIN_OUTBOX.c.leg)
         .join(TARGETS, (TARGETS.c.jid == CHAIN_OUTBOX.c.jid) & (TARGETS.c.system == CHAIN_LEGS.c.system))
-        .where(CHAIN_OUTBOX.c.acked.is_not(None), CHAIN_OUTBOX.c.answer.in_(("expired", "indeterminate")))
-        .where(TARGETS.c.status.in_(("returned", "failed")))
-        .limit(limit)
     )
+
+
+def _returned(connection: Connection, query: Select[Any]) -> list[Returned]:
     names = Returned.__struct_fields__
     return [Returned(**{name: getattr(row, name) for name in names}) for row in connection.execute(query)]
 

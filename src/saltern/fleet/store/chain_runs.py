@@ -13,7 +13,7 @@ from msgspec import json
 from sqlalchemy import Connection, Table, and_, bindparam, func, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from saltern.chains.statuses import ENDS, OVER, Wave
+from saltern.chains.statuses import ENDS, OVER, Run, Wave
 from saltern.fleet.store.chain_tables import (
     CHAIN_ATTEMPTS,
     CHAIN_LEGS,
@@ -23,10 +23,11 @@ from saltern.fleet.store.chain_tables import (
     CHAIN_WAVES,
 )
 from saltern.fleet.store.database import serialize
+from saltern.fleet.store.tables import SYSTEMS
 
 Row = Mapping[str, Any]
 AT_ONCE = 500  # rows in one statement
-OPEN = [one.value for one in type(next(iter(ENDS))) if one not in ENDS]
+OPEN = [one.value for one in Run if one not in ENDS]
 
 
 def lock_run(connection: Connection, run: str) -> None:
@@ -75,9 +76,18 @@ def run_rows(
 
 def due_runs(connection: Connection, now: float) -> list[str]:
     """Runs for which time alone changes something now."""
-    due = or_(CHAIN_RUNS.c.next_wakeup <= now, CHAIN_RUNS.c.status == "scheduled")
-    query = select(CHAIN_RUNS.c.id).where(CHAIN_RUNS.c.status.in_(OPEN), due)
+    every = [one.value for one in Run]  # also those that are over: a lost system is asked to end
+    late = and_(CHAIN_RUNS.c.status.in_(every), CHAIN_RUNS.c.next_wakeup <= now)
+    query = select(CHAIN_RUNS.c.id).where(or_(late, CHAIN_RUNS.c.status == Run.SCHEDULED.value))
     return [str(run) for run in connection.scalars(query)]
+
+
+def open_legs_of(connection: Connection, system: str) -> list[tuple[str, str]]:
+    """Run and leg of each leg of a system that was sent and is not over."""
+    over = [one.value for one in OVER]
+    mine = and_(CHAIN_LEGS.c.system == system, CHAIN_LEGS.c.status.not_in(over), CHAIN_LEGS.c.sent != "")
+    rows = connection.execute(select(CHAIN_LEGS.c.run, CHAIN_LEGS.c.id).where(mine))
+    return [(str(run), str(leg)) for run, leg in rows]
 
 
 def open_systems(connection: Connection) -> dict[str, list[tuple[str, str, bool]]]:
@@ -94,19 +104,46 @@ def open_systems(connection: Connection) -> dict[str, list[tuple[str, str, bool]
     return found
 
 
-def unfinished_systems(connection: Connection) -> dict[str, list[tuple[str, str, str]]]:
-    """Each open run: its legs that are not over, their systems, and why they have no open window."""
+def unfinished_systems(connection: Connection) -> dict[str, list[tuple[str, str, tuple[str, float]]]]:
+    """Each open run: its legs that are not over, their systems, why they have no open window, and when the
+    one that they have ends."""
     over = [one.value for one in OVER]
     query = (
         select(CHAIN_LEGS.c.run, CHAIN_LEGS.c.id, CHAIN_LEGS.c.system, CHAIN_LEGS.c.state)
         .join(CHAIN_RUNS, CHAIN_RUNS.c.id == CHAIN_LEGS.c.run)
         .where(CHAIN_RUNS.c.status.in_(OPEN), CHAIN_LEGS.c.status.not_in(over))
     )
-    found: dict[str, list[tuple[str, str, str]]] = {}
+    found: dict[str, list[tuple[str, str, tuple[str, float]]]] = {}
     for row in connection.execute(query):
-        shut = str(json.decode(row.state).get("shut", ""))
-        found.setdefault(str(row.run), []).append((str(row.id), str(row.system), shut))
+        state = json.decode(row.state)
+        window = (str(state.get("shut", "")), float(state.get("window_until", 0)))
+        found.setdefault(str(row.run), []).append((str(row.id), str(row.system), window))
     return found
+
+
+def gone_legs(connection: Connection) -> list[tuple[str, str, str]]:
+    """Run and leg of each open leg whose system is not let in, and the state of its key, if it has one."""
+    over = [one.value for one in OVER]
+    query = (
+        select(CHAIN_LEGS.c.run, CHAIN_LEGS.c.id, SYSTEMS.c.state)
+        .join(CHAIN_RUNS, CHAIN_RUNS.c.id == CHAIN_LEGS.c.run)
+        .outerjoin(SYSTEMS, SYSTEMS.c.id == CHAIN_LEGS.c.system)
+        .where(CHAIN_RUNS.c.status.in_(OPEN), CHAIN_LEGS.c.status.not_in(over))
+        .where(or_(SYSTEMS.c.id.is_(None), SYSTEMS.c.state != "accepted"))
+    )
+    return [(str(run), str(leg), str(state or "")) for run, leg, state in connection.execute(query)]
+
+
+def open_deadlines(connection: Connection) -> dict[str, float]:
+    """The deadline of each open run."""
+    query = select(CHAIN_RUNS.c.id, CHAIN_RUNS.c.deadline).where(CHAIN_RUNS.c.status.in_(OPEN))
+    return {str(run): float(deadline) for run, deadline in connection.execute(query)}
+
+
+def first_leg_row(connection: Connection, run: str) -> Row | None:
+    query = select(CHAIN_LEGS).where(CHAIN_LEGS.c.run == run).order_by(CHAIN_LEGS.c.place).limit(1)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else row._asdict()
 
 
 def wave_rows(connection: Connection, run: str) -> list[Row]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import json
-from sqlalchemy import Connection, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
 from saltern.chains.statuses import OVER
 from saltern.fleet.store.chain_runs import OPEN
@@ -21,6 +21,13 @@ BAD_LETTERS = frozenset("ftu")  # the same in a shape
 AT_ONCE = 500
 MOST_EVENTS = 200_000
 _L = CHAIN_LEGS.c
+
+
+def _dicts(connection: Connection, query: Select[Any]) -> list[Row]:
+    """The rows of a query by the names of its columns."""
+    found = connection.execute(query)
+    names = tuple(found.keys())
+    return [dict(zip(names, row, strict=True)) for row in found.all()]
 
 
 def shape_groups(connection: Connection, run: str) -> list[Row]:
@@ -38,7 +45,7 @@ def shape_groups(connection: Connection, run: str) -> list[Row]:
         .where(_L.run == run)
         .group_by(*keys)
     )
-    return [row._asdict() for row in connection.execute(query)]
+    return _dicts(connection, query)
 
 
 def named_systems(connection: Connection, run: str) -> dict[tuple[Any, ...], list[str]]:
@@ -62,14 +69,14 @@ def leg_page(
         query = query.where(_L.wave == wave)
     if status:
         query = query.where(_L.status == status)
-    return [row._asdict() for row in connection.execute(query)]
+    return _dicts(connection, query)
 
 
 def step_heads(connection: Connection, leg: str) -> list[Row]:
     """The steps of a leg: what they are, not what became of them."""
     columns = (CHAIN_STEPS.c.action, CHAIN_STEPS.c.kind, CHAIN_STEPS.c.final)
     query = select(*columns).where(CHAIN_STEPS.c.leg == leg).order_by(CHAIN_STEPS.c.number)
-    return [row._asdict() for row in connection.execute(query)]
+    return _dicts(connection, query)
 
 
 def timed_steps(connection: Connection, run: str) -> Sequence[Any]:
@@ -81,15 +88,15 @@ def timed_steps(connection: Connection, run: str) -> Sequence[Any]:
 
 def leg_waves(connection: Connection, run: str) -> dict[str, int]:
     """Each system of a run, and the number of its wave."""
-    rows = connection.execute(select(_L.system, _L.wave).where(_L.run == run))
+    rows = connection.execute(select(_L.system, _L.wave).where(_L.run == run)).all()
     return {str(system): int(wave) for system, wave in rows}
 
 
 def leg_marks(connection: Connection, run: str) -> list[Row]:
     """Of each leg of a run what says how it is, by place; nothing of its plan."""
-    columns = (_L.system, _L.wave, _L.status, _L.away, _L.sent, _L.waits_for, _L.state)
-    query = select(*columns).where(_L.run == run).order_by(_L.place)
-    return [row._asdict() for row in connection.execute(query)]
+    columns = (_L.id, _L.system, _L.wave, _L.status, _L.away, _L.sent, _L.waits_for, _L.state)
+    query = select(*columns, _L.shape, _L.begun, _L.ended).where(_L.run == run).order_by(_L.place)
+    return _dicts(connection, query)
 
 
 def failures(connection: Connection, runs: Sequence[str]) -> list[Row]:
@@ -97,22 +104,38 @@ def failures(connection: Connection, runs: Sequence[str]) -> list[Row]:
 
     The shape of a leg says whether one of its steps is bad; only such legs are read.
     """
-    columns = (_L.id, _L.run, _L.system, _L.wave, _L.status, _L.waits_for, _L.ended, _L.shape)
-    query = select(*columns).where(_L.run.in_(runs)).order_by(_L.place)
-    legs = {row.id: row for row in connection.execute(query) if _is_bad(row)}
+    columns = (_L.id, _L.run, _L.system, _L.wave, _L.status, _L.waits_for, _L.ended)
+    query = select(*columns).where(_L.run.in_(runs), _is_bad()).order_by(_L.place)
+    legs = {row.id: row for row in connection.execute(query).all()}
     steps: dict[str, list[Any]] = {}
     for row in _bad_steps(connection, list(legs)):
         steps.setdefault(row.leg, []).append(row)
     return [one for id_, leg in legs.items() for one in _failures(leg, steps.get(id_, []))]
 
 
-def _is_bad(leg: Any) -> bool:
-    return leg.status in BAD_LEGS or not BAD_LETTERS.isdisjoint(leg.shape.partition(":")[0])
+def step_notes(connection: Connection, run: str) -> dict[tuple[str, str], str]:
+    """What is said of each step of a run that is bad, by leg and action."""
+    legs = connection.scalars(select(_L.id).where(_L.run == run, _is_bad())).all()
+    rows = _bad_steps(connection, legs)
+    return {(str(row.leg), str(row.action)): str(row.note or row.comment) for row in rows}
+
+
+def running_since(connection: Connection, run: str) -> dict[str, float]:
+    """When what runs now began, by leg."""
+    step = CHAIN_STEPS.c
+    query = select(step.leg, step.started).join(CHAIN_LEGS, _L.id == step.leg)
+    running = and_(_L.run == run, _L.status.not_in([one.value for one in OVER]), step.status == "running")
+    return {str(leg): float(at) for leg, at in connection.execute(query.where(running)) if at}
+
+
+def _is_bad() -> ColumnElement[bool]:
+    """It ended badly, or one of its steps did: that has a letter before the colon of the shape."""
+    return or_(_L.status.in_(BAD_LEGS), *(_L.shape.like(f"%{one}%:%") for one in sorted(BAD_LETTERS)))
 
 
 def _bad_steps(connection: Connection, legs: Sequence[str]) -> Iterator[Any]:
     step = CHAIN_STEPS.c
-    columns = (step.leg, step.action, step.status, step.comment, step.ended)
+    columns = (step.leg, step.action, step.status, step.comment, step.ended, step.note)
     for first in range(0, len(legs), AT_ONCE):
         mine = step.leg.in_(legs[first : first + AT_ONCE])
         yield from connection.execute(
@@ -134,7 +157,7 @@ def recent_runs(connection: Connection, since: float, limit: int) -> list[Row]:
     lately = or_(CHAIN_RUNS.c.status.in_(OPEN), CHAIN_RUNS.c.ended >= since)
     columns = (CHAIN_RUNS.c.id, CHAIN_RUNS.c.chain, CHAIN_RUNS.c.status)
     query = select(*columns).where(lately).order_by(CHAIN_RUNS.c.id.desc()).limit(limit)
-    return [row._asdict() for row in connection.execute(query)]
+    return _dicts(connection, query)
 
 
 def system_legs(connection: Connection, system: str, before: str, limit: int) -> list[Row]:
@@ -143,29 +166,32 @@ def system_legs(connection: Connection, system: str, before: str, limit: int) ->
     query = select(CHAIN_LEGS, *columns).join(CHAIN_RUNS, CHAIN_RUNS.c.id == _L.run)
     query = query.where(_L.system == system).order_by(_L.run.desc()).limit(limit)
     query = query.where(_L.run < before) if before else query
-    return [row._asdict() for row in connection.execute(query)]
+    return _dicts(connection, query)
 
 
 def holding_legs(connection: Connection, since: float) -> list[Row]:
     """Legs that hold their system, or have ended badly lately, and what they wait for."""
     over = [one.value for one in OVER]
-    held = and_(CHAIN_RUNS.c.status.in_(OPEN), _L.status.not_in(over), _L.sent != "")
-    bad = and_(_L.status.in_(BAD_LEGS), _L.ended >= since)
-    columns = (_L.system, _L.run, CHAIN_RUNS.c.chain, _L.status, _L.away, _L.waits_for, _L.ended)
-    query = select(*columns).join(CHAIN_RUNS, CHAIN_RUNS.c.id == _L.run).where(or_(held, bad))
-    return [row._asdict() for row in connection.execute(query.order_by(_L.run))]
+    opened = select(CHAIN_RUNS.c.id).where(CHAIN_RUNS.c.status.in_(OPEN))
+    held = and_(_L.run.in_(opened), _L.status.not_in(over), _L.sent != "")
+    bad = and_(_L.status.in_(BAD_LEGS), _L.ended >= since)  # each by its own index
+    columns = (_L.system, _L.run, CHAIN_RUNS.c.chain, _L.status, _L.waits_for)
+    query = select(*columns).join(CHAIN_RUNS, CHAIN_RUNS.c.id == _L.run)
+    rows = [row for mine in (held, bad) for row in _dicts(connection, query.where(mine))]
+    return sorted(rows, key=lambda row: str(row["run"]))
 
 
-def run_events(connection: Connection, run: str) -> list[Row]:
-    """What was written down of a run, the oldest first."""
+def run_events(connection: Connection, run: str, after: int = 0) -> list[Row]:
+    """What was written down of a run after a number, the oldest first."""
     tag = f"saltern/chain/{run}/"
     mine = and_(EVENTS.c.tag >= tag, EVENTS.c.tag < tag[:-1] + "0")  # the character after the slash
-    query = select(EVENTS).where(mine).order_by(EVENTS.c.number).limit(MOST_EVENTS)
-    return [{**row._asdict(), "data": json.decode(row.data)} for row in connection.execute(query)]
+    query = select(EVENTS.c.number, EVENTS.c.at, EVENTS.c.data).where(mine, EVENTS.c.number > after)
+    rows = connection.execute(query.order_by(EVENTS.c.number).limit(MOST_EVENTS))
+    return [{"number": number, "at": at, "data": json.decode(data)} for number, at, data in rows]
 
 
 def attempts_of(connection: Connection, leg: str) -> list[Row]:
     """Each try of each step of a leg."""
     order = (CHAIN_ATTEMPTS.c.step, CHAIN_ATTEMPTS.c.number)
     query = select(CHAIN_ATTEMPTS).where(CHAIN_ATTEMPTS.c.leg == leg).order_by(*order)
-    return [row._asdict() for row in connection.execute(query)]
+    return _dicts(connection, query)

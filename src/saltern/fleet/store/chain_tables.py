@@ -155,6 +155,8 @@ CHAIN_LEGS = Table(
     required("waits_for", Text, default=""),
     required("quarantined", Boolean, default=False),
     required("shape", Text, default=""),
+    required("boot", WORD, default=""),
+    required("build", WORD, default=""),
     required("state", LargeBinary, default=b"{}"),
     one_of("status", Leg),
     UniqueConstraint("run", "system"),
@@ -180,6 +182,8 @@ CHAIN_STEPS = Table(
     required("took", Double, default=0),
     Column("started", Double),
     Column("ended", Double),
+    required("note", Text, default=""),
+    Column("exit_code", Integer),
     one_of("status", Step),
     comment="one action on one system: what became of it, or what keeps it from running",
 )
@@ -193,6 +197,8 @@ CHAIN_ATTEMPTS = Table(
     required("comment", Text, default=""),
     Column("started", Double),
     Column("ended", Double),
+    required("note", Text, default=""),
+    Column("exit_code", Integer),
     one_of("status", Step),
     ForeignKeyConstraint(["leg", "step"], ["chain_steps.leg", "chain_steps.number"], ondelete="CASCADE"),
     comment="each try of a step",
@@ -260,6 +266,7 @@ CHAIN_GATES = Table(
     Column("opened", Double),
     Column("expires", Double),
     Column("decided", Double),
+    required("otherwise", WORD, default="reject"),
     comment="where a run waits for approvals, or for the controller",
 )
 CHAIN_VOTES = Table(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, insert, select, update
@@ -50,6 +52,13 @@ def chain_named(connection: Connection, name: str) -> StoredChain | None:
     query = select(CHAINS).where((CHAINS.c.name == name) | (CHAINS.c.id == name))
     rows = connection.execute(query.order_by((CHAINS.c.name == name).desc())).all()
     return StoredChain(**rows[0]._mapping) if rows else None
+
+
+def names_of(connection: Connection, chains: Sequence[str]) -> dict[str, str]:
+    """The name of each chain by its id; one that is no more has its id for a name."""
+    query = select(CHAINS.c.id, CHAINS.c.name).where(CHAINS.c.id.in_(chains))
+    known = {str(id_): str(name) for id_, name in connection.execute(query)}
+    return {chain: known.get(chain, chain) for chain in chains}
 
 
 def list_chains(

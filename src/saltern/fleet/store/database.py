@@ -34,7 +34,7 @@ COLLISIONS = ("40P01", "40001")  # PostgreSQL: deadlock, and a transaction that 
 
 
 class Collision(OperationError):
-    """Two transactions were in each other's way, and this one was rolled back: it can be done again."""
+    """Two transactions conflicted, and this one was rolled back: it can be repeated."""
 
 
 class Database:

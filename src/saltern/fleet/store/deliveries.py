@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
+from saltern.fleet.store.bulk import one_of
 from saltern.fleet.store.tables import JOBS, TARGETS
-
-MOST_AT_ONCE = 500
 
 
 def mark_sent(connection: Connection, jid: str, systems: Sequence[str], now: float) -> None:
     """Note that a job was sent to systems; what they have reported since stays."""
-    for first in range(0, len(systems), MOST_AT_ONCE):
-        some = systems[first : first + MOST_AT_ONCE]
-        rows = (TARGETS.c.jid == jid) & TARGETS.c.system.in_(some) & (TARGETS.c.status == "queued")
-        connection.execute(update(TARGETS).where(rows).values(status="sent", updated=now))
+    connection.execute(_SENT, {"of": jid, "some": [*systems], "at": now})
+
+
+_SENT = (
+    update(TARGETS)
+    .where(TARGETS.c.jid == bindparam("of"), one_of(TARGETS.c.system, "some"), TARGETS.c.status == "queued")
+    .values(status="sent", updated=bindparam("at"))
+)
 
 
 def mark_taken(connection: Connection, system: str, jids: Iterable[str], now: float) -> None:

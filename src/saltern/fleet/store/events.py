@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, Integer, bindparam, func, select
 
+from saltern.fleet.store.bulk import insert_rows
 from saltern.fleet.store.database import serialize
 from saltern.fleet.store.tables import EVENTS
 
@@ -61,8 +62,7 @@ def store_events(connection: Connection, new: Sequence[NewEvent]) -> None:
             row = {"at": one.at, "tag": one.tag, "system": one.system, "data": data}
             rows.append({**row, "uid": one.uid, "cause": one.cause})
             known.add(one.uid or "")
-    if rows:
-        connection.execute(insert(EVENTS), rows)
+    insert_rows(connection, EVENTS, rows)
 
 
 def stored_uids(connection: Connection, uids: Sequence[str]) -> set[str]:
@@ -76,16 +76,24 @@ def stored_uids(connection: Connection, uids: Sequence[str]) -> set[str]:
 
 def read_events(connection: Connection, after: int, pattern: str = "*", limit: int = 500) -> Page:
     """Events after a cursor whose tag matches a glob, oldest first."""
-    query = select(EVENTS).where(EVENTS.c.number > after).order_by(EVENTS.c.number).limit(SCANNED)
+    everything = pattern == "*"
     found: list[StoredEvent] = []
     cursor = after
-    for row in connection.execute(query):
+    for row in connection.execute(_AFTER, {"after": after, "most": limit if everything else SCANNED}):
         cursor = int(row.number)
-        if fnmatch.fnmatchcase(row.tag, pattern):
+        if everything or fnmatch.fnmatchcase(row.tag, pattern):
             found.append(_event(row))
             if len(found) >= limit:
                 break
     return Page(found, cursor)
+
+
+_AFTER = (
+    select(EVENTS)
+    .where(EVENTS.c.number > bindparam("after"))
+    .order_by(EVENTS.c.number)
+    .limit(bindparam("most", type_=Integer))
+)
 
 
 def event_by_uid(connection: Connection, uid: str) -> StoredEvent | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, or_, select
 
 from saltern.fleet.store.tables import FACTS, SYSTEMS
 
 MOST_AT_ONCE = 500
+Census = tuple[str, str, str, str]
 
 
 def fact_digests(connection: Connection) -> dict[str, str]:
@@ -22,15 +24,33 @@ def fact_digests(connection: Connection) -> dict[str, str]:
     return {str(id_): str(digest or "") for id_, digest in connection.execute(query)}
 
 
-def census(connection: Connection) -> tuple[str, str]:
-    """Who is accepted, and who has which facts, as two texts: while both are the same, so is all of it.
+def census(connection: Connection) -> Census:
+    """Who there is, who of them is not accepted, who has facts, and which: while these texts are the same, so
+    is all of it.
 
-    The database makes them, because rows of a large fleet cost more to fetch than to compare.
+    The database makes them, because rows of a large fleet cost more to fetch than to compare. Each is read
+    from an index alone, or has few rows; the two texts of the facts have the order of the same rows.
     """
-    word = FACTS.c.system + " " + func.substr(FACTS.c.digest, 1, 24)
-    accepted = select(func.aggregate_strings(SYSTEMS.c.id, "\n")).where(SYSTEMS.c.state == "accepted")
-    known = select(func.aggregate_strings(word, "\n"))
-    return str(connection.scalar(accepted) or ""), str(connection.scalar(known) or "")
+    everyone = select(SYSTEMS.c.id)
+    state = SYSTEMS.c.state
+    others = everyone.where(or_(state < "accepted", state > "accepted"))  # an index finds them, not a scan
+    facts = select(FACTS.c.system, func.substr(FACTS.c.digest, 1, 24).label("digest"))
+    all_, not_accepted, systems, digests = (
+        str(text or "") for query in (everyone, others, facts) for text in _joined(connection, query)
+    )
+    return all_, not_accepted, systems, digests
+
+
+def _joined(connection: Connection, query: Select[Any]) -> Sequence[Any]:
+    """Each column of a query as one text. SQLite reads an index in its order; PostgreSQL has another order
+    after each write, and is asked to sort.
+    """
+    columns = query.selected_columns
+    if connection.dialect.name != "sqlite":
+        columns = query.order_by(*columns[:1]).subquery().c
+        query = select(*columns)
+    texts = [func.aggregate_strings(one, "\n") for one in columns]
+    return connection.execute(query.with_only_columns(*texts)).one()
 
 
 def facts_of(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[str, bytes]]:

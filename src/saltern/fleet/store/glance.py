@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from typing import NamedTuple
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, func, select
 
 from saltern.fleet.store.tables import SYSTEMS
 
@@ -26,45 +27,50 @@ _COLUMNS = [SYSTEMS.c[name] for name in Light._fields]
 
 
 class FleetPresence(NamedTuple):
-    """How the systems of a fleet are: rows only of those that are not as most are.
-
-    Most are connected, and have one version of the agent; of a large fleet only the others are worth a row.
-    """
+    """How the systems of a fleet are: numbers, and rows only of those that are not connected."""
 
     accepted: int
     pending: int
-    version: str  # that of most
-    others: dict[str, Light]  # accepted, and away or of another version or kind
+    versions: dict[str, int]  # of the agents of those that are accepted
+    away: dict[str, Light]
 
-    def of(self, id_: str) -> Light:
-        usual = Light(id_, "accepted", True, None, None, self.version, "agent")
-        return self.others.get(id_, usual)
+    @property
+    def version(self) -> str:
+        """That of most."""
+        return max(self.versions, key=lambda one: (self.versions[one], one), default="")
 
 
 def read_presence(connection: Connection) -> FleetPresence:
     """How all systems are."""
     c = SYSTEMS.c
-    query = select(c.state, c.version, c.online, c.kind, func.count()).group_by(
-        c.state, c.version, c.online, c.kind
-    )
-    rows = [tuple(row) for row in connection.execute(query)]
-    usual = [
-        (number, str(version))
-        for state, version, online, kind, number in rows
-        if state == "accepted" and online and kind == "agent"
-    ]
-    version = max(usual, default=(0, ""))[1]
-    other = or_(c.online.is_(False), c.version != version, c.kind != "agent")
-    found = connection.execute(select(*_COLUMNS).where(c.state == "accepted", other))
+    keys = (c.state, c.online, c.version)  # those of an index, in its order: nothing has to be sorted
+    rows = connection.execute(select(*keys, func.count()).group_by(*keys)).all()
+    versions: Counter[str] = Counter()
+    for state, _, version, number in rows:
+        versions[str(version)] += number if state == "accepted" else 0
     return FleetPresence(
-        accepted=sum(number for state, *_, number in rows if state == "accepted"),
+        accepted=versions.total(),
         pending=sum(number for state, *_, number in rows if state == "pending"),
-        version=version,
-        others={row[0]: Light(*row) for row in found},
+        versions={version: number for version, number in versions.items() if number},
+        away=read_away(connection),
     )
+
+
+def read_away(connection: Connection) -> dict[str, Light]:
+    """The accepted systems that are not connected."""
+    c = SYSTEMS.c
+    found = connection.execute(select(*_COLUMNS).where(c.state == "accepted", c.online.is_(False)))
+    return {row[0]: Light(*row) for row in found.all()}
+
+
+def other_versions(connection: Connection, usual: str) -> dict[str, str]:
+    """The accepted systems whose agent is of another version than that of most."""
+    c = SYSTEMS.c
+    rows = connection.execute(select(c.id, c.version).where(c.state == "accepted", c.version != usual))
+    return {str(id_): str(version) for id_, version in rows.all()}
 
 
 def light_systems(connection: Connection, ids: Collection[str]) -> dict[str, Light]:
     """These systems by id."""
     query = select(*_COLUMNS).where(SYSTEMS.c.id.in_(ids))
-    return {row[0]: Light(*row) for row in connection.execute(query)}
+    return {row[0]: Light(*row) for row in connection.execute(query).all()}

@@ -7,21 +7,14 @@ import secrets
 import zlib
 from collections.abc import Collection, Iterable
 
-from msgspec import Struct
 from sqlalchemy import Connection, delete, insert, select
 
+from saltern.fleet.protocol.hidden_file import HiddenFile
 from saltern.fleet.store.database import serialize
 from saltern.fleet.store.render_tables import HIDDEN_FILES
 from saltern.sources.stub import stub_text
 
 STEP = 500
-
-
-class HiddenFile(Struct, frozen=True):
-    """A content by its digest, and the words of its ``#!delayed_sls`` line."""
-
-    digest: str
-    words: str = ""
 
 
 def stubs_of(connection: Connection, files: Collection[HiddenFile]) -> dict[HiddenFile, str]:

@@ -54,12 +54,14 @@ def _votes(connection: Connection, runs: Sequence[str]) -> dict[tuple[str, str],
     return found
 
 
-def leg_numbers(connection: Connection, runs: Sequence[str]) -> dict[str, int]:
-    """How many systems each run has."""
-    query = (
-        select(CHAIN_LEGS.c.run, func.count()).where(CHAIN_LEGS.c.run.in_(runs)).group_by(CHAIN_LEGS.c.run)
-    )
-    return {str(run): int(number) for run, number in connection.execute(query)}
+def leg_numbers(connection: Connection, runs: Sequence[str]) -> dict[str, dict[int, int]]:
+    """How many systems each run has, by the number of their wave, which begins with 0."""
+    legs = CHAIN_LEGS.c
+    query = select(legs.run, legs.wave, func.count()).where(legs.run.in_(runs)).group_by(legs.run, legs.wave)
+    found: dict[str, dict[int, int]] = {}
+    for run, wave, number in connection.execute(query):
+        found.setdefault(str(run), {})[int(wave)] = int(number)
+    return found
 
 
 def still_runs(connection: Connection) -> list[dict[str, Any]]:
@@ -114,13 +116,13 @@ def held_systems(connection: Connection) -> dict[str, tuple[str, str]]:
         .join(CHAINS, CHAINS.c.id == CHAIN_RUNS.c.chain)
         .where(CHAIN_RUNS.c.status.in_(OPEN), CHAIN_LEGS.c.sent != "", CHAIN_LEGS.c.status.not_in(over))
     )
-    return {str(system): (str(run), str(chain)) for system, run, chain in connection.execute(query)}
+    return {str(system): (str(run), str(chain)) for system, run, chain in connection.execute(query).all()}
 
 
 def away_systems(connection: Connection) -> set[str]:
     """Accepted systems that are not connected."""
     query = select(SYSTEMS.c.id).where(SYSTEMS.c.state == "accepted", SYSTEMS.c.online.is_(False))
-    return {str(one) for one in connection.scalars(query)}
+    return {str(one) for one in connection.scalars(query).all()}
 
 
 def usual_times(connection: Connection, chain: str) -> tuple[float, float] | None:
@@ -131,7 +133,7 @@ def usual_times(connection: Connection, chain: str) -> tuple[float, float] | Non
         .order_by(CHAIN_RUNS.c.id.desc())
         .limit(SAMPLE)
     )
-    took = sorted(map(float, connection.scalars(query)))
+    took = sorted(map(float, connection.scalars(query).all()))
     if not took:
         return None
     return took[(len(took) - 1) // 2], took[min(len(took) - 1, int(len(took) * 0.95))]

@@ -7,10 +7,11 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, and_, func, or_, select
+from sqlalchemy import Connection, and_, bindparam, func, or_, select
 
 from saltern.fleet.protocol.messages import Job
 from saltern.fleet.protocol.verbs import DEPLOY
+from saltern.fleet.store.bulk import one_of, structs
 from saltern.fleet.store.tables import JOBS, RETURNS, TARGETS
 
 
@@ -84,7 +85,12 @@ def open_children(connection: Connection, jid: str) -> list[str]:
 def targets(connection: Connection, jid: str) -> list[TargetRow]:
     """The expected set of a job, by id."""
     query = select(*TARGET_COLUMNS).where(TARGETS.c.jid == jid).order_by(TARGETS.c.system)
-    return [TargetRow(**row._mapping) for row in connection.execute(query)]
+    return structs(TargetRow, connection.execute(query).all())
+
+
+def systems_of(connection: Connection, jid: str) -> set[str]:
+    """The ids of the expected set of a job."""
+    return {*connection.scalars(select(TARGETS.c.system).where(TARGETS.c.jid == jid)).all()}
 
 
 def counts(connection: Connection, jid: str) -> dict[str, int]:
@@ -126,23 +132,31 @@ def body(connection: Connection, jid: str, system: str) -> tuple[str, bytes] | N
 
 def bodies(connection: Connection, jid: str, systems: Sequence[str]) -> dict[str, tuple[str, bytes]]:
     """What each of these systems returned, as ``body`` has it; only those of whom all parts are here."""
-    query = (
-        select(RETURNS.c.system, RETURNS.c.parts, RETURNS.c.encoding, RETURNS.c.body)
-        .where(RETURNS.c.jid == jid, RETURNS.c.system.in_(systems))
-        .order_by(RETURNS.c.system, RETURNS.c.part)
-    )
     parts: dict[str, list[Any]] = {}
-    for row in connection.execute(query):
-        parts.setdefault(str(row.system), []).append(row)
+    for row in connection.execute(_BODIES, {"of": jid, "some": [*systems]}).all():
+        parts.setdefault(row[0], []).append(row)
     return {
-        system: (str(rows[0].encoding), b"".join(bytes(row.body) for row in rows))
+        system: (str(rows[0].encoding), b"".join([bytes(row[3]) for row in rows]))
         for system, rows in parts.items()
         if len(rows) >= rows[0].parts
     }
 
 
+_BODIES = (
+    select(RETURNS.c.system, RETURNS.c.parts, RETURNS.c.encoding, RETURNS.c.body)
+    .where(RETURNS.c.jid == bindparam("of"), one_of(RETURNS.c.system, "some"))
+    .order_by(RETURNS.c.system, RETURNS.c.part)
+)
+
+
 def body_sizes(connection: Connection, jid: str, systems: Sequence[str]) -> dict[str, int]:
     """How many bytes of a return are stored, for each of these systems that has any."""
-    size = func.sum(func.length(RETURNS.c.body)).label("size")
-    query = select(RETURNS.c.system, size).where(RETURNS.c.jid == jid, RETURNS.c.system.in_(systems))
-    return {str(row.system): int(row.size) for row in connection.execute(query.group_by(RETURNS.c.system))}
+    rows = connection.execute(_SIZES, {"of": jid, "some": [*systems]}).all()
+    return {str(system): int(size) for system, size in rows}
+
+
+_SIZES = (
+    select(RETURNS.c.system, func.sum(func.length(RETURNS.c.body)))
+    .where(RETURNS.c.jid == bindparam("of"), one_of(RETURNS.c.system, "some"))
+    .group_by(RETURNS.c.system)
+)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Update, and_, bindparam, case, func, insert, 
 
 from saltern.fleet.protocol.batch import Batch
 from saltern.fleet.protocol.messages import Job, Return
+from saltern.fleet.store.bulk import insert_rows, one_of, run_for_each
 from saltern.fleet.store.database import serialize
 from saltern.fleet.store.job_queries import targets
 from saltern.fleet.store.statuses import (
@@ -29,13 +30,12 @@ from saltern.fleet.store.statuses import (
 )
 from saltern.fleet.store.tables import JOBS, RETURNS, TARGETS
 
-T = TypeVar("T")
 OVER = "the time of the job was over"
-MOST_AT_ONCE = 500  # rows in one statement: SQLite takes 32,766 values
+MOST_AT_ONCE = 500  # that one look finds overdue
 
 
 class NewJob(Struct, frozen=True, kw_only=True):
-    """What is asked for: the job, whom it is meant for and until when."""
+    """A job to be stored, with its target, its systems and when it expires."""
 
     job: Job
     target: str
@@ -97,8 +97,7 @@ def create_job(connection: Connection, new: NewJob, now: float) -> str:
     )
     status = "held" if new.batch else "queued"
     rows = [{"jid": new.job.jid, "system": one, "status": status, "updated": now} for one in systems]
-    for some in _batches(rows):
-        connection.execute(insert(TARGETS), list(some))
+    insert_rows(connection, TARGETS, rows)
     return new.job.jid
 
 
@@ -113,8 +112,7 @@ def store_returns(connection: Connection, returns: Sequence[tuple[str, Return]],
     statuses = _statuses(connection, heads)
     known = _parts(connection, statuses)
     fresh = {key: one for key, one in parts.items() if key[:2] in statuses and key not in known}
-    for some in _batches([*fresh.items()]):
-        connection.execute(insert(RETURNS), [_part_row(key, one) for key, one in some])
+    insert_rows(connection, RETURNS, [_part_row(key, one) for key, one in fresh.items()])
     have = Counter(key[:2] for key in (*known, *fresh))
     moves = [
         Move(Change(*key, heads[key].status), old, _outcome(heads[key]))
@@ -218,7 +216,7 @@ def _make(connection: Connection, moves: Sequence[Move], now: float) -> None:
             {"of": move.change.jid, "on": move.change.system, "status": move.change.status, **move.values}
         )
     for names, some in rows.items():
-        connection.execute(_update_targets(names), [{**row, "updated": now} for row in some])
+        run_for_each(connection, _update_targets(names), [{**row, "updated": now} for row in some])
     ended = Counter(move.change.jid for move in moves if move.change.status in ENDS and move.old in OPEN)
     for jid, number in sorted(ended.items()):
         left = JOBS.c.open - number
@@ -265,20 +263,26 @@ def _statuses(connection: Connection, keys: Iterable[tuple[str, str]]) -> dict[t
     """The present statuses, held until the transaction ends; those that no job expects are left out."""
     found: dict[tuple[str, str], str] = {}
     for jid, systems in _by_job(keys).items():
-        for some in _batches(systems):
-            query = select(TARGETS.c.jid, TARGETS.c.system, TARGETS.c.status)
-            query = query.where(TARGETS.c.jid == jid, TARGETS.c.system.in_(some)).with_for_update()
-            found.update(((row.jid, row.system), row.status) for row in connection.execute(query))
+        rows = connection.execute(_STATUSES, {"of": jid, "some": systems}).all()
+        found.update(((jid, system), status) for system, status in rows)
     return found
+
+
+_STATUSES = (
+    select(TARGETS.c.system, TARGETS.c.status)
+    .where(TARGETS.c.jid == bindparam("of"), one_of(TARGETS.c.system, "some"))
+    .with_for_update()
+)
+_PARTS = select(RETURNS.c.system, RETURNS.c.part).where(
+    RETURNS.c.jid == bindparam("of"), one_of(RETURNS.c.system, "some")
+)
 
 
 def _parts(connection: Connection, keys: Iterable[tuple[str, str]]) -> set[tuple[str, str, int]]:
     found: set[tuple[str, str, int]] = set()
     for jid, systems in _by_job(keys).items():
-        for some in _batches(systems):
-            query = select(RETURNS.c.jid, RETURNS.c.system, RETURNS.c.part)
-            rows = connection.execute(query.where(RETURNS.c.jid == jid, RETURNS.c.system.in_(some)))
-            found.update((row.jid, row.system, row.part) for row in rows)
+        rows = connection.execute(_PARTS, {"of": jid, "some": systems}).all()
+        found.update((jid, system, part) for system, part in rows)
     return found
 
 
@@ -287,7 +291,3 @@ def _by_job(keys: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     for jid, system in sorted(keys):
         found.setdefault(jid, []).append(system)
     return found
-
-
-def _batches(rows: Sequence[T]) -> Iterable[Sequence[T]]:
-    return (rows[first : first + MOST_AT_ONCE] for first in range(0, len(rows), MOST_AT_ONCE))

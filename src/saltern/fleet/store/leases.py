@@ -56,3 +56,8 @@ def give_up(connection: Connection, name: str, fence: int) -> None:
     """End a lease at once, so that another controller need not wait for its end."""
     mine = (LEASES.c.name == name) & (LEASES.c.fence == fence)
     connection.execute(update(LEASES).where(mine).values(expires=0.0))
+
+
+def give_up_all(connection: Connection, holder: str) -> None:
+    """End all leases of a controller that is gone."""
+    connection.execute(update(LEASES).where(LEASES.c.holder == holder).values(expires=0.0))

@@ -14,6 +14,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, and_, or_, select
 
 from saltern.fleet.protocol.messages import Job
+from saltern.fleet.store.bulk import structs
 from saltern.fleet.store.job_queries import JOB_COLUMNS, TARGET_COLUMNS, JobRow, TargetRow
 from saltern.fleet.store.systems import System, read_system
 from saltern.fleet.store.tables import FACTS, GROUPS, JOBS, RECORDS, RETURNS, SYSTEMS, TARGETS, TOKENS
@@ -132,9 +133,7 @@ def targets_after(
     query = select(*TARGET_COLUMNS).where(TARGETS.c.jid == jid, TARGETS.c.system > after)
     if status:
         query = query.where(TARGETS.c.status == status)
-    return [
-        TargetRow(**row._mapping) for row in connection.execute(query.order_by(TARGETS.c.system).limit(limit))
-    ]
+    return structs(TargetRow, connection.execute(query.order_by(TARGETS.c.system).limit(limit)).all())
 
 
 def returned_after(connection: Connection, jid: str, after: str, limit: int) -> list[TargetRow]:
@@ -142,7 +141,7 @@ def returned_after(connection: Connection, jid: str, after: str, limit: int) -> 
     came = select(RETURNS.c.system).where(RETURNS.c.jid == jid)
     query = select(*TARGET_COLUMNS).where(TARGETS.c.jid == jid, TARGETS.c.system > after)
     query = query.where(TARGETS.c.system.in_(came)).order_by(TARGETS.c.system).limit(limit)
-    return [TargetRow(**row._mapping) for row in connection.execute(query)]
+    return structs(TargetRow, connection.execute(query).all())
 
 
 def records_after(connection: Connection, jid: str, system: str, after: int, limit: int) -> list[RecordRow]:

@@ -61,6 +61,11 @@ def open_runs(connection: Connection, runs: Iterable[Run]) -> set[Run]:
     return wanted & found | {run for run in wanted if run[0] in jids[500:]}
 
 
+def has_scopes(connection: Connection) -> bool:
+    """True if blocks are kept for any run."""
+    return connection.execute(select(RENDER_SCOPES.c.jid).limit(1)).first() is not None
+
+
 def remove_ended(connection: Connection) -> int:
     """Remove the blocks of runs that have ended; return how many scopes went."""
     same = and_(TARGETS.c.jid == RENDER_SCOPES.c.jid, TARGETS.c.system == RENDER_SCOPES.c.system)

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from saltern.fleet.protocol.messages import Records
 from saltern.fleet.protocol.verbs import DEPLOY
+from saltern.fleet.store.bulk import insert_rows, one_of, run_for_each
 from saltern.fleet.store.tables import JOBS, RECORDS, TARGETS
 
 MOST_RECORDS = 200_000  # of one job on one system
-MOST_AT_ONCE = 500
 
 
 class Standing(Struct, frozen=True):
@@ -32,11 +32,12 @@ def expected_pairs(connection: Connection, pairs: Iterable[tuple[str, str]]) -> 
         wanted.setdefault(jid, []).append(system)
     found: set[tuple[str, str]] = set()
     for jid, systems in wanted.items():
-        for first in range(0, len(systems), MOST_AT_ONCE):
-            some = systems[first : first + MOST_AT_ONCE]
-            query = select(TARGETS.c.system).where(TARGETS.c.jid == jid, TARGETS.c.system.in_(some))
-            found.update((jid, str(system)) for system in connection.scalars(query))
+        rows = connection.scalars(_EXPECTED, {"of": jid, "some": systems}).all()
+        found.update((jid, str(system)) for system in rows)
     return found
+
+
+_EXPECTED = select(TARGETS.c.system).where(TARGETS.c.jid == bindparam("of"), one_of(TARGETS.c.system, "some"))
 
 
 def store_records(connection: Connection, batch: Sequence[tuple[str, Records]]) -> list[str]:
@@ -56,10 +57,10 @@ def store_records(connection: Connection, batch: Sequence[tuple[str, Records]]) 
                 {"jid": one.jid, "system": system, "number": number, "data": msgspec.json.encode(record)}
             )
             marks[key] = number + 1
-    for first in range(0, len(rows), MOST_AT_ONCE):
-        connection.execute(insert(RECORDS), rows[first : first + MOST_AT_ONCE])
+    insert_rows(connection, RECORDS, rows)
     if rows:
-        connection.execute(_SET_MARK, [{"of": j, "on": s, "mark": mark} for (j, s), mark in marks.items()])
+        given = [{"of": jid, "on": system, "mark": mark} for (jid, system), mark in marks.items()]
+        run_for_each(connection, _SET_MARK, given)
     return [system for system, one in batch if (one.jid, system) not in marks]
 
 
@@ -85,11 +86,11 @@ def standings(connection: Connection, system: str, jids: Sequence[str]) -> dict[
     query = (
         select(TARGETS.c.jid, TARGETS.c.status, TARGETS.c.records, JOBS.c.cancelled_at)
         .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
-        .where(TARGETS.c.system == system, TARGETS.c.jid.in_(jids))
+        .where(TARGETS.c.system == system, one_of(TARGETS.c.jid, "some"))
     )
     return {
         str(row.jid): Standing(str(row.jid), str(row.status), int(row.records), row.cancelled_at is not None)
-        for row in connection.execute(query)
+        for row in connection.execute(query, {"some": [*jids]})
     }
 
 
