@@ -22,7 +22,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 def sockets() -> Iterator[Path]:
     """A directory with a short path, for the connections that ssh keeps."""
-    with tempfile.TemporaryDirectory(prefix="s", dir="/tmp") as path:
+    with tempfile.TemporaryDirectory(prefix="s") as path:
         yield Path(path)
 
 

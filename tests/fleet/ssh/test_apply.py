@@ -329,7 +329,7 @@ def worker_of(jobs: Path) -> int:
     from saltern.fleet.agent.task import JobFolder
 
     folders = (JobFolder(str(path)) for path in jobs.iterdir() if path.is_dir())
-    return next((pid for folder in folders if (pid := folder.holder())), 0)
+    return next((pid for folder in folders if (pid := folder.lock.holder())), 0)
 
 
 def test_pillar_data_is_in_no_command_line_and_out_of_reach_of_others(laptop: Laptop, tmp_path: Path) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import subprocess
 import sys
-import tarfile
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,15 @@ from tools.pythons import SUPPORTED, find
 
 from saltern.config.load import load
 from saltern.fleet.ssh.bundle import make
+from saltern.fleet.ssh.bundle.archive import packed, unpacked
 from saltern.fleet.ssh.bundle.contents import is_sent
-from saltern.fleet.ssh.bundle.make import Bundle, Bundles, packed
+from saltern.fleet.ssh.bundle.make import Bundle, Bundles, digest_of, sum_of
 from saltern.fleet.ssh.bundle.target import Target, local_target
 from saltern.fleet.ssh.drive import Drive, Reach, Work
 from saltern.fleet.ssh.pillar import HostPillar, sources_of
 from saltern.fleet.ssh.pool import Limits
+from saltern.fleet.ssh.remote.bootstrap import write_files
+from saltern.fleet.ssh.remote.imports import BundleModules
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.transport.local import LocalShell
 from saltern.language.diagnostics import OperationError
@@ -37,27 +39,82 @@ def bundle(bundles: Bundles) -> Bundle:
     return bundles.bundle(local_target())
 
 
-def test_the_same_files_give_the_same_bytes() -> None:
-    files = {"b": b"2", "a": b"1" * 100_000}
+def place(bundle: Bundle, directory: Path) -> Path:
+    """Put it where a host would."""
+    write_files(str(directory), zlib.decompress(bundle.data))
+    return directory
+
+
+@pytest.fixture(scope="module")
+def placed(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return place(bundle, tmp_path_factory.mktemp("place") / "bundle")
+
+
+def test_an_archive_has_the_files_in_any_order() -> None:
+    files = {"b/c": b"2", "a": b"1" * 100_000, "empty": b""}
     assert packed(files) == packed(dict(reversed(files.items())))
+    assert unpacked(packed(files)) == files
 
 
-def test_it_is_made_once(bundles: Bundles, bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_name_is_what_it_is_made_of() -> None:
+    """Compiled code may differ from one making to the next; what is made of the same files is the same."""
+    target, files = local_target(), {"a": b"1", "b": b"2"}
+    assert digest_of(files, target) == digest_of(dict(reversed(files.items())), target)
+    others = ({**files, "a": b"x"}, {**files, "c": b""}, {"a": b"1"})
+    assert digest_of(files, target) not in {digest_of(one, target) for one in others}
+    assert digest_of(files, target) != digest_of(files, replace(target, odd=True))
+
+
+def test_many_who_want_it_at_once_get_the_same_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+
+    def once(files: dict[str, bytes]) -> bytes:
+        made.append(None)
+        return packed(files)
+
+    monkeypatch.setattr(make, "packed", once)
+    bundles = Bundles(str(tmp_path))
+    wanted = [bundles.wanted(local_target()) for _ in range(20)]
+    assert len({one.result().digest for one in wanted}) == len(made) == 1
+
+
+def test_who_no_longer_waits_for_it_ends_it_for_no_other(bundles: Bundles) -> None:
+    wanted = Bundles(str(bundles.directory)).wanted(local_target())
+    assert not wanted.cancel()
+    assert wanted.result().data
+
+
+def test_a_failure_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bundles = Bundles(str(tmp_path))
+    with monkeypatch.context() as broken:
+        broken.setattr(make, "packed", None)
+        with pytest.raises(TypeError):
+            bundles.bundle(local_target())
+    assert bundles.bundle(local_target()).data
+
+
+def test_it_is_made_once(bundles: Bundles, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = Bundles(str(bundles.directory)).bundle(local_target())
     monkeypatch.setattr(make, "packed", None)
-    assert Bundles(str(bundles.directory)).bundle(local_target()) == bundle
+    assert Bundles(str(bundles.directory)).bundle(local_target()) == first
 
 
 def test_a_damaged_one_is_made_anew(bundles: Bundles, bundle: Bundle) -> None:
-    (bundles.directory / f"{bundle.digest}.tgz").write_bytes(b"damaged")
-    assert Bundles(str(bundles.directory)).bundle(local_target()) == bundle
+    (bundles.directory / f"{bundle.digest}.bundle").write_bytes(b"damaged")
+    again = Bundles(str(bundles.directory)).bundle(local_target())
+    assert again.digest == bundle.digest
+    assert sum_of(again.data) == again.sum
 
 
-def test_it_has_the_engine_and_not_the_servers(bundle: Bundle) -> None:
-    with tarfile.open(fileobj=io.BytesIO(bundle.data)) as archive:
-        names = set(archive.getnames())
-    assert {"saltern/cli/apply.py", "saltern/fleet/ssh/remote/serve.py", "jinja2/__init__.py"} <= names
-    assert not [name for name in names if name.startswith(("saltern/fleet/store", "saltern/fleet/api"))]
+def test_it_has_the_engine_and_not_the_servers(bundle: Bundle, placed: Path) -> None:
+    modules = BundleModules(str(placed))
+    for name in ("saltern.cli.apply", "saltern.fleet.ssh.remote.serve", "jinja2", "jinja2.nodes"):
+        assert modules.find_spec(name), name
+    for name in ("saltern.fleet.store", "saltern.fleet.api", "saltern.cli.console"):
+        assert not modules.find_spec(name), name
+    names = unpacked(bundle.data)
     assert not [name for name in names if name.startswith("/") or ".." in name.split("/")]
+    assert len(names) < 150  # each takes a host as long as many modules in one file
 
 
 @pytest.mark.parametrize(
@@ -76,13 +133,9 @@ def test_what_is_sent(name: str, sent: bool) -> None:
     assert is_sent(name) is sent
 
 
-def test_it_runs_alone(bundle: Bundle, tmp_path: Path) -> None:
+def test_it_runs_alone(placed: Path) -> None:
     """With nothing but the standard library around it."""
-    with tarfile.open(fileobj=io.BytesIO(bundle.data)) as archive:
-        archive.extractall(tmp_path, filter="data")
-    code = (
-        f"import sys; sys.path[:0] = [{str(tmp_path)!r}]\nfrom saltern.cli.main import run\nrun(['--help'])"
-    )
+    code = f"import sys; sys.path[:0] = [{str(placed)!r}]\nfrom saltern.cli.main import run\nrun(['--help'])"
     command = [sys.executable, "-I", "-S", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": "/bin"})
     assert done.returncode == 0, done.stderr
@@ -99,22 +152,22 @@ def test_wheels_that_were_prepared_are_used(tmp_path: Path, monkeypatch: pytest.
     target = Target("3.99", "x86_64")
     wheels = tmp_path / "wheels" / target.name
     wheels.mkdir(parents=True)
-    monkeypatch.setattr(make, "versions", lambda **_options: {"msgspec": "9.9"})
-    with zipfile.ZipFile(wheels / "msgspec-9.9-cp399-cp399-linux_x86_64.whl", "w") as wheel:
-        wheel.writestr("msgspec/__init__.py", "# another one")
-    made = Bundles(str(tmp_path)).bundle(target)
-    with tarfile.open(fileobj=io.BytesIO(made.data)) as archive:
-        found = archive.extractfile("msgspec/__init__.py")
-        assert found is not None
-        assert found.read() == b"# another one"
+    monkeypatch.setattr(make, "versions", lambda **_options: {"msgspec": "9.9", "pyyaml": "8.8"})
+    for name, module in (("msgspec-9.9", "msgspec"), ("PyYAML-8.8", "yaml")):
+        with zipfile.ZipFile(wheels / f"{name}-cp399-cp399-linux_x86_64.whl", "w") as wheel:
+            wheel.writestr(f"{module}/__init__.py", "# another one")
+    place(Bundles(str(tmp_path)).bundle(target), tmp_path / "placed")
+    modules = BundleModules(str(tmp_path / "placed"))
+    assert modules.get_source("msgspec") == modules.get_source("yaml") == "# another one"
 
 
-def test_an_agent_travels_with_its_libraries_and_not_the_servers(bundles: Bundles) -> None:
+def test_an_agent_travels_with_its_libraries_and_not_the_servers(bundles: Bundles, tmp_path: Path) -> None:
     made = bundles.bundle(replace(local_target(), agent=True))
-    with tarfile.open(fileobj=io.BytesIO(made.data)) as archive:
-        names = set(archive.getnames())
-    assert {"nats/__init__.py", "nacl/__init__.py", "saltern/fleet/identity/token.py"} <= names
-    assert not any(name.startswith(("saltern/fleet/store", "saltern/fleet/controller")) for name in names)
+    modules = BundleModules(str(place(made, tmp_path / "placed")))
+    for name in ("nats", "nacl", "saltern.fleet.identity.token"):
+        assert modules.find_spec(name), name
+    for name in ("saltern.fleet.store", "saltern.fleet.controller"):
+        assert not modules.find_spec(name), name
 
 
 def other_pythons() -> list[str]:

@@ -94,7 +94,7 @@ class Hosts:
 def hosts(server: Server) -> Iterator[Hosts]:
     if os.geteuid():
         pytest.skip("the sshd of the tests lets its own user in, which the roster calls root")
-    directory = Path(tempfile.mkdtemp(prefix="sh", dir="/tmp")).resolve()  # short: it holds sockets
+    directory = Path(tempfile.mkdtemp(prefix="sh")).resolve()  # short: it holds sockets
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, directory, ignore_errors=True)
         here = Hosts(directory, server, stack)

@@ -64,7 +64,7 @@ class Field:
 
 @pytest.fixture(scope="module")
 def field() -> Iterator[Field]:
-    directory = Path(tempfile.mkdtemp(prefix="sd-", dir="/tmp")).resolve()  # short: it holds sockets
+    directory = Path(tempfile.mkdtemp(prefix="sd-")).resolve()  # short: it holds sockets
     field = Field(directory)
     try:
         field.start()

@@ -139,7 +139,7 @@ class Place:
 def place(server: Server) -> Iterator[Place]:
     if os.geteuid():
         pytest.skip("the sshd of the tests lets its own user in, which the roster calls root")
-    directory = Path(tempfile.mkdtemp(prefix="sf-", dir="/tmp")).resolve()  # short: it holds sockets
+    directory = Path(tempfile.mkdtemp(prefix="sf-")).resolve()  # short: it holds sockets
     here = Place(directory, server)
     try:
         here.start()

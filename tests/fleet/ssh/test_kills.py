@@ -82,7 +82,7 @@ class Place:
 
     def kill_worker(self) -> None:
         for folder in (self.base / "systems" / "id-h" / "jobs").glob("*-aaaaaa"):
-            if pid := JobFolder(str(folder)).holder():
+            if pid := JobFolder(str(folder)).lock.holder():
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
 
@@ -100,7 +100,7 @@ class Place:
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    with tempfile.TemporaryDirectory(prefix="k", dir="/tmp") as path:  # short: it holds sockets
+    with tempfile.TemporaryDirectory(prefix="k") as path:  # short: it holds sockets
         directory = Path(path)
         (directory / "s").mkdir(0o700)
         server = Server(directory / "sshd").start()

@@ -71,7 +71,7 @@ def private(directory: Path, more: str = "", lines: tuple[str, ...] = ()) -> Ser
 def troubled() -> Iterator[Server]:
     if shutil.which("unshare") is None or shutil.which("openssl") is None:
         pytest.skip("needs unshare and openssl")
-    with tempfile.TemporaryDirectory(prefix="sshd", dir="/tmp") as path:
+    with tempfile.TemporaryDirectory(prefix="sshd") as path:
         server = private(Path(path), lines=("PasswordAuthentication yes",))
         yield server
         server.stop()
@@ -91,7 +91,7 @@ class TestAccounts:
         assert "not available" in str(problem)
 
     def test_on_a_machine_that_goes_down(self, sockets: Path) -> None:
-        with tempfile.TemporaryDirectory(prefix="sshd", dir="/tmp") as path:
+        with tempfile.TemporaryDirectory(prefix="sshd") as path:
             directory = Path(path)
             (directory / "run" / "sshd").mkdir(parents=True)
             (directory / "run" / "nologin").write_text(f"{DOWN}\n")

@@ -104,7 +104,7 @@ actions:
 
 def test_a_chain_from_a_controller_continues_after_the_reboot_of_its_host(server: Server) -> None:
     """The controller is away while the host goes down, and another one finds the leg where it is."""
-    directory = Path(tempfile.mkdtemp(prefix="sr", dir="/tmp"))  # short: it holds sockets
+    directory = Path(tempfile.mkdtemp(prefix="sr"))  # short: it holds sockets
     place = Place(directory, server)
     with machine(directory / "machine") as host:
         try:

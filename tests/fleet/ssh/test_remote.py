@@ -19,7 +19,7 @@ for attempt in (1, 1, 2, 3):
     options = {"state_dir": state, "file_roots": {"base": [state]}, "pillar_roots": {"base": [state]}}
     words = [f"echo x >> {mark}"]
     begin(job, Task(jid="j", attempt=attempt, function="cmd.run", args=words, overrides=options), 0o22)
-    assert job.holder() or job.outcome(), "no worker holds the job, and none has done it"
+    assert job.lock.holder() or job.outcome(), "no worker holds the job, and none has done it"
 while job.outcome() is None:
     pass
 print(job.outcome().attempt, job.outcome().code)

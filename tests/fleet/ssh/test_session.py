@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.fleet.ssh.conftest import no_secrets, ssh_for
 from tests.fleet.ssh.server import Server, free_port
+from tools.pythons import find
 
 from saltern.fleet.ssh.problems import Unreached
 from saltern.fleet.ssh.remote.command import command
@@ -136,11 +137,28 @@ class TestProblems:
         assert problem.kind == "no-interpreter"
         assert "install one there" in problem.diagnostic().fix
 
-    def test_an_interpreter_that_is_too_old(self, server: Server, sockets: Path, tmp_path: Path) -> None:
-        old = tmp_path / "python3"
-        old.write_text("#!/bin/sh\nexit 84\n")
-        old.chmod(0o755)
-        assert refused(server.host(python=str(old)), ssh_for(server, sockets)).kind == "no-interpreter"
+    @pytest.mark.parametrize("version", ["2.7", "3.6", "3.10"])
+    def test_an_interpreter_that_is_too_old(self, server: Server, sockets: Path, version: str) -> None:
+        old = find(version)
+        if old is None:
+            pytest.skip(f"there is no Python {version} on this machine")
+        problem = refused(server.host(python=old), ssh_for(server, sockets))
+        assert problem.kind == "no-interpreter"
+        assert f"is Python {version}." in str(problem)
+
+    @pytest.mark.parametrize(
+        "odd", ["sys.implementation.name = 'pypy'", "sys.abiflags = 't'"], ids=["PyPy", "free-threaded"]
+    )
+    def test_an_interpreter_that_cannot_load_our_libraries(self, tmp_path: Path, odd: str) -> None:
+        program = tmp_path / "python3"
+        program.write_text(
+            f"#!{sys.executable}\nimport sys\n{odd}\n"
+            "if '--version' in sys.argv: sys.exit(print('Odd 3.11'))\nexec(sys.argv[3])\n"
+        )
+        program.chmod(0o755)
+        problem = refused(Host(id="h", address="", python=str(program)), LocalShell())
+        assert problem.kind == "no-interpreter"
+        assert "is Odd 3.11" in str(problem)
 
     def test_no_directory(self, server: Server, sockets: Path) -> None:
         problem = refused(server.host(directory="/proc/saltern"), ssh_for(server, sockets))

@@ -54,7 +54,7 @@ class Line:
 
 @pytest.fixture(scope="module")
 def line() -> Iterator[Line]:
-    with tempfile.TemporaryDirectory(prefix="w", dir="/tmp") as path:  # short: it holds sockets
+    with tempfile.TemporaryDirectory(prefix="w") as path:  # short: it holds sockets
         found = Line(Path(path))
         try:
             yield found

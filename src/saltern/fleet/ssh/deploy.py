@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from saltern.fleet.ssh.bundle.target import target_of
-from saltern.fleet.ssh.drive import Done, Reach, enter
+from saltern.fleet.ssh.drive import Done, Reach, enter, target_for
 from saltern.fleet.ssh.problems import Unreached
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.session import Session, open_session
@@ -29,7 +28,7 @@ class Deployment(Struct, frozen=True, kw_only=True):
 
 
 async def deploy(host: Host, reach: Reach, how: Deployment, token: str = "") -> Done:
-    """Do it on one host, and return how it ended; never raises for what the host or the network does."""
+    """Install or remove the agent on one host; return how that ended. Raises for no host or network."""
     try:
         async with reach.limits.room(host):
             session = await open_session(host, reach.transport, reach.secrets)
@@ -45,7 +44,7 @@ async def deploy(host: Host, reach: Reach, how: Deployment, token: str = "") -> 
 
 
 def deploy_on(hosts: Sequence[Host], reach: Reach, how: Deployment, token: str) -> dict[str, Done]:
-    """Do it on many hosts at once; how it ended on each, by id."""
+    """Install or remove the agent on many hosts at once; return how that ended on each, by id."""
 
     async def main() -> list[Done]:
         try:
@@ -62,9 +61,8 @@ async def _deployed(host: Host, session: Session, reach: Reach, how: Deployment,
     if how.remove:
         answer = await session.ask({"do": "undeploy", **head})
         return str(answer.head.get("problem", ""))
-    found = session.introduction
-    target = replace(target_of(found.python, found.machine, found.libc), agent=True)
-    bundle = await asyncio.to_thread(reach.bundles.bundle, target)
+    target = replace(target_for(session.introduction), agent=True)
+    bundle = await asyncio.wrap_future(reach.bundles.wanted(target))
     there = await session.ask({"do": "agent", "digest": bundle.digest})
     body = b"" if there.head.get("there") else bundle.data
     answer = await session.ask({"do": "deploy", "digest": bundle.digest, "token": token, **head}, body)

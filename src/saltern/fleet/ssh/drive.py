@@ -6,6 +6,7 @@ The host does the job whatever becomes of us. So a cut is no failure: the same r
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -14,8 +15,9 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from saltern.fleet.ssh.bundle.make import Bundle, Bundles
-from saltern.fleet.ssh.bundle.target import target_of
+from saltern.fleet.files.manifest import decode_index
+from saltern.fleet.ssh.bundle.make import Bundles
+from saltern.fleet.ssh.bundle.target import Target, target_of
 from saltern.fleet.ssh.frames import Frame
 from saltern.fleet.ssh.pillar import HostPillar
 from saltern.fleet.ssh.pool import Limits, on_each
@@ -27,6 +29,7 @@ from saltern.fleet.ssh.tree import JobFiles
 from saltern.language.diagnostics import OperationError
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 PATIENCE = 900.0  # seconds that a host may be away in the middle of a job
 MOST_EARLY_CUTS = 3  # of a host that let us in, before the job was begun there
 STEPS = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between attempts
@@ -107,7 +110,7 @@ class Drive:
         self._cancelled: bool | None = None
 
     async def run(self) -> Done:
-        """Do it, and return how it ended; never raises for what the host or the network does."""
+        """Run the job, and return how it ended; never raises for what the host or the network does."""
         attempt, lost_at = 0, 0.0
         while True:
             try:
@@ -146,7 +149,7 @@ class Drive:
     async def _attempt(self) -> Done:
         async with self._reach.limits.room(self._host), self._opened() as session:
             self._session = session
-            await enter(session, self._reach.bundles)
+            await enter(session, self._reach.bundles, self._say)
             tree = self._work.tree
             self._begun = True  # from here on it may be
             files = {"tree": tree.digest, "roots": tree.roots} if tree is not None else {}
@@ -157,8 +160,14 @@ class Drive:
                 await self.cancel(hard=self._cancelled)
             return await self._follow(session)
 
+    def _say(self, state: str) -> None:
+        """What is done before the job is begun there."""
+        if not self._begun:
+            self._on_progress("preparing", {"state": state})
+
     @asynccontextmanager
     async def _opened(self) -> AsyncIterator[Session]:
+        self._say("connecting")
         session = await open_session(self._host, self._reach.transport, self._reach.secrets)
         try:
             yield session
@@ -190,18 +199,21 @@ class Drive:
             raise Unreached("garbage", f"a message {kind!r}")
 
     async def _bring(self, session: Session, head: dict[str, Any]) -> None:
-        """Send a manifest, or the contents that the host lacks, in the order in which it named them."""
+        """Send the index and all manifests, or contents that the host lacks, in the order that it named."""
         tree = self._work.tree
         if tree is None:
             raise Unreached("garbage", "it wants files of a job that has none")
-        if "manifest" in head:
-            await session.send({"do": "manifest"}, await tree.manifest(head["manifest"]))
+        if "manifests" in head:
+            index = await tree.manifest(head["manifests"])
+            await session.send({"do": "manifest"}, index)
+            for digest in dict.fromkeys(decode_index(index).environments.values()):
+                await session.send({"do": "manifest"}, await tree.manifest(digest))
         for digest in head.get("contents", ()):
             async for data, more in tree.parts(digest):
                 await session.send({"do": "content", "more": more}, data)
 
     def _answers_to(self, ask: object) -> Answers | None:
-        """Who answers such a question in one message."""
+        """The function that answers such a question in one message; None if there is none."""
         pillar, fleet = self._work.pillar, self._work.fleet or no_fleet
         answers = {"pillar": pillar.answer if pillar is not None else None, "render": self._work.render}
         return {**answers, "mine": fleet, "event": fleet}.get(str(ask))
@@ -227,18 +239,29 @@ class Drive:
             await self._session.send({"do": "cancel", "hard": hard})
 
 
-async def enter(session: Session, bundles: Bundles) -> None:
+async def enter(session: Session, bundles: Bundles, say: Callable[[str], None] = lambda _state: None) -> None:
     """Bring the bundle if it is not there, and hand over to what is in it."""
-    bundle = await asyncio.to_thread(_bundle_for, session.introduction, bundles)
-    if bundle.digest not in session.introduction.bundles:
-        answer = await session.ask({"do": "bundle", "digest": bundle.digest}, bundle.data)
+    host, found = session.host.id, session.introduction
+    version = ".".join(map(str, found.python))
+    log.info(
+        "%s: Python %s (%s), user %d, directory %s", host, version, found.executable, found.uid, found.base
+    )
+    wanted = bundles.wanted(target_for(found))
+    if not wanted.done():
+        say("preparing what is sent")
+    bundle = await asyncio.wrap_future(wanted)
+    if bundle.digest not in found.bundles:
+        say(f"sending saltern, {len(bundle.data) / 1e6:.1f} MB")
+        log.info("%s: sending saltern, %.1f MB", host, len(bundle.data) / 1e6)
+        named = {"do": "bundle", "digest": bundle.digest, "sum": bundle.sum}
+        answer = await session.ask(named, bundle.data)
         if problem := answer.head.get("problem"):
             raise Unreached("no-space" if "space" in problem else "no-directory", problem)
     await session.send({"do": "enter", "digest": bundle.digest})
 
 
-def _bundle_for(introduction: Introduction, bundles: Bundles) -> Bundle:
-    return bundles.bundle(target_of(introduction.python, introduction.machine, introduction.libc))
+def target_for(found: Introduction) -> Target:
+    return target_of(found.python, found.machine, found.libc, found.code)
 
 
 def _done(frame: Frame) -> Done:

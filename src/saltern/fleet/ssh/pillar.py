@@ -53,7 +53,7 @@ def as_it_is(sources: PillarSources) -> PillarSources:
 
 
 def sources_of(settings: Settings) -> PillarSources:
-    """Those of this machine's configuration."""
+    """The sources that this machine's configuration names."""
     entries = settings.extra.get("ext_pillar")
     return PillarSources(
         options={name: getattr(settings, name) for name in OPTIONS},
@@ -80,7 +80,7 @@ class HostPillar:
         return _packed(of_roster(host)) if self._sources.is_empty else None
 
     async def answer(self, host: Host, question: dict[str, Any]) -> dict[str, Any]:
-        """What a worker on the host gets to its question: its pillar, or why there is none."""
+        """The answer to a worker on the host that asks for its pillar: the pillar, or why there is none."""
         given = base64.b64decode(str(question.get("overrides", "")))
         sources = await asyncio.to_thread(self._local, self._sources)
         entries = sources.ext_pillar

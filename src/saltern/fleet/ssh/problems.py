@@ -136,8 +136,9 @@ PROBLEMS: dict[str, Problem] = {
     ),
     "no-interpreter": Problem(
         code="ssh-no-interpreter",
-        what="it has no Python 3.11 or newer",
-        fix="install one there, or name it in the roster: python: /path/to/python3",
+        what="it has no Python 3.11 or newer (CPython, not a free-threaded build)",
+        fix="install one there (package python3 of a current distribution), or name one in the roster or"
+        " inventory: python: /path/to/python3, ansible_python_interpreter=/path/to/python3",
         codes=(83,),
     ),
     "no-directory": Problem(

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from saltern.fleet.protocol.messages import Job
+from saltern.fleet.render.job_options import given_pillar, job_options
 from saltern.fleet.render.pool import RenderPool
-from saltern.fleet.render.sessions import given_pillar, job_options
 from saltern.fleet.render.task import SESSION, RenderResult, RenderTask, RunOptions
 from saltern.fleet.ssh.kept_blocks import KeptBlocks
 from saltern.fleet.ssh.pillar import PillarSources, of_roster
@@ -26,7 +26,7 @@ FORGOTTEN = "the block that it names was rendered by another machine, or is no l
 
 
 class HostRender:
-    """Renders for the hosts of one job. Blocks that it has rendered are kept for who resumes the job."""
+    """Renders for the hosts of one job. Rendered blocks are kept for the process that resumes the job."""
 
     def __init__(self, sources: PillarSources, tree: LocalTree, job: Job, kept: KeptBlocks) -> None:
         self._sources = sources

@@ -25,7 +25,7 @@ class Introduction(Struct, frozen=True, kw_only=True):
 
     python: tuple[int, int, int]
     executable: str
-    soabi: str
+    code: str
     machine: str
     system: str
     libc: str
@@ -74,8 +74,11 @@ async def open_session(host: Host, transport: Transport, secrets: Secrets) -> Se
 async def _open_session(host: Host, transport: Transport, secrets: Secrets) -> Session:
     channel = await transport.open(host, command(host))
     try:
+        if reads_ahead(host):
+            await channel.write(program())
         already = await _begin(host, channel, secrets)
-        await channel.write(program())
+        if not reads_ahead(host):
+            await channel.write(program())
         frames = Frames(channel, already)
         async with asyncio.timeout(ANSWER_LIMIT):
             frame = await frames.receive()
@@ -88,6 +91,14 @@ async def _open_session(host: Host, transport: Transport, secrets: Secrets) -> S
     except BaseException:
         await channel.kill()
         raise
+
+
+def reads_ahead(host: Host) -> bool:
+    """True if nothing but our program reads what is sent: it need not be there yet, which saves a round trip.
+
+    A password is asked for on the same channel, and a terminal changes bytes until it is set up.
+    """
+    return not host.become_password and not host.terminal
 
 
 def _introduction(frame: Frame) -> Introduction:

@@ -21,5 +21,6 @@ def task_of(job: Job, host: Host) -> dict[str, Any]:
         "environment": job.environment,
         "command": verb.command or "call",
         "durable": verb.durable,
+        **({"returners": job.returners} if job.returners else {}),
         "overrides": {"id": host.id, **({"grains": dict(host.grains)} if host.grains else {})},
     }

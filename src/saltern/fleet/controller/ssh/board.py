@@ -1,4 +1,4 @@
-"""Which systems have no agent, and which of them could not be reached last, for who sends a job."""
+"""Which systems have no agent, and which of them could not be reached last: read before a job is sent."""
 
 from __future__ import annotations
 

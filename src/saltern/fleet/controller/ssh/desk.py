@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from typing import Any, Protocol
 
@@ -90,7 +91,7 @@ class SshDesk:
         self._bus = bus
         self._fetcher = Fetcher(bus)
         self._tools: Tools | None = None
-        self._access: dict[str, HostAccess] = {}
+        self._access: defaultdict[str, HostAccess] = defaultdict(HostAccess)
         self._drivers: dict[tuple[str, str], Driver] = {}
         self._tasks: dict[object, asyncio.Task[None]] = {}
         self._asked: dict[str, float] = {}
@@ -141,7 +142,7 @@ class SshDesk:
             self._spawn(object(), known.cancel(hard=False))  # called off at another controller
         if host is None or known is not None:
             return
-        driver = Driver(self._ready(), hold, one, host, self._access_of(host.id))
+        driver = Driver(self._ready(), hold, one, host, self._access[host.id])
         self._drivers[key] = driver
         self._board.running.setdefault(host.id, []).append(one.job.jid)
         self._spawn(key, driver.run())
@@ -187,9 +188,6 @@ class SshDesk:
             self._trees[digest] = tree
         return self._trees[digest]
 
-    def _access_of(self, id_: str) -> HostAccess:
-        return self._access.setdefault(id_, HostAccess())
-
     def _cancel(self, jid: str, systems: Collection[str], hard: bool) -> set[str]:
         """End what this controller drives; those that it does."""
         found = [one for one in (self._drivers.get((jid, system)) for system in systems) if one is not None]
@@ -202,7 +200,7 @@ class SshDesk:
     def _look(self, hold: Hold, host: Host) -> None:
         """Ask a host for its grains, if it is time and nothing else is done there."""
         key = ("look", host.id)
-        access = self._access_of(host.id)
+        access = self._access[host.id]
         fresh = self._now() - self._asked.get(host.id, float("-inf")) < FACTS
         if key in self._tasks or not access.is_due or (fresh and not access.failures):
             return

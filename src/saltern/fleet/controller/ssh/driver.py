@@ -9,31 +9,28 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
 
-from saltern.fleet.bus.ports import Bus, BusError
+from saltern.fleet.bus.ports import Bus
 from saltern.fleet.bus.tasks import end
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.singleton import Hold, LeaseLost
 from saltern.fleet.controller.ssh.access import STEPS, HostAccess
+from saltern.fleet.controller.ssh.host_reports import HostReports
 from saltern.fleet.controller.ssh.records import (
-    write_begun,
-    write_down,
     write_records,
     write_returns,
     write_unreached,
     write_wait,
 )
-from saltern.fleet.controller.ssh.returns import is_unbegun, progress_of, returns_of
+from saltern.fleet.controller.ssh.returns import is_unbegun, returns_of
 from saltern.fleet.files.problems import NotFetched
-from saltern.fleet.protocol.codec import BadMessage, decode, encode
-from saltern.fleet.protocol.messages import Away, Records
+from saltern.fleet.protocol.codec import BadMessage, decode
+from saltern.fleet.protocol.messages import Records
 from saltern.fleet.protocol.sealed import SealBroken
-from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.protocol.verbs import DEPLOY
 from saltern.fleet.ssh.drive import Done, Drive, Reach, Work
 from saltern.fleet.ssh.pillar import HostPillar, of_roster
@@ -45,10 +42,8 @@ from saltern.language.diagnostics import OperationError
 
 log = logging.getLogger(__name__)
 
-BACK = 600.0  # seconds in which a machine that reboots is expected again
 LEAST = 60.0  # seconds for which a host that has begun a job is waited for, also if its time is over
 GRACE = 15.0  # seconds for a job to end that was ended by force
-OFTEN = 0.5  # seconds between two messages on where a job is, but for a failure
 PAUSES = (0.2, 0.5, 1.0, 2.0, *STEPS)
 
 
@@ -85,10 +80,8 @@ class Driver:
         self._host = host
         self._access = access
         self._drive: Drive | None = None
-        self._started = 0.0
         self._cancelled: bool | None = False if one.cancelled else None
-        self._writes: set[asyncio.Task[Any]] = set()
-        self._said = float("-inf")
+        self._reports = HostReports(hold, one, access, tools.bus, tools.hub, now=tools.now)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -96,7 +89,7 @@ class Driver:
 
     @property
     def is_begun(self) -> bool:
-        return self._one.is_begun or bool(self._started)
+        return self._one.is_begun or bool(self._reports.started)
 
     @property
     def is_cancelled(self) -> bool:
@@ -119,8 +112,7 @@ class Driver:
             log.error("job %s on %s: %s", *self.key, problem, exc_info=problem)
             await self._finish(Done(status="indeterminate", why=f"a mistake of ours: {problem!r}", code=70))
         finally:
-            for task in list(self._writes):
-                await end(task)
+            await self._reports.end()
 
     async def cancel(self, *, hard: bool) -> None:
         """Have the job end before its next state, or at once; one that was not begun never is."""
@@ -159,7 +151,7 @@ class Driver:
     async def _attempt(self) -> Done:
         job = self._one.job
         if job.function == DEPLOY:
-            self._on_progress("begun", {})
+            self._reports.take("begun", {})
             return await self._tools.deploy(self._one, self._host)
         try:
             tree = await self._tools.files(job.tree) if job.tree else None
@@ -175,7 +167,7 @@ class Driver:
                 begun=self._one.is_begun,
                 keep=self._keep,
             )
-            self._drive = Drive(self._host, work, self._tools.reach, self._on_progress)
+            self._drive = Drive(self._host, work, self._tools.reach, self._reports.take)
             if self._cancelled is not None:
                 await self._drive.cancel(hard=self._cancelled)
             return await self._limited(self._drive)
@@ -218,50 +210,10 @@ class Driver:
             raise NotStored from problem
         return self._tools.hub.wake()
 
-    # -- what the host says meanwhile ---------------------------------------------------------------------
-
-    def _on_progress(self, kind: str, head: dict[str, Any]) -> None:
-        now = self._tools.now()
-        if kind == "begun":
-            self._started = self._started or now
-            self._access.reached()
-            self._spawn(self._hold.write(write_begun, *self.key, now))
-        elif kind == "paused":
-            why: Any = head.get("kind") if head.get("kind") in ("reboot", "update") else "reboot"
-            away = Away(why=why, jid=self._one.job.jid, back_by=now + float(head.get("seconds") or BACK))
-            self._spawn(self._hold.write(write_down, self._one.system, away, now))
-        elif kind == "progress":
-            self._pass_on(head)
-
-    def _pass_on(self, head: dict[str, Any]) -> None:
-        """Say where the job is, as an agent does, to all controllers; not too often."""
-        tick = asyncio.get_running_loop().time()
-        is_news = head.get("outcome") == "failed" or bool(head.get("leg"))
-        if not is_news and tick - self._said < OFTEN:
-            return
-        self._said = tick
-        subject = SUBJECTS["progress"].of(id=self._one.system, jid=self._one.job.jid)
-        self._spawn(self._publish(subject, encode(progress_of(self._one.job.jid, head))))
-
-    async def _publish(self, subject: str, data: bytes) -> None:
-        with suppress(BusError):
-            await self._tools.bus.publish(subject, data)
-
-    def _spawn(self, work: Coroutine[Any, Any, Any]) -> None:
-        task = asyncio.ensure_future(work)
-        self._writes.add(task)
-        task.add_done_callback(self._written)
-
-    def _written(self, task: asyncio.Task[Any]) -> None:
-        self._writes.discard(task)
-        if not task.cancelled() and task.exception() is None:
-            self._tools.hub.wake()
-
     async def _finish(self, done: Done) -> None:
-        if self._writes:
-            await asyncio.wait(self._writes)
+        await self._reports.written()
         now = self._tools.now()
-        jid, started = self._one.job.jid, self._started
+        jid, started = self._one.job.jid, self._reports.started
         returns = list(returns_of(jid, done, started=started, ended=now, cancelled=self.is_cancelled))
         await self._hold.write(write_returns, self._one.system, returns, now)
         self._tools.hub.wake()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,8 +14,9 @@ from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.job_events import agent_event
 from saltern.fleet.protocol.ids import new_nonce
 from saltern.fleet.protocol.messages import Event
+from saltern.fleet.protocol.pace import Pace
 from saltern.fleet.protocol.peer_messages import MineAnswer, MineRequest
-from saltern.fleet.protocol.tags import tag_problem
+from saltern.fleet.protocol.tags import EVENT_BURST, EVENT_RATE, PACE, tag_problem
 from saltern.fleet.store.events import store_events
 
 MINE_FIELDS = frozenset({"store", "functions", "target", "matcher", "allowed", "remove", "clear"})
@@ -22,13 +25,25 @@ Message = dict[str, Any]
 
 
 class HostQuestions:
-    """Answers for one controller. The session vouches for the id of who asks."""
+    """Answers for one controller. The session vouches for the id of the host.
 
-    def __init__(self, calls: Calls, hub: Hub, mine: Mine, *, now: Callable[[], float]) -> None:
+    A host that sends events faster than an agent would is answered later: its worker waits, and none is lost.
+    """
+
+    def __init__(
+        self,
+        calls: Calls,
+        hub: Hub,
+        mine: Mine,
+        *,
+        now: Callable[[], float],
+        new_pace: Callable[[], Pace] = lambda: Pace(EVENT_RATE * PACE, EVENT_BURST * PACE),
+    ) -> None:
         self._calls = calls
         self._hub = hub
         self._mine = mine
         self._now = now
+        self._paces: dict[str, Pace] = defaultdict(new_pace)
 
     async def answer(self, host: str, question: Message) -> Message:
         """The answer to a question about the mine, or to an event."""
@@ -54,6 +69,9 @@ class HostQuestions:
         event = msgspec.convert(given, Event)
         if problem := tag_problem(event.tag, host):
             return {"problem": problem}
+        pace = self._paces[host]
+        while not pace.take(1):
+            await asyncio.sleep(pace.wait(1))
         now = self._now()
         await self._calls.write(store_events, [agent_event(host, event, now)])
         self._hub.wake()

@@ -27,11 +27,33 @@ AGENT_LIBRARIES: dict[str, bool] = {
     "cronsim": False,
 }
 LEFT_OUT = ("lsp", "testing")
-OF_THE_FLEET = ("__init__.py", "agent", "files", "protocol", "ssh/remote", "ssh/__init__.py")
+# Commands that are for people and servers, and what only they use.
+NOT_ON_HOSTS = (
+    "cli/agent", "cli/approvals", "cli/audit", "cli/candidates", "cli/check", "cli/compare", "cli/completion",
+    "cli/console", "cli/controller", "cli/demo_tree", "cli/docs", "cli/drift", "cli/event", "cli/explain",
+    "cli/fleet", "cli/fmt", "cli/init", "cli/job.", "cli/jobs", "cli/local_fleet", "cli/log", "cli/lsp",
+    "cli/migrate", "cli/operators", "cli/password", "cli/policy", "cli/reaction", "cli/reactor", "cli/runner",
+    "cli/site", "cli/ssh", "cli/tree", "cli/warm", "cli/window", "lint/",
+)  # fmt: skip
+OF_ALL = (
+    "__init__.py",
+    "protocol",
+    "ssh/remote",
+    "ssh/__init__.py",
+    "agent/__init__.py",
+    "files/__init__.py",
+)
+# What the worker of a host and its session use of an agent's.
+OF_A_HOST = (
+    *OF_ALL, "agent/event_spool.py", "agent/output.py", "agent/returns.py", "agent/schedule.py",
+    "agent/spool.py", "agent/spool_file.py", "agent/task.py", "agent/unsent.py", "files/cache.py",
+    "files/manifest.py", "files/materialise.py", "files/needed.py", "files/options.py", "files/pieces.py",
+    "files/problems.py",
+)  # fmt: skip
 OF_RENDERING = ("render/__init__.py", "render/agent.py", "render/sealed.py")
-OF_AN_AGENT = (*OF_THE_FLEET, *OF_RENDERING, "process.py", "bus", "identity", "pillar", "client")
-INFO = ".dist-info"
-SKIPPED = (".pyc", ".pyi", ".exe")
+OF_AN_AGENT = (*OF_ALL, *OF_RENDERING, "agent", "files", "process.py", "bus", "identity", "pillar", "client")
+INFO, ABOUT = ".dist-info", "METADATA"
+SKIPPED = (".pyc", ".pyi", ".exe", "py.typed")
 
 
 def libraries(*, agent: bool = False) -> dict[str, bool]:
@@ -54,10 +76,12 @@ def is_sent(name: str, *, agent: bool = False) -> bool:
     """True if a host needs this file of the package; with ``agent``, if an agent there does."""
     if name.endswith(SKIPPED) or name.split("/")[0] in LEFT_OUT:
         return False
+    if not agent and name.startswith(NOT_ON_HOSTS):
+        return False
     if not name.startswith("fleet/"):
         return True
     inner = name.removeprefix("fleet/")
-    needed = OF_AN_AGENT if agent else OF_THE_FLEET
+    needed = OF_AN_AGENT if agent else OF_A_HOST
     return any(inner == one or inner.startswith(f"{one}/") for one in needed)
 
 
@@ -68,8 +92,14 @@ def library_files(name: str) -> Iterator[tuple[str, Path]]:
     found = metadata.distribution(name)
     for file in sorted(found.files or (), key=str):
         path = Path(str(found.locate_file(file)))
-        if ".." not in file.parts and not file.name.endswith(SKIPPED) and path.is_file():
+        if ".." not in file.parts and is_of_use(file.as_posix()) and path.is_file():
             yield file.as_posix(), path
+
+
+def is_of_use(name: str) -> bool:
+    """True if a host needs this file of a library: of what pip writes about it, only the version."""
+    folder, _, last = name.rpartition("/")
+    return not last.endswith(SKIPPED) and bool(last) and (not folder.endswith(INFO) or last == ABOUT)
 
 
 def versions(*, agent: bool = False) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Make a bundle for a target, once: the same files give the same bytes, and the digest is its name.
+"""Make a bundle for a target, once; its name is the digest of the files that it is made of.
 
 For the interpreter that runs here the installed libraries are taken. For others, wheels are fetched with pip,
 or were prepared beforehand by ``saltern ssh bundle``.
@@ -6,35 +6,48 @@ or were prepared beforehand by ``saltern ssh bundle``.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import io
 import os
-import subprocess
-import sys
-import tarfile
+import threading
 import zipfile
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from saltern.fleet.ssh.bundle.contents import libraries, library_files, own_files, versions
+from saltern.fleet.ssh.bundle.archive import packed
+from saltern.fleet.ssh.bundle.code import with_code_in_one_file
+from saltern.fleet.ssh.bundle.contents import is_of_use, libraries, library_files, own_files, versions
+from saltern.fleet.ssh.bundle.elf import loaded_part
 from saltern.fleet.ssh.bundle.target import Target, local_target
-from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.fleet.ssh.bundle.wheels import fetch_wheels, found_wheels
 from saltern.system import atomic
 
-LEVEL = 6
+FORM = 2  # of what is sent
+ENDING = ".bundle"
 Files = dict[str, bytes]
 
 
 class Bundle(Struct, frozen=True):
-    """The bytes that are sent, and their digest."""
+    """``digest`` is that of the files that it is made of, and ``sum`` that of the bytes that are sent.
+
+    These may differ where the files do not: Python compiles the same source to different bytes now and then.
+    """
 
     digest: str
+    sum: str
     data: bytes
+
+
+class Note(Struct, frozen=True):
+    """What is known of a bundle that is kept."""
+
+    made_of: str
+    digest: str
+    sum: str
 
 
 def bundle_directory() -> str:
@@ -48,47 +61,61 @@ class Bundles:
 
     def __init__(self, directory: str) -> None:
         self.directory = Path(directory)
-        self._made: dict[Target, Bundle] = {}
+        self._wanted: dict[Target, Future[Bundle]] = {}
+        self._lock = threading.Lock()
 
     def bundle(self, target: Target) -> Bundle:
         """The bundle for a target, made if it is not there. Raises ``OperationError``."""
-        if target not in self._made:
-            self._made[target] = self._kept(target) or self._make(target)
-        return self._made[target]
+        return self.wanted(target).result()
+
+    def wanted(self, target: Target) -> Future[Bundle]:
+        """The bundle for a target, made in a thread for all callers; after a failure it is made again."""
+        with self._lock:
+            known = self._wanted.get(target)
+            if known is not None and not (known.done() and known.exception()):
+                return known
+            future = self._wanted[target] = Future()
+            future.set_running_or_notify_cancel()  # one caller cannot cancel it for the others
+        threading.Thread(target=self._answer, args=(target, future), daemon=True).start()
+        return future
+
+    def _answer(self, target: Target, future: Future[Bundle]) -> None:
+        try:
+            future.set_result(self._kept(target) or self._make(target))
+        except BaseException as problem:
+            future.set_exception(problem)
 
     def _note(self, target: Target) -> Path:
         return self.directory / f"{target.name}.json"
 
     def _kept(self, target: Target) -> Bundle | None:
-        """The one that was made of the files as they are now."""
+        """The bundle that was made from the files as they are now; None if there is none."""
         try:
-            note = msgspec.json.decode(self._note(target).read_bytes(), type=dict[str, str])
-            if note["made_of"] != fingerprint(target):
+            note = msgspec.json.decode(self._note(target).read_bytes(), type=Note)
+            if note.made_of != fingerprint(target):
                 return None
-            data = (self.directory / f"{note['digest']}.tgz").read_bytes()
-        except (OSError, msgspec.DecodeError, KeyError):
+            data = (self.directory / f"{note.digest}{ENDING}").read_bytes()
+        except (OSError, msgspec.DecodeError):
             return None
-        digest = hashlib.sha256(data).hexdigest()
-        return Bundle(digest, data) if digest == note["digest"] else None
+        return Bundle(note.digest, note.sum, data) if sum_of(data) == note.sum else None
 
     def _make(self, target: Target) -> Bundle:
         made_of = fingerprint(target)
         own = own_files(agent=target.agent)
         files = {name: path.read_bytes() for name, path in own} | self._libraries(target)
-        data = packed(files)
-        digest = hashlib.sha256(data).hexdigest()
+        digest, data = digest_of(files, target), packed(_as_sent(files, target))
+        bundle = Bundle(digest, sum_of(data), data)
         self.directory.mkdir(0o700, parents=True, exist_ok=True)
-        atomic.write(str(self.directory / f"{digest}.tgz"), data)
-        note = {"made_of": made_of, "digest": digest}
-        atomic.write(str(self._note(target)), msgspec.json.encode(note))
+        atomic.write(str(self.directory / f"{digest}{ENDING}"), data)
+        atomic.write(str(self._note(target)), msgspec.json.encode(Note(made_of, digest, bundle.sum)))
         self._remove_old(digest)
-        return Bundle(digest, data)
+        return bundle
 
     def _remove_old(self, digest: str) -> None:
         """Remove bundles that no note names any more."""
         notes = (path.read_text(errors="replace") for path in self.directory.glob("*.json"))
         named = {digest, *(word for note in notes for word in note.split('"') if len(word) == 64)}
-        for path in self.directory.glob("*.tgz"):
+        for path in (*self.directory.glob(f"*{ENDING}"), *self.directory.glob("*.tgz")):
             if path.stem not in named:
                 path.unlink(missing_ok=True)
 
@@ -105,45 +132,40 @@ class Bundles:
         wheels = self.directory / "wheels" / target.name
         known = libraries(agent=target.agent)
         wanted = {name: version for name, version in versions(agent=target.agent).items() if known[name]}
-        if not all(list(wheels.glob(f"{name}-{version}-*.whl")) for name, version in wanted.items()):
+        if len(found_wheels(wheels, wanted)) < len(wanted):
             fetch_wheels(target, wanted, wheels)
         files: Files = {}
-        for name, version in wanted.items():
-            for wheel in wheels.glob(f"{name}-{version}-*.whl"):
-                with zipfile.ZipFile(wheel) as archive:
-                    files |= {one: archive.read(one) for one in archive.namelist() if not one.endswith("/")}
+        for wheel in found_wheels(wheels, wanted):
+            with zipfile.ZipFile(wheel) as archive:
+                files |= {one: archive.read(one) for one in archive.namelist() if is_of_use(one)}
         return files
-
-
-def fetch_wheels(target: Target, wanted: dict[str, str], directory: Path) -> None:
-    """Fetch the compiled libraries for another interpreter with pip. Raises ``OperationError``."""
-    directory.mkdir(0o700, parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
-    command += [f"--python-version={target.python}", "--implementation=cp", f"--abi={target.tag}"]
-    command += ["--abi=abi3", "--abi=none"]
-    command += [f"--platform={platform}" for platform in target.platforms]
-    command += [f"--dest={directory}", *(f"{name}=={version}" for name, version in wanted.items())]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise OperationError(
-            Diagnostic(
-                code="ssh-bundle",
-                what=f"the libraries for {target.name} cannot be had: {said[-1] if said else 'pip failed'}",
-                fix=f"on a machine with an index: saltern ssh bundle --python {target.python}"
-                f" --platform {target.machine}, then copy {directory.parent}",
-            )
-        )
 
 
 def _read(files: Iterable[tuple[str, Path]]) -> Files:
     return {name: path.read_bytes() for name, path in files}
 
 
+def digest_of(files: Files, target: Target) -> str:
+    digest = hashlib.sha256(f"{FORM} {target}".encode())
+    for name in sorted(files):
+        digest.update(f"\n{name} {sum_of(files[name])}".encode())
+    return digest.hexdigest()
+
+
+def sum_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _as_sent(files: Files, target: Target) -> Files:
+    """The files without what no host needs, and with their modules in one."""
+    lean = {name: loaded_part(data) for name, data in files.items()}
+    return with_code_in_one_file(lean, is_ours=target.runs_our_code)
+
+
 def fingerprint(target: Target) -> str:
     """What a bundle is made of, without reading it: names, sizes and times of files, library versions."""
     agent = target.agent
-    digest = hashlib.sha256(f"{target} {sorted(versions(agent=agent).items())}".encode())
+    digest = hashlib.sha256(f"{FORM} {target} {sorted(versions(agent=agent).items())}".encode())
     for name, status in _statuses(agent=agent):
         digest.update(f"\n{name} {status.st_size} {status.st_mtime_ns}".encode())
     return digest.hexdigest()
@@ -152,18 +174,3 @@ def fingerprint(target: Target) -> str:
 def _statuses(*, agent: bool) -> Iterator[tuple[str, os.stat_result]]:
     for name, path in own_files(agent=agent):
         yield name, path.stat()
-
-
-def packed(files: Files) -> bytes:
-    """An archive of these files; the same files give the same bytes."""
-    buffer = io.BytesIO()
-    with (
-        gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=LEVEL, mtime=0) as stream,
-        tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
-    ):
-        for name in sorted(files):
-            entry = tarfile.TarInfo(name)
-            entry.size = len(files[name])
-            entry.mode = 0o600
-            archive.addfile(entry, io.BytesIO(files[name]))
-    return buffer.getvalue()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-import sysconfig
+import sys
 from collections.abc import Sequence
+from importlib.util import MAGIC_NUMBER
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Target(Struct, frozen=True):
@@ -16,10 +18,17 @@ class Target(Struct, frozen=True):
     machine: str
     libc: str = "glibc"
     agent: bool = False  # with all that an agent needs
+    odd: bool = False  # a build of our version that cannot read what we compile
 
     @property
     def name(self) -> str:
-        return f"{'agent-' if self.agent else ''}python{self.python}-{self.machine}-{self.libc}"
+        name = f"{'agent-' if self.agent else ''}python{self.python}-{self.machine}-{self.libc}"
+        return f"{name}-odd" if self.odd else name
+
+    @property
+    def runs_our_code(self) -> bool:
+        """True if modules that are compiled here can be imported there."""
+        return self.python == local_target().python and not self.odd
 
     @property
     def tag(self) -> str:
@@ -35,13 +44,16 @@ class Target(Struct, frozen=True):
         return (*newer, f"manylinux2014_{self.machine}", f"manylinux1_{self.machine}")
 
 
-def target_of(python: Sequence[int], machine: str, libc: str) -> Target:
-    return Target(f"{python[0]}.{python[1]}", machine, libc.split("-")[0])
+def target_of(python: Sequence[int], machine: str, libc: str, code: str = "") -> Target:
+    """``code`` says which compiled modules it can read, in hexadecimal digits."""
+    found = Target(f"{python[0]}.{python[1]}", machine, libc.split("-")[0])
+    return replace(found, odd=bool(code) and found.runs_our_code and code != MAGIC_NUMBER.hex())
 
 
 def local_target() -> Target:
     """This machine and this interpreter."""
-    import sys
-
-    kind = "musl" if "musl" in str(sysconfig.get_config_var("SOABI")) else "glibc"
+    try:
+        kind = "glibc" if os.confstr("CS_GNU_LIBC_VERSION") else "musl"
+    except (ValueError, OSError):
+        kind = "musl"
     return target_of(sys.version_info[:2], os.uname().machine, kind)

@@ -6,21 +6,20 @@ It says what the host is, takes the bundle with saltern if it is not there yet, 
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
-import shutil
 import struct
 import sys
-import sysconfig
-import tarfile
 import time
+from _frozen_importlib_external import MAGIC_NUMBER
 from collections.abc import Callable
 
-SIZES = struct.Struct(">II")
+SIZES, SIZE = struct.Struct(">II"), struct.Struct(">I")
 OLD = 30 * 86400  # seconds after which a bundle that was not used is removed
 NO_DIRECTORY, NO_SPACE = 85, 86
+FRESH = ".new"  # the end of the name of a bundle that is being written
+LISTING = "files.json"  # of a bundle: its files and their sizes, and after which start they were seen whole
 
 
 class Ended(Exception):
@@ -106,18 +105,51 @@ def libc() -> str:
 
 
 def bundles(base: str) -> list[str]:
-    """The digests of what is there."""
+    """The digests of what is there, and the names of what is being written."""
     try:
         return sorted(os.listdir(os.path.join(base, "bundles")))
     except FileNotFoundError:
         return []
 
 
+def is_whole(place: str, boot: str) -> bool:
+    """True for a bundle of which all files have their sizes. They are looked at once after each start of the
+    machine: what was written before may have been lost with the power.
+    """
+    try:
+        with open(os.path.join(place, LISTING)) as stream:
+            known = json.load(stream)
+        if known["boot"] == boot:
+            return True
+        whole = all(os.path.getsize(os.path.join(place, name)) == size for name, size in known["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    if whole:
+        write_listing(place, known["files"], boot)
+    return whole
+
+
+def write_listing(place: str, files: list[tuple[str, int]], boot: str) -> None:
+    """Beside and then renamed: another session may read it."""
+    path = os.path.join(place, LISTING)
+    with open(f"{path}.{os.getpid()}", "w") as stream:
+        json.dump({"boot": boot, "files": files}, stream)
+    os.replace(f"{path}.{os.getpid()}", path)
+
+
+def usable(base: str) -> list[str]:
+    """The digests of bundles that can be entered."""
+    names, boot = bundles(base), boot_id()
+    return [
+        one for one in names if not one.endswith(FRESH) and is_whole(os.path.join(base, "bundles", one), boot)
+    ]
+
+
 def introduction(base: str) -> dict[str, object]:
     return {
         "python": list(sys.version_info[:3]),
         "executable": sys.executable,
-        "soabi": sysconfig.get_config_var("SOABI") or "",
+        "code": MAGIC_NUMBER.hex(),
         "machine": os.uname().machine,
         "system": os.uname().sysname,
         "libc": libc(),
@@ -125,27 +157,49 @@ def introduction(base: str) -> dict[str, object]:
         "base": base,
         "boot": boot_id(),
         "now": time.time(),
-        "bundles": bundles(base),
+        "bundles": usable(base),
     }
 
 
-def unpack(base: str, digest: str, body: bytes) -> str:
-    """Put a bundle into place, whole or not at all."""
+def unpack(base: str, name: str, digest: str, body: bytes) -> str:
+    """Put a bundle into place, whole or not at all. ``digest`` is that of the body."""
+    import hashlib
+    import zlib
+
     if hashlib.sha256(body).hexdigest() != digest:
         return "what arrived is not what was sent"
-    place = os.path.join(base, "bundles", digest)
-    fresh = f"{place}.{os.getpid()}.new"
+    place = os.path.join(base, "bundles", name)
+    fresh = f"{place}.{os.getpid()}{FRESH}"
     try:
-        os.makedirs(fresh, 0o700)
-        with tarfile.open(fileobj=io.BytesIO(body), mode="r:gz") as archive:
-            archive.extractall(fresh)
-        if not os.path.isdir(place):
+        write_listing(fresh, write_files(fresh, zlib.decompress(body)), boot_id())
+        if not is_whole(place, boot_id()):
+            if os.path.isdir(place):
+                os.rename(place, f"{fresh}.damaged{FRESH}")
             os.rename(fresh, place)
     except OSError as problem:
         return problem.strerror or str(problem)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        remove(fresh)
     return ""
+
+
+def write_files(directory: str, data: bytes) -> list[tuple[str, int]]:
+    """Write the files of an archive, one after the other; their names and sizes, with which it begins."""
+    files = memoryview(data)
+    (size,) = SIZE.unpack_from(files)
+    at = SIZE.size + size
+    listing: list[tuple[str, int]] = json.loads(bytes(files[SIZE.size : at]))
+    made = set()
+    for name, length in listing:
+        path = os.path.join(directory, name)
+        folder = os.path.dirname(path)
+        if folder not in made:
+            os.makedirs(folder, 0o700, exist_ok=True)
+            made.add(folder)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(files[at : at + length])
+        at += length
+    return listing
 
 
 def prune(base: str, used: str) -> None:
@@ -153,8 +207,15 @@ def prune(base: str, used: str) -> None:
     for name in bundles(base):
         path = os.path.join(base, "bundles", name)
         age = time.time() - os.lstat(path).st_mtime
-        if name != used and age > (3600 if name.endswith(".new") else OLD):
-            shutil.rmtree(path, ignore_errors=True)
+        if name != used and age > (3600 if name.endswith(FRESH) else OLD):
+            remove(path)
+
+
+def remove(directory: str) -> None:
+    if os.path.isdir(directory):
+        import shutil  # it takes its time, and is seldom needed
+
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def enter(base: str, digest: str) -> Callable[[io.BufferedReader, io.BufferedWriter, str, int], None]:
@@ -163,6 +224,9 @@ def enter(base: str, digest: str) -> Callable[[io.BufferedReader, io.BufferedWri
     os.utime(place)
     prune(base, digest)
     sys.path.insert(0, place)
+    from saltern.system.lean_msgspec import import_msgspec
+
+    import_msgspec()
     from saltern.fleet.ssh.remote.serve import serve
     from saltern.system import own_program
 
@@ -177,7 +241,7 @@ def main(stream_in: io.BufferedReader, stream_out: io.BufferedWriter, wanted: st
     while True:
         head, body = receive(stream_in)
         if head["do"] == "bundle":
-            send(stream_out, {"is": "bundle", "problem": unpack(base, head["digest"], body)})
+            send(stream_out, {"is": "bundle", "problem": unpack(base, head["digest"], head["sum"], body)})
         elif head["do"] == "enter":
             serve = enter(base, head["digest"])
             serve(stream_in, stream_out, base, umask)

@@ -20,6 +20,8 @@ _START = "; ".join(
     (
         "import sys",
         f"sys.version_info < (3, 11) and sys.exit({OLDER})",
+        # libraries are compiled for the usual build: PyPy and builds without a global lock cannot load them
+        f'sys.implementation.name == "cpython" and "t" not in sys.abiflags or sys.exit({OLDER})',
         "i, o = sys.stdin.buffer, sys.stdout.buffer",
         'o.write(b"' + MARK.decode().replace("\n", "\\n") + '")',
         "o.flush()",

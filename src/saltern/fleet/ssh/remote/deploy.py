@@ -6,18 +6,19 @@ repeated: what a cut has ended in the middle is done to its end by the same requ
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
-import tarfile
 import time
+import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
+
+from saltern.fleet.ssh.remote.bootstrap import write_files
 
 LAUNCHER = "saltern"
 LIMIT = 300.0  # seconds of one command
@@ -80,10 +81,8 @@ def _installed(base: str, digest: str, body: bytes) -> str:
     place, python = os.path.join(folder, digest), os.path.join(folder, LAUNCHER)
     if not os.path.isdir(place):
         fresh = f"{place}.{os.getpid()}.new"
-        os.makedirs(fresh, 0o700)
         try:
-            with tarfile.open(fileobj=io.BytesIO(body), mode="r:gz") as archive:
-                archive.extractall(fresh)
+            write_files(fresh, zlib.decompress(body))
             os.rename(fresh, place)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)

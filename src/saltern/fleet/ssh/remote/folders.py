@@ -32,6 +32,6 @@ def remove_old_jobs(jobs: str, release: Callable[[str], None]) -> None:
     names = sorted(name for name in os.listdir(jobs) if not name.endswith(SOCKET))
     for name in names[:-KEPT_JOBS]:
         folder = JobFolder(os.path.join(jobs, name))
-        if not folder.holder() and folder.outcome() is not None:
+        if not folder.lock.holder() and folder.outcome() is not None:
             folder.remove()
             release(name)

@@ -104,7 +104,7 @@ class Server:
             self._hear(folder, records, LOOK if looks < OFTEN else SLOW_LOOK)
             looks += 1
             listener.keep()
-            ended = not folder.holder()
+            ended = not folder.lock.holder()
             now = folder.step() or Step(), folder.bytes("leg")
             if now != last:
                 self._caller.send({"is": "progress", **_progress(*now, is_new=now[1] != last[1])})
@@ -231,7 +231,7 @@ def _cancel(folder: JobFolder, *, hard: bool) -> None:
 
     with open(folder.file("cancel"), "w"):
         pass
-    pid = folder.holder() if hard else 0
+    pid = folder.lock.holder() if hard else 0
     if pid:
         os.kill(pid, signal.SIGINT)
 

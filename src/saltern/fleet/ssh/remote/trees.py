@@ -28,42 +28,43 @@ class Trees:
 
     def options(self, tree: str, job: str, socket: str) -> dict[str, Any]:
         """Make a tree ready, and return the options with which a worker reads it."""
-        self._cache.pin(job, tree)
-        if not self._cache.has_tree(tree):
+        self._cache.trees.pin(job, tree)
+        if not self._cache.trees.has(tree):
             manifests = self._manifests(tree)
             every = list(chain.from_iterable(one.entries() for one in manifests.values()))
             self._fetch(_first(every))
             make_tree(self._cache, tree, manifests)
             self._cache.trim()
-        self._cache.use_tree(tree)
-        return tree_options(self._cache.tree_path(tree), socket, job)
+        self._cache.trees.use(tree)
+        return tree_options(self._cache.trees.path(tree), socket, job)
 
     def release(self, job: str) -> None:
-        self._cache.unpin(job)
+        self._cache.trees.unpin(job)
 
     def _manifests(self, tree: str) -> dict[str, Manifest]:
-        index = decode_index(self._manifest(tree))
-        return {env: decode_manifest(self._manifest(digest)) for env, digest in index.environments.items()}
+        """From here, or from the caller: one question, however many there are. The cache checks digests."""
+        index = self._cache.manifests.read(tree)
+        if not index or not all(map(self._cache.manifests.read, decode_index(index).environments.values())):
+            self._caller.send({"is": "need", "manifests": tree})
+            index = self._receive_manifest(tree)
+            for digest in dict.fromkeys(decode_index(index).environments.values()):
+                self._receive_manifest(digest)
+        return self._known(tree)
 
-    def _manifest(self, digest: str) -> bytes:
-        """The bytes of an index or a manifest, from here or from the caller. The cache checks the digest."""
-        known = self._cache.read_manifest(digest)
-        if known:
-            return known
-        self._caller.send({"is": "need", "manifest": digest})
+    def _receive_manifest(self, digest: str) -> bytes:
         _, body = self._caller.receive()
-        self._cache.write_manifest(digest, body)
+        self._cache.manifests.write(digest, body)
         return body
 
     def _fetch(self, entries: Iterable[Entry]) -> None:
         """Have the caller send the contents that are not here, one after the other."""
         wanted = {(one.digest, one.mode): one for one in entries if one.kind == FILE}
-        lacking = [one for key, one in wanted.items() if not self._cache.has(*key)]
+        lacking = [one for key, one in wanted.items() if not self._cache.contents.has(*key)]
         if not lacking:
             return
         self._caller.send({"is": "need", "contents": [one.digest for one in lacking]})
         for entry in lacking:
-            with self._cache.writer(entry.digest, entry.mode) as out:
+            with self._cache.contents.writer(entry.digest, entry.mode) as out:
                 more = True
                 while more:
                     head, body = self._caller.receive()
@@ -77,8 +78,8 @@ class Trees:
         if entry is None or entry.kind != FILE:
             return {"problem": f"the tree has no file {path!r}"}
         try:
-            if not self._cache.has(entry.digest, entry.mode):
-                with self._cache.writer(entry.digest, entry.mode) as out:
+            if not self._cache.contents.has(entry.digest, entry.mode):
+                with self._cache.contents.writer(entry.digest, entry.mode) as out:
                     for part in ask({"ask": "content", "digest": entry.digest}):
                         out.write(part)
             hold(self._cache, tree, entry)
@@ -87,8 +88,8 @@ class Trees:
         return {}
 
     def _known(self, tree: str) -> dict[str, Manifest]:
-        index = decode_index(self._cache.read_manifest(tree) or b"")
-        read = self._cache.read_manifest
+        index = decode_index(self._cache.manifests.read(tree) or b"")
+        read = self._cache.manifests.read
         return {env: decode_manifest(read(digest) or b"") for env, digest in index.environments.items()}
 
 

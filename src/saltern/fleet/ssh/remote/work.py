@@ -62,7 +62,7 @@ def _is_ours(folder: JobFolder, task: Task) -> bool:
 
     Two sessions may find a job without a worker at the same time, and only one of them may touch its files.
     """
-    return folder.hold() and folder.outcome() is None and folder.begun() < task.attempt
+    return folder.lock.hold() and folder.outcome() is None and folder.begun() < task.attempt
 
 
 def _keep_errors(folder: JobFolder) -> None:

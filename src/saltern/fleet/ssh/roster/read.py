@@ -6,6 +6,8 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import msgspec
+
 from saltern.fleet.ssh.roster import ansible_ini, ansible_yaml, salt
 from saltern.fleet.ssh.roster.addresses import read_list
 from saltern.fleet.ssh.roster.host import Host, Roster
@@ -144,8 +146,6 @@ def _printed(path: str) -> str:
 
 
 def _json(page: Page) -> object:
-    import msgspec
-
     try:
         return msgspec.json.decode(page.text)
     except msgspec.DecodeError as problem:

@@ -33,7 +33,7 @@ class Channel(Protocol):
     async def end_input(self) -> None: ...
 
     async def wait(self) -> Ended:
-        """How it ended."""
+        """Wait for the end of the program; return how it ended."""
         ...
 
     async def kill(self) -> None:

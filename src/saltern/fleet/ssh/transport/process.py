@@ -88,16 +88,20 @@ class ProcessChannel:
 
     async def wait(self) -> Ended:
         code = await self._process.wait()
-        self._errors.close()
-        self._forget_secret()
+        self._close()
         return Ended(code if code >= 0 else None, self.errors())
 
     async def kill(self) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         await self._process.wait()
+        self._close()
+
+    def _close(self) -> None:
+        """Close our ends. asyncio closes its own once it has read to the end, which may be after its loop."""
         self._errors.close()
         self._forget_secret()
+        self._process._transport.close()  # type: ignore[attr-defined]
 
     def errors(self) -> str:
         return self._errors.text
