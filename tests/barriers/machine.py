@@ -14,7 +14,7 @@ from saltern.durable.apply import JournalOptions, apply
 from saltern.durable.resume import resume
 from saltern.engine.nested_engine import make_session
 from saltern.engine.request import Request
-from saltern.journal.fold import RunState
+from saltern.journal.run_state import RunState
 from saltern.journal.runs import Runs
 from saltern.journal.summaries import RESUMABLE
 from saltern.system import faults, reboot

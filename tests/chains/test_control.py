@@ -18,8 +18,9 @@ from tests.chains.machine import MEMORY, Bench
 
 from saltern.chains import owner
 from saltern.chains.compile import plan_for
+from saltern.chains.decide import Begin, Finish, decide
 from saltern.chains.document import read_chain
-from saltern.chains.leg import Begin, Finish, decide, fold
+from saltern.chains.leg import fold
 from saltern.chains.legs import Legs
 from saltern.chains.statuses import Leg
 from saltern.journal.form import Record

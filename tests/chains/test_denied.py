@@ -9,9 +9,10 @@ from msgspec import convert
 
 from saltern.chains.actions import KINDS
 from saltern.chains.compile import plan_for
+from saltern.chains.decide import Begin, Deny, Wait, decide
 from saltern.chains.denied import SAME, denied_by
 from saltern.chains.document import Action, Policy, read_chain
-from saltern.chains.leg import Begin, Deny, LegState, Wait, decide, fold
+from saltern.chains.leg import LegState, fold
 from saltern.journal.form import Record
 
 CHAIN_ACTIONS: dict[str, list[dict[str, Any]]] = {
@@ -25,6 +26,8 @@ CHAIN_ACTIONS: dict[str, list[dict[str, Any]]] = {
     "file": [{"path": "/a", "contents": ""}],
     "wait": [{"seconds": 1}],
     "health": [{"command": "true"}, {"url": "http://a"}, {"service": "a"}],
+    "request": [{"url": "http://a"}],
+    "transaction": [{"run": "a"}],
     "reboot": [{}],
     "agent": [{"version": "1"}],
 }

@@ -45,6 +45,19 @@ KINDS = {
         st.fixed_dictionaries({"url": WORD}, optional={"status": st.just(204)}),
         st.fixed_dictionaries({"service": WORD}, optional={"attempts": st.integers(2, 5)}),
     ),
+    "request": st.fixed_dictionaries(
+        {"url": WORD},
+        optional={
+            "method": st.sampled_from(["GET", "PUT"]),
+            "headers": st.just({"X-Key": "1"}),
+            "timeout": st.just(9),
+            "data": WORD,
+            "status": st.sampled_from([200, 204]),
+        },
+    ),
+    "transaction": st.fixed_dictionaries(
+        {"run": WORD}, optional={"timeout": st.just(9), "env": st.just({"A": "1"})}
+    ),
     "reboot": st.fixed_dictionaries(
         {},
         optional={"when": st.just("needed"), "force": st.booleans(), "checks": NAMES, "stable": st.just(5)},
@@ -59,7 +72,7 @@ POLICY = st.fixed_dictionaries(
 @st.composite
 def chains(draw: st.DrawFn) -> str:
     kinds = draw(st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=5))
-    actions = [
+    actions: list[dict[str, object]] = [
         {"id": f"a{place}", kind: draw(KINDS[kind]), **draw(POLICY)} for place, kind in enumerate(kinds)
     ]
     actions[-1].pop("on_failure", None)  # of the last one nobody can see that
@@ -68,6 +81,12 @@ def chains(draw: st.DrawFn) -> str:
             action.pop("resume", None)
         if "resume" in action and any("verify" in body for body in action.values() if isinstance(body, dict)):
             action.pop("resume")
+    for action in actions:
+        if draw(st.integers(0, 3)) == 0:
+            handlers = draw(st.integers(1, 2))
+            action["handler"] = [
+                {"id": f"{action['id']}-h{at}", "command": draw(KINDS["command"])} for at in range(handlers)
+            ]
     last = [{"id": "end", "command": draw(KINDS["command"])}] if draw(st.booleans()) else []
     return json.dumps({"chain": "c", "actions": actions, **({"finally": last} if last else {})})
 

@@ -16,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct, field
 
-from saltern.chains import leg as steps
+from saltern.chains import decide as steps
 from saltern.chains.compile import LegPlan, plan_for
+from saltern.chains.decide import decide
 from saltern.chains.document import Action, read_chain
-from saltern.chains.leg import LegState, decide, fold
+from saltern.chains.leg import LegState, fold
 from saltern.chains.statuses import BAD, ENDED_WELL, GOOD, OVER, Leg, Step
 from saltern.journal.form import Record
 from saltern.runtime.recovery import MOST_RECOVERIES

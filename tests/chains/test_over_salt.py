@@ -98,3 +98,13 @@ def test_no_system_touches_another_and_every_end_is_known(given_rows: list[dict[
     assert both.legs()[0] == alone.legs()[0]
     over = all(one["status"] in ENDS for one in both.legs())
     assert (both.status().value in ("succeeded", "partial", "failed", "cancelled")) == over
+
+
+def test_only_those_that_were_asked_change_whether_they_are_away() -> None:
+    run = run_of("web1", "web2")
+    run.note({"event": "away", "systems": ["web1"], "asked": ["web1"]})
+    run.note({"event": "away", "systems": ["web2"], "asked": ["web2"]})
+    assert run.away == {"web1", "web2"}
+    run.note({"event": "away", "systems": [], "asked": ["web1"]})
+    run.note({"event": "asked-again", "system": "web2"})
+    assert not run.away

@@ -20,6 +20,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import clock
 from saltern.system.mounts import is_in_memory
 from saltern.system.run_numbers import run_number
+from saltern.system.snapshots import Snapshots, current, snapshots_state
 
 if TYPE_CHECKING:
     from saltern.runtime.ports import EventSink
@@ -35,6 +36,7 @@ class Order(Struct, frozen=True, kw_only=True):
     token: str = ""  # two requests with one token are one run
     number: int = 0  # of the controller's order
     until: str = ""  # the last action that may be done now
+    lease: float = 0  # seconds in which actions may begin; 0: it has no end
     denied: tuple[str, ...] = ()  # functions that this machine does not let a controller call
 
 
@@ -83,6 +85,7 @@ def _accept(settings: Settings, legs: Legs, order: Order, plan: LegPlan) -> str:
         "token": order.token,
         "order": order.number,
         "until": order.until,
+        "lease": order.lease,
         "denied": list(order.denied),
         "plan_sha256": plan.sha256(),
         "owner": owner() if any(action.row.may_replace for action in plan.steps) else "",
@@ -96,6 +99,7 @@ def _accept(settings: Settings, legs: Legs, order: Order, plan: LegPlan) -> str:
 def _check_place(legs: Legs, plan: LegPlan, settings: Settings) -> None:
     """A chain that reboots needs a journal that a boot does not forget. Raises if it would be forgotten,
     unless the configuration allows that; then it is reported."""
+    _check_snapshots(legs, plan)
     if not any(chunk.barrier for chunk in plan.segments) or not is_in_memory(legs.folder):
         return
     what = f"{legs.folder} is in memory: a reboot loses this chain, and it cannot be resumed"
@@ -103,6 +107,34 @@ def _check_place(legs: Legs, plan: LegPlan, settings: Settings) -> None:
     if not settings.chains_in_memory:
         raise OperationError(Diagnostic(code="chain-in-memory", what=what, fix=fix))
     print(f"saltern: {what}", file=sys.stderr)
+
+
+def _check_snapshots(legs: Legs, plan: LegPlan) -> None:
+    """Raises if the journal is in the snapshot that runs, and the chain boots another one: it would find the
+    journal as it was when that snapshot was made. And if this machine has none, and the chain needs them."""
+    kinds = {action.kind for action in plan.steps}
+    if not kinds & {"transaction", "reboot"}:
+        return
+    machine = current()
+    if "transaction" in kinds and not _has_snapshots(machine):
+        what = "the root of this machine is no snapshot that boots are chosen by: it can do no `transaction`"
+        fix = "leave this machine out with the `targets` of that action"
+        raise OperationError(Diagnostic(code="chain-no-snapshots", what=what, fix=fix))
+    booted, following = snapshots_state(machine)
+    if not booted or ("transaction" not in kinds and booted == following):
+        return
+    if machine.holds(legs.folder):
+        what = f"{legs.folder} is in the snapshot that runs: after a boot of another one, this chain is lost"
+        fix = "set state_dir to a directory of another subvolume, such as below /var"
+        raise OperationError(Diagnostic(code="chain-in-snapshot", what=what, fix=fix))
+
+
+def _has_snapshots(machine: Snapshots) -> bool:
+    """False only if it is known: a tool that is not there yet may be installed by an action."""
+    try:
+        return bool(machine.booted() and machine.next())
+    except OSError:
+        return True
 
 
 def _asked_before(legs: Legs, order: Order, plan: LegPlan) -> KnownLeg | None:

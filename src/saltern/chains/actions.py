@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, json
 
 Seconds = Annotated[float, Meta(ge=0)]
 Text = Annotated[str, Meta(min_length=1)]
@@ -223,13 +223,53 @@ class Health(Body, frozen=True, kw_only=True):
         return Call("cmd.run", {"name": self.command, **more})
 
 
+class Request(Body, frozen=True, kw_only=True):
+    """Call a web address, such as that of a load balancer. The call may be repeated after a crash, with the
+    same ``Idempotency-Key`` in each attempt. ``data`` is a text, or a mapping that is sent as JSON;
+    ``status`` what the answer must have: by default any from 200 to 299."""
+
+    url: Text
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] = "POST"
+    headers: dict[Text, str] | None = None
+    data: str | dict[str, object] | None = None
+    status: int | None = None
+    timeout: Annotated[float, Meta(gt=0)] | None = None
+
+    def call(self, salt: bool) -> Call:  # noqa: ARG002
+        wanted: dict[str, object] = {"status": self.status}
+        if self.status is None:
+            wanted = {"status": "2[0-9][0-9]", "status_type": "pcre"}
+        headers, data = self.headers, self.data
+        if isinstance(data, dict):
+            headers = {"Content-Type": "application/json", **(headers or {})}
+            data = json.encode(data, order="sorted").decode()
+        more = _given(header_dict=headers, data=data, timeout=self.timeout)
+        return Call("http.query", {"name": self.url, "method": self.method, **wanted, **more})
+
+
+class Transaction(Body, frozen=True, kw_only=True):
+    """Run a command in a new snapshot of the root, which the next boot takes: for machines with transactional
+    updates. The running system stays as it is. If the command fails or changes nothing, the snapshot is
+    dropped; a reboot that follows is done in any case."""
+
+    run: Text
+    env: Env | None = None
+    timeout: Annotated[float, Meta(gt=0)] | None = None
+
+    def call(self, salt: bool) -> Call:
+        if salt:
+            return _module("transactional_update.run", command=self.run, snapshot="continue")
+        env = [{name: str(value)} for name, value in (self.env or {}).items()]
+        return Call("system.transaction", {"name": self.run, **_given(env=env, timeout=self.timeout)})
+
+
 class Reboot(Body, frozen=True, kw_only=True):
     """Reboot, and continue when the machine has proven that it did."""
 
     when: Literal["always", "needed"] = "always"
     notice: Seconds = 0
     start_deadline: Seconds = 600
-    return_deadline: Seconds = 600
+    return_deadline: Seconds | None = None
     force: bool = False
     checks: list[Text] = []
     stable: Seconds = 0
@@ -240,13 +280,13 @@ class Reboot(Body, frozen=True, kw_only=True):
         if salt:
             minutes = max(1, round(self.notice / 60))  # so that this run ends before the machine does
             return _module("system.reboot", at_time=minutes)
-        usual = {name: getattr(self, name) for name in ("notice", "start_deadline", "return_deadline")}
+        usual = {name: getattr(self, name) for name in ("notice", "start_deadline")}
         args = {"only_on_pending_reboot": self.when == "needed", **usual, **_given(checks=self.checks)}
         return Call("system.reboot", {**args, **self._more()})
 
     def _more(self) -> dict[str, object]:
         """What is not as usual."""
-        names = ("force", "stable", "failed_units", "pending_shutdown")
+        names = ("return_deadline", "force", "stable", "failed_units", "pending_shutdown")
         usual = type(self)()
         return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(usual, name)}
 
@@ -294,6 +334,8 @@ KINDS: dict[str, Kind] = {
     "file": Kind(File, Safety.REPEATED),
     "wait": Kind(Wait, Safety.REPEATED, "seconds", looks=True),
     "health": Kind(Health, Safety.REPEATED, "command", looks=True),
+    "request": Kind(Request, Safety.REPEATED, "url"),
+    "transaction": Kind(Transaction, Safety.REPEATED, "run"),
     "reboot": Kind(Reboot, Safety.PROVEN, barrier=True),
     "agent": Kind(Agent, Safety.PROVEN, "version", barrier=True),
 }

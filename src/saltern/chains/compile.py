@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, json, to_builtins
 
 from saltern.chains.actions import Kind
 from saltern.chains.document import Action, Chain
@@ -31,6 +31,7 @@ class LegPlan(Struct, frozen=True, kw_only=True):
     system: str
     segments: tuple[Segment, ...]
     last: Segment | None = None  # what is done in the end, whatever came before
+    handlers: dict[str, Segment] = {}  # what is done if an action has failed, by its id
 
     @property
     def steps(self) -> tuple[Action, ...]:
@@ -42,9 +43,14 @@ class LegPlan(Struct, frozen=True, kw_only=True):
         return self.last.actions if self.last else ()
 
     @property
+    def handling(self) -> tuple[Action, ...]:
+        """What is done only after failures."""
+        return tuple(action for segment in self.handlers.values() for action in segment.actions)
+
+    @property
     def every(self) -> tuple[Action, ...]:
-        """Those of the end, too."""
-        return (*self.steps, *self.finalizers)
+        """Handlers of failures and those of the end, too."""
+        return (*self.steps, *self.handling, *self.finalizers)
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -52,16 +58,15 @@ class LegPlan(Struct, frozen=True, kw_only=True):
         return {action.id: action.row for action in self.every}
 
     def segment_of(self, action: str) -> Segment:
-        every = (*self.segments, self.last) if self.last else self.segments
+        every: tuple[Segment, ...] = (*self.segments, *self.handlers.values())
+        every = (*every, self.last) if self.last else every
         return next(chunk for chunk in every if action in {one.id for one in chunk.steps})
 
     def sha256(self) -> str:
         """Of what is to be done here, however the file is laid out."""
         from hashlib import sha256
 
-        from msgspec import json, to_builtins
-
-        steps = [[one.id, one.kind, one.body, one.policy] for one in (*self.steps, *self.finalizers)]
+        steps = [[one.id, one.kind, one.body, one.policy] for one in self.every]
         whole = {"chain": self.chain.id, "system": self.system, "deadline": self.chain.deadline}
         return sha256(json.encode(to_builtins({**whole, "steps": steps}), order="sorted")).hexdigest()
 
@@ -93,7 +98,16 @@ def plan_for(chain: Chain, system: str, *, wary: bool = False) -> LegPlan:
     own = tuple(action for action in chain.finalizers if action.meant_for(system))
     name = chunk_name(chain.id, system, len(segments) + 1)
     last = Segment(number=len(segments) + 1, name=name, actions=own) if own and segments else None
-    return LegPlan(chain=chain, system=system, segments=segments, last=last)
+    plan = LegPlan(chain=chain, system=system, segments=segments, last=last)
+    first = len(segments) + (last is not None) + 1
+    failing = [action for action in plan.steps if action.handlers]
+    handlers = {
+        action.id: Segment(
+            number=number, name=chunk_name(chain.id, system, number), actions=tuple(action.handlers)
+        )
+        for number, action in enumerate(failing, first)
+    }
+    return LegPlan(chain=chain, system=system, segments=segments, last=last, handlers=handlers)
 
 
 def not_meant(plan: LegPlan) -> OperationError:

@@ -26,6 +26,7 @@ SAME: dict[str, tuple[str, ...]] = {
     "state.apply": STATES,
     "state.highstate": STATES,
     "system.reboot": ("system.reboot",),
+    "system.transaction": ("system.transaction", *COMMANDS),
     "test.sleep": ("test.sleep",),
 }
 RUN_BESIDE = ("unless", "onlyif", "verify", "checks")  # commands that an action runs besides its state

@@ -9,18 +9,21 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct, ValidationError, convert, field
+from msgspec.structs import replace
 
 from saltern.chains import inputs as chain_inputs
 from saltern.chains.actions import KINDS, Body, Kind, Names, Safety, Seconds, Text
 from saltern.chains.inputs import Input
 from saltern.language.diagnostics import ChainError, CompileError, Diagnostics, did_you_mean
+from saltern.language.patterns import is_pattern
 from saltern.language.source import Mark, Path
 from saltern.render.yaml_limits import YamlProblem
 
 S = TypeVar("S", bound=Struct)
 
 Label = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
-Failure = Literal["stop", "continue", "pause"]
+Failure = Literal["stop", "continue", "pause", "handler"]
+Given = dict[str, object]
 Resume = Literal["rerun", "skip", "fail", "ask"]
 
 
@@ -36,18 +39,22 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What any action may say beside its kind.
 
     Its ``id`` is its place in the list, if none is given. ``targets`` are names of systems, or patterns.
-    ``on_failure``: whether the chain ends with it, continues, or waits for an operator. ``resume``: what
+    ``on_failure``: whether the chain ends with it, continues, or waits for an operator; ``handler`` are one
+    or more actions that are run first, after which the chain ends if nothing else is said. ``resume``: what
     becomes of it if the machine crashed while it ran. ``always`` is for one of ``finally``: run it even if
-    it is unknown how an action before it ended.
+    it is unknown how an action before it ended. ``expected``: seconds that it takes, for windows and
+    estimates; without it, what it took before.
     """
 
     id: Label | int | None = None
     title: Text = ""
     targets: Names | None = None
     on_failure: Failure = "stop"
+    handler: Given | Annotated[list[Given], Meta(min_length=1)] | None = None
     retry: Again | None = None
     resume: Resume | None = None
     always: bool = False
+    expected: Seconds | None = None
 
 
 class Head(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -76,6 +83,7 @@ class Action(Struct, frozen=True, kw_only=True):
     policy: Policy
     targets: tuple[str, ...] = ()  # empty: every system of the chain
     among: tuple[str, ...] = ()  # the systems of the chain; empty: all
+    handlers: tuple[Action, ...] = ()  # what is run if it has failed
 
     @property
     def row(self) -> Kind:
@@ -116,10 +124,6 @@ class Chain(Struct, frozen=True, kw_only=True):
 def matches(system: str, patterns: Sequence[str]) -> bool:
     """Whether one of the patterns means the system; none at all mean every system."""
     return not patterns or any(fnmatchcase(system, pattern) for pattern in patterns)
-
-
-def is_pattern(target: str) -> bool:
-    return bool(set(target) & set("*?["))
 
 
 def read_chain(text: str, file: str, inputs: Mapping[str, object] | None = None) -> Chain:
@@ -229,7 +233,7 @@ class _Reader:
         return [self.action((key, place), one, head, prefix) for place, one in enumerate(given)]
 
     def action(
-        self, path: tuple[str, int], given: Mapping[str, object], head: Head, prefix: str
+        self, path: tuple[str | int, ...], given: Mapping[str, object], head: Head, prefix: str
     ) -> Action | None:
         kinds = [key for key in given if key in KINDS]
         if len(kinds) != 1:
@@ -243,9 +247,38 @@ class _Reader:
             return None
         if mistake := body.mistake():
             self.wrong(f"'{kind}': {mistake}", (*path, kind))
-        name = str(policy.id if policy.id is not None else f"{prefix}{path[1] + 1}")
+        name = str(policy.id if policy.id is not None else f"{prefix}{int(path[-1]) + 1}")
         targets, among = tuple(policy.targets or ()), tuple(head.systems or ())
-        return Action(id=name, kind=kind, body=body, policy=policy, targets=targets, among=among)
+        handlers = self.handlers(path, policy, head, name)
+        failure: Failure = "handler" if handlers and policy.on_failure == "stop" else policy.on_failure
+        return Action(
+            id=name,
+            kind=kind,
+            body=body,
+            policy=replace(policy, handler=None, on_failure=failure),
+            targets=targets,
+            among=among,
+            handlers=handlers,
+        )
+
+    def handlers(
+        self, path: tuple[str | int, ...], policy: Policy, head: Head, name: str
+    ) -> tuple[Action, ...]:
+        """What is run if the action has failed, for the systems of the action."""
+        if policy.on_failure == "handler" and policy.handler is None:
+            self.wrong("'on_failure: handler' has no handler", path, "give actions under 'handler'")
+        given = [policy.handler] if isinstance(policy.handler, dict) else policy.handler or []
+        found: list[Action] = []
+        for place, one in enumerate(given):
+            below = (*path, "handler", place) if isinstance(policy.handler, list) else (*path, "handler")
+            for key in ("targets", "handler"):
+                if key in one:
+                    self.wrong(f"a handler has no {key!r} of its own", (*below, key))
+            action = self.action((*below[:-1], place), one, head, f"{name}-handler-")
+            if action is not None and action.row.barrier:
+                self.wrong(f"a handler cannot be a {action.kind}", below, "make it one of the actions")
+            found += [replace(action, targets=tuple(policy.targets or ()))] if action is not None else []
+        return tuple(found)
 
     def body(self, given: object, kind: Kind, path: Path) -> Body | None:
         """A place may take texts only, or ask for more than a sample is: the first that fits is taken."""
@@ -268,11 +301,10 @@ class _Reader:
         seen: set[str] = set()
         for key, actions in lists.items():
             for place, action in enumerate(actions):
-                if action is None:
-                    continue
-                if action.id in seen:
-                    self.wrong(f"two actions have the id {action.id!r}", (key, place, "id"))
-                seen.add(action.id)
+                for one in (action, *action.handlers) if action is not None else ():
+                    if one.id in seen:
+                        self.wrong(f"two actions have the id {one.id!r}", (key, place, "id"))
+                    seen.add(one.id)
 
     def check_last(self, actions: list[Action | None]) -> None:
         """What ends a chain cannot end the process that does it."""
@@ -286,32 +318,33 @@ class _Reader:
         try:
             return convert(value, shape)
         except ValidationError as problem:
-            self.explain(str(problem), shape, path)
+            self.wrong(*_explained(str(problem), shape, path))
             return None
 
-    def explain(self, message: str, shape: type[Struct], path: Path) -> None:
-        """msgspec's message has the way to the value; ours has its line."""
-        what, _, way = message.partition(" - at `")
-        steps = [*path, *_steps(way.rstrip("`"))]
-        fix = ""
-        if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", what):
-            fix = did_you_mean(unknown[1], shape.__struct_encode_fields__)
-            fix = fix or f"there are {', '.join(shape.__struct_encode_fields__)}"
-            what, steps = f"no key is called {unknown[1]!r} here", [*steps, unknown[1]]
-        elif missing := re.fullmatch(r"Object missing required field `(.*)`", what):
-            what = f"{missing[1]!r} is missing"
-        elif other := re.fullmatch(r"Invalid enum value (.*)", what):
-            words = _words(shape, str(steps[-1]))
-            fix = did_you_mean(other[1].strip("'"), words) or (f"give {' or '.join(words)}" if words else "")
-            what = f"{steps[-1]}: {other[1]} is not possible"
-        elif re.match(r"Expected `object`, got", what):
-            what = f"{steps[-1]!r} needs a mapping here" if steps else "a mapping is needed here"
-            fix = f"its keys are {', '.join(shape.__struct_encode_fields__)}"
-        else:
-            shown = ".".join(str(step) for step in steps[-1:])
-            fix = "put it in quotes" if re.search(r"`str.*`, got `(int|float|bool)`", what) else ""
-            what = f"{shown}: {what[:1].lower()}{what[1:]}" if shown else what[:1].lower() + what[1:]
-        self.wrong(what, tuple(steps), fix)
+
+def _explained(message: str, shape: type[Struct], path: Path) -> tuple[str, Path, str]:
+    """What is wrong, where, and what to do. msgspec's message has the way to the value; ours has its line."""
+    what, _, way = message.partition(" - at `")
+    steps = [*path, *_steps(way.rstrip("`"))]
+    fix = ""
+    if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", what):
+        fix = did_you_mean(unknown[1], shape.__struct_encode_fields__)
+        fix = fix or f"there are {', '.join(shape.__struct_encode_fields__)}"
+        what, steps = f"no key is called {unknown[1]!r} here", [*steps, unknown[1]]
+    elif missing := re.fullmatch(r"Object missing required field `(.*)`", what):
+        what = f"{missing[1]!r} is missing"
+    elif other := re.fullmatch(r"Invalid enum value (.*)", what):
+        words = _words(shape, str(steps[-1]))
+        fix = did_you_mean(other[1].strip("'"), words) or (f"give {' or '.join(words)}" if words else "")
+        what = f"{steps[-1]}: {other[1]} is not possible"
+    elif re.match(r"Expected `object`, got", what):
+        what = f"{steps[-1]!r} needs a mapping here" if steps else "a mapping is needed here"
+        fix = f"its keys are {', '.join(shape.__struct_encode_fields__)}"
+    else:
+        shown = ".".join(str(step) for step in steps[-1:])
+        fix = "put it in quotes" if re.search(r"`str.*`, got `(int|float|bool)`", what) else ""
+        what = f"{shown}: {what[:1].lower()}{what[1:]}" if shown else what[:1].lower() + what[1:]
+    return what, tuple(steps), fix
 
 
 def _words(shape: type[Struct], key: str) -> list[str]:

@@ -10,8 +10,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from saltern.chains import leg as steps
-from saltern.chains.leg import LegState, decide
+from saltern.chains import decide as steps
+from saltern.chains.decide import decide
+from saltern.chains.leg import LegState
 from saltern.chains.leg_work import LegWork
 from saltern.chains.legs import KnownLeg, Legs
 from saltern.chains.order_files import CURRENT

@@ -21,7 +21,7 @@ Key = Literal["actions", "finally"]
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """Where an action is: its list, and its index there."""
+    """The position of an action: its list, and its index in the list."""
 
     list: Key = "actions"
     index: int = 0
@@ -65,7 +65,7 @@ def _comments_above(lines: list[str], row: int) -> int:
 
 
 def add_action(text: str, at: Place, action: Mapping[str, Any]) -> str:
-    """Put an action at a place; those from there on come behind it."""
+    """Insert an action at a position; the actions from there on follow it."""
     items = items_of(text)[at.list]
     index = max(0, min(at.index, len(items)))
     spans = spans_of(text, at.list) if items else None
@@ -89,7 +89,7 @@ def set_action(text: str, at: Place, action: Mapping[str, Any]) -> str:
 
 
 def remove_action(text: str, at: Place) -> str:
-    """Without an action and the comments above it."""
+    """The text without an action and the comments above it."""
     items = items_of(text)[at.list]
     _check(at, items)
     spans = spans_of(text, at.list)
@@ -100,7 +100,7 @@ def remove_action(text: str, at: Place) -> str:
 
 
 def move_action(text: str, at: Place, to: Place) -> str:
-    """An action with its comments at another place, also of the other list. ``to`` counts without it."""
+    """Move an action with its comments, also to the other list. ``to`` counts without the action."""
     items = items_of(text)
     _check(at, items[at.list])
     mine, spans = items[at.list][at.index], spans_of(text, at.list)
@@ -117,7 +117,7 @@ def move_action(text: str, at: Place, to: Place) -> str:
 
 
 def copy_action(text: str, at: Place) -> str:
-    """An action once more behind itself, with an id of its own."""
+    """Insert a copy of an action after it, with an id of its own."""
     items = items_of(text)
     _check(at, items[at.list])
     mine = items[at.list][at.index]
@@ -127,14 +127,14 @@ def copy_action(text: str, at: Place) -> str:
 
 
 def set_head(text: str, values: Mapping[str, Any]) -> str:
-    """Keys of the chain itself, such as its name and description; None takes one away."""
+    """Set keys of the chain itself, such as its name and description; None removes a key."""
     for key, value in values.items():
         text = _with_key(text, key, value)
     return text
 
 
 def _with_key(text: str, key: str, value: Any) -> str:
-    """One key. On a line of its own it is changed there; else the file is written anew."""
+    """Set one key: on its line if the key has one of its own; otherwise the file is written anew."""
     lines = _lines(text)
     own = [row for row, line in enumerate(lines) if re.match(rf"{re.escape(key)}\s*:", line)]
     written = [] if value is None else [_dump({key: value})]
@@ -155,7 +155,7 @@ def _is_one_line(lines: list[str], row: int) -> bool:
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """The name, or with the first number behind it that is free."""
+    """The name, with the first free number appended if the name is taken."""
     if name not in taken:
         return name
     stem = name.rpartition("-")[0] if name.rpartition("-")[2].isdigit() and "-" in name else name

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from saltern.chains.compile import LegPlan, state_id
+from saltern.chains.main_line import note_of
 from saltern.chains.results import results
-from saltern.chains.show import note_of
 from saltern.language.events import ChunkFinished, ChunkStarted, Event, Report
 from saltern.report.junit import HEAD, attributes, escape
 from saltern.report.salt import dumps

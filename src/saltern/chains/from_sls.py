@@ -17,7 +17,7 @@ from saltern.language.late import BadReference, Reference, filled
 
 Args = dict[str, Any]
 PREFIX = "action_"
-OURS = frozenset({"require", "order", "retry", "resume"})
+OURS = frozenset({"require", "onfail", "order", "retry", "resume"})
 
 
 class Parsed(Struct, frozen=True, kw_only=True):
@@ -27,6 +27,7 @@ class Parsed(Struct, frozen=True, kw_only=True):
     function: str
     args: Args
     needs: str = ""
+    handles: str = ""  # the state after whose failure it is run
     last: bool = False
     retry: Mapping[str, Any] | None = None
     resume: object = None
@@ -36,9 +37,11 @@ def chain_text(text: str, file: str, name: str) -> str:
     """The text of the chain that this SLS is. Raises ``OperationError`` if it is none."""
     from saltern.report.yaml import dump
 
-    states = list(_states(text, file))
+    every = list(_states(text, file))
+    states = [one for one in every if not one.handles]
     _check_order(states, file)
-    actions = [_action(one, states, file) for one in states if not one.last]
+    _check_handlers(every, file)
+    actions = [_action(one, states, file) | _handled(one, every, file) for one in states if not one.last]
     final = [_action(one, states, file) for one in states if one.last]
     whole = {"chain": name, "actions": actions, **({"finally": final} if final else {})}
     return dump(whole)
@@ -77,6 +80,7 @@ def _state(id_: str, body: object, file: str) -> Parsed:
         function=function,
         args=_plain(args, id_, file),
         needs=_needed(given.get("require"), id_, file),
+        handles=_needed(given.get("onfail"), id_, file),
         last=given.get("order") == "last",
         retry=given.get("retry"),
         resume=given.get("resume"),
@@ -118,6 +122,23 @@ def _check_order(states: Sequence[Parsed], file: str) -> None:
             raise _refused(what, "a chain is a line: let each state require the one before it")
         if place + 1 < len(line) and line[place + 1].needs == one.id:
             before = one.id
+
+
+def _check_handlers(states: Sequence[Parsed], file: str) -> None:
+    """What is run after a failure is a line of its own, behind one of the actions."""
+    known = {one.id for one in states if not one.handles and not one.last}
+    before: dict[str, str] = {}
+    for one in (one for one in states if one.handles):
+        if one.handles not in known or one.needs != before.get(one.handles, ""):
+            what = f"{file}: {one.id} is no handler of one state of the line"
+            raise _refused(what, "let it have `onfail` of that state, and require only the handler before it")
+        before[one.handles] = one.id
+
+
+def _handled(one: Parsed, every: Sequence[Parsed], file: str) -> dict[str, object]:
+    """What is run if the action has failed."""
+    own = [state for state in every if state.handles == one.id]
+    return {"handler": [_action(state, own, file) for state in own]} if own else {}
 
 
 # -- actions ---------------------------------------------------------------------------------------------
@@ -211,6 +232,14 @@ def _health(args: Args, _one: Parsed) -> Args | None:
     return _given({what: args.get("name"), "status": args.get("status"), **more})
 
 
+def _request(args: Args, _one: Parsed) -> Args | None:
+    body = {REQUEST.get(name, name): value for name, value in args.items() if name != "status_type"}
+    return _given({**body, "status": None if "status_type" in args else args.get("status")})
+
+
+REQUEST = {"name": "url", "header_dict": "headers"}
+
+
 def _module(function: str, keys: Mapping[str, str]) -> Read:
     def read(args: Args, _one: Parsed) -> Args | None:
         if list(args) != [function]:
@@ -264,7 +293,7 @@ READERS: dict[str, tuple[tuple[str, Read], ...]] = {
     "cmd.run": (("command", _process("run")), ("health", _health)),
     "cmd.script": (("script", _process("source")),),
     "file.managed": (("file", _file),),
-    "http.query": (("health", _health),),
+    "http.query": (("health", _health), ("request", _request)),
     "module.run": (
         ("state", _state_files),
         ("highstate", _module("state.highstate", {})),
@@ -272,6 +301,7 @@ READERS: dict[str, tuple[tuple[str, Read], ...]] = {
         ("health", _health),
     ),
     "system.reboot": (("reboot", _reboot),),
+    "system.transaction": (("transaction", _process("run")),),
     "saltern.updated": (("agent", _same),),
 }
 

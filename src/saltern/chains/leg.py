@@ -1,4 +1,4 @@
-"""What is known of a leg, folded from its records; and, as a pure function, what is to be done next."""
+"""What is known of a leg, folded from its records."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from saltern.chains.compile import LegPlan
-from saltern.chains.denied import denied_by
-from saltern.chains.document import Action
 from saltern.chains.statuses import BAD, GOOD, OVER, Leg, Step, WrongMove, check_move
 from saltern.journal.form import Record
-from saltern.runtime.recovery import MOST_RECOVERIES
 
 Body = Mapping[str, Any]
 
@@ -35,6 +32,13 @@ class StepState(Struct):
     def move(self, status: Step) -> None:
         check_move(self.status, status)
         self.status = status
+
+
+class Boot(Struct, frozen=True):
+    """The machine booted while the leg was open; ``at``: when that was seen, by its clock; 0: not known."""
+
+    planned: bool
+    at: float = 0.0
 
 
 class OpenSegment(Struct, frozen=True):
@@ -60,10 +64,15 @@ class LegState(Struct):
     quarantined: bool = False
     elapsed: float = 0.0  # seconds of a running machine since it was accepted
     boot: str = ""
+    boots: list[Boot] = field(default_factory=list)
     tick: float = 0.0
+    wall: float = 0.0  # the time of day of the newest record
     records: int = 0
     order: int = 0  # the newest order of a controller
     until: str = ""  # the last action that it may do now; empty: all of them
+    lease: float = 0.0  # seconds in which actions may begin; 0: it has no end
+    leased_at: float = 0.0  # what was ``elapsed`` then, and the time of day
+    leased_on: float = 0.0
     denied: tuple[str, ...] = ()  # functions that the machine does not let a controller call
 
     def move(self, status: Leg) -> None:
@@ -73,17 +82,25 @@ class LegState(Struct):
 
 def fold(plan: LegPlan, records: Iterable[Record]) -> LegState:
     """A pure function, so that any prefix of a journal has one meaning."""
-    every = (*plan.steps, *plan.finalizers)
-    state = LegState(plan, steps={action.id: StepState() for action in every})
+    state = LegState(plan, steps={action.id: StepState() for action in plan.every})
     for record in records:
         state.records = record.seq + 1
         body: Any = record.body
+        _note_boot(state, record.kind, body)
         _pass_time(state, body)
         reader = READERS.get(record.kind)
         if reader is not None:
             reader(state, body)
     _block(state)
     return state
+
+
+def _note_boot(state: LegState, kind: str, body: Body) -> None:
+    """A boot that the leg asked for is crossed without a word; its process was not gone."""
+    if not state.boot or body.get("boot", state.boot) == state.boot:
+        return
+    planned = kind != "recovered" and state.status in (Leg.REBOOTING, Leg.RUNNING)
+    state.boots.append(Boot(planned, float(body.get("at") or 0.0)))
 
 
 def _pass_time(state: LegState, body: Body) -> None:
@@ -94,12 +111,15 @@ def _pass_time(state: LegState, body: Body) -> None:
     if state.boot:
         state.elapsed += max(0.0, body["tick"] - begun)
     state.boot, state.tick = body["boot"], body["tick"]
+    state.wall = float(body.get("wall") or state.wall)
 
 
 def _ordered(state: LegState, body: Body) -> None:
     """What a controller has ordered last."""
     state.order = max(state.order, int(body.get("order") or 0))
     state.until = str(body.get("until") or "")
+    state.lease, state.leased_at = float(body.get("lease") or 0), state.elapsed
+    state.leased_on = float(body.get("at") or body.get("started") or 0)
     state.denied = tuple(body.get("denied") or ())
 
 
@@ -219,7 +239,7 @@ def _reopen(state: LegState, which: set[Step]) -> None:
             step.move(Step.NOT_RUN)
         if step.status is Step.NOT_RUN:
             step.comment = ""
-    for action in state.plan.finalizers:  # the end is to come once more
+    for action in (*state.plan.handling, *state.plan.finalizers):  # these are to come once more
         if state.steps[action.id].status is not Step.SKIPPED:
             state.steps[action.id] = StepState(attempts=state.steps[action.id].attempts)
 
@@ -262,123 +282,3 @@ READERS: dict[str, Callable[[LegState, Body], None]] = {
     "release": _release,
     "finished": _finished,
 }
-
-
-# -- what is next ------------------------------------------------------------------------------------
-
-
-class Begin(Struct, frozen=True):
-    """Run these actions as one run; the ``last`` ones whatever becomes of each other."""
-
-    actions: tuple[Action, ...]
-    last: bool = False
-
-
-class Continue(Struct, frozen=True):
-    """A run was begun; find out how it stands, and end it."""
-
-    segment: OpenSegment
-
-
-class Pause(Struct, frozen=True):
-    """It waits for an operator."""
-
-    reason: str
-
-
-class Wait(Struct, frozen=True):
-    """The next action waits for an order of the controller."""
-
-
-class Deny(Struct, frozen=True):
-    """The deny list of the machine does not allow the action."""
-
-    action: str
-    why: str
-
-
-class Quarantine(Struct, frozen=True):
-    """It breaks again and again: nothing more is run."""
-
-
-class Finish(Struct, frozen=True):
-    status: Leg
-
-
-Command = Begin | Continue | Pause | Wait | Deny | Quarantine | Finish
-
-
-def decide(state: LegState) -> Command | None:
-    """None: the leg is over, or waits."""
-    if state.status in OVER or state.status in (Leg.PAUSED, Leg.WAITING):
-        return None
-    if state.quarantined:
-        return Finish(Leg.INDETERMINATE)
-    if state.recoveries > MOST_RECOVERIES:
-        return Quarantine()
-    if state.segment is not None:
-        return Continue(state.segment)
-    if state.status is Leg.QUEUED and state.cancelled:
-        return Finish(Leg.CANCELLED)
-    if state.status is Leg.QUEUED and _is_late(state):
-        return Finish(Leg.EXPIRED)
-    if state.cancelled:
-        return _last(state, Leg.CANCELLED)
-    for action in state.plan.steps:
-        step = state.steps[action.id]
-        if step.status in GOOD or (step.status in BAD and not action.stops):
-            continue
-        if step.status in BAD and action.policy.on_failure == "pause":
-            return Pause(f"{action.id} has {step.status.value}: retry it, skip it or say that it is done")
-        if step.status in BAD:
-            break
-        if _is_late(state):
-            return _last(state, Leg.EXPIRED)
-        return _begin(state, action)
-    return _last(state, _end(state))
-
-
-def _begin(state: LegState, action: Action) -> Command:
-    """Its segment from this action on, as far as it may be done now."""
-    segment = state.plan.segment_of(action.id)
-    left = [one for one in segment.steps if state.steps[one.id].status is Step.NOT_RUN]
-    names = [one.id for one in state.plan.steps]
-    if state.until in names:
-        left = [one for one in left if names.index(one.id) <= names.index(state.until)]
-    if not left:
-        return Wait()
-    if why := _denial(state, left[0]):
-        return Deny(left[0].id, why)
-    stop = next((at for at, one in enumerate(left) if _denial(state, one)), len(left))
-    return Begin(tuple(left[:stop]))
-
-
-def _denial(state: LegState, action: Action) -> str:
-    function, rule = denied_by(action, state.denied)
-    return f"the deny list of this machine does not allow {function} ({rule})" if function else ""
-
-
-def _is_late(state: LegState) -> bool:
-    return state.plan.chain.deadline is not None and state.elapsed >= state.plan.chain.deadline
-
-
-def _last(state: LegState, status: Leg) -> Command:
-    """What is to be done in any case, before it ends so; after a step in doubt, only what says ``always``."""
-    unknown = any(state.steps[one.id].status is Step.INDETERMINATE for one in state.plan.steps)
-    left = tuple(
-        action
-        for action in state.plan.finalizers
-        if state.steps[action.id].status is Step.NOT_RUN and (action.policy.always or not unknown)
-    )
-    if denied := next(((one.id, why) for one in left if (why := _denial(state, one))), None):
-        return Deny(*denied)
-    return Begin(left, last=True) if left else Finish(status)
-
-
-def _end(state: LegState) -> Leg:
-    found = {step.status for step in state.steps.values()}
-    if Step.INDETERMINATE in found:
-        return Leg.INDETERMINATE
-    if found & BAD:
-        return Leg.FAILED
-    return Leg.SUCCEEDED_WITH_SKIPS if Step.SKIPPED in found else Leg.SUCCEEDED

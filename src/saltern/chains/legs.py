@@ -17,14 +17,13 @@ from saltern.chains.order_files import OrderFiles
 from saltern.chains.reserve import Reserve
 from saltern.chains.statuses import OVER
 from saltern.config.settings import Settings, state_directory
-from saltern.journal.folder import check_owner
+from saltern.journal.folder import check_owner, remove
 from saltern.journal.form import KEY, SEALED, Record, Unreadable, age
 from saltern.journal.journals import Journals, Wording
-from saltern.journal.reader import remove
 from saltern.journal.store import Writer
 from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.system import reboot
+from saltern.system import clock, reboot
 from saltern.system.faults import point
 
 REVISED = "revised"  # a record: other inputs for what has not been done yet
@@ -163,7 +162,8 @@ class Journal:
         """A full disk gets the reserve back, and the record is written to that."""
         point(f"chain.{kind}")
         machine = reboot.current()
-        whole = {**body, "tick": machine.tick(), "boot": "|".join(machine.identity().values())}
+        now = {"tick": machine.tick(), "wall": clock.now(), "boot": "|".join(machine.identity().values())}
+        whole = {**body, **now}
         try:
             self._write(kind, whole)
         except OperationError:

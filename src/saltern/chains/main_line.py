@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+
+from saltern.chains.statuses import BAD, Step
+
+_BAD_WORDS = frozenset(one.value for one in BAD)
 
 _REASON = re.compile(
     r"\b(error|fail(ed|ure)?|cannot|could not|can't|unable|denied|refused|missing|exit code|timed out"
@@ -22,3 +27,12 @@ def main_line(comment: str, *, failed: bool) -> str:
     chosen = named[0] if named else lines[-1] if failed and lines[0].count('"') % 2 else lines[0]
     after = lines[lines.index(chosen) + 1 :]
     return f"{chosen} {after[0]}" if chosen.endswith(":") and after else chosen
+
+
+def note_of(row: Mapping[str, object]) -> str:
+    """What a table says beside an action: of a program that failed, its exit code and its last words."""
+    output, code = row.get("output"), row.get("exit_code")
+    if row["status"] == Step.FAILED.value and code and isinstance(output, Mapping):
+        said = str(output.get("stderr") or output.get("stdout") or "").strip()
+        return f"exit code {code}" + (f": {said.splitlines()[-1].strip()[:200]}" if said else "")
+    return main_line(str(row["comment"]), failed=row["status"] in _BAD_WORDS)

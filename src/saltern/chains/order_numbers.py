@@ -1,7 +1,8 @@
 """The numbers of a controller's orders about a leg: the highest counts, whatever comes later.
 
 One file for each leg, by its token, so that an order is known also if the leg never began: a leg that was
-cancelled before its plan arrived is not run when the plan does.
+cancelled before its plan arrived is not run when the plan does. Another one has how the leg ended, for longer
+than its journal is kept: an order that is repeated then is answered, and nothing is run again.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fcntl import LOCK_EX, flock
 from hashlib import sha256
+from typing import Any
 
 from msgspec import DecodeError, Struct, json
 
 from saltern.system import atomic
 from saltern.system.private import make_private
 
-KEPT = 1000  # legs of which the numbers are kept
+KEPT = 1000  # legs of which the numbers and the ends are kept
+LOCK, END = ".lock", ".end"
 
 
 class Known(Struct, frozen=True):
@@ -38,7 +41,7 @@ class OrderNumbers:
     def taken(self, number: int, verb: str) -> Iterator[bool]:
         """Take an order; False if a higher one is known. Until the block ends, no other order is taken."""
         make_private(self._folder)
-        lock = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = os.open(f"{self._path}{LOCK}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             flock(lock, LOCK_EX)
             counts = number >= self.known().number
@@ -55,11 +58,23 @@ class OrderNumbers:
         except (FileNotFoundError, DecodeError):
             return Known()
 
+    def note_end(self, report: dict[str, Any]) -> None:
+        """Write down how the leg ended."""
+        atomic.write(f"{self._path}{END}", json.encode(report))
+
+    def end(self) -> dict[str, Any] | None:
+        """How the leg ended; None: it has not, as far as that is known."""
+        try:
+            with open(f"{self._path}{END}", "rb") as file:
+                return json.decode(file.read(), type=dict[str, Any])
+        except (FileNotFoundError, DecodeError):
+            return None
+
     def prune(self) -> None:
         """Remove the oldest, but for as many as are kept."""
-        names = [name for name in os.listdir(self._folder) if not name.endswith(".lock")]
+        names = [name for name in os.listdir(self._folder) if not name.endswith((LOCK, END))]
         paths = sorted((os.path.join(self._folder, name) for name in names), key=os.path.getmtime)
         for path in paths[:-KEPT]:
-            for one in (path, f"{path}.lock"):
+            for one in (path, f"{path}{LOCK}", f"{path}{END}"):
                 if os.path.exists(one):
                     os.remove(one)

@@ -17,7 +17,7 @@ from saltern.chains.statuses import ENDED_WELL, OVER, Leg, WrongMove
 from saltern.chains.turns import has_waiter
 from saltern.config.settings import Settings
 from saltern.journal.runs import Runs
-from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.system import keeper, ledger
 
 NOTHING_LEFT = {
@@ -124,8 +124,6 @@ def _allowed(known: KnownLeg, kind: str, body: dict[str, object]) -> None:
 
     action = body.get("action")
     if action is not None and action not in known.state.steps:
-        from saltern.language.diagnostics import did_you_mean
-
         fix = did_you_mean(str(action), known.state.steps) or f"there are {', '.join(known.state.steps)}"
         raise OperationError(
             Diagnostic(code="chain-order", what=f"{known.id} has no action {action!r}", fix=fix)

@@ -13,6 +13,7 @@ from saltern.chains.document import Policy, read_chain
 from saltern.chains.edit import Span, items_of, spans_of
 from saltern.chains.schema import SAFETY
 from saltern.language.diagnostics import ChainError, Diagnostic
+from saltern.render.yaml_limits import YamlProblem
 
 
 class Flaw(Struct, frozen=True, kw_only=True):
@@ -74,7 +75,6 @@ def outline(text: str, file: str = "chain.yaml") -> Outline:
 
 def _head(text: str) -> dict[str, str]:
     from saltern.render.yaml import read
-    from saltern.render.yaml_limits import YamlProblem
 
     try:
         data = read(text)

@@ -31,7 +31,7 @@ class SaltRun:
         """Add one row of the runner."""
         kind, system = row["event"], str(row.get("system", ""))
         if kind == "away":
-            self.away = set(row["systems"])
+            self.away = (self.away - set(row["asked"])) | set(row["systems"])
         elif kind == "started":
             self.away = set(self._legs) - set(row["there"])
         elif system in self._legs:
@@ -112,7 +112,7 @@ def _refuse(leg: dict[str, Any], row: Row) -> None:
 
 
 def _note_start(leg: dict[str, Any], _row: Row) -> None:
-    """Its minion has started again: what it reports next says more."""
+    """It was asked again, as its minion has started or was idle: what it reports next says more."""
     leg.setdefault("starts", 0)
     leg["starts"] += 1
 
@@ -127,4 +127,5 @@ _NOTES = {
     "leg": _take_leg,
     "problem": _refuse,
     "minion-started": _note_start,
+    "asked-again": _note_start,
 }

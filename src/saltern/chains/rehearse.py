@@ -29,6 +29,7 @@ WOULD = {"wait": "wait", "health": "look", "reboot": "reboot", "agent": "update"
 
 
 REBOOTS = frozenset({"system.reboot", "saltern.reboot"})  # states that reboot the machine
+HANDLES = "it is done only after a failure"
 ALWAYS = "it is an action of the chain"
 
 
@@ -52,14 +53,14 @@ def rehearse(
 
 
 def lines(data: dict[str, object]) -> Iterator[str]:
-    """What is printed of it."""
+    """The lines that are printed for a leg in test mode."""
     yield f"test: chain {data['chain']} on {data['system']}: nothing was done"
     steps = data["steps"]
     assert isinstance(steps, list)
     for row in steps:
         note = main_line(str(row["comment"]), failed=row["would"] == "fail")
         would = f"would {row['would']}" if row["would"] else "as it should be"
-        yield f"  {row['action']:<12}{row['kind']:<11}{would:<24}{note}".rstrip()
+        yield f"  {row['action']:<11} {row['kind']:<10} {would:<24}{note}".rstrip()
 
 
 class _Rehearsal:
@@ -86,6 +87,8 @@ class _Rehearsal:
             "reboot": "",
             "states": [],
         }
+        if action in self.plan.handling:
+            return {**found, "would": "", "comment": HANDLES, "changes": {}}
         function, pattern = denied_by(action, self.denied)
         if function:
             why = f"the deny list of this machine forbids {function} ({pattern})"

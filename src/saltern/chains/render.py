@@ -7,25 +7,24 @@ Salt, too, with the module that ``salt_module`` gives.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from saltern.chains.actions import Call, Safety
 from saltern.chains.compile import LegPlan, Segment, state_id
 from saltern.chains.document import Action
 from saltern.language.late import escaped
+from saltern.modules.lib import chain_chunks
 from saltern.system.keeper_process import TOKEN
 
 PLAIN = "#!yaml\n"  # a command may have any braces in it
 SALT_NAMES = ("actionchains", "mgractionchain")  # the second is an alias
+IDEMPOTENCY = "Idempotency-Key"
 High = dict[str, dict[str, list[object]]]
 
 
 def salt_module(name: str = SALT_NAMES[0]) -> str:
     """The text of the module of this name for a real Salt."""
-    import os
-
-    from saltern.modules.lib import chain_chunks
-
     with open(os.path.abspath(chain_chunks.__file__), encoding="utf-8") as file:
         own = f'__virtualname__ = "{SALT_NAMES[0]}"'
         return file.read().replace(own, f'__virtualname__ = "{name}"')
@@ -41,7 +40,7 @@ def segment_text(plan: LegPlan, segment: Segment) -> str:
 
 def actions_text(actions: Sequence[Action], leg: str = "", *, last: bool = False) -> str:
     """Only the actions, for a run that is driven by the ``leg``. The ``last`` ones do not need each other."""
-    return PLAIN + _yaml(_chained(actions, salt=False, leg=leg, apart=last))
+    return PLAIN + _yaml(_chained(actions, salt=False, leg=leg, apart=last, handled=False))
 
 
 def state_text(plan: LegPlan) -> str:
@@ -117,8 +116,10 @@ def _chained(
     before: tuple[str, str] | None = None,
     leg: str = "",
     apart: bool = False,
+    handled: bool = True,
 ) -> High:
-    """Each requires the nearest before it whose failure ends the chain; none does if they stand ``apart``."""
+    """Each requires the nearest before it whose failure ends the chain; none does if they stand ``apart``.
+    ``handled``: with what is done after failures; in a leg that is a run of its own."""
     high: High = {}
     for action in actions:
         call = _named(action.body.call(salt), leg, action)
@@ -126,8 +127,21 @@ def _chained(
         items: list[object] = [{name: value} for name, value in args.items()]
         items += [{name: value} for name, value in _policy(action, call, salt).items()]
         high[state_id(action.id)] = {call.function: [*items, *_require(before)]}
+        high |= _handlers(action, salt=salt) if handled else {}
         if action.stops and not apart:
             before = (call.function.partition(".")[0], state_id(action.id))
+    return high
+
+
+def _handlers(action: Action, *, salt: bool) -> High:
+    """What is done after a failure of the action, one after the other."""
+    if not action.handlers:
+        return {}
+    high = _chained(action.handlers, salt=salt)
+    failed = {"onfail": [{action.body.call(salt).function.partition(".")[0]: state_id(action.id)}]}
+    for body in high.values():
+        for items in body.values():
+            items.append(failed)
     return high
 
 
@@ -140,7 +154,14 @@ def literal_args(args: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _named(call: Call, leg: str, action: Action) -> Call:
-    """A command finds a name of its action that no retry and no crash changes, to know what it did before."""
+    """A command finds a name of its action that no retry and no crash changes, to know what it did before; a
+    web server gets it with the call."""
+    if leg and action.kind == "request":
+        given = call.args.get("header_dict")
+        headers = {IDEMPOTENCY: f"{leg}.{action.id}", **(given if isinstance(given, dict) else {})}
+        return Call(call.function, {**call.args, "header_dict": headers})
+    if leg and action.kind == "transaction":
+        return Call(call.function, {**call.args, "token": f"{leg}.{action.id}"})
     if not leg or action.kind not in ("command", "script"):
         return call
     env = call.args.get("env")

@@ -10,7 +10,7 @@ from saltern.chains.compile import state_id
 from saltern.chains.statuses import Step
 from saltern.durable.barriers.cancel import CANCELLED
 from saltern.journal.chunk_codec import chunks_in
-from saltern.journal.fold import RunState
+from saltern.journal.run_state import RunState
 from saltern.language import secrets
 from saltern.language.events import Answer, Report
 from saltern.language.result import Outcome, Result
@@ -93,6 +93,25 @@ def called_off(state: RunState, actions: Iterable[str], said: str) -> Rows:
     names = {chunks[index].id for index in indexes}
     status = Step.CANCELLED if said == CANCELLED else Step.INDETERMINATE
     return {name: _row(status, said) for name in actions if state_id(name) in names}
+
+
+def with_crossings(state: RunState, rows: Rows) -> Rows:
+    """The rows, in which an action that crossed a barrier began when it asked for it: that the machine was
+    down is part of what it took."""
+    begun: dict[int, float] = {}
+    for body in state.barriers:
+        if not body["scope"]:
+            begun.setdefault(body["place"], float(body.get("started") or 0))
+    chunks = chunks_in(state.scope("").plan, state.sources) if begun else []
+    since = {chunks[place].id: at for place, at in begun.items() if at}
+    return {name: _since(row, since.get(state_id(name))) for name, row in rows.items()}
+
+
+def _since(row: dict[str, object], begun: float | None) -> dict[str, object]:
+    started = float(str(row["started"]))
+    if begun is None or not begun < started:
+        return row
+    return {**row, "started": begun, "took": started - begun + float(str(row["took"]))}
 
 
 def not_compiled(actions: Iterable[str], why: str) -> Rows:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from saltern.config.settings import Settings
-from saltern.journal.fold import RunState
 from saltern.journal.form import age
+from saltern.journal.run_state import RunState
 from saltern.journal.runs import Runs
 from saltern.system import clock, keeper, ledger
 from saltern.system.ledger import Kept

@@ -1,15 +1,16 @@
-"""The segments of a leg: each is one durable run; what came of it goes to the journal of the leg."""
+"""The segments of a leg: each is one durable run, whose result is written to the journal of the leg."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 
-from saltern.chains import leg as steps
+from saltern.chains import decide as steps
+from saltern.chains.leg import OpenSegment
 from saltern.chains.leg_work import LegWork
 from saltern.chains.owner import begin_anew, stamp
 from saltern.chains.render import actions_text
-from saltern.chains.results import called_off, in_doubt, not_compiled, results, unknown
+from saltern.chains.results import called_off, in_doubt, not_compiled, results, unknown, with_crossings
 from saltern.chains.statuses import Leg, Step
 from saltern.durable.abandon import abandon
 from saltern.durable.apply import JournalOptions, claim_run
@@ -27,7 +28,7 @@ LEAVING = {"rebooting": Leg.REBOOTING, "updating": Leg.UPDATING}  # a run's stat
 
 
 class Segments:
-    """Begins and continues the runs of a leg. Each method says whether there is more to do here and now."""
+    """Begins and continues the runs of a leg. Each method returns whether this process has more to do now."""
 
     def __init__(self, work: LegWork) -> None:
         self._work = work
@@ -44,7 +45,8 @@ class Segments:
         with os.fdopen(
             open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8"
         ) as file:
-            file.write(actions_text(command.actions, self._work.name, last=command.last))
+            key = self._work.head.get("token") or self._work.name  # of a fleet: no other system uses this id
+            file.write(actions_text(command.actions, key, last=command.last))
         session, request = self._work.session(self._work.settings), Request(template=path)
         options = JournalOptions(queue=self._work.settings.queue_runs, pillar=self._work.head["pillar"])
         jid = ""
@@ -62,7 +64,7 @@ class Segments:
         return self.record_run(report.jid, names, report)
 
     def continue_run(self, command: steps.Continue) -> bool:
-        """The run of a segment was begun. It may be done, broken, or never have come as far as a plan."""
+        """Continue a run that was begun: it may have ended, be broken, or have broken before its plan."""
         jid, names = command.segment.jid, list(command.segment.actions)
         if jid not in self._work.runs.jids():
             return self.record_missing_run(command.segment)
@@ -91,12 +93,12 @@ class Segments:
             except OperationError as problem:
                 if problem.diagnostics[0].code != "run-not-resumable":
                     raise
-                report = None  # another process has continued it while we waited
+                report = None  # another process continued the run while this one waited
             if report is not None:
                 return self.record_run(jid, names, report)
         return self.record_run(jid, names, report_of(self._work.runs.state(jid)))
 
-    def record_missing_run(self, segment: steps.OpenSegment) -> bool:
+    def record_missing_run(self, segment: OpenSegment) -> bool:
         """Record what the run of a segment has done that has no file. One that was announced has left a mark;
         without it, a run leaves no file before it acts. If one was removed since, what it did is unknown."""
         if not segment.announced and not self._work.segment_runs.may_be_removed(segment.jid):
@@ -106,7 +108,7 @@ class Segments:
 
     def record_unknown(self, names: Sequence[str]) -> bool:
         plan = self._work.plan
-        kinds = {action.id: action for action in (*plan.steps, *plan.finalizers)}
+        kinds = {action.id: action for action in plan.every}
         self._work.journal.add("results", steps=unknown({name: kinds[name].repeatable for name in names}))
         return True
 
@@ -120,7 +122,7 @@ class Segments:
             said = abandon(self._work.settings, jid, cancelled) if status in RESUMABLE else ""
             plan = self._work.plan
             safe = {one.id for one in plan.steps if one.repeatable}
-            rows = results(report, names, plan.kinds)
+            rows = with_crossings(state, results(report, names, plan.kinds))
             stopped = [name for name in names if rows[name]["status"] == Step.INDETERMINATE.value]
             rows |= in_doubt(state, names, safe, kept, stopped)
             rows |= called_off(state, names, said) if said else {}
@@ -132,7 +134,7 @@ class Segments:
         return status == "updating" or self._work.orders.is_paused()
 
     def quarantine(self, _command: steps.Quarantine) -> bool:
-        """Record what its run has done, as far as that is known, and end it for good."""
+        """Record what the run has done, as far as that is known, and end the run for good."""
         state = self._work.state
         rows: dict[str, object] = {}
         if state.segment is not None and state.segment.jid in self._work.runs.jids():

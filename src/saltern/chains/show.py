@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from msgspec import to_builtins
+
+from saltern import __version__
 from saltern.chains.compile import state_id
+from saltern.chains.decide import is_lease_over
 from saltern.chains.document import Action
+from saltern.chains.leg import LegState
 from saltern.chains.legs import KnownLeg, Legs
-from saltern.chains.main_line import main_line
+from saltern.chains.main_line import note_of
 from saltern.chains.results import begun_in, results
-from saltern.chains.statuses import BAD, OVER, Leg, Overlay, Step
+from saltern.chains.statuses import OVER, Leg, Overlay, Step
 from saltern.config.settings import Settings
+from saltern.journal.barriers import Body, longest, seconds, start_deadline
 from saltern.journal.chunk_codec import chunks_in
 from saltern.journal.report import report_of
 from saltern.journal.runs import Runs
@@ -18,12 +24,13 @@ from saltern.language.diagnostics import OperationError
 from saltern.system import ledger
 from saltern.system.clock import stamp
 
+AGENT_RETURNS = 600.0  # seconds at least for another build to take over, and for its agent to be back
+MOST_BOOTS = 20  # of a leg that are shown
 WAS = "it was running when its process ended; its result is determined when it is resumed"
 DOWN = "the machine goes down, or is down"
 DAMAGED = "damaged"
 LOST = "the journal of its run is damaged, so it is unknown whether it was done"
 LINE = "{:<22}{:<22}{:<21}{:<20}{}"
-_BAD_WORDS = frozenset(one.value for one in BAD)
 HEAD = LINE.format("run", "status", "started (UTC)", "chain", "system")
 
 
@@ -39,22 +46,40 @@ def as_data(known: KnownLeg, settings: Settings) -> dict[str, object]:
     if (name := legs.orders.current(known.id)) and name not in now and _is_open(known, name):
         now[name] = {"status": (Step.RUNNING if at_work else Step.INDETERMINATE).value}
         now[name]["comment"] = "" if at_work else WAS
-    for name in at_barrier(known, settings):
+    asked = at_barrier(known, settings)
+    for name in asked:
         now[name] = {"status": Step.RUNNING.value, "comment": DOWN}
     return {
         "run": known.id,
         "token": known.head.get("token", ""),
         "chain": plan.chain.name,
         "system": plan.system,
-        "status": shown_status(known, at_work=at_work),
+        "status": _going(asked) if asked and at_work else shown_status(known, at_work=at_work),
+        **_expected(asked),
         "at_work": at_work,
         "plan_sha256": known.head.get("plan_sha256", ""),
         "elapsed": round(state.elapsed, 3),
         "quarantined": state.quarantined,
-        "waits_for": state.paused or (f"{state.behind} to end" if state.status is Leg.QUEUED else ""),
+        "waits_for": state.paused or _waits_for(state),
         "started": known.head["started"],
+        "boot": boot_name(state.boot),
+        "boots": [to_builtins(one) for one in state.boots[-MOST_BOOTS:]],
+        "build": __version__,
         "steps": [_step_row(known, action, now.get(action.id, {})) for action in plan.every],
     }
+
+
+def _waits_for(state: LegState) -> str:
+    if state.status is Leg.QUEUED:
+        return f"{state.behind} to end"
+    return "its window, which is over" if state.status is Leg.WAITING and is_lease_over(state) else ""
+
+
+def boot_name(identity: str) -> str:
+    """A short name of a boot, the same as long as it is the same one."""
+    from hashlib import sha256
+
+    return sha256(identity.encode()).hexdigest()[:12] if identity.strip("|") else ""
 
 
 def _step_row(known: KnownLeg, action: Action, now: Mapping[str, object]) -> dict[str, object]:
@@ -94,18 +119,37 @@ def shown_status(known: KnownLeg, *, at_work: bool) -> str:
     return Overlay.BROKEN.value if lost else known.state.status.value
 
 
-def at_barrier(known: KnownLeg, settings: Settings) -> list[str]:
-    """The actions that have asked for a reboot or an update, which is not proven yet."""
+def _going(asked: Mapping[str, Body]) -> str:
+    """The status of a leg whose machine or program is about to go, also before that is recorded."""
+    kinds = {str(body["kind"]) for body in asked.values()}
+    return str(Leg.REBOOTING.value if "reboot" in kinds else Leg.UPDATING.value)
+
+
+def _expected(asked: Mapping[str, Body]) -> dict[str, float]:
+    """Seconds in which the machine must have gone down, and in which it is to be back after that; 0: as
+    long as such machines take."""
+    found = [_expected_of(body) for body in asked.values()] or [(0.0, 0.0)]
+    return {"down_in": max(down for down, _ in found), "back_in": max(back for _, back in found)}
+
+
+def _expected_of(body: Body) -> tuple[float, float]:
+    if body["kind"] == "reboot":
+        return start_deadline(body), seconds(body, "return_deadline")
+    return 0.0, max(AGENT_RETURNS, longest(body))
+
+
+def at_barrier(known: KnownLeg, settings: Settings) -> dict[str, Body]:
+    """The actions that have asked for a reboot or an update, which is not proven yet, and what they ask."""
     segment, runs = known.state.segment, Runs(settings)
     if segment is None or segment.jid not in runs.jids() or runs.is_damaged(segment.jid):
-        return []
+        return {}
     run = runs.state(segment.jid)
     if not run.has_plan or run.is_over:
-        return []
-    places = {body["place"] for body in run.open_barriers if not body["scope"]}
+        return {}
+    places = {body["place"]: body for body in run.open_barriers if not body["scope"]}
     chunks = chunks_in(run.scope("").plan, run.sources) if places else []
-    asking = {chunks[place].id for place in places}
-    return [name for name in segment.actions if state_id(name) in asking]
+    asking = {chunks[place].id: body for place, body in places.items()}
+    return {name: asking[state_id(name)] for name in segment.actions if state_id(name) in asking}
 
 
 def _live(known: KnownLeg, settings: Settings) -> dict[str, dict[str, object]]:
@@ -142,18 +186,9 @@ def lines(known: KnownLeg, settings: Settings) -> Iterator[str]:
         blocked = f"blocked by {row['blocked_by']}" if "blocked_by" in row else ""
         note = blocked if row["status"] == Step.NOT_RUN.value and blocked else note_of(row)
         changed = "changed" if row["changed"] else ""
-        yield f"  {row['action']:<12}{row['kind']:<11}{row['status']:<15}{changed:<9}{note}".rstrip()
+        yield f"  {row['action']:<11} {row['kind']:<10} {row['status']:<15}{changed:<9}{note}".rstrip()
     if advice := _advice(known, bool(data["at_work"]), running(known, settings)):
         yield advice
-
-
-def note_of(row: Mapping[str, object]) -> str:
-    """What the table says beside an action: of a program that failed, its exit code and its last words."""
-    output, code = row.get("output"), row.get("exit_code")
-    if row["status"] == Step.FAILED.value and code and isinstance(output, Mapping):
-        said = str(output.get("stderr") or output.get("stdout") or "").strip()
-        return f"exit code {code}" + (f": {said.splitlines()[-1].strip()[:200]}" if said else "")
-    return main_line(str(row["comment"]), failed=row["status"] in _BAD_WORDS)
 
 
 def _advice(known: KnownLeg, at_work: bool, busy: dict[str, bool]) -> str:

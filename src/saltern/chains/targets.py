@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from saltern.chains.document import Chain, is_pattern
+from saltern.chains.document import Chain
+from saltern.language.patterns import is_pattern
 
 
 def unmatched(chain: Chain, systems: Sequence[str] = ()) -> list[tuple[str, str]]:
@@ -16,6 +17,8 @@ def unmatched(chain: Chain, systems: Sequence[str] = ()) -> list[tuple[str, str]
     """
     found: list[tuple[str, str]] = []
     for action in (*chain.actions, *chain.finalizers):
+        if not action.targets:
+            continue
         known = [one for one in systems or action.among if systems or not is_pattern(one)]
         if not systems and (not action.among or _is_open(action.targets, action.among)):
             known = []

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from saltern.chains.statuses import ENDED_WELL, ENDS, Leg, Run, Wave, check_move
-from saltern.fleet.chains.deadlines import end_late_legs
+from saltern.fleet.chains.again import note_unfit, retry_legs
+from saltern.fleet.chains.deadlines import end_late_legs, end_lost_legs
 from saltern.fleet.chains.events import Command, Event, Note, Reported, Send, Tick
 from saltern.fleet.chains.legs import FAILURES, changed_legs, is_failed
-from saltern.fleet.chains.lockstep import NONE, last_step
+from saltern.fleet.chains.reach import NONE, is_further, last_step
 from saltern.fleet.chains.readers import READERS
 from saltern.fleet.chains.room import Room
 from saltern.fleet.chains.waves import ask_for_health, is_checked, move_waves
@@ -45,15 +46,19 @@ def advance(run: RunState, event: Event) -> tuple[RunState, tuple[Command, ...]]
 def _matters(run: RunState, after: RunState, event: Event) -> bool:
     """Whether anything can follow. Most reports only bring the next step of a leg, and nothing does."""
     if isinstance(event, Reported):
-        return _standing(run, event.leg) != _standing(after, event.leg) or (
-            run.strategy.lockstep and after is not run
-        )
+        bound = run.strategy.lockstep or run.strategy.autonomy != "full" or _has_window(run, event.leg)
+        return _standing(run, event.leg) != _standing(after, event.leg) or (bound and after is not run)
     return after is not run or isinstance(event, Tick)
 
 
 def _standing(run: RunState, name: str) -> tuple[Leg, bool] | None:
     leg = run.legs.get(name)
     return (leg.status, leg.away) if leg is not None else None
+
+
+def _has_window(run: RunState, name: str) -> bool:
+    leg = run.legs.get(name)
+    return leg is not None and bool(leg.window_until)
 
 
 def _settled(run: RunState) -> tuple[RunState, tuple[Command, ...]]:
@@ -84,7 +89,7 @@ def _end_unsent(run: RunState) -> tuple[RunState, list[Command]]:
 
 
 def _ended_unsent(leg: LegState) -> LegState:
-    ends = {"operator": Leg.CANCELLED, "deadline": Leg.EXPIRED}
+    ends = {"operator": Leg.CANCELLED, "deadline": Leg.EXPIRED, "window": Leg.FAILED}
     status = (leg.again and leg.again_from) or ends[leg.ending]
     ending = "deadline" if status is Leg.EXPIRED else leg.ending  # by which a late result is read
     return replace(leg, status=status, ending=ending, again="")
@@ -94,7 +99,7 @@ def _halt(run: RunState) -> tuple[RunState, list[Command]]:
     limit = run.strategy.max_failures
     if run.status is not Run.RUNNING or limit is None:
         return run, []
-    started = sum(leg.sent is not None for leg in run.legs.values())
+    started = sum(leg.order > 0 for leg in run.legs.values())  # also those that are to be taken up again
     failed = [leg.system for leg in run.legs.values() if is_failed(run, leg) and leg.id not in run.excused]
     if not limit.is_exceeded(len(failed), started):
         return run, []
@@ -111,18 +116,27 @@ def _send(run: RunState) -> tuple[RunState, list[Command]]:
     for leg in _in_order(run):
         verb = _wanted(run, leg)
         until = last_step(run, leg) if verb == "run" else leg.until
-        if verb is None or (verb, until) == (leg.sent, leg.until) or until == NONE:
+        if verb is None or until == NONE or not _is_new(leg, verb, until):
             continue
         if leg.sent is None and not room.take(leg):
             continue
         begun = run.now if leg.sent is None else leg.begun
-        sent = _order(leg, verb, until)
+        lease = max(1.0, leg.window_until - run.now) if verb == "run" and leg.window_until else 0.0
+        sent = replace(_order(leg, verb, until), lease=lease)
         renewed = sent.number if leg.again and leg.sent is None else leg.renewed
         changed[leg.id] = replace(
             leg, sent=verb, order=sent.number, begun=begun, until=until, again="", renewed=renewed
         )
+        changed[leg.id] = replace(changed[leg.id], leased=leg.window_until, not_before=0)
         commands.append(sent)
     return changed_legs(run, changed), commands
+
+
+def _is_new(leg: LegState, verb: Verb, until: str) -> bool:
+    """Whether an order says something else than the last one; one to a leg at work only lets it do more."""
+    if verb != "run" or leg.sent != "run":
+        return (verb, until) != (leg.sent, leg.until)
+    return is_further(leg, until) or (leg.status is Leg.WAITING and leg.window_until != leg.leased)
 
 
 def _order(leg: LegState, verb: Verb, until: str) -> Send:
@@ -139,10 +153,14 @@ def _wanted(run: RunState, leg: LegState) -> Verb | None:
         return None
     if leg.ending:
         return "cancel"
-    if leg.held or leg.shut or (run.status in PAUSES and PAUSES[run.status](run)):
+    if leg.held or (run.status in PAUSES and PAUSES[run.status](run)):
         return "pause" if leg.sent is not None else None
+    if leg.shut or leg.unfit:  # one that waits does not continue by itself
+        return "pause" if leg.sent is not None and leg.status is not Leg.WAITING else None
     if leg.sent is not None:
         return "run"
+    if run.now < leg.not_before:
+        return None
     wave = run.waves[leg.wave].status
     opened = wave is Wave.RUNNING or (bool(leg.again) and wave is not Wave.PENDING)
     begins = run.status is Run.RUNNING or (bool(leg.again) and run.status is Run.HALTED)
@@ -176,8 +194,11 @@ def run_end(run: RunState) -> Run:
 
 Stage = Callable[["RunState"], tuple["RunState", list[Any]]]
 STAGES: tuple[Stage, ...] = (
+    end_lost_legs,
     end_late_legs,  # first: what is late counts as failed, and takes no place
+    note_unfit,
     _end_unsent,
+    retry_legs,  # before what counts failures: what is retried has not failed yet
     _halt,  # before the waves: a run that halts opens none
     move_waves,
     ask_for_health,  # after the waves: what has soaked is looked at before the next begins

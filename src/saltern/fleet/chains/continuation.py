@@ -34,9 +34,11 @@ def with_blockers(plan: Sequence[StepPlan], steps: Sequence[StepState]) -> tuple
     return tuple(found)
 
 
-def leg_end(steps: Sequence[StepState]) -> Leg | None:
-    """How the leg ended, by its steps; None if one of them has neither succeeded nor failed."""
-    found = {step.status for step in steps}
+def leg_end(steps: Sequence[StepState], plan: Sequence[StepPlan] = ()) -> Leg | None:
+    """How the leg ended, by its steps; None if one of them has neither succeeded nor failed. By the ``plan``,
+    what is for failures need not have run."""
+    idle = {at for at, one in enumerate(plan) if one.handles and steps[at].status in HELD}
+    found = {step.status for at, step in enumerate(steps) if at not in idle}
     if Step.INDETERMINATE in found:
         return Leg.INDETERMINATE
     if found & BAD:
@@ -46,8 +48,8 @@ def leg_end(steps: Sequence[StepState]) -> Leg | None:
     return Leg.SUCCEEDED_WITH_SKIPS if Step.SKIPPED in found else Leg.SUCCEEDED
 
 
-def judged(said: Leg, steps: Sequence[StepState]) -> Leg:
+def judged(said: Leg, steps: Sequence[StepState], plan: Sequence[StepPlan] = ()) -> Leg:
     """The status that a system reports, if its steps bear it out: success needs the proof of every step."""
     if said not in ENDED_WELL:
         return said
-    return leg_end(steps) or Leg.INDETERMINATE
+    return leg_end(steps, plan) or Leg.INDETERMINATE

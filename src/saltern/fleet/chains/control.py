@@ -1,4 +1,4 @@
-"""What an operator orders about a run, as events; and what came of it, leg by leg. Pure."""
+"""Orders of an operator about a run, as events; and what each order changed, leg by leg. Pure."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from saltern.chains.statuses import ENDED_WELL, Leg, Run
-from saltern.fleet.chains.events import Cancel, Event, OperatorAnswer, Pause, Resume
+from saltern.fleet.chains.events import Cancel, Event, GivenUp, OperatorAnswer, Pause, Resume
 from saltern.fleet.chains.model import LegState, RunState
 
-Verb = Literal["pause", "resume", "cancel", "retry", "skip", "done", "release"]
+Verb = Literal["pause", "resume", "cancel", "retry", "skip", "done", "release", "unlock"]
 NO_CHANGE = "nothing to do"
 
 
@@ -46,7 +46,7 @@ def legs_of(run: RunState, order: Order) -> list[LegState]:
 
 
 def events_of(run: RunState, order: Order, now: float) -> list[Event]:
-    """The events that an order is."""
+    """The events that an order stands for."""
     legs = legs_of(run, order)
     names = () if order.is_about_run else tuple(leg.id for leg in legs)
     return _MAKERS[order.verb](run, order, legs, names, now)
@@ -63,7 +63,7 @@ def _cancel(_run: RunState, _order: Order, _legs: Any, names: tuple[str, ...], n
 def _resume(
     _run: RunState, order: Order, legs: Sequence[LegState], names: tuple[str, ...], now: float
 ) -> list[Event]:
-    """Legs that paused themselves are answered, too."""
+    """The events of a resume; legs that have paused themselves are resumed, too."""
     waiting = [leg for leg in legs if leg.status is Leg.PAUSED and leg.sent == "run" and not leg.held]
     answers = [OperatorAnswer(now=now, leg=leg.id, word="resume") for leg in waiting]
     return [Resume(now=now, legs=names, despite_failures=order.despite_failures), *answers]
@@ -80,6 +80,12 @@ def _take_up(
     ]
 
 
+def _unlock(
+    _run: RunState, order: Order, legs: Sequence[LegState], _names: tuple[str, ...], now: float
+) -> list[Event]:
+    return [GivenUp(now=now, legs=tuple(leg.id for leg in legs), why=order.reason)]
+
+
 _MAKERS: dict[str, Callable[[RunState, Order, Any, tuple[str, ...], float], list[Event]]] = {
     "pause": _pause,
     "cancel": _cancel,
@@ -88,6 +94,7 @@ _MAKERS: dict[str, Callable[[RunState, Order, Any, tuple[str, ...], float], list
     "skip": _take_up,
     "done": _take_up,
     "release": _take_up,
+    "unlock": _unlock,
 }
 
 
@@ -119,6 +126,7 @@ _DEEDS = {
     "skip": "continued without the step",
     "done": "continued after the step",
     "release": "released",
+    "unlock": "given up",
 }
 
 
@@ -129,6 +137,8 @@ def _why_not(run: RunState, leg: LegState, order: Order) -> str:
         return f"it has no step {order.step!r}"
     if leg.is_over:
         return f"it has {leg.status.value}"
+    if order.verb == "unlock":
+        return "its system is connected; cancel ends it" if leg.sent else "it has not begun; cancel ends it"
     if run.status is Run.CANCELLING or leg.ending:
         return "it is being cancelled"
     return f"it is {leg.status.value}"

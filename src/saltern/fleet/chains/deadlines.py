@@ -1,4 +1,5 @@
-"""Every open leg has a deadline: it is asked to end then, and counted as expired after the grace."""
+"""Every open leg has a deadline: it is asked to end then, and counted as expired after the grace. A system
+that has gone down must be back by its own time."""
 
 from __future__ import annotations
 
@@ -23,6 +24,28 @@ def end_late_legs(run: RunState) -> tuple[RunState, list[Any]]:
     return changed_legs(run, late), [Send(leg=leg.id, number=leg.order, verb="cancel") for leg in unasked]
 
 
+def end_lost_legs(run: RunState) -> tuple[RunState, list[Any]]:
+    """What is not back in time counts as expired, and may come back and correct that. When its time is over
+    it is asked to end, so that it does nothing a week later."""
+    missing = {leg.id: _missing(run, leg) for leg in run.legs.values() if _is_missing(run, leg)}
+    run = changed_legs(run, missing)
+    late = [leg for leg in run.legs.values() if leg.lost and run.now >= leg_deadline(run, leg)]
+    ended = [replace(leg, lost=False, sent="cancel", order=leg.order + 1) for leg in late]
+    orders = [Send(leg=leg.id, number=leg.order, verb="cancel") for leg in ended]
+    return changed_legs(run, {leg.id: leg for leg in ended}), orders
+
+
+def _is_missing(run: RunState, leg: LegState) -> bool:
+    return leg.away and not leg.is_over and 0 < leg.back_by <= run.now
+
+
+def _missing(run: RunState, leg: LegState) -> LegState:
+    seconds = round(run.now - leg.away_since)
+    away = f"{seconds} seconds" if seconds < 120 else f"{seconds // 60} minutes"
+    why = f"it did not come back: it has been away for {away}"
+    return replace(leg, status=Leg.EXPIRED, lost=True, waits_for=why)
+
+
 def _is_late(run: RunState, leg: LegState) -> bool:
     return not leg.is_over and run.now >= leg_deadline(run, leg)
 
@@ -41,7 +64,17 @@ def next_wakeup(run: RunState) -> float | None:
 
 def _moments(run: RunState) -> Iterator[float]:
     for leg in run.legs.values():
-        if not leg.is_over:
+        if not leg.is_over or leg.lost:
             yield leg_deadline(run, leg)
+        if not leg.is_over:
             yield leg_deadline(run, leg) + run.strategy.grace
+            yield leg.back_by
+            yield leg.not_before
+            yield from _window_moments(leg)
     yield from (wave.soak_until for wave in run.waves if wave.status is Wave.SOAKING)
+
+
+def _window_moments(leg: LegState) -> Iterator[float]:
+    """When a step that is still to come does not fit into the window any more."""
+    if leg.window_until:
+        yield from (leg.window_until - step.expected for step in leg.plan if not step.final)

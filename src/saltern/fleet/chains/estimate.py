@@ -28,6 +28,33 @@ class Estimate(Struct, frozen=True, kw_only=True):
     unknown: list[str]
 
 
+USUAL_RETURN = 3600.0  # seconds in which a machine must be back from a reboot, if nothing is known of it
+LEAST_RETURN = 600.0
+OWN, OTHERS = 3, 10  # reboots that must have been seen of a system, or of those beside it
+NEWEST = 20
+SLOWER = 3  # times as long as the longest is still no reason to give up
+
+
+def usual_returns(times: Mapping[str, Sequence[float]], systems: Sequence[str]) -> dict[str, float]:
+    """In how many seconds each system must be back from a reboot: three times the longest of its last ones,
+    from ten minutes to an hour. One that is not known well is taken for one of the others."""
+    every = [one for own in times.values() for one in own[:NEWEST]]
+    others = _return_limit(every) if len(every) >= OTHERS else USUAL_RETURN
+    return {
+        system: _return_limit(own[:NEWEST]) if len(own := times.get(system, ())) >= OWN else others
+        for system in systems
+    }
+
+
+def _return_limit(seconds: Sequence[float]) -> float:
+    return min(USUAL_RETURN, max(LEAST_RETURN, round(SLOWER * max(seconds))))
+
+
+def expected_times(history: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """Seconds that each action takes at most, 95 of 100 times; of those that were seen often enough."""
+    return {action: took(seconds).p95 for action, seconds in history.items() if len(seconds) >= OWN}
+
+
 def took(seconds: Sequence[float]) -> Took:
     """By nearest rank: both are times that were really seen."""
     found = sorted(seconds)

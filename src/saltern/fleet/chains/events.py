@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from saltern.chains.statuses import Leg
-from saltern.fleet.chains.model import StepState, Verb
+from saltern.fleet.chains.model import Boot, StepState, Verb
 
 # An operator's answer to a leg that waits, or has not ended well.
 Word = Literal["resume", "retry", "skip", "done", "release"]
@@ -18,7 +18,9 @@ class Event(Struct, frozen=True, kw_only=True):
 
 
 class Begin(Event, frozen=True, kw_only=True):
-    """The time of the run has come."""
+    """The time of the run has come. ``missing``: systems of it that are not connected."""
+
+    missing: tuple[str, ...] = ()
 
 
 class Tick(Event, frozen=True, kw_only=True):
@@ -29,7 +31,9 @@ class Reported(Event, frozen=True, kw_only=True):
     """The whole leg, as its system sees it. A report with a lower ``seq`` than one before is outdated, so
     that reports may be lost, repeated and mixed up. ``order`` is the highest that the system knows: a
     controller that was put back to yesterday learns of those that it has forgotten. ``applied`` is the
-    highest that the leg had been changed by when it was looked at; None: its agent does not say.
+    highest that the leg had been changed by when it was looked at; None: its agent does not say. Of a system
+    that goes down, ``down_in`` is how many seconds that may take, and ``back_in`` in how many more it must be
+    back; 0: as long as it usually takes.
     """
 
     leg: str
@@ -40,6 +44,11 @@ class Reported(Event, frozen=True, kw_only=True):
     quarantined: bool = False
     order: int = 0
     applied: int | None = None
+    down_in: float = 0
+    back_in: float = 0
+    boot: str = ""
+    build: str = ""
+    boots: tuple[Boot, ...] = ()
 
 
 class Refused(Event, frozen=True, kw_only=True):
@@ -72,9 +81,11 @@ class Away(Event, frozen=True, kw_only=True):
 
 
 class Windows(Event, frozen=True, kw_only=True):
-    """Which systems may not be worked on now: a leg, and why not. Every other may."""
+    """Which systems may not be worked on now: a leg, and why not. Every other may, ``until`` its window ends;
+    one that is not named has no end."""
 
     shut: dict[str, str]
+    until: dict[str, float] = {}
 
 
 class Back(Event, frozen=True, kw_only=True):
@@ -115,6 +126,25 @@ class OperatorAnswer(Event, frozen=True, kw_only=True):
     deadline: float = 0
 
 
+class GivenUp(Event, frozen=True, kw_only=True):
+    """An operator no longer waits for systems that are away."""
+
+    legs: tuple[str, ...]
+    why: str = ""
+
+
+class Gone(Event, frozen=True, kw_only=True):
+    """Systems are no part of the fleet any more: they were removed, or their keys were revoked. By leg."""
+
+    why: dict[str, str]
+
+
+class Restored(Event, frozen=True, kw_only=True):
+    """A system was put back to an earlier state: what it has done since then is not known there."""
+
+    leg: str
+
+
 class Opened(Event, frozen=True, kw_only=True):
     """A gate was approved."""
 
@@ -130,7 +160,8 @@ class Closed(Event, frozen=True, kw_only=True):
 
 class Send(Struct, frozen=True, kw_only=True):
     """An order to a system; the higher number counts. Each brings the whole plan, so that none depends on
-    another one. ``until``: the last step to do; empty: all of them.
+    another one. ``until``: the last step to do; empty: all of them. ``lease``: seconds in which steps may
+    begin; 0: it has no end.
     """
 
     leg: str
@@ -138,6 +169,7 @@ class Send(Struct, frozen=True, kw_only=True):
     verb: Verb | Word
     step: str = ""
     until: str = ""
+    lease: float = 0
 
 
 class Note(Struct, frozen=True, kw_only=True):

@@ -19,8 +19,10 @@ def changed_legs(run: RunState, legs: Mapping[str, LegState]) -> RunState:
 
 def is_failed(run: RunState, leg: LegState) -> bool:
     """Whether a leg counts for ``max_failures``. Of a system that is away nothing is known: it counts only if
-    the strategy says so, also when its time is over.
+    the strategy says so, also when its time is over. One that went down for the run and is not back counts.
     """
+    if leg.back_by and leg.status is Leg.EXPIRED:
+        return True
     if leg.away and not (leg.is_over and leg.status is not Leg.EXPIRED):
         return run.strategy.count_away
     return leg.status in FAILURES or (leg.status is Leg.EXPIRED and leg.sent is not None)

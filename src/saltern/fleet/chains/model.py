@@ -13,8 +13,9 @@ from msgspec import Struct
 from saltern.chains.statuses import OVER, Leg, Run, Step, Wave
 from saltern.fleet.chains.amounts import Amount
 
-Failure = Literal["stop", "continue", "pause"]
+Failure = Literal["stop", "continue", "pause", "handler"]
 Health = Literal["", "needed", "asked", "passed", "failed", "excused"]
+Autonomy = Literal["full", "per_segment", "per_step"]
 Verb = Literal["run", "pause", "cancel"]  # what a system is to do with its leg
 
 
@@ -34,9 +35,12 @@ class StepPlan(Struct, frozen=True, kw_only=True):
     id: str
     kind: str = ""
     on_failure: Failure = "stop"
-    final: bool = False  # one of the end: done whatever came before
+    final: bool = False  # one of the end, or of a failure: not done in turn
+    handles: str = ""  # the step after whose failure it is done
     place: int = 0
     gate: str = ""  # what must be approved before it begins
+    segment: int = 1
+    expected: float = 0  # seconds that it takes, as far as that is known
 
 
 class Attempt(Struct, frozen=True):
@@ -44,6 +48,13 @@ class Attempt(Struct, frozen=True):
 
     number: int
     status: Step
+
+
+class Boot(Struct, frozen=True):
+    """A system booted in the middle of its leg; ``at`` by its own clock."""
+
+    planned: bool
+    at: float = 0.0
 
 
 class StepState(Struct, frozen=True, kw_only=True):
@@ -57,6 +68,8 @@ class StepState(Struct, frozen=True, kw_only=True):
     took: float = 0
     started: float | None = None
     ended: float | None = None
+    note: str = ""  # what a table says beside it
+    exit_code: int | None = None
 
 
 class LegState(Struct, frozen=True, kw_only=True):
@@ -64,6 +77,10 @@ class LegState(Struct, frozen=True, kw_only=True):
 
     ``sent`` is the last order, and ``order`` its number: the higher one counts, on both sides. ``seq`` is
     that of the newest report. ``until``: the last step that it may do; empty: all of them.
+
+    ``back_by``: when a system that has gone down for a reboot or an update must be back; 0: it is not down.
+    ``usual_return``: seconds in which it usually is, by what it took before. ``lost``: it was not back by
+    then, or is no longer waited for: the leg counts as expired, and its result still corrects that.
     """
 
     id: str
@@ -74,7 +91,7 @@ class LegState(Struct, frozen=True, kw_only=True):
     away: bool = False
     held: bool = False
     shut: str = ""  # why its system has no open window now
-    ending: Literal["", "operator", "deadline"] = ""  # who wants it to end before it is done
+    ending: Literal["", "operator", "deadline", "window"] = ""  # who wants it to end before it is done
     sent: Verb | None = None
     order: int = 0
     seq: int = -1
@@ -89,6 +106,18 @@ class LegState(Struct, frozen=True, kw_only=True):
     renewed: int = 0  # the order of an operator that it last continued by; what is older is outdated
     waits_for: str = ""
     quarantined: bool = False
+    away_since: float = 0
+    back_by: float = 0
+    usual_return: float = 3600
+    lost: bool = False
+    boot: str = ""  # a name of the boot that it was last seen under, and the build of its agent
+    build: str = ""
+    boots: tuple[Boot, ...] = ()
+    window_until: float = 0  # when the window that is open for it ends; 0: it has no end
+    leased: float = 0  # the end that its last order was given
+    unfit: str = ""  # why the rest of its window is too short for its next step
+    tries: int = 0  # how often it was retried without an operator
+    not_before: float = 0
 
     @property
     def is_over(self) -> bool:
@@ -119,11 +148,23 @@ class WaveState(Struct, frozen=True, kw_only=True):
 
 class HealthCheck(Struct, frozen=True, kw_only=True):
     """A command that looks whether systems are well after their wave. The run halts when it fails on strictly
-    more than ``max_failures`` of those that have ended well; ``timeout``: seconds that they have for it."""
+    more than ``max_failures`` of those that have ended well; ``timeout``: seconds that they have for it.
+    ``check``: one of the controller's own, which runs there, in place of a command."""
 
-    command: str
+    command: str = ""
+    check: str = ""
     max_failures: Amount = Amount(0)
     timeout: float = 60
+
+
+class RetryLegs(Struct, frozen=True, kw_only=True):
+    """Legs that ended in one of these ways are begun anew, ``times`` times at most: after ``wait`` seconds,
+    and each time ``backoff`` times as long as before."""
+
+    times: int
+    wait: float = 60
+    backoff: float = 2
+    on: tuple[str, ...] = ("failed", "timed out", "unreachable")
 
 
 class Strategy(Struct, frozen=True, kw_only=True):
@@ -133,7 +174,9 @@ class Strategy(Struct, frozen=True, kw_only=True):
     ``leg_time``: what one system may take. ``grace``: how long a system that is over its time is waited for.
     ``max_unavailable``: at most so many systems of one group are worked on at a time. ``quorum``: a wave is
     over when so many of its legs have ended well, whatever becomes of the rest. ``lockstep``: all legs of a
-    wave finish a step before one of them begins the next.
+    wave finish a step before one of them begins the next. ``autonomy``: how much a system does without
+    hearing of its controller again. ``outside_window``: what becomes of a leg whose window is over.
+    ``reachable``: so many systems must be connected when the run begins.
     """
 
     waves: tuple[int | str, ...] = ()
@@ -148,6 +191,10 @@ class Strategy(Struct, frozen=True, kw_only=True):
     quorum: Amount | None = None
     lockstep: bool = False
     health: HealthCheck | None = None
+    autonomy: Autonomy = "full"
+    outside_window: Literal["wait", "fail"] = "wait"
+    reachable: Amount | None = None
+    retry: RetryLegs | None = None
 
 
 class RunState(Struct, frozen=True, kw_only=True):
@@ -166,3 +213,4 @@ class RunState(Struct, frozen=True, kw_only=True):
     excused: frozenset[str] = frozenset()
     gate: str = ""  # what must be approved before it begins
     opened: frozenset[str] = frozenset()  # gates that were approved
+    waits: str = ""  # why it has not begun

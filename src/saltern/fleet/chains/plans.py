@@ -29,16 +29,20 @@ def plan_systems(chain: Chain, systems: Sequence[str]) -> dict[str, SystemPlan]:
         plan = plan_for(chain, system)
         if not plan.segments:
             continue
-        last = {one.id for one in plan.finalizers}
+        last = {one.id for one in (*plan.handling, *plan.finalizers)}
+        handles = {one.id: name for name, own in plan.handlers.items() for one in own.actions}
         steps = tuple(
             StepPlan(
                 id=one.id,
                 kind=one.kind,
                 on_failure=one.policy.on_failure,
                 final=one.id in last,
+                handles=handles.get(one.id, ""),
                 place=places.get(one.id, len(places)),
+                segment=plan.segment_of(one.id).number,
+                expected=one.policy.expected or 0,
             )
-            for one in (*plan.steps, *plan.finalizers)
+            for one in plan.every
         )
         found[system] = SystemPlan(system=system, steps=steps, sha256=plan.sha256())
     if not found:

@@ -5,7 +5,7 @@ A reader that gives back the run it was given has learned nothing new.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -15,29 +15,45 @@ from saltern.fleet.chains import events
 from saltern.fleet.chains.continuation import judged, with_blockers
 from saltern.fleet.chains.events import Command, Note, Send
 from saltern.fleet.chains.legs import changed_legs, is_failed
-from saltern.fleet.chains.lockstep import waited_gate
 from saltern.fleet.chains.model import LegState, RunState, StepState, WaveState
+from saltern.fleet.chains.reach import waited_gate
 
 Read = tuple[RunState, tuple[Command, ...]]
+DOWN = frozenset({Leg.REBOOTING, Leg.UPDATING})
+BACK_LATE = "it is back, later than it was waited for, and continues; its result corrects this"
+GIVEN_UP = "it is no longer waited for"
+PUT_BACK = "its system was put back to an earlier state: look at what is done there, then retry or skip"
 
 
-def _begin(run: RunState, _event: events.Begin) -> Read:
+def _begin(run: RunState, event: events.Begin) -> Read:
     """A run that needs no approval begins when a window of one of its systems is open."""
     if run.status is not Run.SCHEDULED:
         return run, ()
     waits = run.gate and run.gate not in run.opened
     if not waits and all(leg.shut for leg in run.legs.values()):
         return run, ()
-    return replace(run, status=Run.AWAITING_APPROVAL if waits else Run.RUNNING), ()
+    if not waits and (why := _too_few(run, event.missing)):
+        return (replace(run, waits=why) if why != run.waits else run), ()
+    return replace(run, status=Run.AWAITING_APPROVAL if waits else Run.RUNNING, waits=""), ()
+
+
+def _too_few(run: RunState, missing: Sequence[str]) -> str:
+    """Why too few systems are connected for the run to begin; empty: there are enough."""
+    total, wanted = len(run.legs), run.strategy.reachable
+    if wanted is None or total - len(missing) >= wanted.of(total):
+        return ""
+    names = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+    there = f"{total - len(missing)} of {total} systems are connected"
+    return f"{there}, and {wanted.of(total)} must be; away: {names}"
 
 
 def _windows(run: RunState, event: events.Windows) -> Read:
     """A leg whose window closes pauses before its next action; it continues when one opens."""
-    legs = {
-        leg.id: replace(leg, shut=event.shut.get(leg.id, ""))
-        for leg in run.legs.values()
-        if not leg.is_over and leg.shut != event.shut.get(leg.id, "")
-    }
+    legs = {}
+    for leg in run.legs.values():
+        shut, until = event.shut.get(leg.id, ""), event.until.get(leg.id, 0)
+        if not leg.is_over and (leg.shut, leg.window_until) != (shut, until):
+            legs[leg.id] = replace(leg, shut=shut, window_until=until, unfit=leg.unfit if until else "")
     return changed_legs(run, legs), ()
 
 
@@ -63,6 +79,7 @@ def _reported(run: RunState, event: events.Reported) -> Read:
         status=status,
         steps=_with_attempts(leg, steps),
         away=False,
+        away_since=0,
         waits_for=event.waits_for,
         quarantined=event.quarantined,
         sent="run"
@@ -70,14 +87,36 @@ def _reported(run: RunState, event: events.Reported) -> Read:
         else leg.sent or "run",  # what was ordered since is ordered anew
         order=max(leg.order, event.order),
         again=leg.again if leg.sent else "",
+        back_by=_back_by(run, leg, event, status),
+        lost=leg.lost and status is Leg.EXPIRED,
+        boot=event.boot or leg.boot,
+        build=event.build or leg.build,
+        boots=event.boots or leg.boots,
     )
+    if after.lost:
+        after = replace(after, waits_for=BACK_LATE)
     if status is Leg.WAITING and (gate := waited_gate(run, after)):
         after = replace(after, waits_for=f"approval of gate {gate!r}")
-    corrects = leg.is_over and status is not leg.status
     found = changed_legs(run, {leg.id: after})
     if run.status in ENDS and not after.is_over:
         found = replace(found, status=Run.RUNNING)
-    return found, (_correction(leg, after),) if corrects else ()
+    return found, tuple(_remarks(leg, after))
+
+
+def _remarks(leg: LegState, after: LegState) -> Iterator[Note]:
+    """What of a report is recorded: that it corrects an end, or that a barrier outlasted its window."""
+    if leg.is_over and after.status is not leg.status:
+        yield _correction(leg, after)
+    if leg.status in DOWN and after.status not in DOWN and leg.shut:
+        why = f"what was begun inside of its window ended outside of it: {leg.shut}"
+        yield Note(about=leg.id, before=leg.status.value, after=after.status.value, why=why)
+
+
+def _back_by(run: RunState, leg: LegState, event: events.Reported, status: Leg) -> float:
+    """When a system that goes down must be back: counted from when that was heard of, by one clock."""
+    if status not in DOWN:
+        return 0
+    return leg.back_by or run.now + event.down_in + (event.back_in or leg.usual_return)
 
 
 def _is_outdated(leg: LegState, event: events.Reported) -> bool:
@@ -113,11 +152,14 @@ def _refused(run: RunState, event: events.Refused) -> Read:
     return changed_legs(run, {leg.id: after}), ()
 
 
+CALLED = {"deadline": Leg.EXPIRED, "window": Leg.FAILED}  # who wanted a leg to end → what that is called
+
+
 def _seen_status(leg: LegState, event: events.Reported) -> Leg:
     """A leg that ends because its time is over has expired, however its system calls that."""
-    status = judged(event.status, event.steps)
-    if status is Leg.CANCELLED and leg.ending == "deadline":
-        status = Leg.EXPIRED
+    status = judged(event.status, event.steps, leg.plan)
+    if status is Leg.CANCELLED:
+        status = CALLED.get(leg.ending, status)
     if leg.status is Leg.EXPIRED and status not in OVER:
         return leg.status
     return status if status in _reachable(leg.status) else leg.status
@@ -144,9 +186,55 @@ def _presence(*, away: bool) -> Callable[[RunState, Any], Read]:
         leg = run.legs.get(event.leg)
         if leg is None or leg.sent is None or leg.away is away:
             return run, ()
-        return changed_legs(run, {leg.id: replace(leg, away=away)}), ()
+        since = event.now if away else 0
+        return changed_legs(run, {leg.id: replace(leg, away=away, away_since=since)}), ()
 
     return read
+
+
+def _given_up(run: RunState, event: events.GivenUp) -> Read:
+    """Only a system that is away is given up: one that is there can be asked to end."""
+    said = f"{GIVEN_UP}: {event.why}" if event.why else GIVEN_UP
+    legs = {
+        leg.id: replace(leg, status=Leg.EXPIRED, lost=True, waits_for=said)
+        for leg in _open_legs(run, event.legs)
+        if leg.away and leg.sent is not None
+    }
+    notes = [
+        Note(about=leg.id, before=run.legs[leg.id].status.value, after=leg.status.value, why=said)
+        for leg in legs.values()
+    ]
+    return changed_legs(run, legs), tuple(notes)
+
+
+def _gone(run: RunState, event: events.Gone) -> Read:
+    """Nothing can be heard of them: what they were at counts as expired, what has not begun is cancelled."""
+    legs = {
+        leg.id: replace(
+            leg,
+            status=Leg.CANCELLED if leg.sent is None else Leg.EXPIRED,
+            lost=leg.sent is not None,
+            waits_for=event.why[leg.id],
+        )
+        for leg in _open_legs(run, tuple(event.why))
+    }
+    notes = [
+        Note(about=name, before=run.legs[name].status.value, after=leg.status.value, why=leg.waits_for)
+        for name, leg in legs.items()
+    ]
+    return changed_legs(run, legs), tuple(notes)
+
+
+def _restored(run: RunState, event: events.Restored) -> Read:
+    """Nothing more is to be done there until an operator has looked."""
+    leg = run.legs.get(event.leg)
+    if leg is None or leg.is_over or leg.seq < 0:
+        return run, ()
+    number = leg.order + 1
+    after = replace(leg, status=Leg.INDETERMINATE, waits_for=PUT_BACK, sent="cancel", order=number)
+    after = replace(after, seq=-1, renewed=number + 1)  # what it says until it is taken up again is of before
+    note = Note(about=leg.id, before=leg.status.value, after=after.status.value, why=PUT_BACK)
+    return changed_legs(run, {leg.id: after}), (Send(leg=leg.id, number=number, verb="cancel"), note)
 
 
 # -- operators ----------------------------------------------------------------------------------------
@@ -203,6 +291,7 @@ def _answer(run: RunState, event: events.OperatorAnswer) -> Read:
     again = replace(
         leg, away=False, status=Leg.PENDING, ending="", held=False, sent=None, until="", answered=leg.seq
     )
+    again = replace(again, away_since=0, back_by=0, lost=False, unfit="", not_before=0, tries=0)
     again = replace(again, again=event.word, again_step=event.step, again_from=leg.status)
     return _reopened(changed_legs(run, {leg.id: again}), event.deadline), ()
 
@@ -277,6 +366,10 @@ def _checked(run: RunState, event: events.Checked) -> Read:
     after = _with_wave(run, replace(wave, health="failed"))
     if run.status is not Run.RUNNING:
         return after, ()
+    if check.check:
+        said = "; ".join(event.failed.values())
+        why = f"the health check {check.check!r} failed after wave {event.wave + 1}: {said}"
+        return replace(after, status=Run.HALTED, halted=why), ()
     some = ", ".join(f"{system} ({why})" for system, why in list(event.failed.items())[:5])
     what = f"the health check after wave {event.wave + 1} failed on {len(event.failed)} of {event.of} systems"
     return replace(after, status=Run.HALTED, halted=f"{what}: {some}"), ()
@@ -294,6 +387,9 @@ READERS: dict[type[events.Event], Callable[[RunState, Any], Read]] = {
     events.Cancel: _cancel,
     events.OperatorAnswer: _answer,
     events.Refused: _refused,
+    events.GivenUp: _given_up,
+    events.Gone: _gone,
+    events.Restored: _restored,
     events.Opened: _opened,
     events.Closed: _closed,
     events.CheckSent: _check_sent,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -10,8 +11,10 @@ from msgspec.structs import replace
 
 from saltern.fleet.chains.amounts import Amount, read_amount, split_waves
 from saltern.fleet.chains.model import (
+    Autonomy,
     HealthCheck,
     LegState,
+    RetryLegs,
     RunState,
     StepPlan,
     StepState,
@@ -24,14 +27,17 @@ Share = int | str
 TEXT = r"^[^\x00]*$"  # PostgreSQL stores no NUL in a text
 Seconds = Annotated[float, Meta(ge=0, le=366 * 86_400.0)]
 DAY = 86_400.0
+Ended = Literal["failed", "timed out", "indeterminate", "unreachable"]
 
 
 class GateAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``needed`` persons approve, of a group if ``of`` names one, within ``life`` seconds."""
+    """``needed`` persons approve, of a group if ``of`` names one, within ``life`` seconds; ``otherwise`` is
+    what becomes of it if they do not."""
 
     needed: Annotated[int, Meta(ge=1, le=100)] = 1
     of: Annotated[str, Meta(max_length=200, pattern=TEXT)] = ""
     life: Annotated[float, Meta(gt=0, le=366 * 86_400.0)] = DAY
+    otherwise: Literal["reject", "approve"] = "reject"
 
 
 class StepGateAsk(GateAsk, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,11 +54,23 @@ class StepGateAsk(GateAsk, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 class HealthAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A command that is run after each wave on its systems that have ended well: exit code 0 is well. The run
-    halts when it fails on strictly more than ``max_failures`` of them."""
+    halts when it fails on strictly more than ``max_failures`` of them. ``check``: in place of it, a command
+    of the controller's configuration, by its name there, which is run once on the controller."""
 
-    command: Annotated[str, Meta(min_length=1, max_length=10_000, pattern=TEXT)]
+    command: Annotated[str, Meta(max_length=10_000, pattern=TEXT)] = ""
+    check: Annotated[str, Meta(max_length=100, pattern=TEXT)] = ""
     max_failures: Share = 0
     timeout: Annotated[float, Meta(ge=1, le=3600)] = 60
+
+
+class RetryAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Legs that have not ended well are begun anew without an operator, ``times`` times at most: after
+    ``wait`` seconds, and each time ``backoff`` times as long as before."""
+
+    times: Annotated[int, Meta(ge=1, le=100)]
+    wait: Seconds = 60
+    backoff: Annotated[float, Meta(ge=1, le=100)] = 2
+    on: Annotated[tuple[Ended, ...], Meta(min_length=1)] = ("failed", "timed out", "unreachable")
 
 
 class StageAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -70,6 +88,10 @@ class Rollout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     ``canary``: so many systems first, then the rest; short for waves. ``group_by``: the grain by which
     systems are grouped for ``max_unavailable``. ``deadline``: seconds that the whole run may take.
+    ``order``: in which order systems begin, if not in that of the target. ``reachable``: the run begins when
+    so many of its systems are connected. ``autonomy``: how far a system goes without hearing of its
+    controller again. ``outside_window``: what becomes of a system that has begun and whose window is over, or
+    too short for its next action. ``retry``: which systems are retried without an operator.
     """
 
     waves: list[Share] = []
@@ -91,6 +113,11 @@ class Rollout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     wave_gate: GateAsk | None = None
     health: HealthAsk | None = None
     step_gates: list[StepGateAsk] = []
+    order: Literal["", "name", "reverse", "random"] = ""
+    reachable: Share | None = None
+    autonomy: Autonomy = "full"
+    outside_window: Literal["wait", "fail"] = "wait"
+    retry: RetryAsk | None = None
 
 
 class Stage(Struct, frozen=True, kw_only=True):
@@ -122,14 +149,28 @@ def strategy_of(ask: Rollout) -> Strategy:
         grace=ask.grace,
         lockstep=ask.lockstep,
         health=_health(ask.health),
+        autonomy=ask.autonomy,
+        outside_window=ask.outside_window,
+        reachable=_amount(ask.reachable),
+        retry=_retry(ask.retry),
     )
+
+
+def _retry(ask: RetryAsk | None) -> RetryLegs | None:
+    if ask is None:
+        return None
+    return RetryLegs(times=ask.times, wait=ask.wait, backoff=ask.backoff, on=ask.on)
 
 
 def _health(ask: HealthAsk | None) -> HealthCheck | None:
     if ask is None:
         return None
+    if bool(ask.command) is bool(ask.check):
+        what = "a health check is either a command for the systems, or a check of the controller"
+        fix = "give `command` or `check`"
+        raise OperationError(Diagnostic(code="chain-health", what=what, fix=fix))
     limit = read_amount(ask.max_failures)
-    return HealthCheck(command=ask.command, max_failures=limit, timeout=ask.timeout)
+    return HealthCheck(command=ask.command, check=ask.check, max_failures=limit, timeout=ask.timeout)
 
 
 def _amount(value: Share | None) -> Amount | None:
@@ -203,6 +244,8 @@ def make_run(
     """A run over the systems of ``plans``, in their order."""
     strategy = strategy_of(ask)
     _check_step_gates(ask, plans)
+    plans = {system: plans[system] for system in ordered(list(plans), ask.order, name)}
+    stages = [replace(one, systems=tuple(ordered(one.systems, ask.order, name))) for one in stages]
     waves = _waves(name, list(plans), strategy, stages, gated=ask.wave_gate is not None)
     of_wave = {leg: wave.number for wave in waves for leg in wave.legs}
     legs = [
@@ -226,6 +269,13 @@ def make_run(
         now=now,
         gate="run" if ask.gate is not None else "",
     )
+
+
+def ordered(systems: Sequence[str], order: str, seed: str) -> list[str]:
+    """The systems in the order in which they begin; one that is random is that of the run."""
+    if order == "random":
+        return sorted(systems, key=lambda one: sha256(f"{seed} {one}".encode()).digest())
+    return sorted(systems, reverse=order == "reverse") if order else list(systems)
 
 
 def _waves(

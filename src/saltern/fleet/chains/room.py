@@ -16,7 +16,8 @@ class Room:
         self._left = most.at_most(len(run.legs)) - len(busy) if most is not None else len(run.legs)
         self._limit = grouped
         self._sizes = Counter(leg.group for leg in run.legs.values())
-        self._busy = Counter(leg.group for leg in busy)
+        gone = [leg for leg in run.legs.values() if leg.lost]  # no longer waited for, and not back
+        self._busy = Counter(leg.group for leg in (*busy, *gone))
 
     def take(self, leg: LegState) -> bool:
         """True, and counted, if the leg may begin."""

@@ -6,6 +6,7 @@ Behind the letters stands a digest of the names of the steps: systems of one run
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import sha256
 
 from saltern.chains.statuses import Step
@@ -49,4 +50,9 @@ def shape_of(leg: LegState) -> str:
 def split_shape(shape: str) -> tuple[list[str], str]:
     """The statuses of the steps, and the mark of the plan."""
     letters, _, mark = shape.partition(":")
-    return [WORDS.get(one, "indeterminate") for one in letters], mark
+    return [*_words(letters)], mark
+
+
+@lru_cache(maxsize=4096)  # legs of a large run have few that differ, and a page is asked for again
+def _words(letters: str) -> tuple[str, ...]:
+    return tuple([WORDS.get(one, "indeterminate") for one in letters])

@@ -49,7 +49,7 @@ def _next_status(run: RunState, wave: WaveState, before_over: bool) -> Wave:
 
 
 def ask_for_health(run: RunState) -> tuple[RunState, list[Any]]:
-    """Have the systems of a wave that has soaked looked at; one without a system that ended well is well."""
+    """Order the health check of each wave that has soaked; a wave where no system ended well passes."""
     if run.status is not Run.RUNNING:
         return run, []
     found = tuple(_asked(run, wave) if _is_due(run, wave) else wave for wave in run.waves)
@@ -65,7 +65,7 @@ def _asked(run: RunState, wave: WaveState) -> WaveState:
 
 
 def systems_to_check(run: RunState, wave: WaveState) -> list[str]:
-    """Those that have ended well: of the others it is known that they are not."""
+    """The systems of legs that have ended well; the others are known not to be well."""
     legs = (run.legs[name] for name in wave.legs)
     return [leg.system for leg in legs if leg.status in ENDED_WELL]
 

@@ -14,12 +14,13 @@ from saltern.fleet.chains.model import RunState
 from saltern.fleet.chains.plans import SystemPlan, plan_systems
 from saltern.fleet.chains.rollout import Rollout, make_run, make_stages
 from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.chain_library import SNAPSHOTS, Groups, refuse_unable
 from saltern.fleet.controller.chains.vault import Vault
 from saltern.fleet.controller.chains.versions import Source, source_of
 from saltern.fleet.controller.submission import LARGEST, Submission, Submitted, written_size
 from saltern.fleet.controller.target import refuse_empty
 from saltern.fleet.protocol.ids import new_jid
-from saltern.language.diagnostics import Diagnostic, OperationError, SalternError
+from saltern.language.diagnostics import Diagnostic, OperationError, SalternError, did_you_mean
 
 Permit = Callable[[tuple[str, ...]], Awaitable[str]]
 Submit = Callable[[str, Submission, Permit], Awaitable[Submitted]]
@@ -36,6 +37,8 @@ class Seams(Struct, frozen=True, kw_only=True):
     submit: Submit
     vault: Vault
     pillars: Callable[[Collection[str]], Awaitable[dict[str, str]]]
+    groups: Callable[[Collection[str], Collection[str]], Groups]  # systems by some of their facts
+    checks: Callable[[], Collection[str]] = tuple  # names of checks that run on the controller
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -73,6 +76,8 @@ async def compile_for(calls: Calls, seams: Seams, ask: Asked) -> Compiled:
     systems = await seams.resolve(ask.target)
     if not systems:
         raise refuse_empty(ask.target, seams.ids())
+    if any(action.kind == "transaction" for action in (*chain.actions, *chain.finalizers)):
+        refuse_unable(chain, await asyncio.to_thread(seams.groups, systems, (SNAPSHOTS,)))
     return Compiled(source=source, chain=chain, plans=plan_systems(chain, systems))
 
 
@@ -97,6 +102,7 @@ async def lay_out(
     seams: Seams, rollout: Rollout, version: str, plans: dict[str, SystemPlan], now: float
 ) -> RunState:
     """The run that these plans would be, with its waves."""
+    _refuse_unknown_check(rollout, seams.checks())
     meant = {one.name: await seams.resolve(one.target) for one in rollout.stages}
     groups = {one: seams.grain(one, rollout.group_by) for one in plans} if rollout.group_by else {}
     return make_run(
@@ -108,3 +114,12 @@ async def lay_out(
         stages=make_stages(rollout, list(plans), meant),
         groups=groups,
     )
+
+
+def _refuse_unknown_check(rollout: Rollout, known: Collection[str]) -> None:
+    asked = rollout.health.check if rollout.health is not None else ""
+    if not asked or asked in known:
+        return
+    what = f"this controller has no health check {asked!r}"
+    fix = did_you_mean(asked, known) or "`health_checks` in its controller.yaml lists those that it has"
+    raise OperationError(Diagnostic(code="chain-health", what=what, fix=fix))

@@ -14,7 +14,7 @@ from msgspec import Struct, json
 
 from saltern.chains.statuses import ENDS, OVER
 from saltern.fleet.callbacks.occurrences import occurrences
-from saltern.fleet.chains.advance import advance
+from saltern.fleet.chains.advance import BEFORE, advance
 from saltern.fleet.chains.deadlines import next_wakeup
 from saltern.fleet.chains.events import Command, Event, Note, Send
 from saltern.fleet.chains.model import LegState, RunState
@@ -74,7 +74,7 @@ class Decisions:
     ) -> Decided:
         """Apply events to a run, and write all that follows. ``hard``: what is cancelled is stopped.
 
-        Who calls it hands the result to ``keep`` when the transaction is committed.
+        The caller passes the result to ``keep`` once the transaction is committed.
         """
         chain_runs.lock_run(connection, run)
         version, before = self.load(connection, run)
@@ -105,6 +105,8 @@ class Decisions:
 def write_changes(connection: Connection, version: int, before: RunState, after: RunState) -> None:
     """Write what differs, row by row."""
     values: dict[str, Any] = {**records.run_values(after), "next_wakeup": next_wakeup(after)}
+    if before.status in BEFORE and after.status not in BEFORE:
+        values["begun"] = after.now
     if after.status in ENDS and before.status not in ENDS:
         values["ended"] = after.now
     if after.status not in ENDS and before.status in ENDS:
@@ -134,7 +136,8 @@ def _changed_steps(leg: LegState, before: LegState) -> list[int]:
 
 
 def _order(run: RunState, send: Send, hard: bool, reason: str) -> dict[str, Any]:
-    body = {"until": send.until, "hard": hard and send.verb == "cancel", "reason": reason}
+    body: dict[str, Any] = {"until": send.until, "hard": hard and send.verb == "cancel", "reason": reason}
+    body |= {"lease": round(send.lease)} if send.lease else {}
     return {
         "run": run.id,
         "leg": send.leg,
@@ -147,7 +150,7 @@ def _order(run: RunState, send: Send, hard: bool, reason: str) -> dict[str, Any]
 
 
 def _events(before: RunState, after: RunState, commands: Sequence[Command]) -> Iterable[NewEvent]:
-    """What people and programs that listen learn of it."""
+    """The events that people and listening programs get about a decision."""
     tag = f"saltern/chain/{after.id}"
     for name, leg in after.legs.items():
         was = before.legs[name]

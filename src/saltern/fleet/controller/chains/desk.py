@@ -9,6 +9,7 @@ from msgspec import Struct, convert, json, to_builtins
 from msgspec.structs import replace
 
 from saltern.fleet.chains.control import Order, events_of, outcome, unknown_parts
+from saltern.fleet.chains.estimate import expected_times, usual_returns
 from saltern.fleet.chains.model import RunState
 from saltern.fleet.chains.plans import SystemPlan, plan_digest
 from saltern.fleet.chains.rollout import Rollout, gates_of
@@ -29,6 +30,7 @@ from saltern.fleet.controller.chains.plan_desk import PlanDesk
 from saltern.fleet.controller.chains.vault import Vault
 from saltern.fleet.controller.chains.versions import Source
 from saltern.fleet.store import audit, chain_runs
+from saltern.fleet.store.chain_history import return_times, step_times
 from saltern.fleet.store.database import Connection
 from saltern.language.diagnostics import Diagnostic, OperationError
 
@@ -156,6 +158,22 @@ def _find(connection: Connection, who: str, token: str) -> Started | None:
     )
 
 
+def _with_history(connection: Connection, run: RunState, chain: str) -> RunState:
+    """The run, with how long its actions take, and its systems for a reboot, by what they took before."""
+    systems = [leg.system for leg in run.legs.values()]
+    usual = usual_returns(return_times(connection, systems), systems)
+    known = expected_times(step_times(connection, chain))
+    legs = {
+        leg.id: replace(
+            leg,
+            usual_return=usual[leg.system],
+            plan=tuple(replace(one, expected=one.expected or known.get(one.id, 0)) for one in leg.plan),
+        )
+        for leg in run.legs.values()
+    }
+    return replace(run, legs=legs)
+
+
 def _write_run(connection: Connection, made: Made, *, who: str, rule: str, tree: str, now: float) -> Started:
     ask, run = made.ask, made.run
     if ask.client_token:
@@ -163,6 +181,7 @@ def _write_run(connection: Connection, made: Made, *, who: str, rule: str, tree:
         if known := _find(connection, who, ask.client_token):
             return known
     chain, number = made.source.stored(connection, who, now)
+    run = _with_history(connection, run, chain)
     row = {
         **records.run_values(run),
         "id": run.id,
@@ -180,7 +199,7 @@ def _write_run(connection: Connection, made: Made, *, who: str, rule: str, tree:
         "created": now,
         "next_wakeup": now,
     }
-    _add(connection, made, row)
+    _add(connection, replace(made, run=run), row)
     gates.add(connection, run.id, gates_of(ask.rollout, run), made.digest, now)
     detail = {"run": run.id, "chain": made.source.name, "version": number, "systems": len(run.legs)}
     audit.append(connection, who, "chain.run", {**detail, "target": ask.target, "rule": rule}, now)

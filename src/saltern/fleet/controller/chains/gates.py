@@ -50,6 +50,7 @@ def add(connection: Connection, run: str, asked: Mapping[str, GateAsk], digest: 
             "plan_sha256": digest,
             "opened": now,
             "expires": now + gate.life,
+            "otherwise": gate.otherwise,
         }
         for name, gate in asked.items()
     ]
@@ -123,7 +124,12 @@ def _settle(
 
 
 def expire(connection: Connection, run: str, gate: str, now: float) -> Event:
-    """Close a gate whose time is over; the event for its run."""
+    """Close a gate whose time is over, or open it if that is said of it; the event for its run."""
+    found = chain_gates.gate_row(connection, run, gate)
+    if found is not None and found["otherwise"] == "approve":
+        chain_gates.close_gate(connection, run, gate, chain_gates.APPROVED, now)
+        announce(connection, run, gate, chain_gates.APPROVED, now, why="its time is over")
+        return Opened(now=now, gate=gate)
     chain_gates.close_gate(connection, run, gate, chain_gates.EXPIRED, now)
     announce(connection, run, gate, chain_gates.EXPIRED, now)
     if gate.startswith(revisions.GATE):  # nothing else waits for it

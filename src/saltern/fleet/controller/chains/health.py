@@ -78,7 +78,7 @@ def make_check(
     state = Decisions().load(connection, run)[1]
     wave, check = state.waves[number], state.strategy.health
     systems = systems_to_check(state, wave)
-    if row is None or check is None or wave.check or not systems:
+    if row is None or check is None or not check.command or wave.check or not systems:
         return None
     moment = now()
     job = Job(

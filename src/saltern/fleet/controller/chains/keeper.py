@@ -1,8 +1,8 @@
 """What keeps runs of chains going, on the one controller that holds the lease.
 
-Each round takes in what came since the last one: returns of orders, progress, who is there, what time it is.
-Everything that is needed is in the database, so that another controller continues from the same place; what
-is only in memory, the newest progress of a leg, comes again.
+Each round takes in what came since the last one: returns of orders, progress, which systems are connected,
+what time it is. Everything that is needed is in the database, so that another controller continues from the
+same place; what is only in memory, the newest progress of a leg, comes again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from saltern.fleet.chains.events import Away, Back, Begin, Event, Tick, Windows
+from saltern.chains.statuses import Run
+from saltern.fleet.chains.events import Away, Back, Begin, Event, Gone, Tick, Windows
 from saltern.fleet.chains.model import RunState
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains.decisions import Decided, Decisions
@@ -30,12 +31,13 @@ from saltern.fleet.store import job_queries
 from saltern.fleet.store.chain_gates import expired_gates
 from saltern.fleet.store.chain_outbox import (
     Returned,
+    has_work,
     job_orders,
     late_orders,
     returned_orders,
     set_answers,
 )
-from saltern.fleet.store.chain_runs import due_runs, open_systems
+from saltern.fleet.store.chain_runs import due_runs, gone_legs, open_systems
 from saltern.fleet.store.database import Connection
 from saltern.language.diagnostics import OperationError
 
@@ -53,7 +55,8 @@ class News(Struct):
     back: list[str] = field(default_factory=list)
     gates: list[str] = field(default_factory=list)
     checks: list[Event] = field(default_factory=list)
-    shut: dict[str, str] | None = None
+    gone: dict[str, str] = field(default_factory=dict)  # leg → why its system is no part of the fleet
+    windows: Windows | None = None
 
 
 class ChainKeeper:
@@ -87,6 +90,8 @@ class ChainKeeper:
         now = self._now()
         live, self._live = self._live, {}
         news = await self._calls.read(self._gather, live, now)
+        if news is None:
+            return
         for run, one in news.items():
             await self._keep_run(hold, run, one, now)
         await self._publisher.publish(hold)
@@ -108,8 +113,11 @@ class ChainKeeper:
 
     def _gather(
         self, connection: Connection, live: dict[tuple[str, str], Any], now: float
-    ) -> dict[str, News]:
+    ) -> dict[str, News] | None:
+        """By run; None if there is no run that anything could happen to."""
         news: dict[str, News] = {}
+        if not live and not has_work(connection):
+            return None
         for one in (*returned_orders(connection), *late_orders(connection)):
             news.setdefault(one.run, News()).returned.append(one)
         if live:
@@ -121,11 +129,20 @@ class ChainKeeper:
             news.setdefault(run, News()).gates.append(gate)
         for run, checks in ended_checks(connection, now).items():
             news.setdefault(run, News()).checks += checks
+        for run, leg, state in gone_legs(connection):
+            why = f"the key of its system is {state}" if state else "its system was removed from the fleet"
+            news.setdefault(run, News()).gone[leg] = why
         for run in due_runs(connection, now):
             news.setdefault(run, News())
-        for run, shut in (self._windows.changes(connection, now) if self._windows else {}).items():
-            news.setdefault(run, News()).shut = shut
+        for run, windows in (self._windows.changes(connection, now) if self._windows else {}).items():
+            news.setdefault(run, News()).windows = windows
         return news
+
+    def _missing(self, state: RunState) -> tuple[str, ...]:
+        """Systems that are not connected, of a run that has not begun and needs to know."""
+        if state.strategy.reachable is None or state.status is not Run.SCHEDULED or not self._board.is_known:
+            return ()
+        return tuple(one.system for one in state.legs.values() if not self._board.is_online(one.system))
 
     def _gather_presence(self, connection: Connection, news: dict[str, News]) -> None:
         for run, legs in open_systems(connection).items():
@@ -136,9 +153,9 @@ class ChainKeeper:
 
     def _decide(self, connection: Connection, run: str, news: News, now: float) -> Decided:
         def events(state: RunState) -> Iterator[Event]:
-            if news.shut is not None:
-                yield Windows(now=now, shut=news.shut)
-            yield Begin(now=now)
+            if news.windows is not None:
+                yield news.windows
+            yield Begin(now=now, missing=self._missing(state))
             for one in news.returned:
                 yield from _returned(connection, state, one, now)
             for name, body in news.live.items():
@@ -146,6 +163,8 @@ class ChainKeeper:
                     yield read_report(state.legs[name], body, now)
             yield from (expire(connection, run, gate, now) for gate in news.gates)
             yield from news.checks
+            if news.gone:
+                yield Gone(now=now, why=news.gone)
             yield from (Away(now=now, leg=leg) for leg in news.away)
             yield from (Back(now=now, leg=leg) for leg in news.back)
             yield Tick(now=now)

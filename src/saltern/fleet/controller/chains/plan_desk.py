@@ -95,7 +95,7 @@ class PlanDesk:
             if problem.diagnostics[0].code != "fleet-all-away":
                 raise
             what = f"all {len(found.plans)} systems of {ask.target!r} are away, so nothing can be planned"
-            fix = "plan it when one of them is back; `saltern fleet systems` shows who is there"
+            fix = "plan it when one of them is back; `saltern fleet systems` shows which are connected"
             raise OperationError(Diagnostic(code="chain-plan-away", what=what, fix=fix)) from None
 
     # -- plans that are kept -------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from msgspec import Struct, json
 from saltern.chains.document import read_chain
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains.health import make_check, to_ask
+from saltern.fleet.controller.chains.own_checks import OwnChecks
 from saltern.fleet.controller.chains.revisions import inputs_of
 from saltern.fleet.controller.chains.vault import Vault
 from saltern.fleet.controller.dispatch import Dispatcher
@@ -58,20 +59,29 @@ class Publisher:
     """Makes and sends the jobs of orders."""
 
     def __init__(
-        self, calls: Calls, dispatcher: Dispatcher, vault: Vault, *, now: Callable[[], float]
+        self,
+        calls: Calls,
+        dispatcher: Dispatcher,
+        vault: Vault,
+        *,
+        now: Callable[[], float],
+        checks: OwnChecks | None = None,
     ) -> None:
+        self._checks = checks
         self._calls = calls
         self._dispatcher = dispatcher
         self._vault = vault
         self._now = now
 
     async def publish(self, hold: Hold) -> int:
-        """Send all that waits; how many jobs that were."""
+        """Send all orders that wait; return the number of jobs that were made."""
         number = 0
         for group in grouped(await self._calls.read(unsent_orders)):
             sent = await hold.write(self._make, group, self._now())
             await self._dispatcher.push(sent.jid, sent.systems, sent.envelope)
             number += 1
+        if self._checks is not None:
+            await self._checks.look(hold, self._now())
         return number + await self._publish_checks(hold)
 
     async def _publish_checks(self, hold: Hold) -> int:
@@ -103,7 +113,7 @@ class Publisher:
 
 
 def grouped(orders: Iterable[Unsent]) -> Iterator[Group]:
-    """Orders that say the same, together; those of one leg stay in their order."""
+    """Group orders that say the same; the orders of one leg keep their sequence."""
     groups: dict[tuple[str, int, str, str, bytes, int], list[Unsent]] = {}
     for one in orders:
         key = (one.run, one.order, one.verb, one.step, one.body, one.revision)

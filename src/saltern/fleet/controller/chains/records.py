@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import json
+from msgspec import convert, json
 
 from saltern.chains.statuses import Leg, Run, Step, Wave
 from saltern.fleet.chains.model import (
     Attempt,
+    Boot,
     LegState,
     RunState,
     StepPlan,
@@ -22,9 +23,20 @@ from saltern.fleet.chains.shape import shape_of
 Row = Mapping[str, Any]
 _STRATEGY = json.Decoder(Strategy)
 LEG_SAME = (
-    "away", "held", "ending", "order", "seq", "answered", "begun", "group", "waits_for", "quarantined"
+    "away", "held", "ending", "order", "seq", "answered", "begun", "group", "waits_for", "quarantined",
+    "boot", "build",
 )  # fmt: skip
-STEP_SAME = ("blocked_by", "changed", "comment", "took", "started", "ended")
+LEG_MORE = (
+    "away_since", "back_by", "usual_return", "lost", "window_until", "leased", "unfit", "tries", "not_before"
+)  # fmt: skip  # in its state, as they are
+PLAN_MORE = {
+    "places": "place", "gates": "gate", "segments": "segment", "expected": "expected", "handles": "handles"
+}  # fmt: skip
+STEP_SAME = ("blocked_by", "changed", "comment", "took", "started", "ended", "note", "exit_code")
+
+
+ATTEMPT_SAME = ("comment", "started", "ended", "note", "exit_code")
+_UNKNOWN = StepState()
 
 
 # -- to rows ------------------------------------------------------------------------------------------
@@ -39,7 +51,7 @@ def run_values(run: RunState) -> dict[str, Any]:
         "cancelled": run.cancelled,
         "halted": run.halted,
         "excused": json.encode(sorted(run.excused)),
-        "state": json.encode({"gate": run.gate, "opened": sorted(run.opened)}),
+        "state": json.encode({"gate": run.gate, "opened": sorted(run.opened), "waits": run.waits}),
     }
 
 
@@ -62,10 +74,11 @@ def leg_values(leg: LegState) -> dict[str, Any]:
         "again": leg.again,
         "again_step": leg.again_step,
         "again_from": leg.again_from.value if leg.again_from else "",
-        "places": [step.place for step in leg.plan],
-        "gates": [step.gate for step in leg.plan],
+        **{name: [getattr(step, field) for step in leg.plan] for name, field in PLAN_MORE.items()},
         "shut": leg.shut,
         "renewed": leg.renewed,
+        **{name: getattr(leg, name) for name in LEG_MORE},
+        "boots": leg.boots,
     }
     same = {name: getattr(leg, name) for name in LEG_SAME}
     return {
@@ -110,9 +123,7 @@ def attempt_values(leg: LegState, number: int) -> list[dict[str, Any]]:
             "step": number,
             "number": one.number,
             "status": one.status.value,
-            "comment": state.comment if one.number == newest else "",
-            "started": state.started if one.number == newest else None,
-            "ended": state.ended if one.number == newest else None,
+            **{name: getattr(state if one.number == newest else _UNKNOWN, name) for name in ATTEMPT_SAME},
         }
         for one in state.attempts
     ]
@@ -147,6 +158,7 @@ def run_from(
         excused=frozenset(json.decode(row["excused"])),
         gate=state.get("gate", ""),
         opened=frozenset(state.get("opened", [])),
+        waits=state.get("waits", ""),
     )
 
 
@@ -167,19 +179,7 @@ def _wave_from(row: Row, legs: Sequence[LegState]) -> WaveState:
 
 def _leg_from(row: Row, steps: Sequence[Row], tries: Mapping[tuple[str, int], list[Attempt]]) -> LegState:
     state = json.decode(row["state"])
-    places = state.get("places") or range(len(steps))
-    gates = state.get("gates") or [""] * len(steps)
-    plan = tuple(
-        StepPlan(
-            id=one["action"],
-            kind=one["kind"],
-            on_failure=one["on_failure"],
-            final=one["final"],
-            place=place,
-            gate=gate,
-        )
-        for one, place, gate in zip(steps, places, gates, strict=True)
-    )
+    plan = tuple(_step_plan(state, at, one) for at, one in enumerate(steps))
     return LegState(
         id=row["id"],
         system=row["system"],
@@ -195,7 +195,15 @@ def _leg_from(row: Row, steps: Sequence[Row], tries: Mapping[tuple[str, int], li
         shut=state.get("shut", ""),
         renewed=state.get("renewed", 0),
         **{name: row[name] for name in LEG_SAME},
+        **{name: state[name] for name in LEG_MORE if name in state},
+        boots=convert(state.get("boots", ()), tuple[Boot, ...]),
     )
+
+
+def _step_plan(state: Row, at: int, one: Row) -> StepPlan:
+    more = {field: state[name][at] for name, field in PLAN_MORE.items() if state.get(name)}
+    fixed = {name: one[name] for name in ("kind", "on_failure", "final")}
+    return StepPlan(id=one["action"], **{"place": at, **fixed, **more})
 
 
 def _step_from(row: Row, attempts: Sequence[Attempt]) -> StepState:

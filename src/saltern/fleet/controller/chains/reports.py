@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import zlib
+from contextlib import suppress
+from typing import Any
 
 from msgspec import DecodeError, Struct, ValidationError, convert, json
 
-from saltern.chains.main_line import main_line
+from saltern.chains.main_line import main_line, note_of
 from saltern.chains.statuses import Leg, Step
 from saltern.fleet.chains.events import Event, Refused, Reported
-from saltern.fleet.chains.model import Attempt, LegState, StepState
+from saltern.fleet.chains.model import Attempt, Boot, LegState, StepState
 from saltern.fleet.protocol.codec import BadMessage, check_depth
 from saltern.fleet.store.chain_outbox import Returned
 
 MOST = 16 * 1024 * 1024  # bytes of a report
 MOST_ORDERS = 1_000_000  # a system cannot make a number that no order can exceed
+LONGEST = 30 * 86_400.0  # seconds that a system may say it is away
+NAME, NOTE, MOST_BOOTS = 100, 500, 20
 COMMENT = 8000  # characters of a comment that are kept
 
 
@@ -29,6 +33,8 @@ class ReportedStep(Struct, frozen=True, kw_only=True):
     took: float = 0
     started: float | None = None
     ended: float | None = None
+    exit_code: int | None = None
+    output: Any = None  # only looked at for what a program said last
 
 
 class ReportedLeg(Struct, frozen=True, kw_only=True):
@@ -41,6 +47,11 @@ class ReportedLeg(Struct, frozen=True, kw_only=True):
     quarantined: bool = False
     order: int = 0
     applied: int | None = None
+    down_in: float = 0
+    back_in: float = 0
+    boot: str = ""
+    build: str = ""
+    boots: Any = None
 
 
 UNREADABLE = "its system has sent a report that cannot be read"
@@ -65,7 +76,25 @@ def read_report(leg: LegState, body: object, now: float) -> Event:
         quarantined=said.quarantined,
         order=min(said.order, MOST_ORDERS),
         applied=said.applied,
+        down_in=bounded_time(said.down_in),
+        back_in=bounded_time(said.back_in),
+        boot=clean(said.boot)[:NAME],
+        build=clean(said.build)[:NAME],
+        boots=_boots(said.boots),
     )
+
+
+def _boots(said: object) -> tuple[Boot, ...]:
+    """Boots in the middle of a leg; what is not understood is left out, since nothing follows from it."""
+    rows = said[-MOST_BOOTS:] if isinstance(said, list) else []
+    with suppress(ValidationError):
+        return convert(rows, tuple[Boot, ...])
+    return ()
+
+
+def bounded_time(seconds: float) -> float:
+    """A time that a system asks for, as long as a controller waits for anything."""
+    return min(max(0.0, seconds), LONGEST) if seconds == seconds else 0.0
 
 
 def unpack(encoding: str, data: bytes) -> object:
@@ -89,7 +118,14 @@ def _step(row: ReportedStep) -> StepState:
         took=row.took,
         started=row.started,
         ended=row.ended if row.ended is not None else _end(row, status),
+        note=_note(row),
+        exit_code=row.exit_code if row.exit_code is not None and abs(row.exit_code) < 2**31 else None,
     )
+
+
+def _note(row: ReportedStep) -> str:
+    said = {"status": row.status, "comment": row.comment, "output": row.output, "exit_code": row.exit_code}
+    return clean(note_of(said))[:NOTE]
 
 
 def _end(row: ReportedStep, status: Step) -> float | None:

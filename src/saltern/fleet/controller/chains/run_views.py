@@ -13,13 +13,15 @@ from saltern.fleet.chains.causes import Cause, Failure, group_causes
 from saltern.fleet.chains.past import Past, fold, step_at
 from saltern.fleet.chains.shape import BAD, letter, split_shape
 from saltern.fleet.controller.chains import views
+from saltern.fleet.controller.chains.waiting import waits_for, why
 from saltern.fleet.store import chain_runs, chain_shapes
-from saltern.fleet.store.chains import chain_named
+from saltern.fleet.store.chains import chain_named, names_of
 from saltern.fleet.store.database import Connection
 
 Row = Mapping[str, Any]
 BARRIERS = ("reboot", "update", "agent")
 NAMED = chain_shapes.NAMED
+GROUPED = ("wave", "status", "away", "shape", "begun", "ended", "waits_for")
 
 
 def shapes(connection: Connection, run: str, at: float | None, most: int) -> dict[str, Any] | None:
@@ -28,20 +30,25 @@ def shapes(connection: Connection, run: str, at: float | None, most: int) -> dic
     if row is None:
         return None
     past = fold(chain_shapes.run_events(connection, run), at) if at is not None else None
-    groups = _past_groups(connection, run, at, past) if past and at else _groups(connection, run)
+    legs = [] if Run(row["status"]) in ENDS else chain_shapes.leg_marks(connection, run)
+    if past and at:
+        groups = _past_groups(connection, run, at, past)
+    else:
+        groups = group_legs(legs) if legs else _groups(connection, run)
     plans = {split_shape(one["shape"])[1]: one["leg"] for one in groups}
     heads = {mark: chain_shapes.step_heads(connection, leg) for mark, leg in plans.items()}
     actions = _actions(heads.values())
-    rows = [_row(one, heads, actions) for one in groups]
+    names, ids = _names(heads), [one["id"] for one in actions]
+    rows = [_row(one, names, ids) for one in groups]
     rows.sort(key=lambda one: (one["wave"], _RANK.get(one["status"], 5), -one["count"]))
     waves = [_wave(one, rows) for one in chain_runs.wave_rows(connection, run)]
     shown, rest = rows[:most], rows[most:]
     return {
-        **_head(connection, row),
+        **_head(connection, row, legs),
         "run": run,
         "status": past.run if past else row["status"],
         "systems": sum(one["count"] for one in rows),
-        "legs": dict(sum((Counter({one["status"]: one["count"]}) for one in rows), Counter())),
+        "legs": _numbers((one["status"], one["count"]) for one in rows),
         "actions": actions,
         "waves": waves,
         "rows": shown,
@@ -50,17 +57,16 @@ def shapes(connection: Connection, run: str, at: float | None, most: int) -> dic
     }
 
 
-def _head(connection: Connection, row: Row) -> dict[str, Any]:
-    """What is said of a run above its matrix."""
+def _head(connection: Connection, row: Row, legs: Sequence[Row]) -> dict[str, Any]:
+    """What is said of a run above its matrix. ``legs``: those of a run that is open."""
     same = ("version", "target", "author", "created", "ended", "deadline", "plan_sha256")
-    legs = [] if Run(row["status"]) in ENDS else chain_shapes.leg_marks(connection, row["id"])
     gates = views.gates_of(connection, row["id"])
-    waves = [views.wave_of(one, legs) for one in chain_runs.wave_rows(connection, row["id"])]
+    waves = views.waves_of(connection, row["id"], legs)
     strategy = json.decode(row["strategy"])
     return {
         **{name: row[name] for name in same},
         "chain": _name(connection, row["chain"]),
-        "why": views.why(row, waves, gates, legs),
+        "why": why(row, waves, gates, legs),
         "max_failures": amount(strategy.get("max_failures")),
         "gates": gates,
     }
@@ -85,6 +91,24 @@ def _groups(connection: Connection, run: str) -> list[dict[str, Any]]:
         {**one, "systems": names[one["wave"], one["status"], bool(one["away"]), one["shape"]]}
         for one in chain_shapes.shape_groups(connection, run)
     ]
+
+
+def group_legs(legs: Sequence[Row]) -> list[dict[str, Any]]:
+    """The same, of legs that have been read. Pure."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for leg in legs:
+        key = (leg["wave"], leg["status"], bool(leg["away"]), leg["shape"])
+        one = found.get(key)
+        if one is None:
+            same = {name: leg[name] for name in GROUPED}
+            found[key] = {**same, "leg": leg["id"], "count": 1, "systems": [leg["system"]]}
+            continue
+        one["count"] += 1
+        one["begun"] = min(one["begun"], leg["begun"])
+        one["ended"] = max(one["ended"] or 0, leg["ended"] or 0) or None
+        one["waits_for"] = min(one["waits_for"], leg["waits_for"])
+        one["systems"] += [leg["system"]] if len(one["systems"]) < NAMED else []
+    return list(found.values())
 
 
 def _past_groups(connection: Connection, run: str, at: float, past: Past) -> list[dict[str, Any]]:
@@ -132,21 +156,40 @@ def _actions(plans: Iterable[Sequence[Row]]) -> list[dict[str, Any]]:
     return made
 
 
-def _row(one: Row, heads: Mapping[str, Sequence[Row]], actions: Sequence[Row]) -> dict[str, Any]:
+def _names(heads: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
+    """The actions of each plan, by its mark."""
+    return {mark: [head["action"] for head in plan] for mark, plan in heads.items()}
+
+
+def _row(one: Row, names: Mapping[str, Sequence[str]], actions: Sequence[str]) -> dict[str, Any]:
+    """A row of the matrix: a cell for each action of the run, empty where the plan of the row has it not."""
     statuses, mark = split_shape(one["shape"])
-    mine = dict(zip((head["action"] for head in heads[mark]), statuses, strict=False))
     over = Leg(one["status"]) in OVER
     return {
         "wave": one["wave"] + 1,
         "count": one["count"],
         "status": one["status"],
         "away": bool(one["away"]) and not over,
-        "cells": [mine.get(action["id"], "") for action in actions],
+        "cells": _cells(statuses, names[mark], actions),
         "systems": one["systems"],
         "begun": one["begun"] or None,
         "ended": one["ended"],
         "waits_for": one["waits_for"],
     }
+
+
+def _cells(statuses: list[str], own: Sequence[str], actions: Sequence[str]) -> list[str]:
+    if own == actions and len(statuses) == len(actions):
+        return statuses
+    known = dict(zip(own, statuses, strict=False))
+    return [known.get(action, "") for action in actions]
+
+
+def _numbers(counted: Iterable[tuple[str, int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, number in counted:
+        found[name] = found.get(name, 0) + number
+    return found
 
 
 def _wave(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
@@ -177,9 +220,10 @@ def rows(connection: Connection, run: str, after: int, limit: int, **only: Any) 
     plans = {split_shape(one["shape"])[1]: one["leg"] for one in groups}
     heads = {mark: chain_shapes.step_heads(connection, leg) for mark, leg in plans.items()}
     actions = _actions(heads.values())
+    names, ids = _names(heads), [one["id"] for one in actions]
     legs = chain_shapes.leg_page(connection, run, after, limit, **only)
     made = [
-        {**_row({**leg, "count": 1, "systems": [leg["system"]]}, heads, actions), "place": leg["place"]}
+        {**_row({**leg, "count": 1, "systems": [leg["system"]]}, names, ids), "place": leg["place"]}
         for leg in legs
     ]
     return {"actions": actions, "rows": made}
@@ -221,36 +265,7 @@ def _name(connection: Connection, chain: str) -> str:
 
 def chain_names(connection: Connection, chains: Iterable[str]) -> dict[str, str]:
     """The name of each chain, by its id."""
-    return {chain: _name(connection, chain) for chain in chains}
-
-
-def moments(connection: Connection, run: str) -> list[dict[str, Any]] | None:
-    """When something happened to a run: its begin, each wave, failures, orders, its end."""
-    row = chain_runs.run_row(connection, run)
-    if row is None:
-        return None
-    found = [{"at": row["created"], "what": f"asked for by {row['author']}", "kind": "run"}]
-    waves = wave_systems(connection, run)
-    begun: set[int] = set()
-    bad: set[str] = set()
-    for event in chain_shapes.run_events(connection, run):
-        data, at = event["data"], event["at"]
-        status = str(data.get("status", ""))
-        if "id" in data:
-            wave = waves.get(str(data["id"]), 0)
-            if status not in ("pending", "queued") and wave not in begun:
-                begun.add(wave)
-                found.append({"at": at, "what": f"wave {wave} begins", "kind": "wave"})
-            if status in chain_shapes.BAD_LEGS and status not in bad:
-                bad.add(status)
-                found.append({"at": at, "what": f"the first {status}: {data['id']}", "kind": "failure"})
-        elif status:
-            why = f": {data['why']}" if data.get("why") else ""
-            found.append({"at": at, "what": f"{status}{why}", "kind": "status"})
-    for one in views.log(connection, run):
-        if one.get("who", ""):
-            found.append({"at": one["at"], "what": f"{one['what']} by {one['who']}", "kind": "order"})
-    return sorted(found, key=lambda one: one["at"])
+    return names_of(connection, [*chains])
 
 
 def system_legs(connection: Connection, system: str, before: str, limit: int) -> list[dict[str, Any]]:
@@ -271,7 +286,7 @@ def system_legs(connection: Connection, system: str, before: str, limit: int) ->
                 "wave": row["wave"] + 1,
                 "begun": row["begun"] or None,
                 "ended": row["ended"],
-                "waits_for": views.waits_for(row),
+                "waits_for": waits_for(row),
                 "quarantined": row["quarantined"],
                 "done": sum(one in ("succeeded", "changed", "skipped") for one in statuses),
                 "steps": len(statuses),

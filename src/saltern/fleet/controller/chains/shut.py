@@ -1,17 +1,36 @@
-"""Which systems of open runs have no open window now, and why: asked in every round of the keeper."""
+"""Which systems of open runs have no open window now, and why; how long those of the others are: asked in
+every round of the keeper."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
+
+from msgspec import Struct
 
 from saltern.fleet.calendars.windows import Calendar, may_begin
+from saltern.fleet.chains.events import Windows
 from saltern.fleet.controller.windows import Match, calendars_for, compiled
 from saltern.fleet.store.calendars import StoredCalendar, list_calendars
-from saltern.fleet.store.chain_runs import unfinished_systems
+from saltern.fleet.store.chain_runs import open_deadlines, unfinished_systems
 from saltern.fleet.store.database import Connection
 from saltern.system.clock import stamp
 
-Shut = dict[str, dict[str, str]]  # a run → its legs, and why each may not be worked on
+Known = tuple[str, float]  # why there is no open window, and when that which is open ends; 0: never
+OPEN: Known = ("", 0.0)
+
+
+class Verdict(Struct, frozen=True):
+    """What calendars say now. ``next``: when a window opens; 0: not known, or none does."""
+
+    why: str = ""
+    until: float = 0.0
+    next: float = 0.0
+
+    def of(self, deadline: float) -> Known:
+        """What a run makes of it that has a deadline: a window after that is none."""
+        late = f"; the run ends before that, at {stamp(deadline)} UTC" if self.next >= deadline else ""
+        return f"{self.why}{late}", self.until
 
 
 class WindowWatch:
@@ -20,44 +39,52 @@ class WindowWatch:
     def __init__(self, match: Match) -> None:
         self._match = match
         self._compiled: dict[StoredCalendar, Calendar] = {}
-        self._is_needed = True  # a leg was without a window when it was looked last, or it was never looked
+        self._is_needed = True  # a leg had a window, or none, when it was looked last, or it was never looked
 
-    def changes(self, connection: Connection, now: float) -> Shut:
-        """All legs without an open window, of each run in which that differs from what is written."""
+    def changes(self, connection: Connection, now: float) -> dict[str, Windows]:
+        """The windows of each run in which they differ from what is written."""
         stored = list_calendars(connection)
         if not stored and not self._is_needed:
             return {}
         runs = unfinished_systems(connection)
         systems = sorted({system for legs in runs.values() for _, system, _ in legs})
         verdicts = self._verdicts(stored, systems, now)
-        self._is_needed = any(verdicts.values()) or any(one for legs in runs.values() for _, _, one in legs)
-        found = {
-            run: {leg: why for leg, system, _ in legs if (why := verdicts[system])}
-            for run, legs in runs.items()
-        }
-        return {
-            run: found[run]
-            for run, legs in runs.items()
-            if any(found[run].get(leg, "") != shut for leg, _, shut in legs)
-        }
+        known = [one for legs in runs.values() for _, _, one in legs]
+        self._is_needed = any(one != OPEN for one in known) or any(
+            one != Verdict() for one in verdicts.values()
+        )
+        deadlines = open_deadlines(connection) if self._is_needed else {}
+        found: dict[str, Windows] = {}
+        for run, legs in runs.items() if self._is_needed else ():
+            own = {leg: verdicts[system].of(deadlines.get(run, inf)) for leg, system, _ in legs}
+            if any(own[leg] != before for leg, _, before in legs):
+                found[run] = _windows(now, own)
+        return found
 
-    def _verdicts(self, stored: Sequence[StoredCalendar], systems: list[str], now: float) -> dict[str, str]:
-        """Of each system: why it has no open window; empty if it has one."""
+    def _verdicts(
+        self, stored: Sequence[StoredCalendar], systems: list[str], now: float
+    ) -> dict[str, Verdict]:
+        """Of each system what its calendars say now."""
         self._compiled = {one: self._compiled.get(one) or compiled(one) for one in stored}
         of_system = calendars_for(stored, systems, self._match, self._compiled.__getitem__)
-        known: dict[tuple[str, ...], str] = {}
-        found: dict[str, str] = {}
+        known: dict[tuple[str, ...], Verdict] = {}
+        found: dict[str, Verdict] = {}
         for system, own in of_system.items():
             names = tuple(one.name for one in own)
             if names not in known:
-                known[names] = _why(own, now)
+                known[names] = _verdict(own, now)
             found[system] = known[names]
         return found
 
 
-def _why(own: Sequence[Calendar], now: float) -> str:
+def _windows(now: float, verdicts: dict[str, Known]) -> Windows:
+    shut = {leg: why for leg, (why, _) in verdicts.items() if why}
+    return Windows(now=now, shut=shut, until={leg: until for leg, (_, until) in verdicts.items() if until})
+
+
+def _verdict(own: Sequence[Calendar], now: float) -> Verdict:
     verdict = may_begin(own, now)
     if verdict.open:
-        return ""
+        return Verdict(until=verdict.until or 0.0)
     following = f"; next {stamp(verdict.next)} UTC" if verdict.next else "; no window comes"
-    return f"{verdict.why}{following}"
+    return Verdict(why=f"{verdict.why}{following}", next=verdict.next or 0.0)

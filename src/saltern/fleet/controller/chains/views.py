@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,15 +11,16 @@ from msgspec import json
 from saltern.chains.compile import plan_for
 from saltern.chains.document import Chain, read_chain
 from saltern.chains.inputs import masked
-from saltern.chains.statuses import ENDS, GOOD, OVER, Leg, Run
+from saltern.chains.statuses import GOOD, OVER, Leg, Run
 from saltern.fleet.chains.shape import split_shape
 from saltern.fleet.controller.chains import revisions
+from saltern.fleet.controller.chains.waiting import absence, begins, waits_for, why
 from saltern.fleet.store import chain_gates, chain_outbox, chain_runs, chain_shapes
-from saltern.fleet.store.chains import chain_named, version_of
+from saltern.fleet.store.chains import chain_named, names_of, version_of
 from saltern.fleet.store.database import Connection
 
 Row = Mapping[str, Any]
-_DONE = {one.value for one in GOOD}
+_DONE = {"changed", *(one.value for one in GOOD)}
 
 
 def listed(
@@ -32,17 +34,23 @@ def listed(
         connection, chain=known.id if known else "", is_open=is_open, before=before, limit=limit
     )
     counts = chain_runs.leg_counts(connection, [row["id"] for row in rows])
-    names = {row["chain"]: _name(connection, row["chain"]) for row in rows}
+    names = names_of(connection, [*{row["chain"] for row in rows}])
     gates = chain_gates.open_gate_names(connection, [row["id"] for row in rows if row["ended"] is None])
     return [
         {
             **_head(row, names[row["chain"]]),
             "halted": row["halted"],
             "legs": counts[row["id"]],
-            "why": _waits(counts[row["id"]], gates.get(row["id"], [])),
+            "why": _begins(connection, row) or _waits(counts[row["id"]], gates.get(row["id"], [])),
         }
         for row in rows
     ]
+
+
+def _begins(connection: Connection, row: Row) -> str:
+    """What a run waits for that has not begun: as its first system says."""
+    first = chain_runs.first_leg_row(connection, row["id"]) if row["status"] == Run.SCHEDULED.value else None
+    return begins(row, first) if first is not None else ""
 
 
 def _waits(legs: Mapping[str, int], gates: Sequence[str]) -> str:
@@ -57,7 +65,7 @@ def _name(connection: Connection, chain: str) -> str:
 
 
 def _head(row: Row, name: str) -> dict[str, Any]:
-    same = ("version", "target", "status", "author", "created", "ended", "deadline")
+    same = ("version", "target", "status", "author", "created", "begun", "ended", "deadline")
     return {"run": row["id"], "chain": name, **{key: row[key] for key in same}}
 
 
@@ -68,8 +76,9 @@ def shown(connection: Connection, run: str) -> dict[str, Any] | None:
         return None
     legs = chain_runs.leg_rows(connection, run)
     gates = gates_of(connection, run)
-    waves = [wave_of(one, legs) for one in chain_runs.wave_rows(connection, run)]
-    current, chain = _current(connection, run), _chain(connection, run)
+    waves = waves_of(connection, run, legs)
+    current, chain = _current(legs, _plans(connection, legs)), _chain(connection, run)
+    notes, since = chain_shapes.step_notes(connection, run), chain_shapes.running_since(connection, run)
     return {
         **_head(row, _name(connection, row["chain"])),
         "why": why(row, waves, gates, legs),
@@ -79,17 +88,28 @@ def shown(connection: Connection, run: str) -> dict[str, Any] | None:
         "strategy": json.decode(row["strategy"]),
         "waves": waves,
         "gates": gates,
-        "legs": [_leg(leg, current.get(leg["id"], "")) for leg in legs],
+        "legs": [
+            {
+                **_leg(leg, current[leg["id"]]),
+                "note": notes.get((leg["id"], current[leg["id"]]), ""),
+                "since": since.get(leg["id"]),
+            }
+            for leg in legs
+        ],
     }
 
 
-def wave_of(row: Row, legs: Sequence[Row]) -> dict[str, Any]:
-    """A wave, and how many of the legs are its own."""
-    own = sum(leg["wave"] == row["number"] for leg in legs)
+def waves_of(connection: Connection, run: str, legs: Sequence[Row]) -> list[dict[str, Any]]:
+    """The waves of a run, and how many of the legs each has."""
+    sizes = Counter([leg["wave"] for leg in legs])
+    return [_wave(row, sizes[row["number"]]) for row in chain_runs.wave_rows(connection, run)]
+
+
+def _wave(row: Row, systems: int) -> dict[str, Any]:
     same = {name: row[name] for name in ("stage", "status", "soak_until")}
     return {
         "wave": row["number"] + 1,
-        "systems": own,
+        "systems": systems,
         "gate": json.decode(row["state"]).get("gate", ""),
         "health": json.decode(row["state"]).get("health", ""),
         **same,
@@ -117,57 +137,18 @@ def gates_of(connection: Connection, run: str) -> list[dict[str, Any]]:
 def _leg(leg: Row, current: str) -> dict[str, Any]:
     same = ("system", "status", "away", "quarantined", "ended")
     found = {"wave": leg["wave"] + 1, "current": current, **{name: leg[name] for name in same}}
-    return {**found, "waits_for": waits_for(leg)}
+    return {**found, "waits_for": waits_for(leg), **absence(leg)}
 
 
-def waits_for(leg: Row) -> str:
-    """What a leg waits for: a window of its system, or what its system has said."""
-    shut = "" if Leg(leg["status"]) in OVER else json.decode(leg["state"]).get("shut", "")
-    return f"a window: {shut}" if shut else str(leg["waits_for"])
-
-
-def _current(connection: Connection, run: str) -> dict[str, str]:
-    """Of each leg the first action that is not done."""
+def _current(legs: Sequence[Row], plans: Mapping[str, Sequence[Row]]) -> dict[str, str]:
+    """Of each leg the first action that is not done, by the letters that it has for its steps."""
     found: dict[str, str] = {}
-    names = chain_runs.STEP_NAMES
-    leg, action, status, final = (names.index(one) for one in ("leg", "action", "status", "final"))
-    for row in chain_runs.step_rows(connection, run):
-        if row[leg] not in found and row[status] not in _DONE and not row[final]:
-            found[row[leg]] = row[action]
+    for leg in legs:
+        words, mark = split_shape(leg["shape"])
+        pairs = zip(plans[mark], words, strict=False)
+        left = (head["action"] for head, word in pairs if word not in _DONE and not head["final"])
+        found[leg["id"]] = next(left, "")
     return found
-
-
-def why(row: Row, waves: Sequence[Row], gates: Sequence[Row], legs: Sequence[Row]) -> str:
-    """What a run waits for, or why it is as it is, in one line. Pure."""
-    if row["halted"]:
-        return str(row["halted"])
-    status = Run(row["status"])
-    if status in ENDS:
-        return ""
-    opened = [one for one in gates if one["status"] == "open"]
-    first = next((one for one in opened if one["gate"] == "run"), None)
-    if status is Run.AWAITING_APPROVAL and first is not None:
-        votes = sum(one["approves"] for one in first["votes"])
-        return f"waits for approval of gate 'run': {votes} of {first['needed']}"
-    next_wave = next((one for one in waves if one["status"] == "pending"), None)
-    gate = next((one for one in opened if next_wave and one["gate"] == next_wave["gate"]), None)
-    soaking = next((one for one in waves if one["status"] == "soaking"), None)
-    busy = [leg for leg in legs if leg["sent"] and Leg(leg["status"]) not in OVER]
-    waiting = [leg["waits_for"] for leg in busy if Leg(leg["status"]) is Leg.WAITING and leg["waits_for"]]
-    if waiting and len(waiting) == len(busy):
-        return f"waits for {waiting[0]}"
-    if gate is not None and not busy:
-        return f"waits for approval of gate {gate['gate']!r}"
-    shut = [leg for leg in legs if waits_for(leg).startswith("a window: ")]
-    if shut and not [leg for leg in busy if leg not in shut]:
-        return f"{len(shut)} systems wait for {waits_for(shut[0])}"
-    if soaking is not None and not busy and soaking["health"] == "asked":
-        return f"the systems of wave {soaking['wave']} are asked whether they are well"
-    if soaking is not None and not busy:
-        return f"wave {soaking['wave']} soaks before the next one begins"
-    if away := [leg["system"] for leg in busy if leg["away"]]:
-        return f"waits for {', '.join(away[:5])}: not connected"
-    return ""
 
 
 def matrix(connection: Connection, run: str) -> dict[str, Any] | None:
@@ -177,7 +158,7 @@ def matrix(connection: Connection, run: str) -> dict[str, Any] | None:
         return None
     legs = chain_runs.leg_rows(connection, run)
     plans = _plans(connection, legs)
-    actions = _in_order([(mark, action) for mark, some in plans.items() for action in some])
+    actions = _in_order([(mark, head["action"]) for mark, some in plans.items() for head in some])
     rows = [
         {
             "system": leg["system"],
@@ -188,25 +169,25 @@ def matrix(connection: Connection, run: str) -> dict[str, Any] | None:
         }
         for leg in legs
     ]
-    waves = [wave_of(one, legs) for one in chain_runs.wave_rows(connection, run)]
+    waves = waves_of(connection, run, legs)
     reason = why(row, waves, gates_of(connection, run), legs)
     return {"run": run, "status": row["status"], "why": reason, "actions": actions, "rows": rows}
 
 
-def _plans(connection: Connection, legs: Sequence[Row]) -> dict[str, list[str]]:
-    """The actions of each plan that legs of a run have, by its mark: few, however many legs there are."""
-    plans: dict[str, list[str]] = {}
+def _plans(connection: Connection, legs: Sequence[Row]) -> dict[str, list[Row]]:
+    """The steps of each plan that legs of a run have, by its mark: few, however many legs there are."""
+    plans: dict[str, list[Row]] = {}
     for one in legs:
-        mark = split_shape(one["shape"])[1]
+        mark = one["shape"].partition(":")[2]
         if mark not in plans:
-            plans[mark] = [step["action"] for step in chain_shapes.step_heads(connection, one["id"])]
+            plans[mark] = chain_shapes.step_heads(connection, one["id"])
     return plans
 
 
-def _cells(shape: str, plans: Mapping[str, list[str]], actions: Sequence[str]) -> list[str]:
+def _cells(shape: str, plans: Mapping[str, Sequence[Row]], actions: Sequence[str]) -> list[str]:
     """The status of each action on a system, from the letters that its leg has for its steps."""
     words, mark = split_shape(shape)
-    known = dict(zip(plans[mark], words, strict=False))
+    known = dict(zip((head["action"] for head in plans[mark]), words, strict=False))
     return ["succeeded" if (word := known.get(action, "")) == "changed" else word for action in actions]
 
 
@@ -256,13 +237,13 @@ def _whole_leg(
 ) -> dict[str, Any]:
     plan = plan_for(chain, row["system"])
     tries: dict[int, list[dict[str, Any]]] = {}
-    shown = ("number", "status", "comment", "started", "ended")
+    shown = ("number", "status", "comment", "note", "exit_code", "started", "ended")
     for one in chain_shapes.attempts_of(connection, row["id"]):
         tries.setdefault(one["step"], []).append({name: one[name] for name in shown})
-    same = ("action", "kind", "status", "blocked_by", "attempts", "changed", "comment", "took")
+    same = ("action", "kind", "status", "blocked_by", "attempts", "changed", "comment", "took", "started")
     steps = [
         {
-            **{name: one[name] for name in (*same, "started", "ended", "final")},
+            **{name: one[name] for name in (*same, "ended", "final", "note", "exit_code")},
             "chunk": plan.segment_of(one["action"]).name,
             "tries": tries.get(one["number"], []),
         }
@@ -273,7 +254,16 @@ def _whole_leg(
     ]
     head = {name: row[name] for name in ("run", "system", "status", "away", "quarantined", "ended")}
     head |= {"wave": row["wave"] + 1, "begun": row["begun"] or None}
-    return {"chain": chain.name, **head, "waits_for": waits_for(row), "steps": steps, "orders": orders}
+    head |= {"waits_for": waits_for(row), **absence(row)}
+    head |= {"boot": row["boot"], "build": row["build"], "boots": json.decode(row["state"]).get("boots", [])}
+    return {"chain": chain.name, **head, "steps": steps, "orders": orders}
+
+
+def _outcome(order: Row) -> str:
+    """What an order changed, and why it was given."""
+    changed = "; ".join(f"{name}: {what}" for name, what in json.decode(order["outcome"] or "{}").items())
+    reason = f" ({order['reason']})" if order["reason"] else ""
+    return f"{changed or 'nothing has changed'}{reason}"
 
 
 def log(connection: Connection, run: str) -> list[dict[str, Any]]:
@@ -284,7 +274,7 @@ def log(connection: Connection, run: str) -> list[dict[str, Any]]:
             "what": one["verb"],
             "who": one["who"],
             "about": one["step"],
-            "detail": one["outcome"],
+            "detail": _outcome(one),
         }
         for one in chain_runs.order_rows(connection, run)
     ]

@@ -1,0 +1,130 @@
+"""What a run waits for, in one line, from its rows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, json
+
+from saltern.chains.statuses import ENDS, OVER, Leg, Run
+from saltern.system.clock import stamp
+
+Row = Mapping[str, Any]
+NAMED = 5  # systems that are named
+WINDOW = "a window: "
+
+
+class _Shut(Struct):
+    """Of the state of a leg what keeps it from its work."""
+
+    shut: Any = ""
+    unfit: Any = ""
+
+
+_SHUT = json.Decoder(_Shut)
+_OVER = frozenset(one.value for one in OVER)
+
+
+def why(row: Row, waves: Sequence[Row], gates: Sequence[Row], legs: Sequence[Row]) -> str:
+    """What a run waits for, or why it is as it is."""
+    if row["halted"]:
+        return str(row["halted"])
+    status = Run(row["status"])
+    if status in ENDS:
+        return ""
+    if status is Run.SCHEDULED and (waits := json.decode(row["state"]).get("waits")):
+        return str(waits)
+    opened = {one["gate"]: one for one in gates if one["status"] == "open"}
+    if status is Run.AWAITING_APPROVAL and "run" in opened:
+        return _approval(opened["run"])
+    busy = [leg for leg in legs if leg["sent"] and leg["status"] not in _OVER]
+    return (
+        _waiting_legs(busy)
+        or (_next_gate(waves, opened) if not busy else "")
+        or _shut(legs, busy)
+        or (_soaking(row, waves) if not busy else "")
+        or _away(busy)
+        or _unanswered(busy)
+    )
+
+
+def begins(row: Row, first: Row) -> str:
+    """What a run waits for that has not begun, by the first of its legs."""
+    said = json.decode(row["state"]).get("waits") or waits_for(first)
+    return f"waits for {said}" if str(said).startswith(WINDOW) else str(said or "has not begun yet")
+
+
+def waits_for(leg: Row) -> str:
+    """What a leg waits for: a window of its system, or what its system has said."""
+    state = _SHUT.decode(leg["state"]) if leg["status"] not in _OVER else None
+    shut = state and (state.shut or state.unfit)
+    return f"{WINDOW}{shut}" if shut else str(leg["waits_for"])
+
+
+def absence(leg: Row) -> dict[str, float | None]:
+    """Since when the system of a leg is away, and by when it must be back, as long as that counts."""
+    state = json.decode(leg["state"])
+    is_open = leg["away"] and Leg(leg["status"]) not in OVER
+    return {name: (state.get(name) or None) if is_open else None for name in ("away_since", "back_by")}
+
+
+def _approval(gate: Row) -> str:
+    votes = sum(one["approves"] for one in gate["votes"])
+    return f"waits for approval of gate {gate['gate']!r}: {votes} of {gate['needed']}"
+
+
+def _waiting_legs(busy: Sequence[Row]) -> str:
+    """All that are at work wait, each for what it says."""
+    waiting = Leg.WAITING.value
+    said = [leg["waits_for"] for leg in busy if leg["status"] == waiting and leg["waits_for"]]
+    return f"waits for {said[0]}" if said and len(said) == len(busy) else ""
+
+
+def _next_gate(waves: Sequence[Row], opened: Mapping[str, Row]) -> str:
+    following = next((one for one in waves if one["status"] == "pending"), None)
+    if following is None or following["gate"] not in opened:
+        return ""
+    return _approval(opened[following["gate"]])
+
+
+def _shut(legs: Sequence[Row], busy: Sequence[Row]) -> str:
+    if not all(waits_for(leg).startswith(WINDOW) for leg in busy):
+        return ""  # the first of them says so, and no other is looked at
+    shut = [said for leg in legs if (said := waits_for(leg)).startswith(WINDOW)]
+    return f"{len(shut)} systems wait for {shut[0]}" if shut else ""
+
+
+def _soaking(row: Row, waves: Sequence[Row]) -> str:
+    soaking = next((one for one in waves if one["status"] == "soaking"), None)
+    if soaking is None:
+        return ""
+    health = json.decode(row["strategy"]).get("health") or {}
+    if soaking["health"] == "asked" and health.get("check"):
+        return f"the controller's check {health['check']!r} looks at wave {soaking['wave']}"
+    if soaking["health"] == "asked":
+        return f"the systems of wave {soaking['wave']} are asked whether they are well"
+    return f"wave {soaking['wave']} soaks before the next one begins"
+
+
+def _away(busy: Sequence[Row]) -> str:
+    away = [leg for leg in busy if leg["away"]]
+    if not away:
+        return ""
+    names = _names(away)
+    back = [absence(leg)["back_by"] or 0 for leg in away]
+    if all(back):
+        return f"waits for {names}: down, to be back by {stamp(max(back))} UTC"
+    return f"waits for {names}: not connected"
+
+
+def _unanswered(busy: Sequence[Row]) -> str:
+    """None of those that were sent their work has said yet that it has it."""
+    if not busy or any(Leg(leg["status"]) is not Leg.PENDING for leg in busy):
+        return ""
+    return f"waits for {_names(busy)}: sent, and not answered yet"
+
+
+def _names(legs: Sequence[Row]) -> str:
+    more = f" and {len(legs) - NAMED} more" if len(legs) > NAMED else ""
+    return ", ".join(leg["system"] for leg in legs[:NAMED]) + more
