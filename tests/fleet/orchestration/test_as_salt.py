@@ -43,6 +43,18 @@ OTHER: dict[tuple[str, str], dict[str, object]] = {
         "result": False,
         "comment": "Runner function 'state.orchestrate' failed.",
     },
+    ("queried", "queried unknown"): {
+        "result": False,
+        "comment": "Runner function 'nobody.knows' failed.",
+    },
+    ("queried", "queried wheel unknown"): {
+        "result": False,
+        "comment": "Wheel function 'nobody.knows' failed.",
+    },
+    ("queried", "queried too little"): {
+        "result": False,
+        "comment": "Runner function 'mine.get' failed.",
+    },
     ("parallel", "parallel both"): {
         "result": True,
         "changed": True,
@@ -87,7 +99,7 @@ def _values(changes: Any) -> dict[str, Any]:
 
 
 def files() -> dict[str, str]:
-    return {str(path.relative_to(TREE)): path.read_text() for path in sorted(TREE.rglob("*.sls"))}
+    return {str(path.relative_to(TREE)): path.read_text() for path in sorted(TREE.rglob("*.*"))}
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +122,7 @@ def test_results_are_those_of_salt(ours: dict[str, dict[str, Any]], case: str) -
 
 
 @pytest.mark.skipif("CHAOS_SECONDS" not in os.environ or not is_there(), reason="make chaos, with Salt")
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_a_real_master_still_answers_so() -> None:
     place = Path(tempfile.mkdtemp(prefix="sm-"))
     shutil.copytree(TREE, place / "states")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.fleet.orchestration.kit import Site, site
@@ -111,3 +112,17 @@ def test_the_report_of_an_orchestration_is_kept_by_the_controller(here: Site) ->
     report = here.data("job", newest["jid"])
     states = next(iter(report.values()))
     assert any(one["__id__"] == "bad" and one["result"] is False for one in states.values())
+
+
+def test_a_job_may_ask_for_an_event_of_each_state(here: Site) -> None:
+    words = ("state.apply", "plain", "state_events=true", "sync_mods=states", "--on", "web1")
+    assert here.run("call", *words).returncode == 0
+    jid = next(row["jid"] for row in here.data("jobs") if row["function"] == "state.apply")
+
+    def found() -> list[dict[str, Any]]:
+        with here.fleet.client() as client:
+            return list(client.events(after=0, tag=f"salt/job/{jid}/prog/web1/*"))
+
+    here.fleet.wait("the events of the states", lambda: len(found()) == 2)
+    assert [row["data"]["data"]["ret"]["__id__"] for row in found()] == ["first", "second"]
+    assert {row["data"]["data"]["len"] for row in found()} == {2}

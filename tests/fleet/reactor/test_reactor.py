@@ -85,6 +85,18 @@ def test_an_event_of_an_agent_becomes_a_job_once_however_often_it_is_sent(tmp_pa
     run(scenario())
 
 
+def test_the_job_of_a_reaction_names_its_returners(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        text = "a:\n  local.test.echo:\n    - tgt: web1\n    - arg: [hi]\n    - ret: file_log,other\n"
+        rules = [{"shop/*": str(tmp_path / "a.sls")}]
+        async with reacting(tmp_path, {"a.sls": text}, rules) as (bench, agent):
+            send(bench, "shop/done")
+            await bench.keep_house("reactor")
+            assert [job.returners for job in agent.jobs] == [["file_log", "other"]]
+
+    run(scenario())
+
+
 def test_a_reaction_is_done_once_if_the_controller_ends_before_it_has_written_that(tmp_path: Path) -> None:
     """The cursor is put back to before the event, as after a crash: the same event gives the same job."""
 

@@ -23,7 +23,7 @@ FOLDER, NOTE = "orchestrations", "orchestration.json"
 
 
 class Note(Struct, frozen=True, kw_only=True):
-    """How an orchestration was started: what for, by which controller or roster, and by which other one."""
+    """How an orchestration was started: its SLS, its controller or roster, and its parent orchestration."""
 
     jid: str
     sls: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class Note(Struct, frozen=True, kw_only=True):
 
 
 class Orchestrations:
-    """Those below one directory."""
+    """The orchestrations below one directory."""
 
     def __init__(self, settings: Settings) -> None:
         self.base = os.path.join(state_directory(settings), FOLDER)
@@ -42,13 +42,13 @@ class Orchestrations:
         return os.path.join(self.base, jid)
 
     def add(self, note: Note) -> None:
-        """A folder for a new one."""
+        """Make the folder of a new orchestration, with its note."""
         path = self.path(note.jid)
         os.makedirs(path, 0o700, exist_ok=True)
         atomic.write(os.path.join(path, NOTE), msgspec.json.encode(note))
 
     def note(self, jid: str) -> Note:
-        """How one was started. Raises ``OperationError``."""
+        """How an orchestration was started. Raises ``OperationError`` if there is none of this number."""
         try:
             with open(os.path.join(self.path(jid), NOTE), "rb") as file:
                 return msgspec.json.decode(file.read(), type=Note)
@@ -58,7 +58,7 @@ class Orchestrations:
             raise OperationError(Diagnostic(code="orchestration-unknown", what=what, fix=fix)) from None
 
     def jids(self) -> list[str]:
-        """All, the newest first."""
+        """The numbers of all orchestrations, the newest first."""
         try:
             return sorted((name for name in os.listdir(self.base) if is_jid(name)), reverse=True)
         except OSError:
@@ -68,7 +68,7 @@ class Orchestrations:
         return msgspec.structs.replace(settings, state_dir=self.path(jid))
 
     def summary(self, jid: str, settings: Settings) -> Summary | None:
-        """What is known of one; None if it broke before it had a journal."""
+        """The summary of an orchestration; None if it broke before it had a journal."""
         return next(iter(Runs(self.settings(jid, settings)).summaries()), None)
 
     def summaries(self, settings: Settings) -> Iterable[tuple[str, Summary | None]]:
@@ -76,12 +76,12 @@ class Orchestrations:
             yield jid, self.summary(jid, settings)
 
     def last_broken(self, settings: Settings) -> str | None:
-        """The newest that can be resumed."""
+        """The newest orchestration that can be resumed."""
         found = (jid for jid, one in self.summaries(settings) if one is not None and one.status in RESUMABLE)
         return next(found, None)
 
     def prune(self, settings: Settings) -> None:
-        """Remove the oldest, but never one that could still be resumed."""
+        """Remove the oldest orchestrations, except those that can still be resumed."""
         import shutil
 
         for jid in self.jids()[settings.keep_runs :]:
@@ -108,5 +108,5 @@ class CursorFile:
 
 
 def given_options(args: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Those of the options that were typed."""
+    """The options that were given on the command line."""
     return {name: args[name] for name in names if args.get(name) not in (None, False)}

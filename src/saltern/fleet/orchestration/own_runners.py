@@ -32,7 +32,7 @@ class RunnerFunctions:
 
 
 class OwnRunners:
-    """Those of one session. ``others`` finds what a runner may call as ``__salt__``."""
+    """The runners of one session. ``others`` finds what a runner may call as ``__salt__``."""
 
     def __init__(self, session: Session, others: Callable[[str], RunnerCall | None]) -> None:
         self._session = session

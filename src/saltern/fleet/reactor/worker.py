@@ -4,24 +4,18 @@ output.
 
 from __future__ import annotations
 
-import os
 import sys
+from functools import partial
 
 import msgspec
 
-from saltern.fleet.pillar.worker import read, write
+from saltern.fleet.pillar.worker import answer_tasks
 from saltern.fleet.reactor.forms import Wrong
 from saltern.fleet.reactor.render import Renderer, RenderResult, RenderTask
 
 
 def main() -> int:
-    """Answer until the other side is gone."""
-    tasks, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a template prints must not be taken for a result
-    renderer = Renderer()
-    while (data := read(tasks)) is not None:
-        write(results, msgspec.msgpack.encode(_result(renderer, data)))
-    return 0
+    return answer_tasks(partial(_result, Renderer()))
 
 
 def _result(renderer: Renderer, data: bytes) -> RenderResult:

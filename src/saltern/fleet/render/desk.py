@@ -33,6 +33,7 @@ from saltern.fleet.store.facts import facts_of
 from saltern.fleet.store.render_scopes import (
     Asker,
     asker_of,
+    has_scopes,
     keep_scopes,
     open_runs,
     remove_ended,
@@ -71,7 +72,7 @@ class RefusedQuestion(Exception):
 
 
 class _Known(Struct, frozen=True):
-    """Who asks, for which job; ``given`` is pillar that is known of the system beside the files."""
+    """A system that asks, and its job; ``given`` is pillar that the system has beside the files."""
 
     system: System
     job: Job
@@ -126,7 +127,9 @@ class RenderDesk:
         try:
             known = msgspec.structs.replace(await self._known(id_, request.jid), given=given)
             run = (request.jid, id_)
-            result = await self._result(known, run, _question(request), self._name(run, known, request))
+            result = await self._result(
+                known, run, _question(request), _name(self._secret, run, known, request)
+            )
         except RefusedQuestion as problem:
             self._refused(id_, "render", f"job {request.jid}: {problem}")
             return {"problem": f"refused: {problem}"}
@@ -135,7 +138,7 @@ class RenderDesk:
         return {"sent": base64.b64encode(result.sent).decode()}
 
     async def _known(self, id_: str, jid: str) -> _Known:
-        """Who asks. What was found is believed for a moment, unless something was stored meanwhile."""
+        """The system that asks, and its job; kept for a moment, unless something was stored meanwhile."""
         before = self._fresh.get((jid, id_))
         if before is not None and time.monotonic() - before[0] < FRESH:
             return before[1]
@@ -157,7 +160,7 @@ class RenderDesk:
         """The answer that the same question of this job got before, or a new one."""
         run = (request.jid, known.system.id)
         answers = self._answers.setdefault(run, {})
-        name = self._name(run, known, request)
+        name = _name(self._secret, run, known, request)
         task = answers.get(name)
         if task is None:
             if len(answers) >= self._most:
@@ -171,11 +174,6 @@ class RenderDesk:
         failed = task.cancelled() or task.exception() is not None or not task.result().sealed
         if failed and self._answers.get(run, {}).get(name) is task:
             del self._answers[run][name]
-
-    def _name(self, run: Run, known: _Known, request: RenderRequest) -> str:
-        """A name for all that an answer is made of; with a secret, so that it says nothing of it."""
-        parts = [run, known.system.sealing_key, known.job.tree, known.grains[0], request.question]
-        return hmac.digest(self._secret, msgspec.msgpack.encode(parts), "sha256").hex()[:32]
 
     # -- rendering ---------------------------------------------------------------------------------
 
@@ -262,7 +260,8 @@ class RenderDesk:
             names = [run_name(*run) for run in gone]
             self._sessions.discard(names)
             await self.pool.discard(names)
-        await self._calls.write(remove_ended)
+        if await self._calls.read(has_scopes):
+            await self._calls.write(remove_ended)
 
     async def close(self) -> None:
         for answers in self._answers.values():
@@ -296,3 +295,9 @@ def _packed(question: dict[str, Any]) -> bytes:
 
 def _what(question: Question) -> str:
     return f"block {question.block!r}" if question.block else f"salt://{question.name}"
+
+
+def _name(secret: bytes, run: Run, known: _Known, request: RenderRequest) -> str:
+    """A name for all that an answer is made of; with a secret, so that it says nothing of it."""
+    parts = [run, known.system.sealing_key, known.job.tree, known.grains[0], request.question]
+    return hmac.digest(secret, msgspec.msgpack.encode(parts), "sha256").hex()[:32]

@@ -8,7 +8,7 @@ MOST = 16 << 20  # bytes, unpacked
 
 
 class BadPack(Exception):
-    """It cannot be unpacked, or is too large."""
+    """A pack that cannot be unpacked, or is too large."""
 
 
 def purpose_of(jid: str) -> str:

@@ -12,9 +12,9 @@ import msgspec
 from saltern.fleet.pillar.compile import engine_options, extra_options
 from saltern.fleet.pillar.desk import PillarOptions
 from saltern.fleet.protocol.messages import Job
+from saltern.fleet.render.job_options import given_pillar, job_options
 from saltern.fleet.render.task import RunOptions
 from saltern.fleet.render.trees import RenderTrees
-from saltern.language.merge import merge
 from saltern.render.remote import Question
 
 
@@ -83,16 +83,3 @@ class RunSessions:
 def run_name(jid: str, id_: str) -> str:
     """How the names of all sessions of a run begin."""
     return f"{jid} {id_} "
-
-
-def given_pillar(known: dict[str, Any], job: Job) -> dict[str, Any]:
-    """Pillar that is in no file: what is known of the system, and over it what the job gives."""
-    given = job.kwargs.get("pillar")
-    merged = merge(known, given if isinstance(given, dict) else {}, strategy="smart", merge_lists=False)
-    return merged if isinstance(merged, dict) else {}
-
-
-def job_options(job: Job) -> dict[str, Any]:
-    """What a job says of how its files are read."""
-    named = {name: job.kwargs.get(name) for name in ("pillarenv", "saltenv")}
-    return {"test": job.test, **{name: str(value) if value else None for name, value in named.items()}}

@@ -5,24 +5,18 @@ Templates of users run here, so that one that hangs or crashes takes nothing els
 
 from __future__ import annotations
 
-import os
 import sys
+from functools import partial
 
 import msgspec
 
-from saltern.fleet.pillar.worker import read, write
+from saltern.fleet.pillar.worker import answer_tasks
 from saltern.fleet.render.task import FAILED, RenderResult, RenderTask, RunRenderers
 from saltern.render.remote import Sent, SentProblem
 
 
 def main() -> int:
-    """Answer until the other side is gone."""
-    tasks, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a template prints must not be taken for a result
-    runs = RunRenderers()
-    while (data := read(tasks)) is not None:
-        write(results, msgspec.msgpack.encode(_result(runs, data)))
-    return 0
+    return answer_tasks(partial(_result, RunRenderers()))
 
 
 def _result(runs: RunRenderers, data: bytes) -> RenderResult:

@@ -1,0 +1,3 @@
+mark:
+  cmd.run:
+    - name: echo {{ pillar['what'] }} >> {{ pillar['place'] }}/{{ grains['id'] }}

@@ -1,0 +1,5 @@
+part first:
+  salt.function:
+    - name: test.echo
+    - tgt: web1
+    - arg: [plain]

@@ -1,0 +1,4 @@
+{# it leads to itself #}
+again:
+  runner.event.send:
+    - tag: {{ tag }}
