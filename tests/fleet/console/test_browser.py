@@ -1,4 +1,4 @@
-"""The console in a real browser: keys, live parts, dialogs, no script, and what axe finds."""
+"""The console in a real browser: keys, live parts, dialogs, and no script."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("playwright", reason="needs playwright")
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.fleet.api.kit import Running
 from tests.fleet.console.data import demo
@@ -19,15 +18,6 @@ from tests.fleet.console.kit import PASSWORD, running_console
 PROGRAM = shutil.which("chromium")
 PATIENCE = 40_000
 RUN = "20261116024712000002"
-SHOWN = (
-    "/",
-    "/systems",
-    "/systems/web-0016.fra",
-    "/runs",
-    f"/runs/{RUN}",
-    f"/runs/{RUN}/web-0016.fra",
-    "/account",
-)
 
 
 @pytest.fixture(scope="module")
@@ -75,25 +65,6 @@ def page(chromium: Browser, busy: Running) -> Iterator[Page]:
     yield page
     page.context.close()
     assert complaints == []
-
-
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 1440), ("light", 420)])
-def test_axe_finds_nothing(chromium: Browser, busy: Running, scheme: str, width: int) -> None:
-    context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})  # type: ignore[arg-type]
-    page = context.new_page()
-    try:
-        sign_in(page, busy)
-        for path in SHOWN:
-            page.goto(address(busy) + path)
-            found = Axe().run(page)
-            names = [(one["id"], one["nodes"][0]["html"][:120]) for one in found.response["violations"]]
-            assert names == [], path
-            wide = page.evaluate(
-                "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-            )
-            assert not wide, path
-    finally:
-        context.close()
 
 
 def test_keys_lead_through_the_pages(page: Page) -> None:

@@ -19,7 +19,7 @@ from tests.fleet.console.kit import Browser, running_console
 from tests.fleet.console.test_pages import words
 
 from saltern.fleet.console.downloads import FORMULA, plain_cell
-from saltern.fleet.console.list_topics import mark_of
+from saltern.fleet.console.list_marks import mark_of
 from saltern.fleet.console.pages import PAGES
 from saltern.fleet.console.views.boots import YEAR, boots, glob_free
 from saltern.fleet.console.views.output import MOST_LINES, found_lines, output_lines
@@ -252,7 +252,7 @@ def test_a_broken_audit_is_on_every_page(busy: Running, boss: Browser, reader: B
         boss.get("/admin/audit")  # whoever looks at it, or the next look of the controller itself
         for path in ("/", "/systems", "/account", "/chains", "/nothing-here"):
             assert "The audit is broken: row 2 was changed" in words(boss.get(path).text), path
-        assert "Tell an admin" in reader.get("/").text
+        assert "Ask an admin" in reader.get("/").text
     finally:
         with busy.database.write() as connection:
             connection.exec_driver_sql("UPDATE audit SET who = ? WHERE number = 2", (row,))

@@ -1,4 +1,4 @@
-"""The pages of planned work in the real Chromium: flows by keyboard and mouse, axe-core, narrow and dark."""
+"""The pages of planned work in the real Chromium: flows by keyboard and mouse."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("playwright", reason="needs the browser")
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import BrowserContext, Page, expect
 from tests.fleet.api.kit import Running, add_chain_run, add_job, add_return, add_system
@@ -28,22 +27,6 @@ actions:
   - id: web
     state: web
 """
-EVERY = (
-    "/chains",
-    "/chains/os-patch?target=*",
-    "/chains/os-patch/edit",
-    "/plans",
-    "/inbox",
-    "/inbox/gate/r1/run",
-    "/calendar?target=*",
-    "/command?target=*&run=test.ping",
-    "/jobs",
-    "/jobs/j1",
-    "/events?hours=720",
-    "/admin",
-    "/admin/policy",
-    "/admin/audit",
-)
 
 
 @pytest.fixture(scope="module")
@@ -96,38 +79,6 @@ def admin(chromium: Chromium, console: Running) -> Iterator[Page]:  # noqa: F811
     finally:
         context.close()
     assert [one for one in complaints if "status of 4" not in one] == []
-
-
-@pytest.fixture(scope="module")
-def pages(chromium: Chromium, console: Running) -> Iterator[dict[str, Page]]:  # noqa: F811
-    """One signed-in page for each way to look: light, dark, narrow."""
-    ways = {"light": (1440, "light"), "dark": (1440, "dark"), "narrow": (420, "light")}
-    contexts = {
-        way: chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
-        for way, (width, scheme) in ways.items()
-    }
-    try:
-        yield {way: enter(context, console, "admin") for way, context in contexts.items()}
-    finally:
-        for context in contexts.values():
-            context.close()
-
-
-# What another theme or width can change; all rules are asked in the light.
-RULES = {"light": None, "dark": ["color-contrast"], "narrow": ["color-contrast", "target-size"]}
-
-
-@pytest.mark.parametrize("way", RULES)
-@pytest.mark.parametrize("path", EVERY)
-def test_axe_finds_nothing(pages: dict[str, Page], console: Running, path: str, way: str) -> None:
-    page, rules = pages[way], RULES[way]
-    page.goto(base(console) + path)
-    found = Axe().run(page, options={"runOnly": rules} if rules else None)
-    rows = found.response["violations"]
-    assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in rows] == []
-    if way == "narrow":
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wide <= 0, "no scrolling sideways"
 
 
 def names(page: Page) -> list[str]:

@@ -73,7 +73,7 @@ def test_those_that_are_away_are_named_at_once() -> None:
         f"2 away: web2 since {since}; web3 never seen; queued until {until}, --wait 0 to leave them out"
     )
     assert tally(seen) == "0/3 done, 1 waiting, 2 away"
-    assert [one.id for one in seen.waited_for] == ["web1"]
+    assert [one.id for one in seen.order if seen.is_waited_for(one)] == ["web1"]
 
 
 def test_none_is_away_and_nothing_is_said() -> None:
@@ -83,7 +83,7 @@ def test_none_is_away_and_nothing_is_said() -> None:
 def test_one_that_came_back_is_waited_for() -> None:
     seen = board("web1", away={"web1": NOW})
     texts(seen, status("web1", "running"))
-    assert [one.id for one in seen.waited_for] == ["web1"]
+    assert [one.id for one in seen.order if seen.is_waited_for(one)] == ["web1"]
 
 
 def test_a_late_return_corrects_what_was_inferred_and_nothing_else() -> None:
@@ -122,6 +122,17 @@ def test_whatever_is_heard_the_block_fits_the_terminal(
         lines = block(seen, NOW + 2, width=width, height=height, plain=plain)
         assert len(lines) <= max(height - 2, 1)
         assert all(columns(line) < width and line == safe_line(line) for line in lines)
+
+
+@given(notices(), st.booleans(), st.sets(st.sampled_from(SYSTEMS)))
+def test_it_is_done_when_there_is_no_row_left_to_wait_for(
+    heard: list[AnyNotice], patient: bool, away: set[str]
+) -> None:
+    seen = board(away=dict.fromkeys(away))
+    for notice in heard:
+        hear(seen, notice, NOW)
+        waits = [one for one in seen.rows.values() if one.is_open if patient or seen.is_waited_for(one)]
+        assert seen.is_done(patient) == (not waits)
 
 
 @given(notices())

@@ -52,6 +52,25 @@ def test_the_own_name_of_a_system_makes_no_difference() -> None:
     assert lines[0] == "2 failed: 'nginx' (service.running) – {id} is full (web7, web9)"
 
 
+def test_states_that_have_the_name_of_their_system_are_named_for_all() -> None:
+    assert list(summary([changed(system, f"/srv/{system}/motd") for system in ("web1", "web2")])) == [
+        "2 changed the same state: /srv/{id}/motd (web1, web2)",
+        "2 systems: 2 changed",
+    ]
+    assert next(summary([changed("web1", "/srv/web1/motd")])) == "1 changed 1 state: /srv/web1/motd (web1)"
+    failed_ = [applied(system, state(f"on {system}", 0, False, "no")) for system in ("web1", "web2")]
+    assert next(summary(failed_)) == "2 failed: 'on {id}' (service.running) – no (web1, web2)"
+
+
+def test_no_states_at_all_is_a_reason_and_no_state() -> None:
+    value = {"no_|-states_|-states_|-None": {"result": False, "comment": "no top file", "changes": {}}}
+    found = [
+        outcome("state.apply", Answered(system=name, status="failed", exit_code=2, body=value, has_body=True))
+        for name in ("web1", "web2")
+    ]
+    assert list(summary(found)) == ["2 failed: no top file (web1, web2)", "2 systems: 2 failed"]
+
+
 def test_a_name_inside_of_another_word_is_not_the_name() -> None:
     assert without_name("web10 web1 myweb1 web1-x web1.", "web1") == "web10 \0 myweb1 web1-x \0."
 

@@ -25,6 +25,7 @@ from saltern.fleet.console.assets import serve_asset
 from saltern.fleet.console.audit_watch import AuditWatch
 from saltern.fleet.console.csrf import FIELD, HEADER, check_form, token_for
 from saltern.fleet.console.downloads import DOWNLOADS, Download
+from saltern.fleet.console.forms import read_fields
 from saltern.fleet.console.headers import SafeSend
 from saltern.fleet.console.pages import MENU, PAGES
 from saltern.fleet.console.parts import page_parts
@@ -267,8 +268,6 @@ def check_may(visit: Visit, action: str) -> None:
 
 async def read_form(request: Request) -> tuple[Form, str]:
     """The fields, and the token against forged requests."""
-    from saltern.fleet.console.forms import read_fields
-
     lists = await read_fields(request, MOST_FIELDS)
     fields = {name: values[-1] for name, values in lists.items()}
     given = request.headers.get(HEADER) or fields.pop(FIELD, "")

@@ -23,6 +23,7 @@ from saltern.fleet.api.dispatch import answer_request
 from saltern.fleet.api.once import HEADER
 from saltern.fleet.api.route import Route
 from saltern.fleet.api.table import ROUTES
+from saltern.fleet.controller.inventory import SEEN
 
 ROWS: dict[tuple[str, str], Route] = {(route.method, route.path): route for route in ROUTES}
 NAME = re.compile(r"\{(\w+)\}")
@@ -50,6 +51,8 @@ class Ask:
         self._client = client
         self._id = id
         self._who = who
+        self._seen: set[int] | None = set() if who is None else None  # those of a topic last longer
+        self._known: Principal | None = None  # who the secret is of, since the first question of the page
 
     async def get(self, path: str, **given: object) -> Any:
         """The answer of a ``GET`` route. ``given``: the names in its path, the rest is the query."""
@@ -113,7 +116,13 @@ class Ask:
         data = b"" if body is None else msgspec.json.encode(body)
         request = Request(self._scope(method, _filled(path, parts), query, client_token), _receive(data))
         request.scope["path_params"] = parts
-        answer = await answer_request(self.desk, route, request, who=self._who)
+        is_look = method == "GET" or path in LOOKS
+        SEEN.set(self._seen if is_look else None)  # what is done is done to the systems that are there now
+        answer = await answer_request(self.desk, route, request, who=self._who, known=self._known)
+        if is_look:
+            self._known = request.scope.get("saltern_principal") or self._known
+        else:
+            self._known = None  # the change may concern the reader
         if not isinstance(answer, Response):
             raise RuntimeError(f"{path} is a stream, which no page reads")
         return bytes(answer.body)

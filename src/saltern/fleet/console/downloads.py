@@ -1,4 +1,4 @@
-"""``DOWNLOADS``: lists that a page shows in part, whole as a file: made and sent in pieces, page by page."""
+"""``DOWNLOADS``: lists of which a page shows a part, as whole files: made and sent page by page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Download(Struct, frozen=True, kw_only=True):
 
 
 class _Events(Struct):
-    """A page of events; each stays the bytes that it is."""
+    """A page of events; each event keeps the bytes that the API has sent."""
 
     items: list[msgspec.Raw]
     next: str | None = None

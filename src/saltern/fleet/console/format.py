@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from saltern.report.text import safe
 
 DAY = 86_400.0
+TIMES = frozenset({"expires", "at", "until", "since", "next_at", "deadline"})  # data that are moments
 MOST_CHANGED = 200  # lines of one change
 # A status of the engine → the mark of the pages: its shape and its colour. The word stays that of the engine.
 MARKS: dict[str, str] = {
@@ -61,6 +62,19 @@ PLAIN = {
     "skipped": "ok", "update": "reboot", "partial": "failed", "halted": "failed", "paused": "waiting",
     "queued": "waiting", "approval": "waiting", "cancelled": "none",
 }  # fmt: skip
+
+
+# A kind of action → its picture; what has none of its own is drawn as a command.
+KIND_ICONS = {
+    "packages": "packages", "patch": "patch", "upgrade": "patch", "state": "state", "highstate": "state",
+    "file": "file", "wait": "wait", "health": "health", "request": "health", "reboot": "reboot",
+    "agent": "agent",
+}  # fmt: skip
+
+
+def kind_icon(kind: str) -> str:
+    """The picture of a kind of action."""
+    return f"k-{KIND_ICONS.get(kind, 'command')}"
 
 
 def mark(status: str) -> str:
@@ -183,6 +197,25 @@ def _is_pair(value: object) -> bool:
 
 def _side(value: Mapping[str, object], side: str) -> str:
     return str(value[side]) or "nothing"
+
+
+def data_line(data: Mapping[str, object], most: int) -> str:
+    """What an event or a row of the audit says, in one line, cut."""
+    words = [f"{key}: {_said(key, value)}" for key, value in data.items() if value not in ("", None, [], {})]
+    line = ", ".join(words)
+    return line if len(line) <= most else f"{line[:most]}…"
+
+
+def _said(key: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{one} {name}" for name, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return f"{len(value):,} of them" if len(value) > 6 else " ".join(map(str, value))
+    if key in TIMES and isinstance(value, (int, float)):
+        return exact(value)
+    return str(value)
 
 
 def joined(items: Iterable[str], most: int = 5) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from saltern.fleet.console.ask import Ask
+from saltern.fleet.console.list_marks import job_marks, mark_of, run_marks
 from saltern.fleet.console.row import Data, Topic
 
 NEWEST = 50  # rows that are compared
@@ -12,13 +13,11 @@ Look = Callable[[Ask], Awaitable[Iterable[tuple[str, object]]]]
 
 
 async def _runs(ask: Ask) -> Iterable[tuple[str, object]]:
-    page = await ask.get("/v1/chain-runs", limit=NEWEST)
-    return [(one["run"], one["status"]) for one in page["items"]]
+    return run_marks((await ask.get("/v1/chain-runs", limit=NEWEST))["items"])
 
 
 async def _jobs(ask: Ask) -> Iterable[tuple[str, object]]:
-    page = await ask.get("/v1/jobs", limit=NEWEST)
-    return [(one["jid"], one["ended"] is None) for one in page["items"]]
+    return job_marks((await ask.get("/v1/jobs", limit=NEWEST))["items"])
 
 
 async def _chains(ask: Ask) -> Iterable[tuple[str, object]]:
@@ -42,12 +41,6 @@ def _topic(name: str, action: str, look: Look, *tags: str) -> Topic:
         return {"mark": mark_of(await look(ask))}
 
     return Topic(name=f"list/{name}", action=action, gather=gather, parts=("list-mark",), tags=tags or ("",))
-
-
-def mark_of(rows: Iterable[tuple[str, object]]) -> Data:
-    """The names of the rows, which a page compares with those it has, and what else would look different."""
-    found = list(rows)
-    return {"names": " ".join(name for name, _ in found), "sign": " ".join(str(sign) for _, sign in found)}
 
 
 LIST_TOPICS = (

@@ -56,7 +56,9 @@ async def topic_parts(name: str, visit: Visit, data: Data) -> Data:
     assert found is not None, f"no topic is called {name!r}"
     topic, names = found
     shared: Data = {"root": visit.root, "now": visit.now}
-    if data.get("has_topic_data") and name != INBOX:
+    if name == INBOX and "inbox" in data:
+        shared |= {"waiting": len(data["inbox"]["items"])}
+    elif data.get("has_topic_data") and name != INBOX:
         shared |= data
     else:
         shared |= await topic.gather(visit.ask, names, visit.now)

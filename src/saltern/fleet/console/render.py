@@ -11,14 +11,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from saltern import __version__
-from saltern.fleet.console import format
+from saltern.fleet.console import format, marks
 from saltern.report.text import safe
 
 HERE = os.path.dirname(__file__)
 STATIC = os.path.join(HERE, "static")
 FILTERS = (
     "mark", "rank", "parts", "words", "moment", "exact", "clock", "span", "ago", "number", "count", "short",
-    "lines", "joined", "changed_lines", "hour", "after",
+    "lines", "joined", "changed_lines", "hour", "after", "kind_icon",
 )  # fmt: skip
 
 
@@ -35,7 +35,8 @@ def environment() -> Environment:
         cache_size=-1,
     )
     made.filters |= {name: getattr(format, name) for name in FILTERS}
-    made.globals |= {"version": __version__, "assets": assets()}
+    made.globals |= {"saltern_version": __version__, "assets": assets()}
+    made.globals |= {one.__name__: one for one in (marks.icon, marks.st, marks.status, marks.strip)}
     return made
 
 

@@ -15,8 +15,9 @@ from starlette.responses import HTMLResponse, Response
 
 from saltern.fleet.api.problems import ApiError, unknown
 from saltern.fleet.console.row import Visit
-from saltern.journal.fold import RunState, fold
+from saltern.journal.fold import fold
 from saltern.journal.form import Record
+from saltern.journal.run_state import RunState
 from saltern.language.diagnostics import Diagnostic
 
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.S)

@@ -7,13 +7,17 @@ failures, refusals, systems that go down. A notice that is heard twice, late or 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from saltern.fleet.protocol.notices import AnyNotice, JobEnded, Progressed, StatusChanged
-from saltern.fleet.view.outcomes import Failure
 from saltern.fleet.view.words import count, moment, names
+from saltern.language.returner_names import split_failures
 from saltern.report.text import safe_line
+
+if TYPE_CHECKING:
+    from saltern.fleet.view.outcomes import Failure
 
 OPEN = ("held", "queued", "sent", "running", "down")
 RANKS = {"held": -1, "queued": 0, "sent": 1, "running": 2, "down": 2}
@@ -64,6 +68,11 @@ class Board(Struct, kw_only=True):
     batch: str = ""
     ended: bool = False
     failures: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    order: list[SystemRow] = field(default_factory=list)
+    looked: int = 0  # rows from the first on of which nothing was left to wait for, when last looked
+
+    def __post_init__(self) -> None:
+        self.order = [*self.rows.values()]
 
     def those(self, *statuses: str) -> list[SystemRow]:
         return [row for row in self.rows.values() if row.status in statuses]
@@ -72,10 +81,27 @@ class Board(Struct, kw_only=True):
     def open(self) -> list[SystemRow]:
         return self.those(*OPEN)
 
-    @property
-    def waited_for(self) -> list[SystemRow]:
-        """Those that are open and not away: the job is with them, or comes to them at once."""
-        return [one for one in self.open if not (one.id in self.away and one.status in UNSENT)]
+    def is_waited_for(self, row: SystemRow) -> bool:
+        """True for one that is open and not away: the job is with it, or comes to it at once."""
+        return row.is_open and not (row.id in self.away and row.status in UNSENT)
+
+    def is_done(self, patient: bool) -> bool:
+        """True if nothing is left to wait for; ``patient``: those that are away are waited for, too.
+
+        What has ended stays so. So a row is passed once, and not again for each notice of a thousand.
+        """
+        rows = self.order
+        waits = _is_open if patient else self.is_waited_for
+        while self.looked < len(rows) and not waits(rows[self.looked]):
+            self.looked += 1
+        if self.looked < len(rows):
+            return False
+        self.looked = 0  # one that was away may be back
+        return not any(map(waits, rows))
+
+
+def _is_open(row: SystemRow) -> bool:
+    return row.is_open
 
 
 def new_board(jid: str, expected: Iterable[str], **values: object) -> Board:
@@ -137,6 +163,11 @@ def say_failures(board: Board, system: str, failures: Iterable[Failure]) -> list
     return found
 
 
+def say_problem(board: Board, system: str, why: str) -> list[Said]:
+    """The line of an answer that is a reason, and no states."""
+    return _failure(board, system, "failed", why)
+
+
 def _status(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> list[Said]:
     if notice.status == "queued" and notice.why and row.status in ("queued", "sent"):
         return _unreached(board, row, notice, now)
@@ -150,7 +181,8 @@ def _status(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> 
     row.ended = now
     row.exit_code, row.changed = notice.exit_code, notice.changed
     row.failed = max(row.failed, notice.failed)
-    return _ended(board, row)
+    why, about = split_failures(row.why)
+    return [*_ended(board, row, why), *(Said("down", safe_line(f"{row.id}: {line}")) for line in about)]
 
 
 def _unreached(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> list[Said]:
@@ -177,14 +209,14 @@ def _down(row: SystemRow, now: float) -> list[Said]:
     return [Said("down", safe_line(f"{row.id}: goes down{back}"))]
 
 
-def _ended(board: Board, row: SystemRow) -> list[Said]:
+def _ended(board: Board, row: SystemRow, why: str) -> list[Said]:
     if row.status == GOOD:
         return _well(board, row) if len(board.rows) <= FEW else []
     if row.status == "failed" and row.reported:
         return []
-    counted = row.status == "failed" and row.failed and not row.why
+    counted = row.status == "failed" and row.failed and not why
     what = f"{count(row.failed, 'state')} failed" if counted else row.status
-    return _failure(board, row.id, what, row.why)
+    return _failure(board, row.id, what, why)
 
 
 def _well(board: Board, row: SystemRow) -> list[Said]:

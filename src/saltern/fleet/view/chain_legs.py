@@ -64,7 +64,7 @@ def _steps(value: Any) -> Iterator[str]:
         blocked = f"blocked by {row['blocked_by']}" if row.get("blocked_by") else ""
         note = blocked if row.get("status") == "not run" and blocked else first
         changed = "changed" if row.get("changed") else ""
-        cells = f"{row.get('action', ''):<12}{row.get('kind', ''):<11}{row.get('status', ''):<15}"
+        cells = f"{row.get('action', ''):<11} {row.get('kind', ''):<10} {row.get('status', ''):<15}"
         yield safe_line(f"{cells}{changed:<9}{note}".rstrip())
 
 

@@ -18,7 +18,8 @@ def log_lines(rows: Sequence[Row], now: float) -> Iterator[str]:
     for row in rows:
         who = f" by {safe_line(row['who'])}" if row["who"] else ""
         about = f" {safe_line(row['about'])}" if row["about"] else ""
-        yield f"{moment(row['at'], now)}  {safe_line(row['what'])}{who}{about}: {safe_line(row['detail'])}"
+        detail = f": {safe_line(row['detail'])}" if row["detail"] else ""
+        yield f"{moment(row['at'], now)}  {safe_line(row['what'])}{who}{about}{detail}"
 
 
 def leg_log_lines(leg: Row, texts: Sequence[Row], action: str = "") -> Iterator[str]:
@@ -38,7 +39,7 @@ def leg_log_lines(leg: Row, texts: Sequence[Row], action: str = "") -> Iterator[
 def _outcome(step: Row) -> str:
     if step["status"] == "not run" and step["blocked_by"]:
         return f"not run, blocked by {step['blocked_by']}"
-    first = str(step["comment"]).strip().partition("\n")[0]
+    first = step.get("note") or str(step["comment"]).strip().partition("\n")[0]
     return f"{step['status']}: {first}" if first else str(step["status"])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import ValidationError, convert, json
 
-from saltern.fleet.view.chain_matrix import shown_inputs
+from saltern.fleet.view.chain_run import shown_inputs
 from saltern.fleet.view.details import COMPARED, heading
 from saltern.fleet.view.groups import grouped, without_name
 from saltern.fleet.view.words import count, moment, names, span
@@ -76,7 +76,7 @@ def _steps(steps: Sequence[Row], options: OutputOptions) -> Iterator[str]:
         would = f"would {step['would']}" if step["would"] else "as it should be"
         below = list(_states(step, options)) if step["would"] else []
         note = str(step["comment"]).strip().partition("\n")[0] if step["would"] and not below else ""
-        head = safe_line(f"  {step['action']:<12}{step['kind']:<11}{would:<17}{note}".rstrip())
+        head = safe_line(f"  {step['action']:<11} {step['kind']:<10} {would:<17}{note}".rstrip())
         yield paint(cut(head, options.width - 1) if options.width else head, COLOURS.get(step["would"], ""))
         yield from (f"      {line}".rstrip() for line in below)
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from saltern.fleet.view.chain_legs import CHAIN, chain_legs
 from saltern.fleet.view.details import plans, runs, values
+from saltern.fleet.view.format_names import DATA_FORMATS, GROUPED, SILENT
 from saltern.fleet.view.groups import summary
 from saltern.fleet.view.outcomes import PLAN, Outcome, shape_of
 from saltern.language.events import Report
@@ -16,8 +17,6 @@ from saltern.report.from_salt import from_dict, is_states
 from saltern.report.outputs import OutputOptions, data_writer, report_writer
 from saltern.report.text import emit
 
-GROUPED = "grouped"  # the default: for people
-DATA_FORMATS = ("json", "yaml", "pprint")
 Format = Callable[[str, Sequence[Outcome], TextIO, OutputOptions], None]
 
 
@@ -101,6 +100,5 @@ FORMATS: dict[str, Format] = {
     "nested": _each("nested"),
     **{name: _whole(name) for name in DATA_FORMATS},
     "junit": _junit,
-    "jsonl": _nothing,
-    "quiet": _nothing,
+    **dict.fromkeys(SILENT, _nothing),
 }

@@ -104,7 +104,8 @@ def _failed(failure: Failure, systems: Sequence[str], paint: Paint, width: int) 
     """``2 failed: 'nginx' (service.running) – unit not found (web7, web9)``, and under it the place."""
     why = f" – {_of_all(failure.why, systems)}" if failure.why else ""
     more = f" and {failure.more} more" if failure.more else ""
-    text = f"{len(systems)} failed: {failure.id!r} ({failure.function}){more}{why} ({names(systems)})"
+    id_ = _of_all(failure.id, systems)
+    text = f"{len(systems)} failed: {id_!r} ({failure.function}){more}{why} ({names(systems)})"
     yield from _wrapped(text, "red", paint, width)
     if failure.where:
         yield f"    {paint(safe_line(failure.where), 'grey')}"
@@ -129,10 +130,11 @@ def _states(group: Group) -> str:
     one, number = group.one, len(group.systems)
     if not one.changed:
         return f"{number} {VERBS[one.kind]} ({names(group.systems)})"
-    same_ = "the same " if number > 1 else ""
-    shown = ", ".join(safe_line(id_) for id_ in one.changed[:STATES_NAMED])
+    shown = ", ".join(safe_line(_of_all(id_, group.systems)) for id_ in one.changed[:STATES_NAMED])
     more = f" and {len(one.changed) - STATES_NAMED} more" if len(one.changed) > STATES_NAMED else ""
-    what = f"{same_}{count(len(one.changed), 'state')}: {shown}{more}"
+    states = count(len(one.changed), "state")
+    same_ = f"the same {states.removeprefix('1 ')}" if number > 1 else states
+    what = f"{same_}: {shown}{more}"
     return f"{number} {VERBS[one.kind]} {what} ({names(group.systems)})"
 
 

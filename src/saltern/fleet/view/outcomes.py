@@ -18,6 +18,7 @@ from saltern.report.verdict import failed
 
 LABEL = "local"  # over the data that a command prints on one machine
 ITSELF = "\0"  # stands for the name of the system in what is compared
+NO_STATES = "no_|-states_|-states_|-None"  # what Salt answers where there is nothing to do
 STATES, PLAN, DATA = "states", "plan", "data"
 # Functions whose answer is that of states or a plan. All others answer with a value.
 SHAPES: dict[str, str] = {
@@ -118,6 +119,9 @@ def _why(answered: Answered, value: object) -> str:
 
 
 def _of_states(system: str, value: Any) -> Outcome:
+    if list(value) == [NO_STATES]:
+        why = str(value[NO_STATES].get("comment", ""))
+        return Outcome(system=system, kind="problem", value=value, why=why)
     report = from_dict(value)
     changed = tuple(one.path for one in report.answers if one.result.changes and not one.sub)
     would = [

@@ -65,11 +65,17 @@ function pick(row, col) {
   c.tabIndex = 0;
   c.focus();
 }
+// What a cell printed: its row says which system it is, its column which step.
+function outputOf(c) {
+  const system = c.parentNode.dataset.system, step = $$("thead th.step", matrix())[c.cellIndex - 1]?.dataset.step;
+  if (!system || !step || c.classList.contains("gap")) return "";
+  return `${matrix().dataset.run}/${encodeURIComponent(system)}/output?step=${encodeURIComponent(step)}`;
+}
 function select(c) {
   $$("[aria-selected]", matrix()).forEach((x) => x.removeAttribute("aria-selected"));
   c.setAttribute("aria-selected", "true");
   c.parentNode.setAttribute("aria-selected", "true");
-  const from = c.dataset.out;
+  const from = outputOf(c);
   if (from && window.htmx) htmx.ajax("GET", from, { target: "#drawer", swap: "innerHTML" });
 }
 function readyMatrix() {

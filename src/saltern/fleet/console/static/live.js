@@ -34,12 +34,18 @@ const live = (() => {
     if (document.hidden || old.contains(document.activeElement) && document.activeElement.matches("input, select, textarea")) { waiting.set(part.id, part); return; }
     put(old, part);
   }
+  // How the same thing is found again in a part that was replaced.
+  function keyOf(one) {
+    if (one.dataset.key) return `[data-key="${CSS.escape(one.dataset.key)}"]`;
+    const system = one.parentNode.dataset?.system;
+    return system ? `[data-system="${CSS.escape(system)}"] > :nth-child(${one.cellIndex + 1})` : null;
+  }
   function put(old, part) {
-    const focus = old.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    const focus = old.contains(document.activeElement) ? keyOf(document.activeElement) : null;
     old.innerHTML = part.html;
     old.dataset.hash = part.hash;
     if (window.htmx) htmx.process(old);
-    if (focus) old.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
+    if (focus) old.querySelector(focus)?.focus();
     document.dispatchEvent(new CustomEvent("saltern:swapped", { detail: old }));
   }
   function flush() {

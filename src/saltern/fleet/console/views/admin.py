@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from saltern.fleet.api.pages import encode_cursor
 from saltern.fleet.console.ask import Ask
+from saltern.fleet.console.format import data_line
 from saltern.fleet.console.forms import number_of, whole_of
 from saltern.fleet.console.row import Act, Data, Form, Page, Visit
 
@@ -59,7 +59,9 @@ async def gather_audit(visit: Visit) -> Data:
     return {
         "verified": verified,
         "rows": [
-            {**one, "text": _text(one["detail"])} for one in reversed(found) if not who or one["who"] == who
+            {**one, "text": data_line(one["detail"], 300)}
+            for one in reversed(found)
+            if not who or one["who"] == who
         ],
         "who": who,
         "older": last - PAGE if last > PAGE else 0,
@@ -73,19 +75,7 @@ def _before(text: str, newest: int) -> int:
 
 
 def _cursor(after: int) -> str:
-    from saltern.fleet.api.pages import encode_cursor
-
     return encode_cursor(after)
-
-
-def _text(detail: Data) -> str:
-    words = [f"{key}: {_word(value)}" for key, value in detail.items() if value not in ("", None, [], {})]
-    line = ", ".join(words)
-    return line if len(line) <= 300 else f"{line[:300]}…"
-
-
-def _word(value: Any) -> str:
-    return f"{len(value)} of them" if isinstance(value, list) and len(value) > 6 else str(value)
 
 
 # -- acts -------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.forms import number_of
 from saltern.fleet.console.row import Act, Data, Form, Page, Topic, Visit
 from saltern.fleet.console.views.chains import count_target
+from saltern.render.yaml_limits import YamlProblem
 
 USED = 12  # commands of before that are offered
 LIVES = (
@@ -51,7 +52,6 @@ def parsed(line: str) -> tuple[str, list[Any], Data]:
 
 def value_of(text: str) -> Any:
     from saltern.render.yaml import read
-    from saltern.render.yaml_limits import YamlProblem
 
     try:
         found = read(text)

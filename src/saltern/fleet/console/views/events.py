@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from urllib.parse import quote
 
+from saltern.fleet.console.format import data_line
 from saltern.fleet.console.row import Data, Page, Visit
 
 HOUR = 3600.0
@@ -59,7 +61,7 @@ def _hours(visit: Visit) -> str:
 def shown(one: Data) -> Data:
     """An event as a row: an icon, what it is about, where it leads, and its data as text."""
     icon = next((icon for prefix, icon in ICONS if one["tag"].startswith(prefix)), "i-clock")
-    return {**one, "icon": icon, "link": link(one), "text": text(one["data"])}
+    return {**one, "icon": icon, "link": link(one), "text": data_line(one["data"], 200)}
 
 
 def link(one: Data) -> str:
@@ -74,22 +76,7 @@ def link(one: Data) -> str:
 
 
 def _part(name: str) -> str:
-    from urllib.parse import quote
-
     return quote(name, safe="")
-
-
-def text(data: Mapping[str, object]) -> str:
-    """Data in one line, cut."""
-    words = [f"{key}: {_word(value)}" for key, value in data.items() if value not in ("", None, [], {})]
-    line = ", ".join(words)
-    return line if len(line) <= 200 else f"{line[:200]}…"
-
-
-def _word(value: object) -> str:
-    if isinstance(value, list):
-        return f"{len(value)} of them" if len(value) > 4 else " ".join(map(str, value))
-    return str(value)
 
 
 def kind_of(words: str) -> str:

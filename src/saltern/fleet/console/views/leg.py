@@ -32,11 +32,33 @@ async def gather_topic(ask: Ask, names: Mapping[str, str], now: float) -> Data:
     rows = [{"at": one["at"], **one["data"]} for one in found["items"]]
     events = sorted(rows, key=lambda one: one["at"])
     over = leg["status"] in OVER
-    return {"leg": leg, "is_over": over, "line": timeline(leg, events, now), "events": events}
+    return {
+        "leg": leg,
+        "is_over": over,
+        "failed_at": failed_at(leg),
+        "line": timeline(leg, events, now),
+        "events": [{**one, "said": said(one)} for one in events],
+    }
+
+
+def failed_at(leg: Data) -> str:
+    """The step at which a leg has failed; empty if it has not."""
+    if leg["status"] != "failed":
+        return ""
+    bad = ("failed", "timed out", "indeterminate")
+    return str(next((one["action"] for one in leg["steps"] if one["status"] in bad), ""))
+
+
+def said(event: Data) -> str:
+    """A change of a leg in words: what it is now, or that its system went and came."""
+    status, before = str(event.get("status", "")), str(event.get("before", ""))
+    if event.get("away"):
+        return f"{status}, away"
+    return "its system is back" if status == before else status
 
 
 def worst(steps: list[Data]) -> Data | None:
-    """The step that people look for: the one that failed, else the one at work, else the last that ran."""
+    """The step to show first: the one that failed, else the one that runs, else the last that ran."""
     for statuses in (
         ("failed", "timed out", "indeterminate"),
         ("running", "waiting"),
@@ -70,7 +92,12 @@ def timeline(leg: Data, events: list[Data], now: float) -> Data:
 
     bands = [bar("dark", begin, end, why) for begin, end, why in dark_times(events, last)]
     rows = [
-        {**step, "mark": mark(step_word(step)), "bars": [bar(*one) for one in tries(step, last)]}
+        {
+            **step,
+            "word": step_word(step),
+            "mark": mark(step_word(step)),
+            "bars": [bar(*one) for one in tries(step, last)],
+        }
         for step in leg["steps"]
     ]
     ticks = [(round(100 * n / 6, 1), clock(first + (last - first) * n / 6)) for n in range(6)]
@@ -89,8 +116,8 @@ def timeline(leg: Data, events: list[Data], now: float) -> Data:
 
 
 def step_word(step: Data) -> str:
-    """The status of a step; a success that changed something is said to have."""
-    return "changed" if step["changed"] and step["status"] == "succeeded" else str(step["status"])
+    """The status of a step; one that succeeded with changes is ``changed``."""
+    return "changed" if step.get("changed") and step["status"] == "succeeded" else str(step["status"])
 
 
 def dark_times(events: list[Data], last: float) -> list[tuple[float, float, str]]:
@@ -109,12 +136,12 @@ def dark_times(events: list[Data], last: float) -> list[tuple[float, float, str]
 
 def tries(step: Data, last: float) -> list[tuple[str, float, float, str]]:
     """Each attempt of a step: its mark, when it was, and in words."""
-    timed = [one for one in step["tries"] if one["started"]]
-    ran = step["status"] not in ("not run", "skipped", "waiting")
-    rows: list[Any] = timed or ([step] if step["started"] and ran else [])
+    is_open = step["status"] not in ("not run", "skipped", "waiting")  # else only what has ended was one
+    timed = [one for one in step["tries"] if one["started"] and (one["ended"] or is_open)]
+    rows: list[Any] = timed or ([step] if step["started"] and is_open else [])
     return [
         (
-            plain(one["status"]),
+            plain(step_word(step) if one is rows[-1] and one["status"] == step["status"] else one["status"]),
             one["started"],
             one["ended"] or last,
             f"{one['status']}, {clock(one['started'])} to {clock(one['ended']) if one['ended'] else 'now'}",

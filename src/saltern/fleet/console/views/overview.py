@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from saltern.fleet.api.problems import ApiError
 from saltern.fleet.console.ask import Ask
+from saltern.fleet.console.format import count, moment
 from saltern.fleet.console.row import Data, Visit
 from saltern.fleet.console.views.runs import listed
 
@@ -21,7 +22,7 @@ async def gather(visit: Visit) -> Data:
 async def gather_topic(ask: Ask, _names: Mapping[str, str], now: float) -> Data:
     """All of it: jobs, systems, approvals, trees and windows have the same readers."""
     causes = await ask.get("/v1/causes", most=SHOWN)
-    glance = await ask.get("/v1/glance")
+    glance = await ask.get("/v1/glance", facts="false")
     runs = (await ask.get("/v1/chain-runs", limit=10, open=True))["items"]
     recent = (await ask.get("/v1/chain-runs", limit=10))["items"]
     inbox = await _inbox(ask)
@@ -39,8 +40,6 @@ async def gather_topic(ask: Ask, _names: Mapping[str, str], now: float) -> Data:
 
 def headline(causes: Data, now: float) -> str:
     """The first sentence: how many, for how many reasons, since when. Pure."""
-    from saltern.fleet.console.format import count, moment
-
     items = causes["items"]
     systems = sum(one["count"] for one in items) + causes["more_systems"]
     if not systems:
@@ -96,7 +95,7 @@ def _event(event: Data, icon: str) -> Data:
 
 async def _windows(ask: Ask, now: float) -> Data:
     """The windows of the next hours, as places in percent."""
-    sheet = await ask.get("/v1/calendar", begin=now, days=1)
+    sheet = await ask.get("/v1/calendar", begin=now, days=1, usual="false")
     end = now + HOURS * 3600
 
     def place(at: float) -> float:

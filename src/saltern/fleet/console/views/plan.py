@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from saltern.fleet.api.problems import unknown
 from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.row import Act, Data, Form, Page, Topic, Visit
 from saltern.fleet.console.views.chains import count_target, rollout_of
+from saltern.language.diagnostics import SalternError
 
 SOME = 12
 MOST = 40  # groups that are shown
@@ -130,8 +132,6 @@ async def gather_gate(visit: Visit) -> Data:
     found = await visit.ask.get("/v1/chain-runs/{run}", run=run)
     gate = next((one for one in found["gates"] if one["gate"] == name), None)
     if gate is None:
-        from saltern.fleet.api.problems import unknown
-
         raise unknown(f"gate of run {run}", name)
     item = await _waiting(visit, f"{run}/{name}")
     wave = next((one for one in found["waves"] if one["gate"] == name), None)
@@ -173,8 +173,6 @@ async def _waiting(visit: Visit, id_: str) -> Data | None:
 
 async def _plan(ask: Ask, digest: str) -> Data | None:
     """The kept plan that a run was made from; None if it was made without one."""
-    from saltern.language.diagnostics import SalternError
-
     if not digest:
         return None
     try:
@@ -190,8 +188,6 @@ async def gather_request(visit: Visit) -> Data:
     id_ = visit.path["approval"]
     one = next((row for row in found if row["id"] == id_), None)
     if one is None:
-        from saltern.fleet.api.problems import unknown
-
         raise unknown("request for approval", id_)
     item = await _waiting(visit, id_)
     why_not = "" if item and item["yours"] else item["why_not"] if item else f"it is {one['state']}"

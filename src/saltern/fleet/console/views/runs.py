@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 
 from saltern.fleet.console.ask import Ask
-from saltern.fleet.console.format import mark, moment, span
+from saltern.fleet.console.format import moment, span
+from saltern.fleet.console.list_marks import mark_of, run_marks
+from saltern.fleet.console.marks import cells
 from saltern.fleet.console.row import Act, Data, Form, Visit
 
 RUN = "/v1/chain-runs/{run}"
@@ -33,7 +35,10 @@ async def gather_list(visit: Visit) -> Data:
     )
     ids = {one["run"] for one in opened}
     rows = [*opened, *(one for one in page["items"] if one["run"] not in ids and (first or one["ended"]))]
-    return {"rows": [listed(one, visit.now) for one in rows], "next": page["next"], "only": only}
+    found = {"rows": [listed(one, visit.now) for one in rows], "next": page["next"], "only": only}
+    if first and not any(only.values()):  # what the list is watched by is on the page already
+        found |= {"mark": mark_of(run_marks(page["items"])), "has_topic_data": True}
+    return found
 
 
 def listed(run: Data, now: float) -> Data:
@@ -75,6 +80,7 @@ def run_data(shapes: Data, causes: Data, now: float, *, each: list[Data] | None 
     waves = [
         {
             **wave,
+            "done": sum(wave["legs"].get(one, 0) for one in ("succeeded", "succeeded with skips")),
             "rows": [row_data(row, now, shapes["actions"]) for row in rows if row["wave"] == wave["wave"]],
         }
         for wave in shapes["waves"]
@@ -89,6 +95,7 @@ def run_data(shapes: Data, causes: Data, now: float, *, each: list[Data] | None 
         "bad": bad,
         "begun": sum(number for status, number in legs.items() if status not in ("pending", "queued")),
         "is_over": shapes["status"] in ENDS,
+        "is_waiting": shapes["status"] == "running" and bool(shapes["why"]),
         "is_each": each is not None,
         "shown_rows": len(rows),
         "narrow": len(shapes["actions"]) > WIDE,
@@ -123,11 +130,8 @@ def row_data(row: Data, now: float, actions: list[Data]) -> Data:
     elif status == "running" and running is not None:
         text = f"running {actions[running]['id']}"
     when = row["ended"] or row["begun"]
-    cells = [
-        {"status": cell, "mark": mark(cell) if cell else "gap", "cut": cut}
-        for cell, cut in zip(row["cells"], cuts(actions), strict=True)
-    ]
-    return {**row, "shown": status, "text": text, "cells": cells, "when": moment(when, now), "bad_at": at}
+    drawn = cells(row["cells"], cuts(actions))
+    return {**row, "shown": status, "text": text, "cells": drawn, "when": moment(when, now), "bad_at": at}
 
 
 def cuts(actions: list[Data]) -> list[bool]:

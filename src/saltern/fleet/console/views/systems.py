@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,12 +29,9 @@ async def gather_list(visit: Visit) -> Data:
     problem = None
     page = NOTHING
     try:
-        glance, page = await asyncio.gather(
-            visit.ask.get("/v1/glance", target=target),
-            visit.ask.get(
-                "/v1/states", target=target, state=state, limit=PAGE, cursor=visit.query.get("cursor", "")
-            ),
-        )
+        glance = await visit.ask.get("/v1/glance", target=target)
+        cursor = visit.query.get("cursor", "")
+        page = await visit.ask.get("/v1/states", target=target, state=state, limit=PAGE, cursor=cursor)
     except SalternError as refused:
         if isinstance(refused, ApiError) and refused.status in (401, 403):
             raise

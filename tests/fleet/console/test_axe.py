@@ -1,0 +1,172 @@
+"""Every page in the real Chromium: axe-core with all its rules, in both themes, narrow; and on paper."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+
+pytest.importorskip("playwright", reason="needs the browser")
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+from tests.fleet.api.kit import (
+    Running,
+    add_chain_plan,
+    add_chain_run,
+    add_events,
+    add_job,
+    add_return,
+    add_system,
+)
+from tests.fleet.api.test_library import ALWAYS
+from tests.fleet.api.test_permission import POLICY
+from tests.fleet.console.data import demo
+from tests.fleet.console.kit import PASSWORD, running_console
+from tests.fleet.console.kit import Browser as Visitor
+from tests.views.conftest import PATIENCE, chromium  # noqa: F401 (a fixture)
+
+from saltern.fleet.console.pages import PAGES
+
+RUN, LEG = "20261116024712000002", "web-0016.fra"
+STATES = (
+    b'{"file_|-motd_|-/etc/motd_|-managed": {"__id__": "motd", "name": "/etc/motd", "result": false,'
+    b' "comment": "no space left", "changes": {"diff": "-a\\n+b"}, "duration": 4.2, "__run_num__": 0}}'
+)
+CHAIN = "chain: built\nactions:\n  - {id: a, command: 'true'}\n  - {id: b, reboot: {when: needed}}\n"
+NAMES = {"run": RUN, "system": LEG, "chain": "built", "jid": "j1", "plan": "planned"}
+# More than one address of a page where it looks different: the past, each system, a mistake, nothing found.
+MORE = (
+    "/sign-in",
+    "/nothing-here",
+    "/systems?t=web*",
+    "/systems?t=G@no-such-fact:1",
+    f"/runs/{RUN}?at={time.time() - 60:.0f}",
+    f"/runs/{RUN}?rows=each",
+    "/chains?add=" + quote('{"command": "true"}'),
+    "/chains/built?target=*",
+    "/chains/brand-new/edit",
+    "/calendar?target=*&chain=built",
+    "/command?target=*&run=test.ping",
+    "/admin?state=accepted",
+    "/admin/policy?who=admin&function=test.ping&target=*",
+    "/events?hours=720",
+)
+WAYS = {"light": (1440, "light"), "dark": (1440, "dark"), "narrow": (420, "light")}
+
+
+@pytest.fixture(scope="module")
+def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A fleet that has something of everything."""
+    with running_console(tmp_path_factory.mktemp("axe"), host="127.0.0.1", port=0) as running:
+        database = running.database
+        demo(database, time.time())
+        add_system(database, "new1", accept=False)
+        for name in ("r1", "planned"):
+            add_chain_run(database, name, LEG)
+        add_chain_plan(database, "planned", LEG)
+        with database.write() as connection:
+            connection.exec_driver_sql("UPDATE chain_gates SET expires = 4e9")
+        add_job(database, "j1", (LEG, "web-0001.fra"), function="state.apply", args=["motd"])
+        add_return(database, "j1", LEG, STATES)
+        add_events(database, "saltern/alarm")
+        client = running.client()
+        client.policy.set(POLICY)
+        client.chains.save(CHAIN)
+        client.chains.save(CHAIN + "  - {id: c, wait: 1}\n")
+        client.windows.set("always", ALWAYS, target="web*")
+        client.schedules.set("nightly", "built", "30 2 * * *", target="web*")
+        yield running
+
+
+@pytest.fixture(scope="module")
+def addresses(console: Running) -> list[str]:
+    """Every page of the table, with what there is."""
+    operator = Visitor(console)
+    operator.sign_in("operator")
+    fields = {"run": "state.apply web", "target": LEG, "count": "1"}
+    operator.act("/account", "/command/run", fields)
+    approvals = [one["id"] for one in console.client().approvals.list()]
+    names = {**NAMES, "approval": approvals[0] if approvals else ""}
+    found = []
+    for page in PAGES:
+        own = {**names, "run": "r1", "gate": "run"} if "{gate}" in page.path else names
+        path = page.path
+        for name, value in own.items():
+            path = path.replace(f"{{{name}}}", quote(value, safe=""))
+        assert "{" not in path and "//" not in path, path
+        if page.media == "text/html" and not path.endswith(
+            "/output"
+        ):  # that is a part of the page of a run, and is looked at there
+            found.append(path)
+    return [*found, *MORE]
+
+
+def enter(chromium: Browser, console: Running, way: str) -> Page:  # noqa: F811
+    width, scheme = WAYS[way]
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+    base = f"http://127.0.0.1:{console.server.port}"
+    page.goto(f"{base}/sign-in")
+    page.fill("[name=name]", "admin")
+    page.fill("[name=password]", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{base}/")
+    return page
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_axe_finds_nothing_on_any_page(
+    chromium: Browser,  # noqa: F811
+    console: Running,
+    addresses: list[str],
+    way: str,
+) -> None:
+    page = enter(chromium, console, way)
+    addresses = addresses if way == "light" else addresses[: -len(MORE)]
+    wrong: list[object] = []
+    try:
+        for path in addresses:
+            answer = page.goto(f"http://127.0.0.1:{console.server.port}{path}")
+            if answer is None or answer.status not in (200, 404 if path == "/nothing-here" else 200):
+                wrong.append((path, answer and answer.status))
+                continue
+            if path == f"/runs/{RUN}":
+                page.keyboard.press("n")
+                page.keyboard.press("Enter")
+                expect(page.locator("#drawer .log")).to_be_visible()
+            wrong += [
+                (path, one["id"], [node["html"][:160] for node in one["nodes"][:2]])
+                for one in Axe().run(page).response["violations"]
+            ]
+            root = "document.documentElement"
+            if page.evaluate(f"{root}.scrollWidth > {root}.clientWidth"):
+                wrong.append((path, "is scrolled sideways"))
+    finally:
+        page.context.close()
+    assert wrong == [], "\n".join(map(str, wrong))
+
+
+@pytest.mark.parametrize("path", ["/", f"/runs/{RUN}", f"/runs/{RUN}/{LEG}", "/plans/planned", "/systems"])
+def test_paper_has_the_page_and_none_of_its_controls(
+    chromium: Browser,  # noqa: F811
+    console: Running,
+    path: str,
+) -> None:
+    page = enter(chromium, console, "dark")
+    try:
+        page.emulate_media(media="print", color_scheme="dark")
+        page.goto(f"http://127.0.0.1:{console.server.port}{path}")
+        for what in ("header.bar", "footer.foot", ".travel", "button.acts", ".bulk"):
+            for one in page.locator(what).all():
+                expect(one).to_be_hidden()
+        expect(page.locator("h1").first).to_be_visible()
+        ink = page.evaluate("getComputedStyle(document.querySelector('h1')).color")
+        assert sum(map(int, ink.strip("rgba()").split(",")[:3])) < 200, "dark letters, whatever the theme"
+        assert page.pdf(format="A4").startswith(b"%PDF")
+    finally:
+        page.context.close()
