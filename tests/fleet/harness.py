@@ -16,8 +16,8 @@ from typing import Protocol, TypeVar
 
 from saltern.fleet.bus.backoff import Backoff
 from saltern.fleet.bus.client import NatsBus
+from saltern.fleet.bus.connection import Connection
 from saltern.fleet.bus.memory import MemoryHub
-from saltern.fleet.bus.nats import Connection
 from saltern.fleet.bus.ports import Bus
 from saltern.fleet.protocol.subjects import Grants
 

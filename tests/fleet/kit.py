@@ -13,7 +13,7 @@ from tests.fleet.harness import QUICK, free_port
 from saltern.fleet.broker.config import BrokerSettings
 from saltern.fleet.broker.embedded import EmbeddedBroker
 from saltern.fleet.bus.client import NatsBus
-from saltern.fleet.bus.nats import Connection, Credential
+from saltern.fleet.bus.connection import Connection, Credential
 from saltern.fleet.identity.desk import Alarm, EnrolDesk
 from saltern.fleet.identity.enrolment import Decision, Standing, System
 from saltern.fleet.identity.keys import AgentKeys, new_keys

@@ -26,6 +26,7 @@ from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.store.systems import systems
 from saltern.language.diagnostics import OperationError
 from saltern.system.files import read
+from saltern.system.garbage import BUSY, collect_from_now_on
 from saltern.system.private import make_private
 
 Say = Callable[[str], None]
@@ -35,7 +36,7 @@ _RELOADS: set[asyncio.Task[None]] = set()  # asyncio itself keeps no task alive
 
 
 def run(paths: ControllerPaths, settings: ControllerSettings, say: Say) -> None:
-    """Run until SIGTERM or SIGINT; what cannot be started is an ``OperationError``."""
+    """Run until SIGTERM or SIGINT. Raises ``OperationError`` if a part cannot be started."""
     logging.basicConfig(format="saltern: %(levelname)s: %(message)s", level=logging.WARNING)
     asyncio.run(_run(paths, settings, say))
 
@@ -52,6 +53,7 @@ async def _run(paths: ControllerPaths, settings: ControllerSettings, say: Say) -
     try:
         api = await _start_api(controller, say)
         controller.upkeep.work.append(api.follow_certificate)
+        collect_from_now_on(BUSY)
         await _announce(controller, api, say)
         await _until(stopped, controller)
     finally:
@@ -63,7 +65,7 @@ async def _run(paths: ControllerPaths, settings: ControllerSettings, say: Say) -
 
 
 async def _is_started(controller: Controller, stopped: asyncio.Event) -> bool:
-    """Start it; False if a signal came first: brokers of a cluster may wait long for each other."""
+    """Start the controller; False if a signal came first: brokers of a cluster may wait for each other."""
     starting = asyncio.create_task(controller.start())
     signalled = asyncio.create_task(stopped.wait())
     await asyncio.wait({starting, signalled}, return_when=asyncio.FIRST_COMPLETED)
@@ -77,7 +79,7 @@ async def _is_started(controller: Controller, stopped: asyncio.Event) -> bool:
 
 
 async def _until(stopped: asyncio.Event, controller: Controller) -> None:
-    """Return when a signal came; raise what ended a loop."""
+    """Return when a signal arrives. Raises the error that ended one of the controller's loops."""
     failed = controller.loops.failed
     failed.add_done_callback(lambda _: stopped.set())
     await stopped.wait()
@@ -122,7 +124,7 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
 
 
 def _person(sessions: Sessions, name: str) -> Principal:
-    """Who a name is now, with the rights that they have now."""
+    """The principal of a name, with the rights that they have now."""
     own = {f"local:{user_name(uid)}" for uid in (0, os.geteuid())}
     if name == REACTOR.name:
         return REACTOR
@@ -164,7 +166,7 @@ def _reload_policy(access: Access, say: Say) -> None:
 
 
 async def _announce(controller: Controller, api: ApiServer, say: Say) -> None:
-    """Where it is; and, as long as no system has asked to join, how one does."""
+    """Print the addresses of the controller and, until a first system has asked to join, how one joins."""
     file = controller.identity.file
     servers = ", ".join(controller.broker.servers)
     say(f"controller {file.name} of fleet {file.fleet}: agents reach it at {servers}")

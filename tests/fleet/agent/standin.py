@@ -22,6 +22,7 @@ from saltern.fleet.identity.token import write_token
 from saltern.fleet.protocol.codec import Body, decode, unpack_body
 from saltern.fleet.protocol.envelope import Issuer
 from saltern.fleet.protocol.ids import new_jid
+from saltern.fleet.protocol.keys import SigningKey
 from saltern.fleet.protocol.message import Message
 from saltern.fleet.protocol.messages import (
     Audience,
@@ -34,6 +35,7 @@ from saltern.fleet.protocol.messages import (
     Received,
     Records,
     Return,
+    Signed,
     SyncAnswer,
     SyncRequest,
 )
@@ -53,10 +55,12 @@ class Controller:
         self.confirms = True
         self.registry = MemoryRegistry()
         self.mint: Mint | None = None  # of a real broker
+        self.root = SigningKey.new()
         self.syncs: list[tuple[str, SyncRequest]] = []
         self.missed: dict[str, dict[str, bytes]] = {}
         self.cancelled: list[str] = []
         self.refused: dict[str, str] = {}
+        self.withdrawn: list[Signed] = []
         self.facts: dict[str, Facts] = {}
         self.parts: dict[tuple[str, str], dict[int, Return]] = {}
         self.arrived: list[tuple[str, Return]] = []
@@ -124,6 +128,7 @@ class Controller:
             confirmed=[Confirmed(jid=jid, returned=True) for jid in known if self.confirms],
             refused=self.refused.get(id, ""),
             now=self.now(),
+            withdrawn=self.withdrawn,
         )
 
     # -- what a test does with it ----------------------------------------------------------------
@@ -171,7 +176,7 @@ async def real_controller(folder: Path, life: float = 7 * DAY) -> tuple[Fleet, C
     await fleet.start()
     await make_streams(fleet.bus)
     controller = Controller(fleet.bus, fleet.issuer)
-    controller.registry = fleet.registry
+    controller.registry, controller.root = fleet.registry, fleet.root
     controller.mint = fleet.broker.authority.mint
     await controller.start()
     return fleet, controller

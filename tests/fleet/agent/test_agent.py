@@ -184,6 +184,7 @@ def test_refuses_with_a_reason_what_it_may_not_or_cannot_take(tmp_path: Path) ->
 
 def test_a_clock_that_is_wrong_by_a_day_is_noticed_and_corrected(tmp_path: Path) -> None:
     async def scenario(fleet: LightFleet, agent: Agent) -> None:
+        await until(lambda: agent.clock.latest)  # the answer to its first question would correct the clock
         agent.clock.local = lambda: time.time() - 86_400
         job = fleet.controller.job("test.echo", 1)
         await fleet.controller.bus.publish(JOB, fleet.controller.sign(job, ID))

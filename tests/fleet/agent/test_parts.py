@@ -25,6 +25,7 @@ from saltern.fleet.agent.output import pack_output, read_output
 from saltern.fleet.agent.renewal import renewal_time
 from saltern.fleet.agent.task import JobFolder, Outcome, Step
 from saltern.fleet.agent.watch import Seen, is_worth_sending
+from saltern.fleet.bus.nats import _words
 from saltern.fleet.protocol.envelope import Refused, Trust
 from saltern.fleet.protocol.messages import Audience, SyncAnswer
 
@@ -228,6 +229,7 @@ def test_the_log_does_not_grow(tmp_path: Path) -> None:
 def test_a_broker_that_does_not_let_the_machine_in_is_explained() -> None:
     assert explained("tls://c:1: connection refused") == "tls://c:1: connection refused"
     assert "`saltern fleet keys`" in explained("tls://c:1: Authorization Violation")
+    assert "`saltern fleet keys`" in explained(f"tls://c:1: {_words(BrokenPipeError(32, 'Broken pipe'))}")
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")

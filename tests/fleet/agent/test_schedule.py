@@ -14,10 +14,11 @@ from tests.fleet.agent.light import LightFleet, LightRunner
 from tests.fleet.harness import run, until
 
 from saltern.cli.worker_schedule import scheduled
-from saltern.fleet.agent.jobs import Jobs, WorkerSettings
+from saltern.fleet.agent.jobs import Jobs
 from saltern.fleet.agent.schedule import Range, Scheduled, may_run, next_time, spread
 from saltern.fleet.agent.scheduler import Scheduler
 from saltern.fleet.agent.spool import Spool
+from saltern.fleet.agent.worker_task import WorkerSettings
 
 
 def at(text: str) -> float:

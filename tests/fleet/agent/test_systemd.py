@@ -24,7 +24,7 @@ mark:
 
 @pytest.fixture
 def directory() -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(prefix="sd", dir="/tmp"))  # sockets need short paths
+    path = Path(tempfile.mkdtemp(prefix="sd"))  # sockets need short paths
     yield path
     shutil.rmtree(path, ignore_errors=True)
 

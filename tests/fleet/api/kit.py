@@ -175,10 +175,11 @@ class Running:
         """Do something in the loop of the server."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
 
-    def agent(self, id_: str) -> LightAgent:
-        """A system that is let in and connected."""
-        let_in(self.database, id_, {"os": "Debian"})
-        made = LightAgent(self.bench.memory.connect(id_), id_, {"os": "Debian"})
+    def agent(self, id_: str, **more: object) -> LightAgent:
+        """A system that is let in and connected; ``more`` are facts of it."""
+        grains = {"os": "Debian", **more}
+        let_in(self.database, id_, grains)
+        made = LightAgent(self.bench.memory.connect(id_), id_, grains)
         self.run(made.start())
         return made
 

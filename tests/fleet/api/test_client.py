@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.fleet.api.kit import Running, add_system, running_api
@@ -17,9 +19,13 @@ from tests.fleet.harness import free_port
 from saltern.fleet.api.table import ROUTES
 from saltern.fleet.broker.tls import CertificateFiles, prepare_certificates
 from saltern.fleet.broker.tls import ca_fingerprint as broker_fingerprint
+from saltern.fleet.client import follow
 from saltern.fleet.client.address import Address, parse_address
 from saltern.fleet.client.client import Client
+from saltern.fleet.client.http import HttpProblem, NoHttp
 from saltern.fleet.client.problems import ControllerError, Unreachable
+from saltern.fleet.client.session import Session
+from saltern.fleet.client.transport import is_closed
 from saltern.fleet.client.trust import ca_fingerprint, fetch_ca
 from saltern.language.diagnostics import OperationError
 
@@ -51,7 +57,18 @@ def test_addresses(text: str, address: Address) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "https://", "ftp://x", "https://x:99999", "https://a@b", "https://x?y", "https://["]
+    "text",
+    [
+        "",
+        "https://",
+        "ftp://x",
+        "https://x:99999",
+        "https://a@b",
+        "https://x?y",
+        "https://[",
+        "a..b",
+        "a" * 70,
+    ],
 )
 def test_an_address_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(OperationError, match="controller-address"):
@@ -206,3 +223,112 @@ def test_there_is_a_method_for_each_route() -> None:
         parts = known.rpartition("/")
         assert known in source or (parts[0] in source and (last in source)), route.path
     assert issubclass(Unreachable, ControllerError)
+
+
+@contextmanager
+def connections(*some: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A server that treats the first connection so, the next so; its address."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            for one in some:
+                connection, _ = server.accept()
+                with connection:
+                    one(connection)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        thread.join(10)
+
+
+def answer_once(text: bytes) -> Callable[[socket.socket], None]:
+    """Answer one request; the connection could be kept, and ends."""
+
+    def serve(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(text), text))
+
+    return serve
+
+
+class Interrupted(BaseException):
+    """As Ctrl-C."""
+
+
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    def stop(_number: int, _frame: object) -> None:
+        raise Interrupted
+
+    before = signal.signal(signal.SIGUSR1, stop)
+    yield
+    signal.signal(signal.SIGUSR1, before)
+
+
+@pytest.mark.usefixtures("interrupts")
+def test_what_is_left_of_an_interrupted_answer_is_not_the_next_one() -> None:
+    interrupted = threading.Event()
+
+    def half(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+        interrupted.wait(10)
+        with suppress(OSError):
+            connection.sendall(b'"no"')
+
+    with connections(half, answer_once(b'"yes"')) as where:
+        session = Session(parse_address(where))
+        with pytest.raises(Interrupted):
+            session.get("/v1/x")
+        interrupted.set()
+        assert session.get("/v1/y") == "yes"
+        session.close()
+
+
+def test_a_quiet_stream_that_breaks_is_looked_for_as_long_as_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    passing = SimpleNamespace(monotonic=lambda: clock[0], sleep=lambda _seconds: None)
+    monkeypatch.setattr(follow, "time", passing)
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+
+    def quiet(connection: socket.socket) -> None:
+        connection.recv(65536)
+        clock[0] += 10 * follow.PATIENCE
+        connection.sendall(head + b": keep-alive\n\n")
+
+    def news(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(head + b'data: {"kind": "ended"}\n\n')
+
+    def reset(connection: socket.socket) -> None:
+        connection.recv(65536)
+
+    with connections(quiet, reset, news) as where:
+        follower = follow.Follower(
+            Session(parse_address(where)), "/v1/x", {}, patience=follow.PATIENCE, on_break=follow.ignore
+        )
+        assert [*follower.notices()] == [{"kind": "ended"}]
+
+
+def test_a_kept_connection_that_has_ended_is_made_anew() -> None:
+    with connections(answer_once(b"1"), answer_once(b"2")) as where:
+        session = Session(parse_address(where))
+        assert [session.get("/v1/x"), session.get("/v1/x")] == [1, 2]
+        session.close()
+
+
+@pytest.mark.parametrize(
+    ("problem", "again"),
+    [
+        (ssl.SSLEOFError("EOF occurred in violation of protocol"), True),
+        (ssl.SSLZeroReturnError("TLS/SSL connection has been closed"), True),
+        (ConnectionResetError(), True),
+        (NoHttp("the connection ended"), True),
+        (TimeoutError(), False),
+        (HttpProblem("the connection ended in the middle of the answer"), False),
+    ],
+)
+def test_what_is_asked_again_on_a_new_connection(problem: Exception, again: bool) -> None:
+    assert is_closed(problem) is again

@@ -67,6 +67,26 @@ def test_a_chain_is_compared_with_real_systems(api: Running, client: Client) -> 
     assert (found["level"], found["what"]) == ("error", "no action is meant for a system of 'web*'")
 
 
+def test_transactions_are_for_systems_whose_boots_are_chosen_by_snapshots(
+    api: Running, client: Client
+) -> None:
+    api.agent("micro1", kernel="Linux", boot_snapshots="tukit")
+    api.agent("plain1", kernel="Linux", boot_snapshots="")
+    api.agent("old1", kernel="Linux")
+    text = "chain: c\nactions: [{id: a, wait: 0}, {id: t, transaction: 'true'%s}]\n"
+    found = {one["level"]: one for one in client.chains.validate(text % "")}
+    assert (found["error"]["action"], found["error"]["systems"]) == ("t", ["plain1"])
+    assert found["error"]["what"] == "its root is no snapshot that boots are chosen by"
+    assert (found["warning"]["action"], found["warning"]["systems"]) == ("t", ["old1"])
+    assert "too old" in found["warning"]["what"]
+    assert client.chains.validate(text % ", targets: ['micro*']") == []
+
+    problem = refused(409, "chain-unable", client.chain_runs.start, "*", text=text % "")
+    assert "plain1 cannot do the action 't': its root is no snapshot" in str(problem)
+    assert list(client.chain_runs.list()) == [], "nothing is begun"
+    assert client.chain_runs.start("*", text=text % ", targets: ['micro*']")["status"] == "scheduled"
+
+
 def test_windows_are_kept_and_asked(api: Running, client: Client) -> None:
     api.agent("web1")
     api.agent("db1")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.fleet.api.kit import Running
 from tests.fleet.api.test_requests import ask
@@ -150,7 +152,9 @@ def test_what_needs_approval_runs_after_it(api: Running, client: Client) -> None
     assert wanted["systems"] == ["web1"] and "hunter2" not in str(wanted)
     refused(403, "not-allowed", joe.approvals.approve, wanted["id"])
     assert ann.approvals.approve(wanted["id"])["state"] == "approved"
-    made = joe.jobs.submit("state.apply", "web*", kwargs={"pillar": {"a": "hunter2"}})
+    call: dict[str, Any] = {"kwargs": {"pillar": {"a": "hunter2"}}}
+    refused(403, "needs-approval", joe.jobs.submit, "state.apply", "web*", returners=["mail"], **call)
+    made = joe.jobs.submit("state.apply", "web*", **call)
     assert made["expected"] == ["web1"] and "ann" in joe.jobs.get(made["jid"])["rule"]
 
 

@@ -59,6 +59,7 @@ class LegAgent(LightAgent):
         self.silent = False
         self.deaf = False  # what is sent does not arrive
         self.waiting: list[Job] = []
+        self.says: dict[str, dict[str, Any]] = {}  # more for the rows of actions, by id
 
     async def on_job(self, job: Job) -> None:
         if job.function != "chain.leg" or self.deaf:
@@ -100,7 +101,13 @@ class LegAgent(LightAgent):
 
     def report(self, node: Node) -> dict[str, Any]:
         rows = [
-            {"action": plan.id, "status": step.value, "changed": step is Step.SUCCEEDED, "attempts": 1}
+            {
+                "action": plan.id,
+                "status": step.value,
+                "changed": step is Step.SUCCEEDED,
+                "attempts": 1,
+                **self.says.get(plan.id, {}),
+            }
             for plan, step in zip(node.plan, node.steps, strict=True)
         ]
         return {"status": node.status.value, "seq": node.seq, "steps": rows, "order": node.number}

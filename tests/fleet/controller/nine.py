@@ -51,9 +51,9 @@ class Nine:
         self.light = light
         server.psql("CREATE DATABASE fleet")
         address = f"postgresql://postgres@/fleet?host={server.place}&port={server.port}"
-        self.three = [
-            ControllerProcess(folder / name, f"name: {name}\ndatabase: {address}\n") for name in NAMES
-        ]
+        self._config = f"database: {address}\n"
+        self.every: list[ControllerProcess] = []
+        self.three = [self.another(name) for name in NAMES]
         self.agents: list[Worker] = []
         self.real: AgentProcess | None = None
         self.jobs = 0
@@ -63,17 +63,18 @@ class Nine:
             "postgresql": lambda _jid: self.server.kill(),
             "agent": lambda _jid: self._real().kill(),
             "worker": lambda jid: _end(self._real().worker(jid)),
-            "c1 with its broker": lambda _jid: self._kill_machine(),
+            "c1 with its broker": lambda _jid: self.three[0].kill_machine(),
         }
 
     def _real(self) -> AgentProcess:
         assert self.real is not None
         return self.real
 
-    def _kill_machine(self) -> None:
-        broker = self.three[0].broker
-        self.three[0].kill()
-        _end(broker)
+    def another(self, name: str) -> ControllerProcess:
+        """A controller that is not started yet; it ends with the rest."""
+        made = ControllerProcess(self.folder / name, f"name: {name}\n{self._config}")
+        self.every.append(made)
+        return made
 
     # -- start and end -----------------------------------------------------------------------------------
 
@@ -82,7 +83,7 @@ class Nine:
         first = self.three[0]
         await asyncio.to_thread(first.start)
         for other in self.three[1:]:
-            await asyncio.to_thread(_admit, first, other)
+            await asyncio.to_thread(admit, first, other)
             await asyncio.to_thread(other.start)
         for one in self.three:
             await asyncio.to_thread(wait_for, lambda one=one: one.client.ready(), one.log)  # type: ignore[misc]
@@ -101,7 +102,7 @@ class Nine:
         """After a test, whatever happened in it."""
         if self.real is not None:
             self.real.kill()
-        for one in self.three:
+        for one in self.every:
             one.clean_up()
 
     # -- a kill ------------------------------------------------------------------------------------------
@@ -162,7 +163,7 @@ class Nine:
             await asyncio.to_thread(wait_for, lambda jid=jid, one=one: all_returned(one.client, jid))  # type: ignore[misc]
 
 
-def _admit(first: ControllerProcess, other: ControllerProcess) -> None:
+def admit(first: ControllerProcess, other: ControllerProcess) -> None:
     """A second controller joins with an invitation, which is good for one."""
     said = saltern("controller", "invite", other.folder.name, "--directory", str(first.folder))
     token = said.split()[-1]

@@ -18,7 +18,7 @@ from tests.fleet.harness import QUICK
 
 from saltern.fleet.agent.task import JobFolder
 from saltern.fleet.bus.client import NatsBus
-from saltern.fleet.bus.nats import Connection
+from saltern.fleet.bus.connection import Connection
 from saltern.fleet.bus.ports import BusError
 from saltern.fleet.client.client import Client
 from saltern.fleet.client.problems import ControllerError
@@ -36,8 +36,8 @@ from saltern.fleet.protocol.messages import Job
 PATIENCE = 90.0
 
 
-def saltern(*argv: str, code: int = 0) -> str:
-    """A command to its end; its standard output."""
+def saltern(*argv: str, code: int = 0, stream: str = "stdout") -> str:
+    """A command to its end; its standard output, or the other one."""
     done = subprocess.run(
         [sys.executable, "-m", "saltern", *argv],
         capture_output=True,
@@ -46,7 +46,7 @@ def saltern(*argv: str, code: int = 0) -> str:
         check=False,
     )
     assert done.returncode == code, done.stderr + done.stdout
-    return done.stdout
+    return str(getattr(done, stream))
 
 
 class ControllerProcess:
@@ -96,6 +96,12 @@ class ControllerProcess:
         assert self._process is not None
         self._process.kill()
         self._process.wait()
+
+    def kill_machine(self) -> None:
+        """The controller and its broker, at once."""
+        broker = self.broker
+        self.kill()
+        os.kill(broker, signal.SIGKILL)
 
     def wait(self) -> int:
         """Wait until it has ended by itself; its exit code."""
@@ -205,7 +211,7 @@ class AgentProcess:
     def worker(self, jid: str) -> int:
         """The process that works on a job; 0 if there is none."""
         with suppress(OSError):
-            return JobFolder(str(self._folder / "agent/jobs" / jid)).holder()
+            return JobFolder(str(self._folder / "agent/jobs" / jid)).lock.holder()
         return 0
 
     def kill(self) -> None:

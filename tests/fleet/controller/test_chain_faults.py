@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from msgspec import convert, json
+from sqlalchemy import Connection, event, update
 from tests.fleet.controller.chain_kit import (
     TWO,
     LegAgent,
@@ -30,12 +33,16 @@ from tests.fleet.controller.kit import TRUST, Bench
 
 from saltern.chains.statuses import Step
 from saltern.fleet.chains.rollout import Rollout
+from saltern.fleet.controller.chains import views
 from saltern.fleet.controller.chains.desk import NewRun
 from saltern.fleet.controller.chains.gates import Ballot, Voter
 from saltern.fleet.controller.chains.publisher import Publisher
+from saltern.fleet.controller.singleton import LeaseLost
 from saltern.fleet.protocol.envelope import verify
 from saltern.fleet.protocol.messages import Job, SyncAnswer
 from saltern.fleet.store import chain_outbox, chain_runs
+from saltern.fleet.store.chains import chain_named, set_archived
+from saltern.fleet.store.tables import LEASES
 from saltern.language.diagnostics import OperationError
 
 EDITED = TWO.replace("id: b", "id: c")
@@ -46,6 +53,21 @@ PAUSES = (
 
 async def fleet(bench: Bench, number: int, **results: Step) -> list[LegAgent]:
     return [await leg_agent(bench, f"s{at}", **results) for at in range(number)]
+
+
+@contextmanager
+def counted_writes(bench: Bench) -> Iterator[Counter[str]]:
+    """How many ``transactions`` have written to the database."""
+    found: Counter[str] = Counter()
+
+    def count(connection: Connection) -> None:
+        found["transactions"] += bool(connection.get_execution_options().get("saltern_writes"))
+
+    event.listen(bench.database.engine, "commit", count)
+    try:
+        yield found
+    finally:
+        event.remove(bench.database.engine, "commit", count)
 
 
 def code(problem: pytest.ExceptionInfo[OperationError]) -> str:
@@ -166,6 +188,34 @@ async def test_34_a_controller_of_yesterday_learns_what_its_systems_did_since(be
 
 
 @on_bench
+async def test_35_a_controller_that_has_lost_its_lease_writes_nothing_and_the_next_continues(
+    bench: Bench,
+) -> None:
+    """It was about to decide when the other one took over: what it would write is refused as a whole."""
+    (one,) = await fleet(bench, 1)
+    one.holds = True
+    other = Bench(bench.database, bench.memory, "c2")
+    other.board.is_known = True
+    other.board.heard(one.id)
+    made = await start(bench)
+    await rounds(bench)
+    with bench.database.write() as connection:  # the first one hangs for longer than its lease
+        connection.execute(update(LEASES).values(expires=0.0))
+    assert await other.keep_house("chains")
+    await order(bench, made.run, "pause")
+    with pytest.raises(LeaseLost):
+        await bench.keep_house("chains")
+    assert len(one.jobs) == 1
+    for _ in range(6):
+        await other.keep_house("chains")
+        await other.bus.flush()
+        await other.index()
+    assert one.nodes[made.run].verb == "pause", "ordered once, by the one that leads"
+    assert len({job.jid for job in one.jobs}) == len(one.jobs) == 2
+    assert len({job.kwargs["order"] for job in one.jobs}) == 2, "the higher number counts"
+
+
+@on_bench
 async def test_35_only_the_controller_that_holds_the_lease_decides(bench: Bench) -> None:
     (one,) = await fleet(bench, 1)
     other = Bench(bench.database, bench.memory, "c2")
@@ -188,11 +238,16 @@ async def test_36_the_same_request_twice_is_one_run(bench: Bench) -> None:
 
 @on_bench
 async def test_37_many_systems_that_report_at_once_are_taken_in_few_transactions(bench: Bench) -> None:
-    agents = await fleet(bench, 60)
-    made = await start(bench)
-    await rounds(bench)
-    assert Counter(legs(bench, made.run).values()) == {"succeeded": 60}
-    assert len({job.jid for agent in agents for job in agent.jobs}) == 1  # one job for all of them
+    needed = {}
+    for name, number in {"few": 5, "many": 200}.items():
+        agents = [await leg_agent(bench, f"{name}{at}") for at in range(number)]
+        with counted_writes(bench) as written:
+            made = await start(bench, target=f"{name}*")
+            await rounds(bench)
+        assert Counter(legs(bench, made.run).values()) == {"succeeded": number}
+        assert len({job.jid for agent in agents for job in agent.jobs}) == 1  # one job for all of them
+        needed[name] = written["transactions"]
+    assert needed["few"] >= 2 and needed["many"] <= needed["few"] + 5, needed
 
 
 @on_bench
@@ -416,6 +471,58 @@ def test_50_a_gate_that_is_rejected_or_too_late_ends_what_has_not_begun(how: str
         assert (status(bench, made.run), two.jobs) == ("partial", [])
 
     scenario(tmp_path)
+
+
+@pytest.mark.parametrize("how", ["remove", "revoke"])
+def test_49_a_system_that_leaves_the_fleet_holds_up_no_other(how: str, tmp_path: Any) -> None:
+    @on_bench
+    async def scenario(bench: Bench) -> None:
+        one, two, three = await fleet(bench, 3)
+        one.holds = two.deaf = True
+        made = await start(bench, rollout={"max_in_flight": 1})
+        await rounds(bench)
+        for agent in (one, two):  # the first is at work, the second has not begun
+            agent.deaf = True
+            await getattr(bench.fleet.registry, how)("ann", agent.id)
+        await rounds(bench, 8)
+        assert legs(bench, made.run) == {"s0": "expired", "s1": "cancelled", "s2": "succeeded"}
+        assert (status(bench, made.run), three.nodes[made.run].trace) == ("partial", [0, 1])
+        with bench.database.read() as connection:
+            found = views.shown(connection, made.run)
+        assert found is not None
+        why = {
+            "remove": "its system was removed from the fleet",
+            "revoke": "the key of its system is revoked",
+        }
+        assert [leg["waits_for"] for leg in found["legs"]] == [why[how], why[how], ""]
+
+    scenario(tmp_path)
+
+
+@on_bench
+async def test_49_a_wave_of_which_all_is_skipped_is_over_and_the_next_begins(bench: Bench) -> None:
+    one, two = await fleet(bench, 2)
+    one.results = {"a": Step.SKIPPED, "b": Step.SKIPPED}
+    made = await start(bench, rollout={"waves": [1, "rest"]})
+    await rounds(bench, 8)
+    assert legs(bench, made.run) == {"s0": "succeeded with skips", "s1": "succeeded"}
+    assert (status(bench, made.run), two.nodes[made.run].trace) == ("succeeded", [0, 1])
+
+
+@on_bench
+async def test_53_a_chain_that_is_archived_while_it_runs_comes_to_its_end(bench: Bench) -> None:
+    one, two = await fleet(bench, 2)
+    one.holds = two.holds = True
+    made = await start(bench, rollout={"max_in_flight": 1})
+    await rounds(bench)
+    with bench.database.write() as connection:
+        known = chain_named(connection, "two")
+        assert known is not None
+        assert set_archived(connection, known.id, "ann", bench.clock())
+    await one.let_go()
+    await two.let_go()
+    await rounds(bench, 8)
+    assert status(bench, made.run) == "succeeded"
 
 
 @on_bench

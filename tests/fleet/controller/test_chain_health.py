@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from saltern.fleet.chains.events import Checked, Tick
 from saltern.fleet.chains.model import HealthCheck, RunState, StepPlan
 from saltern.fleet.chains.rollout import HealthAsk, Rollout, make_run
 from saltern.fleet.controller.chains import views
+from saltern.language.diagnostics import OperationError
 
 ROLLOUT: dict[str, Any] = {"waves": [1, "rest"], "health": {"command": "test -e /well"}}
 
@@ -136,3 +139,97 @@ def test_an_amount_that_is_none_is_refused(amount: Any) -> None:
             "r", "v", {"s": (StepPlan(id="a"),)}, Rollout(health=HealthAsk(command="x", max_failures=amount)),
             now=0,
         )  # fmt: skip
+
+
+# -- on the controller --------------------------------------------------------------------------------
+
+
+async def until_checked(bench: Bench, run: str) -> None:
+    """Rounds, until no check of the controller runs any more."""
+    async with asyncio.timeout(60):
+        while any(health == "asked" for _, health in wave_health(bench, run)):
+            await rounds(bench, 1)
+            await asyncio.sleep(0.01)
+
+
+def test_a_check_of_the_controller_runs_there_and_knows_the_wave(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    words = ("sh", "-c", f'echo "$SALTERN_WAVE $SALTERN_SYSTEMS" >> {note}')
+
+    @on_bench
+    async def scenario(bench: Bench) -> None:
+        bench.own_checks.commands = {"lb": words}
+        one, two = await leg_agent(bench, "web1"), await leg_agent(bench, "web2")
+        made = await start(bench, rollout={**ROLLOUT, "health": {"check": "lb"}})
+        for _ in range(2):
+            await rounds(bench)
+            await until_checked(bench, made.run)
+        await rounds(bench)
+        assert (status(bench, made.run), note.read_text()) == ("succeeded", "1 web1\n2 web2\n")
+        assert asked(one) == asked(two) == [], "no system is asked"
+
+    scenario(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["sh", "-c", "echo the pool is empty >&2; exit 3"], "exit code 3: the pool is empty"),
+        (["/nowhere"], "/nowhere: No such file or directory"),
+        (["sleep", "60"], "it has not ended within 1 seconds"),
+    ],
+    ids=["fails", "is not there", "hangs"],
+)
+def test_one_that_is_not_well_halts_the_run(words: list[str], why: str, tmp_path: Path) -> None:
+    @on_bench
+    async def scenario(bench: Bench) -> None:
+        bench.own_checks.commands = {"lb": tuple(words)}
+        await leg_agent(bench, "web1")
+        await leg_agent(bench, "web2")
+        made = await start(bench, rollout={**ROLLOUT, "health": {"check": "lb", "timeout": 1}})
+        await rounds(bench)
+        await until_checked(bench, made.run)
+        await rounds(bench)
+        assert legs(bench, made.run) == {"web1": "succeeded", "web2": "pending"}
+        with bench.database.read() as connection:
+            found = views.shown(connection, made.run)
+        assert found is not None and found["why"] == f"the health check 'lb' failed after wave 1: {why}"
+        await order(bench, made.run, "resume", despite_failures=True)
+        await rounds(bench)
+        assert legs(bench, made.run)["web2"] == "succeeded"
+
+    scenario(tmp_path)
+
+
+@on_bench
+async def test_only_checks_that_the_controller_has_are_run(bench: Bench) -> None:
+    bench.own_checks.commands = {"lb": ("true",)}
+    await leg_agent(bench, "web1")
+    for wrong, said in (("lbb", "no health check 'lbb'"), ("", "either a command")):
+        with pytest.raises(OperationError, match=said):
+            await start(bench, rollout={"health": {"check": wrong}})
+
+
+def test_while_it_runs_the_run_names_it_and_another_controller_begins_it_again(tmp_path: Path) -> None:
+    note, well = tmp_path / "note", tmp_path / "well"
+    words = ("sh", "-c", f"echo begun >> {note}; while ! test -e {well}; do sleep 0.05; done")
+
+    @on_bench
+    async def scenario(bench: Bench) -> None:
+        bench.own_checks.commands = {"lb": words}
+        await leg_agent(bench, "web1")
+        made = await start(bench, rollout={"health": {"check": "lb"}})
+        await rounds(bench)
+        async with asyncio.timeout(60):
+            while not note.exists():
+                await asyncio.sleep(0.01)
+        with bench.database.read() as connection:
+            found = views.shown(connection, made.run)
+        assert found is not None and found["why"] == "the controller's check 'lb' looks at wave 1"
+        bench.own_checks.forget()  # as a controller does that no longer leads
+        well.touch()
+        await until_checked(bench, made.run)
+        await rounds(bench)
+        assert (status(bench, made.run), note.read_text().split()) == ("succeeded", ["begun", "begun"])
+
+    scenario(tmp_path)

@@ -24,11 +24,12 @@ from saltern.fleet.calendars.windows import Calendar, may_begin
 from saltern.fleet.controller.chains import views
 from saltern.fleet.controller.chains.gates import Ballot, Voter
 from saltern.fleet.store.calendars import StoredCalendar, set_calendar
-from saltern.fleet.view import chain_matrix
+from saltern.fleet.view import chain_run
 from saltern.language.diagnostics import OperationError
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "nightly"
 CHAIN = (EXAMPLE / "nightly.yaml").read_text()
+GOES_DOWN = {"status": "rebooting", "down_in": 10.0, "back_in": 30.0}
 NIGHTS = (EXAMPLE / "nights.ics").read_text()
 
 
@@ -37,7 +38,13 @@ def shown(bench: Bench, name: str) -> str:
     with bench.database.read() as connection:
         found = views.shown(connection, name)
     assert found is not None
-    return "\n".join(chain_matrix.run_lines(found, bench.clock()))
+    return "\n".join(chain_run.run_lines(found, bench.clock()))
+
+
+def listing(bench: Bench) -> list[dict[str, Any]]:
+    """What ``saltern chain runs`` prints."""
+    with bench.database.read() as connection:
+        return views.listed(connection, chain="", is_open=False, before="", limit=5)
 
 
 def window(bench: Bench, *, is_open: bool) -> None:
@@ -74,11 +81,12 @@ async def night(bench: Bench) -> None:
     lost, ill = agents["web04"], agents["web09"]
     lost.holds = True  # it goes down for its reboot, and never comes back
     ill.results = {"health": Step.FAILED}
+    ill.says = {"health": {"exit_code": 7, "output": {"stderr": "503 Service Unavailable\n"}}}
     window(bench, is_open=False)
     rollout: dict[str, Any] = {
         str(key): value for key, value in mapping(str(EXAMPLE / "rollout.yaml")).items()
     }
-    rollout |= {"leg_time": 40.0, "grace": 5.0}  # a night in a minute
+    rollout |= {"leg_time": 10_000.0, "grace": 5.0}
     made = await start(bench, CHAIN, rollout=rollout)
 
     # It is day.
@@ -88,6 +96,11 @@ async def night(bench: Bench) -> None:
     assert f"run {made.run}: scheduled" in text
     assert "20 systems wait for a window: no window of nights is open; next " in text
     assert "approve" not in text, "nothing can be done about it now"
+    (listed,) = listing(bench)
+    assert listed["why"].startswith("waits for a window: no window of nights is open; next ")
+    ends = datetime.fromtimestamp(bench.clock() + rollout["deadline"], UTC)
+    assert f"; the run ends before that, at {ends:%Y-%m-%d}" in text, "so it would never begin"
+    assert f"saltern chain cancel {made.run} ends it; begin another with a longer --deadline" in text
 
     # Night falls: the canary, and then the first gate.
     window(bench, is_open=True)
@@ -100,33 +113,49 @@ async def night(bench: Bench) -> None:
 
     # The second wave: one of it is down.
     await rounds(bench, 10)
+    assert "waits for web04: sent, and not answered yet" in shown(bench, made.run)
     (job,) = lost.waiting
     node = lost.node(job)
     node.work()
     node.work()
-    bench.chain_keeper.on_progress(job.jid, "web04", {**lost.report(node), "status": "rebooting"})
+    bench.chain_keeper.on_progress(job.jid, "web04", {**lost.report(node), **GOES_DOWN})
     await rounds(bench)
     assert "web04: rebooting at reboot" in shown(bench, made.run)
+    assert "waits for" not in shown(bench, made.run)
     bench.board.found([], ["web04"])
     await rounds(bench)
     text = shown(bench, made.run)
-    assert "waits for web04: not connected" in text and "web04: rebooting, away at reboot" in text
+    assert "waits for web04: down, to be back by " in text
+    assert "web04: rebooting at reboot, away since " in text and ", to be back by " in text
+    assert f"saltern chain unlock {made.run} --system web04 no longer waits" in text
     assert Counter(legs(bench, made.run).values())["succeeded"] == 5
 
-    # Its time is over. That is one failure, which the rollout allows, so the last wave may begin.
+    # It does not come back. That is one failure, which the rollout allows, so the last wave may begin.
     lost.deaf = True
     bench.clock.ahead = 50.0
     await rounds(bench)
     text = shown(bench, made.run)
-    assert "web04: expired at reboot" in text and "waits for approval of gate 'wave 3'" in text
+    assert "web04: expired at reboot: it did not come back: it has been away for 5" in text
+    assert "waits for approval of gate 'wave 3'" in text
     await approve(bench, made.run, "wave 3", made.plan_sha256)
     await rounds(bench, 20)
 
-    # The last wave: one fails its check; all others are done.
+    # The last wave: one fails its check. Two failures are more than the rollout allows: the rest waits.
+    found = Counter(legs(bench, made.run).values())
+    assert (found["failed"], found["expired"]) == (1, 1) and found["pending"] > 0, found
+    text = shown(bench, made.run)
+    assert f"run {made.run}: halted" in text and "systems failed, more than 1: web04, web09" in text
+    assert "web09: failed at health: exit code 7: 503 Service Unavailable" in text
+    assert f"saltern chain resume {made.run} --despite-failures continues" in text
+    assert f"saltern chain log {made.run} web09 health has what it printed" in text
+
+    # An operator has looked at both, and lets the rest begin.
+    await order(bench, made.run, "resume", despite_failures=True)
+    await rounds(bench, 20)
     found = Counter(legs(bench, made.run).values())
     assert found == {"succeeded": 18, "failed": 1, "expired": 1}, found
     text = shown(bench, made.run)
-    assert "web09: failed at health" in text
+    assert f"run {made.run}: partial" in text
     assert f"saltern chain retry {made.run} runs again what has not succeeded" in text
 
     # In the morning: the check is repaired, the lost one is back; both are retried in the same run.

@@ -10,7 +10,15 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from tests.fleet.controller import kit, test_calls, test_returns, test_service, test_singleton
+from tests.fleet.controller import (
+    kit,
+    test_calls,
+    test_chain_faults,
+    test_chain_lost,
+    test_returns,
+    test_service,
+    test_singleton,
+)
 from tests.fleet.harness import run
 from tests.postgres_server import Server, running_server
 
@@ -22,7 +30,7 @@ from saltern.fleet.store.settings import write_setting
 _numbers = count()
 SCENARIOS = {
     name: test
-    for module in (test_calls, test_returns, test_service, test_singleton)
+    for module in (test_calls, test_chain_faults, test_chain_lost, test_returns, test_service, test_singleton)
     for name, test in vars(module).items()
     if name.startswith("test_") and list(inspect.signature(test).parameters) == ["tmp_path"]
 }

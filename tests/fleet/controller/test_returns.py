@@ -333,6 +333,26 @@ def test_a_flood_of_events_is_cut_off_and_leaves_others_alone(tmp_path: Path) ->
     run(scenario())
 
 
+def test_the_start_of_a_new_system_is_known_when_its_facts_are(tmp_path: Path) -> None:
+    """Who waits for the event reads the address of the machine next."""
+
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            let_in(bench.database, "new1")
+            agent = await light_agent(bench, "new1", join=False)
+            await agent.sync()
+            assert "salt/minion/new1/start" not in bench.tags()
+            for number in range(2):
+                facts = Facts(nonce="n" * 16, digest=f"{number:064x}", grains={"ipv4": ["10.0.0.7"]})
+                await bench.sync.on_facts("new1", facts)
+            assert bench.tags().count("salt/minion/new1/start") == 1
+            agent.instance, agent.starts = "later", 2
+            await agent.sync()
+            assert bench.tags().count("salt/minion/new1/start") == 2
+
+    run(scenario())
+
+
 def test_facts_are_asked_for_again_if_the_database_has_others(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with running_bench(tmp_path) as bench:

@@ -8,7 +8,8 @@ import pytest
 
 from saltern.fleet.controller.doctor import examine
 from saltern.fleet.controller.paths import controller_paths
-from saltern.fleet.controller.settings import KEYS, ControllerSettings, load_settings
+from saltern.fleet.controller.setting_keys import KEYS
+from saltern.fleet.controller.settings import ControllerSettings, load_settings
 from saltern.language.diagnostics import OperationError
 
 

@@ -43,3 +43,29 @@ def test_the_writes_of_one_whose_lease_was_taken_are_refused(tmp_path: Path) -> 
         database.close()
 
     run(scenario())
+
+
+def test_one_that_is_woken_often_works_now_and_then(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        database = new_database(tmp_path)
+        calls = Calls(database)
+        rounds = 0
+
+        async def keep(_hold: Hold) -> None:
+            nonlocal rounds
+            rounds += 1
+
+        one = Singleton(calls, "work", "c1", keep, every=60.0)
+        task = asyncio.create_task(one.run())
+        wakes = 0
+        while rounds < 4:  # each of them may come late, but none is left out
+            one.wake()
+            wakes += 1
+            await asyncio.sleep(0)
+        task.cancel()
+        assert wakes > 100
+        await asyncio.gather(task, return_exceptions=True)
+        calls.close()
+        database.close()
+
+    run(scenario())

@@ -218,7 +218,7 @@ def test_a_run_is_drawn_at_a_terminal_in_place_and_leaves_only_its_end(place: Pl
         "chain", "run", write(place, text, "drawn.yaml"), "--on", "web*", "--detach"
     ).stdout.strip()
     with at_terminal(place.command("chain", "watch", run), place.env, str(place.base), rows=12) as terminal:
-        terminal.until(lambda screen: screen.text.count("✔ ▸ · ·") == 2)
+        terminal.until(lambda screen: " ".join(screen.text.split()).count("✔ ▸ · ·") == 2)
         assert f"run {run}: running" in terminal.screen.text
         assert len(terminal.screen.lines) <= 12
         gate.touch()

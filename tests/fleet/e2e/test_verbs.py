@@ -37,7 +37,7 @@ def test_states_come_from_the_controller_and_a_second_time_nothing_changes(place
     assert plan.stdout.endswith("3 systems: 3 would change\n")
     first = place.run("apply", *words)
     assert first.returncode == 0, first
-    assert first.stdout == "3 changed the same 1 state: motd (db1, web1, web2)\n3 systems: 3 changed\n"
+    assert first.stdout == "3 changed the same state: motd (db1, web1, web2)\n3 systems: 3 changed\n"
     texts = {name: (fresh / name / "motd").read_text() for name in SYSTEMS}
     assert texts == {name: f"This is {name}.\n" for name in SYSTEMS}
     again = place.run("apply", *words)
@@ -49,7 +49,7 @@ def test_a_failure_is_reported_with_its_line_and_the_worst_counts(place: Place) 
     assert done.returncode == exits.FAILED, done
     assert "1 failed: 'wrong' (test.fail_without_changes) – no disk (db1)" in done.stdout
     assert "salt://part.sls:3" in done.stdout
-    assert "2 changed the same 1 state: right (web1, web2)" in done.stdout
+    assert "2 changed the same state: right (web1, web2)" in done.stdout
     assert "✗ db1: test.fail_without_changes wrong – no disk" in done.stderr
 
 

@@ -34,7 +34,7 @@ after:
 @contextmanager
 def short_directory() -> Iterator[Path]:
     """A directory whose name is short enough for sockets in it."""
-    path = Path(tempfile.mkdtemp(prefix="sf-", dir="/tmp")).resolve()
+    path = Path(tempfile.mkdtemp(prefix="sf-")).resolve()
     try:
         yield path
     finally:

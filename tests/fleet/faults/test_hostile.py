@@ -10,6 +10,7 @@ import asyncio
 import zlib
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from socket import gethostname
 
 import pytest
 from tests.fleet.controller.processes import Worker, join
@@ -89,7 +90,23 @@ def shown(data: bytes) -> Attack:
     return attack
 
 
+def raw(kind: str, tail: bytes = b"", head: bytes = b"", reply: bytes = b"", **fields: str) -> Attack:
+    """Bytes that a client library would not send: ``tail`` is added to the subject."""
+
+    async def attack(evil: Worker, _other: str) -> None:
+        subject = SUBJECTS[kind].of(id="evil", **fields).encode() + tail
+        verb, sizes = (b"HPUB", b"%d %d" % (len(head), len(head) + 2)) if head else (b"PUB", b"2")
+        line = b"%b %b %b %b\r\n%bhi\r\n" % (verb, subject, reply, sizes, head)
+        evil.bus._kept.link._client._transport.write(line)  # type: ignore[attr-defined]
+        await evil.bus.flush()
+
+    return attack
+
+
 DEEP = b"[" * 200_000
+NO_TEXT = b"\xff\xfe"
+STATUS = b"NATS/1.0 503\r\nA: b\r\n\r\n"
+NO_STATUS = b"NATS/1.0 \xff\xff\xff\r\nA: b\r\n\r\n"
 LARGE = b'{"nonce":"n","instance":"' + b"x" * 900_000 + b'"}'
 GARBAGE = b"\xff\x00\xfe no JSON"
 NEWER = b'{"v":99,"nonce":"n","jid":"x","status":"returned"}'
@@ -133,6 +150,15 @@ ATTACKS: dict[str, tuple[Attack, str]] = {
     "facts nested deep": (asked("facts", b'{"nonce":"n","grains":' + b'{"a":' * 100_000), "too-deep"),
     "a question for pillar, of garbage": (asked("pillar", GARBAGE), "malformed"),
     "a renewal with its answer to another": (asked("renew", b"{}", "_INBOX.good.x"), "enrol"),
+    "a return under a subject that is no text": (raw("return", NO_TEXT, jid="x"), "malformed"),
+    "a return with the status of the broker": (raw("return", head=STATUS, jid="x"), "malformed"),
+    "an event with headers that are no text": (raw("event", head=NO_STATUS, tag="a"), "malformed"),
+    "a sync with headers that are no text": (
+        raw("sync", head=NO_STATUS, reply=OWN.encode()),
+        "malformed",
+    ),
+    "a sync with its answer to what is no text": (raw("sync", reply=NO_TEXT), "foreign-reply"),
+    "progress under a subject that is no text": (raw("progress", NO_TEXT, jid="x"), "bad-subject"),
     "progress of garbage": (shown(GARBAGE), "malformed"),
     "progress of the job of another": (
         shown(encode(Progress(jid="x", done=1, total=1, state="s")).replace(b'"x"', b'"y"')),
@@ -206,6 +232,7 @@ FLOODS: dict[str, tuple[str, bytes, int]] = {
     ),
     "events": ("up.evil.evt.mine.flood", encode(Event(tag="mine/flood", data={"x": "y" * 1000})), 10_000),
     "returns of 700 kB": ("up.evil.ret.x", b'{"jid":"x","status":"returned","why":"' + b"x" * 700_000, 200),
+    "answers to pokes": (f"up.evil.ans.{gethostname().split('.')[0]}.x", b"{}", 50_000),
     "progress": ("up.evil.prg.x", encode(Progress(jid="x", done=1, total=2, state="s")), 20_000),
 }
 
@@ -243,6 +270,20 @@ def test_100_megabytes_in_one_message_are_cut_off_by_the_broker(fleet: FaultFlee
         await until(lambda: lost, timeout=30)
         await asyncio.to_thread(ping, fleet, "good")
         assert resident(fleet.pid("controller")) - before < ROOM
+
+    with_evil(fleet, scenario)
+
+
+def test_the_id_of_a_message_of_another_cannot_be_used_up(fleet: FaultFleet) -> None:
+    """The broker takes an id once, whoever sends it; a job for all systems shows its jid to all of them."""
+
+    async def scenario(evil: Worker) -> None:
+        jid = await asyncio.to_thread(fleet.slow_job, "good", sleep=1)
+        for part in range(3):
+            for turn in ("", ".1"):
+                id_ = f"good.{jid}.{part}{turn}"
+                await evil.bus.store(SUBJECTS["return"].of(id="evil", jid=jid), b"{}", id=id_)
+        await asyncio.to_thread(wait_status, fleet, jid, "good", "returned")
 
     with_evil(fleet, scenario)
 

@@ -79,7 +79,7 @@ def test_a_job_gets_the_roots_as_they_are_when_it_is_submitted(controller: Contr
         (root / "a.sls").write_text("two\n")
         second = await keeper.newest("base")
         assert [await controller.text(one, "base/a.sls") for one in (first, second)] == ["one\n", "two\n"]
-        log = await keeper.log("base")
+        log = await keeper.versions.log("base")
         rows = [(row.at, row.by, row.files, row.size) for row in log]
         assert rows == [(1001.0, "c1", 1, 4), (1000.0, "c1", 1, 4)]
 
@@ -124,22 +124,23 @@ def test_a_rollback_stays_in_force_until_the_roots_are_followed_again(
         await keeper.newest("base")
         (root / "b.sls").write_text("new\n")
         await keeper.newest("base")
-        words = {one.path: one.word for one in await keeper.diff("base")}
+        words = {one.path: one.word for one in await keeper.versions.diff("base")}
         assert words == {"b.sls": "added"}
-        log = await keeper.log("base")
+        log = await keeper.versions.log("base")
         words = {
-            one.path: one.word for one in await keeper.diff("base", log[2].digest[:8], log[0].digest[:8])
+            one.path: one.word
+            for one in await keeper.versions.diff("base", log[2].digest[:8], log[0].digest[:8])
         }
         assert words == {"a.sls": "changed", "b.sls": "added"}
 
-        assert await keeper.rollback("base", log[2].digest[:10], "ann") == log[2].digest
+        assert await keeper.versions.rollback("base", log[2].digest[:10], "ann") == log[2].digest
         tree = await keeper.newest("base")
         assert await controller.text(tree, "base/a.sls") == "one\n"
         (root / "a.sls").write_text("three\n")
         assert await keeper.newest("base") == tree
         other = controller.make({"base": [str(root)]}, "c2")  # another controller of the fleet
         assert await other.newest("base") == tree
-        assert (await keeper.log("base", limit=1))[0].held
+        assert (await keeper.versions.log("base", limit=1))[0].held
 
         tree = await keeper.follow("base", "ann")
         assert await controller.text(tree, "base/a.sls") == "three\n"
@@ -158,9 +159,9 @@ def test_a_version_that_is_not_known_or_not_kept_is_refused_with_what_to_do(
         await keeper.start()
         await keeper.newest("base")
         with pytest.raises(OperationError, match="no earlier version"):
-            await keeper.rollback("base", "", "ann")
+            await keeper.versions.rollback("base", "", "ann")
         with pytest.raises(OperationError, match="no version begins with 'zz'"):
-            await keeper.rollback("base", "zz", "ann")
+            await keeper.versions.rollback("base", "zz", "ann")
         (root / "a.sls").write_text("two\n")
         await keeper.newest("base")
         controller.hub.stop(lose_disk=True)
@@ -168,7 +169,7 @@ def test_a_version_that_is_not_known_or_not_kept_is_refused_with_what_to_do(
         await keeper.start()
         await keeper.newest("base")
         with pytest.raises(OperationError, match=r"does not have 1 of its files .*a\.sls"):
-            await keeper.rollback("base", "", "ann")
+            await keeper.versions.rollback("base", "", "ann")
 
     run(scenario())
 
@@ -216,7 +217,7 @@ def test_blobs_of_old_versions_go_and_those_of_kept_ones_and_of_open_jobs_stay(
                 with pytest.raises(Exception, match="broker does not have it"):
                     await controller.text(tree, "base/a.sls", fresh)
         assert await sweeper.sweep(versions=2, set_life=100.0) == 0
-        assert len(await keeper.log("base")) == 2
+        assert len(await keeper.versions.log("base")) == 2
 
         (root / "a.sls").write_text("version 2\n")  # what was removed is published again
         assert await controller.text(await keeper.newest("base"), "base/a.sls") == "version 2\n"

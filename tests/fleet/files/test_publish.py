@@ -131,7 +131,9 @@ def test_a_file_is_not_fetched_twice_and_not_for_another_mode(tmp_path: Path, ro
         agent = site.agent()
         place = Path(await agent.ensure(tree.digest)) / "roots"
         sizes = sum(path.stat().st_size for path in (root / "top.sls", root / "web/init.sls"))
-        manifests = sum(len(agent.cache.read_manifest(one) or b"") for one in agent.cache.manifests())
+        manifests = sum(
+            len(agent.cache.manifests.read(one) or b"") for one in agent.cache.manifests.digests()
+        )
         assert agent.fetcher.received == sizes + manifests
         assert (place / "base/script.sls").stat().st_mode & 0o777 == 0o755
         assert (place / "dev/web/init.sls").stat().st_mode & 0o777 == 0o644
@@ -183,15 +185,15 @@ def test_the_cache_stays_below_its_limit_and_keeps_what_a_job_needs(tmp_path: Pa
             tree = await site.publish({"base": [str(root)]})
             await agent.ensure(tree.digest, job="j1" if number == 1 else "")
             digests.append(tree.digest)
-        kept = [one for one in digests if agent.cache.has_tree(one)]
+        kept = [one for one in digests if agent.cache.trees.has(one)]
         assert kept == [digests[1], digests[5]]
-        text = Path(agent.cache.tree_path(digests[1]), "roots/base/web/init.sls").read_text()
+        text = Path(agent.cache.trees.path(digests[1]), "roots/base/web/init.sls").read_text()
         assert text.startswith("# 1\n")
         objects = [path for path in (tmp_path / "web1/objects").rglob("*") if path.is_file()]
         assert sum(path.stat().st_size for path in objects) <= 3 * 4096 + 200
         agent.release("j1")
         agent.cache.trim()
-        assert [one for one in digests if agent.cache.has_tree(one)] == [digests[5]]
+        assert [one for one in digests if agent.cache.trees.has(one)] == [digests[5]]
 
     run(scenario())
 
@@ -204,9 +206,9 @@ def test_what_jobs_of_an_earlier_agent_needed_is_released(tmp_path: Path, root: 
             await site.agent().ensure(tree.digest, job=job)
         agent = site.agent()
         agent.release_others(["j2"])
-        assert agent.cache.pinned() == {"j2": tree.digest}
+        assert agent.cache.trees.pinned() == {"j2": tree.digest}
         agent.release("j2")
-        assert agent.cache.pinned() == {}
+        assert agent.cache.trees.pinned() == {}
 
     run(scenario())
 

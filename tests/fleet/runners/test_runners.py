@@ -122,3 +122,11 @@ def test_a_name_that_is_none_is_reported_before_it_is_run() -> None:
     assert "no wheel function" in unknown_name("wheel", "own.thing")
     assert not unknown_name("runner", "own.thing"), "it may be one of the user's own"
     assert not unknown_name("runner", "manage.up")
+
+
+def test_an_event_is_sent_once_for_a_step_and_names_its_cause(ask: Client) -> None:
+    """An orchestration that was killed after it, and resumed, runs the step again."""
+    for _ in range(2):
+        assert run_runner("event.send", ["shop/done"], {"data": {"n": 1}}, ask, jid="j1", token="step 1")
+    assert run_runner("event.send", ["shop/done"], {}, ask, jid="j1", token="step 2")
+    assert len(list(ask.events(tag="shop/done"))) == 2

@@ -10,10 +10,11 @@ import logging
 import os
 import secrets
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 import saltern
 from saltern.fleet.agent.ask import Asker
@@ -23,7 +24,7 @@ from saltern.fleet.agent.events import EventBox
 from saltern.fleet.agent.facts import FactsSender
 from saltern.fleet.agent.inbox import Inbox
 from saltern.fleet.agent.intake import denied_by
-from saltern.fleet.agent.jobs import Jobs, WorkerSettings
+from saltern.fleet.agent.jobs import Jobs
 from saltern.fleet.agent.local_tree import LocalTree
 from saltern.fleet.agent.orders import Orders
 from saltern.fleet.agent.outbox import Outbox
@@ -37,6 +38,7 @@ from saltern.fleet.agent.spool_file import SpoolFailed
 from saltern.fleet.agent.supply import JobSupply
 from saltern.fleet.agent.sync import Syncer
 from saltern.fleet.agent.watch import Watch
+from saltern.fleet.agent.worker_task import WorkerSettings
 from saltern.fleet.bus.ports import Bus, BusError, Change, State
 from saltern.fleet.bus.ports import Message as Arrived
 from saltern.fleet.bus.tasks import end
@@ -47,14 +49,16 @@ from saltern.fleet.identity.membership import Membership
 from saltern.fleet.pillar.agent import AgentPillar
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.keys import SealingKey
-from saltern.fleet.protocol.messages import Alive, Away, SyncAnswer, SyncRequest
+from saltern.fleet.protocol.messages import Alive, Away, Signed, SyncAnswer, SyncRequest
 from saltern.fleet.protocol.sealed_inputs import open_arguments
 from saltern.fleet.protocol.subjects import SUBJECTS
+from saltern.fleet.protocol.withdrawal import newly_withdrawn
 from saltern.fleet.render.agent import AgentRender
 from saltern.system.own_files import are_elsewhere, were_replaced
 
 log = logging.getLogger(__name__)
 
+CLOSED = "closed the connection"  # as it does when it refuses, sometimes before it has said so
 REFUSED = "authorization violation"  # what a broker answers to a credential that it does not take
 AGAIN = 5.0  # seconds after which a part of the agent that failed is started again
 
@@ -75,7 +79,7 @@ async def _run_for_ever(loop: Callable[[], Awaitable[None]]) -> None:
 
 def explained(why: str) -> str:
     """Why there is no connection, with what to do if the broker does not let this machine in."""
-    if REFUSED not in why.lower():
+    if not any(one in why.lower() for one in (REFUSED, CLOSED)):
         return why
     return f"{why}; was its key revoked? `saltern fleet keys` on the controller shows that, and restores it"
 
@@ -118,7 +122,7 @@ class Agent:
         self.clock = FleetClock(latest=float(spool.get("latest") or 0))
         now, settings, denied = self.clock.now, options.settings, options.denied
         self.files = options.files
-        self.outbox, self.refusals = Outbox(bus, spool, member.id, now), Refusals(bus, member, now)
+        self.outbox, self.refusals = Outbox(bus, spool, member.id, now), Refusals(bus, member, now, spool)
         self.jobs = Jobs(
             spool,
             runner,
@@ -223,7 +227,7 @@ class Agent:
 
     def _collect_records(self, jid: str) -> None:
         with suppress(SpoolFailed):  # a full disk: they stay in their files, and the return says so
-            if self.jobs.collect_records(jid):
+            if self.jobs.keeper.collect_records(jid):
                 self.outbox.wake()
 
     def _on_return(self, jid: str) -> None:
@@ -279,6 +283,7 @@ class Agent:
 
     async def on_sync(self, answer: SyncAnswer) -> None:
         """Take what the controller says: confirmations, jobs, cancellations."""
+        self._withdraw(answer.withdrawn)
         self.inbox.refused = answer.refused
         if answer.refused:
             return
@@ -299,6 +304,19 @@ class Agent:
         if any(taken):
             self.jobs.wake()
         self.outbox.wake()
+
+    def _withdraw(self, some: Sequence[Signed]) -> None:
+        """Obey controllers no longer whose keys the root has withdrawn."""
+        if not (keys := newly_withdrawn(some, self.inbox.trust)):
+            return
+        trust = self.inbox.trust
+        self.inbox.trust = replace(trust, withdrawn=trust.withdrawn | keys)
+        log.warning("what these keys of controllers sign is refused: %s", ", ".join(sorted(keys)))
+        if home := self.options.home:
+            try:
+                home.withdraw(keys)
+            except OSError as problem:  # the next start learns of it with its first sync
+                log.warning("the keys that were withdrawn are not kept on disk: %s", problem)
 
     async def _adopt(self, home: Home, answer: SyncAnswer) -> None:
         try:

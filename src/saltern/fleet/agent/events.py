@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -18,6 +17,7 @@ from saltern.fleet.bus.ports import Bus, BusError, TooLarge
 from saltern.fleet.protocol.codec import BadMessage, decode, encode
 from saltern.fleet.protocol.ids import encode_id
 from saltern.fleet.protocol.messages import Event
+from saltern.fleet.protocol.pace import Pace
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.protocol.tags import EVENT_BURST, EVENT_RATE, PACE, subject_part, tag_problem
 
@@ -28,26 +28,6 @@ RESEND = 300.0  # seconds after which an event that is not confirmed is sent aga
 TOGETHER = 50  # events that are on their way at once
 MOST_UID = 10**15  # as long as a number of an event gets
 ASK_AFTER = 1000  # events after which the controllers are asked which of them are stored
-
-
-class Pace:
-    """How many events may be sent now: a bucket that fills at a steady rate. Pure but for the clock."""
-
-    def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._rate, self._burst, self._clock = rate, burst, clock
-        self._level, self._at = burst, clock()
-
-    def take(self, most: int) -> int:
-        now = self._clock()
-        self._level = min(self._burst, self._level + max(0.0, now - self._at) * self._rate)
-        self._at = now
-        taken = min(most, int(self._level))
-        self._level -= taken
-        return taken
-
-    def wait(self, wanted: int) -> float:
-        """Seconds until that many may be sent."""
-        return max(0.0, (min(wanted, self._burst) - self._level) / self._rate)
 
 
 class EventBox:

@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from saltern.fleet.agent.ask import Asker
-from saltern.fleet.agent.jobs import WorkerSettings
 from saltern.fleet.agent.output import read_output
 from saltern.fleet.agent.runner import Runner
 from saltern.fleet.agent.spool import Spool
 from saltern.fleet.agent.task import Task
+from saltern.fleet.agent.worker_task import WorkerSettings
 from saltern.fleet.bus.backoff import Backoff
 from saltern.fleet.bus.ports import BusError
 from saltern.fleet.files.agent import AgentFiles
@@ -39,7 +39,7 @@ TREE = "tree"  # in the spool: the newest tree
 
 
 def digest_of(grains: dict[str, Any]) -> str:
-    """The same for the same grains, in whatever order."""
+    """A digest of grains that does not depend on their order."""
     return hashlib.sha256(msgspec.json.encode(grains, order="sorted")).hexdigest()
 
 

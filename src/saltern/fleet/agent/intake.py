@@ -69,12 +69,13 @@ _SAME = ("state.apply", "state.sls", "state.highstate")
 
 
 def _names(job: Job) -> tuple[str, ...]:
-    """What a job calls: its function, for a single state that state's function. What the actions
-    of a chain call is looked at action by action, when they are done.
+    """What a job calls: its function, for a single state that state's function, and its returners. What the
+    actions of a chain call is looked at action by action, when they are done.
     """
+    returners = tuple(f"{name}.returner" for name in job.returners or ())
     if job.function in _SAME:
-        return _SAME
+        return (*_SAME, *returners)
     if job.function == "state.single":
         called = str(job.args[0] if job.args else job.kwargs.get("fun", ""))
-        return (job.function, called)
-    return (job.function,)
+        return (job.function, called, *returners)
+    return (job.function, *returners)

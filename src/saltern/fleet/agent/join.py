@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from saltern.fleet.agent.paths import AgentPaths
 from saltern.fleet.bus.client import NatsBus
-from saltern.fleet.bus.nats import Connection
+from saltern.fleet.bus.connection import Connection
 from saltern.fleet.bus.ports import BusError, NoAnswer, NoListener
 from saltern.fleet.identity.jwt import BadJwt
 from saltern.fleet.identity.keys import AgentKeys, load_or_make_keys

@@ -6,7 +6,6 @@ only wants for its version number, for web sockets, and for an interface to stre
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from enum import StrEnum
@@ -14,6 +13,7 @@ from importlib import import_module
 from types import ModuleType
 
 from saltern.system import own_program
+from saltern.system.garbage import collect_from_now_on
 from saltern.system.lean_msgspec import InPlaceOf
 
 HEAPS = "MALLOC_ARENA_MAX"  # of the GNU C library; workers do not inherit it
@@ -68,6 +68,4 @@ def late_module(name: str, **known: object) -> ModuleType:
 def settle() -> None:
     """From here on little is made that stays: what was imported is not looked at again."""
     os.environ.pop(HEAPS, None)
-    gc.collect()
-    gc.freeze()
-    gc.enable()
+    collect_from_now_on()

@@ -37,7 +37,7 @@ class Outbox:
         self._bus = bus
         self._unsent = spool.unsent
         self._id = id
-        self._name = encode_id(id)
+        self._mark = f"{encode_id(id)}.{spool.mark}"
         self._now = now
         self._backoff = backoff or Backoff()
         self._wanted = asyncio.Event()
@@ -73,11 +73,11 @@ class Outbox:
             turn = turn_of(self._now() - ended)
             for part in self._unsent.part_numbers(jid):
                 if data := self._unsent.part(jid, part):  # else it was confirmed meanwhile
-                    id_ = f"{self._name}.{jid}.{part}{turn}"
+                    id_ = f"{self._mark}.{jid}.{part}{turn}"
                     await self._bus.store(subject, data, id=id_, timeout=TIMEOUT)
             self._unsent.mark_sent(jid, self._now())
         for jid, first in self._unsent.due_batches(self._now() - RESEND_RECORDS):
             if data := self._unsent.batch(jid, first):
                 subject = SUBJECTS["records"].of(id=self._id, jid=jid)
-                await self._bus.store(subject, data, id=f"{self._name}.{jid}.r{first}", timeout=TIMEOUT)
+                await self._bus.store(subject, data, id=f"{self._mark}.{jid}.r{first}", timeout=TIMEOUT)
             self._unsent.mark_batch(jid, first, self._now())

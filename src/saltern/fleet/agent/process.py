@@ -13,7 +13,6 @@ from contextlib import suppress
 import saltern
 from saltern.fleet.agent.agent import Agent, AgentOptions
 from saltern.fleet.agent.deny import DenyList
-from saltern.fleet.agent.jobs import WorkerSettings
 from saltern.fleet.agent.lean import HEAPS, settle
 from saltern.fleet.agent.log import start_log
 from saltern.fleet.agent.paths import AgentPaths
@@ -22,8 +21,9 @@ from saltern.fleet.agent.runner import ProcessRunner, Runner
 from saltern.fleet.agent.socket import ControlSocket
 from saltern.fleet.agent.spool import Spool
 from saltern.fleet.agent.spool_file import SpoolFailed
+from saltern.fleet.agent.worker_task import WorkerSettings
 from saltern.fleet.bus.client import NatsBus
-from saltern.fleet.bus.nats import Connection
+from saltern.fleet.bus.connection import Connection
 from saltern.fleet.files.agent import AgentFiles
 from saltern.fleet.files.cache import Cache
 from saltern.fleet.identity.jwt import BadJwt, decode_user

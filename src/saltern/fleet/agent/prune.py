@@ -54,5 +54,5 @@ class Pruner:
     def _remove_if_over(self, jid: str) -> None:
         entry = self._spool.entry(jid)
         folder = self._runner.folder(jid)
-        if (entry is None or entry.state not in ("waiting", "running")) and not folder.holder():
+        if (entry is None or entry.state not in ("waiting", "running")) and not folder.lock.holder():
             folder.remove()

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 
+from saltern.fleet.agent.spool import Spool
 from saltern.fleet.bus.ports import Bus, BusError
 from saltern.fleet.bus.tasks import end
 from saltern.fleet.identity.membership import Membership
@@ -18,11 +19,12 @@ log = logging.getLogger(__name__)
 
 
 class Refusals:
-    """Sends them beside the rest, because the broker may take its time."""
+    """Sends them beside the rest, because the broker may take its time. Their ids have the spool's mark."""
 
-    def __init__(self, bus: Bus, member: Membership, now: Callable[[], float]) -> None:
+    def __init__(self, bus: Bus, member: Membership, now: Callable[[], float], spool: Spool) -> None:
         self._bus = bus
         self._member = member
+        self._mark = f"{member.name}.{spool.mark}"
         self._now = now
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -38,7 +40,7 @@ class Refusals:
         message = Return(jid=job.jid, status="refused", why=why, started=now, ended=now)
         subject = SUBJECTS["return"].of(id=self._member.id, jid=job.jid)
         with suppress(BusError):
-            await self._bus.store(subject, encode(message), id=f"{self._member.name}.{job.jid}.0")
+            await self._bus.store(subject, encode(message), id=f"{self._mark}.{job.jid}.0")
 
     async def close(self) -> None:
         """End what is not sent yet."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from random import random
 
 from msgspec.structs import replace
 
 from saltern.fleet.bus.client import NatsBus
-from saltern.fleet.bus.nats import Connection
+from saltern.fleet.bus.connection import Connection
 from saltern.fleet.bus.ports import Bus, BusError
 from saltern.fleet.identity.jwt import BadJwt, decode_user
 from saltern.fleet.identity.keys import AgentKeys
@@ -101,6 +101,10 @@ class Home:
         self._save(check_credential(replace(self.member, credential=credential, issuer=issuer), self.keys))
         self._credential.replace(credential)
         await bus.renew()
+
+    def withdraw(self, keys: Iterable[str]) -> None:
+        """Keep that these keys of controllers count no longer."""
+        self._save(replace(self.member, withdrawn=tuple(sorted({*self.member.withdrawn, *keys}))))
 
     def _save(self, member: Membership) -> None:
         save_membership(self._folder, member)

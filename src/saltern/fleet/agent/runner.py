@@ -1,6 +1,6 @@
 """Workers: started outside of the agent's control group, followed to their end, found by the next agent.
 
-The end of a worker is seen by the kernel's word (a pidfd), also of one that another agent has started.
+The kernel reports the end of a worker (through a pidfd), also if an earlier agent has started it.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ WORKER = "saltern.cli.worker"
 
 
 class Runner(Protocol):
-    """Has jobs worked on."""
+    """Runs jobs in workers."""
 
     async def work(self, task: Task) -> Outcome | None:
         """Start a worker, and return when it has ended; None if it left no outcome."""
         ...
 
     async def follow(self, jid: str) -> Outcome | None:
-        """The same, of a worker that lives already."""
+        """The same, for a worker that is running already."""
         ...
 
     def trace(self, jid: str) -> Trace:
-        """What is found of a worker of an earlier agent."""
+        """What is known of a worker that an earlier agent has started."""
         ...
 
     def folder(self, jid: str) -> JobFolder: ...
 
     async def cancel(self, jid: str, *, hard: bool, why: str = "") -> None:
-        """Have it end before its next state, or now."""
+        """Ask a worker to end: before its next state, or now."""
         ...
 
 
@@ -62,7 +62,7 @@ class ProcessRunner:
         folder = self.folder(jid)
         outcome = folder.outcome()
         return Trace(
-            alive=bool(folder.holder()),
+            alive=bool(folder.lock.holder()),
             ended=outcome is not None,
             begun=folder.begun(),
             paused=folder.paused().kind,
@@ -97,7 +97,7 @@ class ProcessRunner:
 
     async def follow(self, jid: str) -> Outcome | None:
         folder = self.folder(jid)
-        while pid := folder.holder():
+        while pid := folder.lock.holder():
             await until_ended(pid)
         return folder.outcome()
 
@@ -109,7 +109,7 @@ class ProcessRunner:
         folder = self.folder(jid)
         with suppress(FileNotFoundError):
             atomic.write(folder.file("cancel"), why.encode(), durable=False)
-        if not (hard or folder.is_call()) or not (pid := folder.holder()):
+        if not (hard or folder.is_call()) or not (pid := folder.lock.holder()):
             return
         _signal(pid, signal.SIGINT)  # as a user at the keyboard: its programs end, too
         if not hard:
@@ -117,7 +117,7 @@ class ProcessRunner:
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE):
                 await until_ended(pid)
-        if folder.holder() == pid:
+        if folder.lock.holder() == pid:
             _signal(pid, signal.SIGKILL)
 
 
@@ -127,7 +127,7 @@ def _signal(pid: int, number: int) -> None:
 
 
 def usual_wrap() -> Callable[[str, Sequence[str]], list[str]]:
-    """Where systemd is process 1 and listens to us, a scope; else the session of its own has to do."""
+    """As root under systemd, each worker gets a scope; otherwise its own session must suffice."""
     systemd = os.path.isdir("/run/systemd/system") and os.geteuid() == 0
     return in_scope if systemd else lambda _jid, command: list(command)
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from saltern.fleet.agent.jobs import WorkerSettings
 from saltern.fleet.agent.local_tree import LocalTree
 from saltern.fleet.agent.output import read_output
 from saltern.fleet.agent.runner import Runner
@@ -20,6 +19,7 @@ from saltern.fleet.agent.schedule import Scheduled, may_run, next_time, spread
 from saltern.fleet.agent.spool import LOCAL, REPORTED, Spool
 from saltern.fleet.agent.spool_file import SpoolFailed
 from saltern.fleet.agent.task import Task
+from saltern.fleet.agent.worker_task import WorkerSettings
 from saltern.fleet.protocol.ids import new_jid
 from saltern.fleet.protocol.messages import Job
 from saltern.fleet.protocol.verbs import verb_of
@@ -131,7 +131,7 @@ class Scheduler:
         return min(waits, default=None)
 
     def _first(self, job: Scheduled, now: float) -> float:
-        """One that is new counts from now; ``run_on_start`` begins it at once."""
+        """Note a new job, whose times count from now; with ``run_on_start``, begin it at once."""
         if job.on_start:
             self._begin(job, now)
         else:

@@ -106,7 +106,7 @@ esac
 
 
 def pieces(directory: str = "", python: str = "") -> list[Piece]:
-    """All that is installed."""
+    """All files that are installed for the service."""
     words = ("agent", "run", *(("--directory", directory) if directory else ()))
     program, *rest = own_program.command("saltern", words, python=python)
     command = [program, "-OO", *rest]

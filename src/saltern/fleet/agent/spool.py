@@ -8,6 +8,7 @@ A job is ``waiting``, ``running``, ``returned`` (its return is here until a cont
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -74,13 +75,19 @@ class Open(Struct, frozen=True):
 
 
 class Spool:
-    """Opened by one agent; ``":memory:"`` for tests and light agents."""
+    """Opened by one agent; ``":memory:"`` for tests and light agents.
+
+    ``mark`` is a word that no other agent knows. It is part of the ids of messages: the broker takes each id
+    once, no matter which agent sends it, so one that could be guessed could be used up by another agent.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._file = SpoolFile(path, SCHEMA)
         self.unsent = Unsent(self._file)
         self.events = EventSpool(self._file)
+        self.mark = self.get("mark") or secrets.token_hex(8)
+        self.put("mark", self.mark)
 
     # -- jobs ------------------------------------------------------------------------------------
 

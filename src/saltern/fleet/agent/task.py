@@ -11,7 +11,7 @@ import fcntl
 import os
 import shutil
 import struct
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -19,10 +19,12 @@ from msgspec import Struct
 from saltern.system import atomic
 
 STREAMED = "streamed"  # how many records of the run were written for the agent
-KEPT = ("lock", "begun", "cancel", STREAMED)  # of earlier attempts
+RETURNERS = "returners"  # those that were called, and what went wrong
+KEPT = ("lock", "begun", "cancel", STREAMED, RETURNERS)  # of earlier attempts
 PART = "part.{}"
 RECORDS = "records."  # and the number of the first one in it
 BATCH = RECORDS + "{}"
+T = TypeVar("T")
 _FLOCK = "hhqqi"  # type, whence, start, length, process: ``struct flock`` of Linux
 
 
@@ -31,6 +33,7 @@ class Task(Struct, frozen=True, kw_only=True):
     journal may know more.
 
     ``names``: directories of files that were brought here, and what people call them where they come from.
+    ``returners`` are called with what came of it.
     """
 
     jid: str
@@ -49,6 +52,7 @@ class Task(Struct, frozen=True, kw_only=True):
     socket: str = ""
     names: dict[str, str] = {}
     denied: tuple[str, ...] = ()
+    returners: list[str] = []
 
 
 def known_to_people(text: str, names: dict[str, str]) -> str:
@@ -96,11 +100,45 @@ class Step(Struct, frozen=True, kw_only=True):
     comment: str = ""
 
 
+class JobLock:
+    """Held by the worker of a job. It belongs to the process and not to the file that it was taken with:
+    programs that are started do not inherit it, and another build that takes the place of this one keeps it.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def holder(self) -> int:
+        """The process that holds the lock; 0 if there is none."""
+        try:
+            file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return 0
+        try:
+            asked = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+            kind, *_, pid = struct.unpack(_FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, asked))
+            return 0 if kind == fcntl.F_UNLCK else int(pid)
+        finally:
+            os.close(file)
+
+    def hold(self) -> bool:
+        """Take it until this process ends; False if another one has it."""
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        os.set_inheritable(file, True)
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(file)
+            return False
+        return True
+
+
 class JobFolder:
     """The files of one job."""
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.lock = JobLock(self.file("lock"))
 
     def file(self, name: str) -> str:
         return os.path.join(self.path, name)
@@ -115,31 +153,16 @@ class JobFolder:
                 os.remove(self.file(name))
         atomic.write(self.file("task"), msgspec.json.encode(task))
 
-    def holder(self) -> int:
-        """The process that holds the lock; 0 if there is none."""
-        try:
-            file = os.open(self.file("lock"), os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return 0
-        try:
-            asked = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-            kind, *_, pid = struct.unpack(_FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, asked))
-            return 0 if kind == fcntl.F_UNLCK else int(pid)
-        finally:
-            os.close(file)
-
     def is_call(self) -> bool:
         """True for the call of a function, which has no states between which it could end."""
-        found: Task | None = self._decoded("task", Task)
+        found = _decoded(self.bytes("task"), Task)
         return found is not None and found.command == "call"
 
     def outcome(self) -> Outcome | None:
-        found: Outcome | None = self._decoded("outcome", Outcome)
-        return found
+        return _decoded(self.bytes("outcome"), Outcome)
 
     def step(self) -> Step | None:
-        found: Step | None = self._decoded("progress", Step)
-        return found
+        return _decoded(self.bytes("progress"), Step)
 
     def batches(self) -> list[str]:
         """The files with records that no one has taken yet, in their order."""
@@ -180,13 +203,6 @@ class JobFolder:
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
 
-    def _decoded(self, name: str, shape: Any) -> Any:
-        try:
-            with open(self.file(name), "rb") as file:
-                return msgspec.json.decode(file.read(), type=shape)
-        except (FileNotFoundError, msgspec.DecodeError):
-            return None
-
     # -- the worker's side -----------------------------------------------------------------------
 
     def read_task(self) -> Task:
@@ -195,25 +211,17 @@ class JobFolder:
 
     def take(self, attempt: int) -> bool:
         """Hold the job until this process ends; False if another one has it, or has begun it before."""
-        if not self.hold() or self.begun() >= attempt:
+        if not self.lock.hold() or self.begun() >= attempt:
             return False
         atomic.write(self.file("begun"), str(attempt).encode())
         return True
 
-    def hold(self) -> bool:
-        """Take the lock of the job until this process ends; False if another one has it.
-
-        The lock belongs to the process and not to the file that it was taken with: programs that are started
-        do not inherit it, and another build that takes the place of this one keeps it.
-        """
-        file = os.open(self.file("lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        os.set_inheritable(file, True)
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(file)
-            return False
-        return True
-
     def write(self, name: str, value: Struct, *, durable: bool = False) -> None:
         atomic.write(self.file(name), msgspec.json.encode(value), durable=durable)
+
+
+def _decoded(data: bytes, shape: type[T]) -> T | None:
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except msgspec.DecodeError:
+        return None

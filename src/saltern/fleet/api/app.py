@@ -18,7 +18,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from saltern.fleet.access.service import Access
 from saltern.fleet.api.call import Desk
 from saltern.fleet.api.dispatch import answer_request
-from saltern.fleet.api.openapi import openapi
 from saltern.fleet.api.problems import ApiError
 from saltern.fleet.api.route import Route
 from saltern.fleet.api.table import ROUTES
@@ -41,9 +40,8 @@ def make_app(
     by_path: dict[str, dict[str, Route]] = defaultdict(dict)
     for route in ROUTES:
         by_path[route.path][route.method] = route
-    document = msgspec.json.encode(openapi(ROUTES, desk.prefix))
     paths = [HttpRoute(path, _endpoint(desk, rows), methods=None) for path, rows in by_path.items()]
-    paths.append(HttpRoute("/v1/openapi.json", _fixed(document), methods=["GET"]))
+    paths.append(HttpRoute("/v1/openapi.json", _document(desk.prefix), methods=["GET"]))
     rest = _beside_api(site(desk)) if site is not None else _nothing_here
     return Wrapper(Router([*map(_all_methods, paths)], redirect_slashes=False, default=rest), desk)
 
@@ -58,7 +56,7 @@ async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:  # 
 
 
 def _beside_api(site: ASGIApp) -> ASGIApp:
-    """What is below the API and is not in its table has the API's own answer."""
+    """Answer paths below the API that are not in its table, in the form of the API."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         path = get_route_path(scope)
@@ -67,9 +65,16 @@ def _beside_api(site: ASGIApp) -> ASGIApp:
     return answer
 
 
-def _fixed(document: bytes) -> Endpoint:
+def _document(prefix: str) -> Endpoint:
+    """The description of the API, made when it is first asked for: that takes as long as the start itself."""
+    made: list[bytes] = []
+
     async def answer(_request: Request) -> Response:
-        return Response(document, media_type="application/json")
+        if not made:
+            from saltern.fleet.api.openapi import openapi
+
+            made.append(msgspec.json.encode(openapi(ROUTES, prefix)))
+        return Response(made[0], media_type="application/json")
 
     return answer
 

@@ -34,7 +34,7 @@ class Desk(Struct, kw_only=True):
 
 
 class Call(Struct, Generic[Q, B], kw_only=True):
-    """Who asks for what: the parts of the path, the query and the body of the route's own shapes."""
+    """A request and who sent it: the parts of the path, the query and the body of the route's own shapes."""
 
     desk: Desk
     who: Principal

@@ -101,7 +101,9 @@ class RevisionShown(ApiAnswer, frozen=True, kw_only=True):
 
 
 class LegShown(ApiAnswer, frozen=True, kw_only=True):
-    """One system. ``away``: it is not connected now. ``waits_for``: what it waits for, or why it ended so."""
+    """One system. ``away``: it is not connected now; since when, and by when it must be back. ``waits_for``:
+    what it waits for, or why it ended so. ``note``: what its failed action says; ``since``: when what runs
+    began."""
 
     system: str
     wave: int
@@ -111,6 +113,10 @@ class LegShown(ApiAnswer, frozen=True, kw_only=True):
     waits_for: str
     quarantined: bool
     ended: float | None
+    note: str = ""
+    since: float | None = None
+    away_since: float | None = None
+    back_by: float | None = None
 
 
 class ChainRunShown(ApiAnswer, frozen=True, kw_only=True):
@@ -134,6 +140,7 @@ class ChainRunShown(ApiAnswer, frozen=True, kw_only=True):
     waves: list[WaveShown]
     gates: list[GateShown]
     legs: list[LegShown]
+    begun: float | None = None
 
 
 class StepShown(ApiAnswer, frozen=True, kw_only=True):
@@ -151,11 +158,14 @@ class StepShown(ApiAnswer, frozen=True, kw_only=True):
     ended: float | None
     final: bool
     chunk: str
+    note: str = ""
+    exit_code: int | None = None
     tries: list[dict[str, Any]] = []
 
 
 class LegAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """One system of a run with all its steps, and the orders that it got."""
+    """One system of a run with all its steps, and the orders that it got. ``boot`` and ``build``: what it was
+    last seen under; ``boots``: those in the middle of it."""
 
     run: str
     chain: str
@@ -169,6 +179,11 @@ class LegAnswer(ApiAnswer, frozen=True, kw_only=True):
     wave: int = 0
     begun: float | None = None
     ended: float | None = None
+    away_since: float | None = None
+    back_by: float | None = None
+    boot: str = ""
+    build: str = ""
+    boots: list[dict[str, Any]] = []
 
 
 class OutputsQuery(PageQuery, frozen=True, kw_only=True):
@@ -219,7 +234,7 @@ class ChainOrderBody(Body, frozen=True, kw_only=True):
     """An order about a run, or about some of its systems or waves (from 1 on). ``inputs``: of a retry: other
     inputs for what was not done yet."""
 
-    verb: Literal["pause", "resume", "cancel", "retry", "skip", "done", "release"]
+    verb: Literal["pause", "resume", "cancel", "retry", "skip", "done", "release", "unlock"]
     systems: list[Word] = []
     waves: list[Annotated[int, Meta(ge=1, le=2**31 - 1)]] = []
     step: Word = ""

@@ -168,11 +168,14 @@ class InboxAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class CalendarQuery(Query, frozen=True, kw_only=True):
-    """Which days: ``begin`` is a time, now without it. ``count``: also for how many systems it is."""
+    """Which days: ``begin`` is a time, now without it. ``count``: also for how many systems it is. ``usual``:
+    also how long what is planned usually takes.
+    """
 
     begin: Time | None = None
     days: Annotated[int, Meta(ge=1, le=35)] = 7
     count: bool = False
+    usual: bool = True
 
 
 class CalendarRow(ApiAnswer, frozen=True, kw_only=True):

@@ -1,9 +1,9 @@
-"""One request, from who asks to the answer."""
+"""One request, from finding out who sent it to its answer."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -30,12 +30,19 @@ KNOWN = {"Client-Token-Known": "true"}
 
 
 async def answer_request(
-    desk: Desk, route: Route, request: Request, *, who: Principal | None = None
+    desk: Desk,
+    route: Route,
+    request: Request,
+    *,
+    who: Principal | None = None,
+    known: Principal | None = None,
 ) -> ASGIApp:
-    """Who asks, may they, is the request right; then the handler. ``who``: that is known and decided; only
-    the controller itself gives it.
+    """Find the person, decide whether they may, check the request; then call the handler.
+
+    ``who``: the person is known and allowed; only the controller itself gives it. ``known``: the person was
+    looked up for this page a moment ago; whether they may is still decided.
     """
-    who = who or await _principal(desk, route, request)
+    who = who or await _principal(desk, route, request, known)
     path = {name: str(value) for name, value in request.path_params.items()}
     check_path(path)
     query = read_query(request, route.query)
@@ -79,11 +86,17 @@ def _response(done: Done) -> Response:
     return Response(done.body, done.status, KNOWN if done.known else None, media_type=kind)
 
 
-async def _principal(desk: Desk, route: Route, request: Request) -> Principal:
-    """Who asks, if they may."""
+async def _principal(desk: Desk, route: Route, request: Request, known: Principal | None = None) -> Principal:
+    """The person who sent a request. Raises ``ApiError`` if that is not known, or if they may not."""
     if route.action is None:
         return ANYONE
-    who, decision = await asyncio.to_thread(_decided, desk, route.action, request.headers, _peer(request))
+    if known is None:
+        given = (desk, route.action, request.headers, _peer(request))
+        who, decision = await asyncio.to_thread(_decided, *given)
+    else:
+        who, decision = _decide(desk, route.action, known, desk.access.decide_again)
+    if decision is not None:
+        request.scope["saltern_principal"] = who
     if who is None:
         raise _not_authenticated()
     request.scope["saltern_who"] = who.name
@@ -93,7 +106,7 @@ async def _principal(desk: Desk, route: Route, request: Request) -> Principal:
 
 
 async def _is_own_job(desk: Desk, route: Route, request: Request, who: Principal) -> bool:
-    """Whether it is about one job that this person submitted: a rule may let run who has no role to look."""
+    """True for a job that this person submitted: a rule may let people run jobs who have no role to read."""
     jid = request.path_params.get("jid")
     if not jid or route.action is None or not ACTIONS[route.action].own_jobs:
         return False
@@ -109,7 +122,7 @@ async def _is_own_job(desk: Desk, route: Route, request: Request, who: Principal
 
 
 async def _is_allowed(desk: Desk, route: Route, request: Request) -> bool:
-    """Whether it would still be allowed: for answers that last longer than a session or a token."""
+    """True if the request would still be allowed: for answers that last longer than a session or a token."""
     try:
         await _principal(desk, route, request)
     except ApiError:
@@ -126,11 +139,16 @@ def _peer(request: Request) -> Peer:
 def _decided(
     desk: Desk, action: str, headers: Mapping[str, str], peer: Peer
 ) -> tuple[Principal | None, Decision | None]:
-    now = desk.now()
-    who = desk.access.authenticate(headers, peer, now)
-    if who is None or ACTIONS[action].by_rules:
+    who = desk.access.authenticate(headers, peer, desk.now())
+    return (None, None) if who is None else _decide(desk, action, who, desk.access.decide)
+
+
+def _decide(
+    desk: Desk, action: str, who: Principal, decide: Callable[..., Decision]
+) -> tuple[Principal | None, Decision | None]:
+    if ACTIONS[action].by_rules:
         return who, None  # what depends on function and systems is decided by the handler
-    return who, desk.access.decide(who, Permission(action=action), _no_match, now)
+    return who, decide(who, Permission(action=action), _no_match, desk.now())
 
 
 def _no_match(target: str, systems: Collection[str]) -> Collection[str]:  # noqa: ARG001

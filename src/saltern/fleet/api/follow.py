@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from fnmatch import fnmatchcase
 from typing import Any
 
 from msgspec import Struct
@@ -82,8 +83,6 @@ async def job_notices(fleet: Fleet, jid: str, start: Start) -> AsyncIterator[Not
 
 async def event_notices(fleet: Fleet, start: Start, tag: str) -> AsyncIterator[Notice]:
     """Everything that happens, or the events whose tag matches a glob."""
-    from fnmatch import fnmatchcase
-
     for notice in start.first:
         yield notice
     async for notice in fleet.follow(None, after=start.cursor):

@@ -30,6 +30,7 @@ class SubmitBody(Body, frozen=True, kw_only=True):
     ``wait`` is the same, and 0 leaves out who is away. ``client_token`` is as the header ``Client-Token``.
     ``batch``: on how many systems it runs at a time (``3``, ``10%``); ``batch_wait``: seconds between
     the end on one and the begin on the next; ``batch_failures``: if more fail, the rest is left out.
+    ``returners``: what each system calls with its return.
     """
 
     function: Word
@@ -49,6 +50,7 @@ class SubmitBody(Body, frozen=True, kw_only=True):
     batch: Word = ""
     batch_wait: float = 0
     batch_failures: Word = ""
+    returners: list[Word] = []
 
 
 class SubmitAnswer(ApiAnswer, frozen=True, kw_only=True):

@@ -50,7 +50,7 @@ class Once:
         self._request = hmac.digest(self._key, request, "sha256").hex()
 
     async def run(self, work: Callable[[], Awaitable[Done]], now: float) -> Done:
-        """Do it, or give the answer that it had."""
+        """Do the work, or return the answer that the same request got before."""
         if kept := await self._write(answers.claim, self._request, now):
             return self._known(kept)
         try:

@@ -17,7 +17,7 @@ from saltern.fleet.protocol.notices import AnyNotice
 REF = "#/components/schemas/{name}"
 PROBLEMS = {
     "400": "the request is wrong",
-    "401": "it is not known who asks",
+    "401": "the controller does not know who sent the request",
     "403": "it is not allowed",
     "404": "there is no such thing",
     "409": "the present state does not allow it",

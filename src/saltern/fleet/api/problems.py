@@ -80,7 +80,7 @@ def _matches(pattern: str, code: str) -> bool:
 
 
 def denied(who: Principal, action: str, decision: Decision) -> ApiError:
-    """It is not allowed."""
+    """The error for a request that the policy does not allow."""
     what = decision.why or f"{who.name} may not {ACTIONS[action].what}"
     fix = decision.fix or "ask an admin of the fleet for a role, or for a rule of the policy that allows it"
     found = Diagnostic(code="not-allowed", what=what, fix=fix)

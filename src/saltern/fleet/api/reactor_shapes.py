@@ -7,13 +7,16 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 Tag = Annotated[str, Meta(min_length=1, max_length=512)]
+Cause = Annotated[str, Meta(max_length=64)]
 
 
 class EventBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An event to be sent: a tag, and data."""
+    """An event to be sent: a tag, and data. `cause` is the job, or the reaction, that it comes from: it shows
+    which reactions lead to themselves."""
 
     tag: Tag
     data: dict[str, Any] = {}
+    cause: Cause = ""
     client_token: str | None = None
 
 

@@ -1,6 +1,6 @@
 """Refused requests of people in the audit: the first ones, then a few a minute with how many there were.
 
-The audit is kept for ever, so one who is refused again and again must not be able to fill a disk with it.
+The audit is kept for ever, so a client that is refused again and again must not fill a disk with it.
 """
 
 from __future__ import annotations

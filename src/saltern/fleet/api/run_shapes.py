@@ -174,9 +174,10 @@ class SystemLeg(ApiAnswer, frozen=True, kw_only=True):
 
 
 class GlanceQuery(Query, frozen=True, kw_only=True):
-    """Which systems; all of them without a target."""
+    """Which systems; all of them without a target. ``facts``: also what divides them."""
 
     target: Target = ""
+    facts: bool = True
 
 
 class FacetValue(ApiAnswer, frozen=True, kw_only=True):

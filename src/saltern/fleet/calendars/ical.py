@@ -46,7 +46,7 @@ class Event(Struct, frozen=True, kw_only=True):
     title: str = ""
 
     def intervals(self, begin: float, end: float) -> Iterator[Interval]:
-        """When it takes place between two times, in seconds since 1970; cut to nothing."""
+        """When the event takes place between two times, in seconds since 1970; not cut at these times."""
         for start in self._starts(begin, end):
             interval = self._interval(start)
             if interval[1] > begin and interval[0] < end and interval[0] < interval[1]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import lru_cache
 from math import floor
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -63,6 +64,7 @@ def check_timing(timing: Timing) -> None:
     next_fire(timing, 0)
 
 
+@lru_cache(maxsize=4096)  # a page asks for the times of a week, again and again
 def next_fire(timing: Timing, after: float) -> float:
     """The first time after another. Raises ``BadSchedule``."""
     from cronsim import CronSim, CronSimError

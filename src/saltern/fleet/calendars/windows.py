@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from saltern.fleet.calendars.ical import Event, Interval
 
@@ -26,6 +26,22 @@ class Calendar(Struct, frozen=True, kw_only=True):
 
     def intervals(self, begin: float, end: float) -> list[Interval]:
         return merged(one for event in self.events for one in event.intervals(begin, end))
+
+
+class Asked(Calendar, frozen=True, kw_only=True, eq=False):
+    """A calendar that is asked the same again and again, for one answer: it keeps what it has said."""
+
+    said: dict[Interval, list[Interval]] = field(default_factory=dict)
+
+    def intervals(self, begin: float, end: float) -> list[Interval]:
+        if (begin, end) not in self.said:
+            self.said[begin, end] = Calendar.intervals(self, begin, end)
+        return self.said[begin, end]
+
+
+def asked(calendar: Calendar) -> Asked:
+    """The same calendar, for several groups of systems at one moment."""
+    return Asked(name=calendar.name, kind=calendar.kind, events=calendar.events)
 
 
 class Verdict(Struct, frozen=True, kw_only=True):

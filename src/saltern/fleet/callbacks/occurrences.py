@@ -45,7 +45,7 @@ class Occurrence(Struct, frozen=True, kw_only=True):
 
 
 def occurrences(before: RunState, after: RunState, commands: Sequence[Command]) -> Iterator[Occurrence]:
-    """What happened to a run between two states of it."""
+    """What happened to a run between two of its states."""
     for name, leg in after.legs.items():
         if leg is not before.legs[name]:
             yield from _leg(before.legs[name], leg)
@@ -82,7 +82,7 @@ def wants(patterns: Sequence[str], name: str) -> bool:
 
 
 def check_patterns(patterns: Sequence[str]) -> None:
-    """Refuse a pattern that nothing is ever called like: its subscriber would wait in vain."""
+    """Refuse a pattern that matches no name: its subscriber would never be notified."""
     wrong = [one for one in patterns if not any(fnmatchcase(name, one) for name in NAMES)]
     if wrong:
         what = f"nothing that happens to a chain is called {wrong[0]!r}"

@@ -12,7 +12,7 @@ DAY = 86_400.0
 
 
 class Own:
-    """What belongs to who asks."""
+    """What belongs to the caller."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from msgspec import Struct
 
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -21,11 +19,16 @@ class Address(Struct, frozen=True, kw_only=True):
     tls: bool = False
     prefix: str = ""
 
+    @property
+    def authority(self) -> str:
+        """Whom a request is for: the machine and the port."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}" if host else "localhost"
+
     def __str__(self) -> str:
         if self.socket:
             return self.socket
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{'https' if self.tls else 'http'}://{host}:{self.port}{self.prefix}"
+        return f"{'https' if self.tls else 'http'}://{self.authority}{self.prefix}"
 
 
 def parse_address(text: str) -> Address:
@@ -34,9 +37,12 @@ def parse_address(text: str) -> Address:
         return Address(socket=text)
     if text.startswith("unix:"):
         return Address(socket=text.removeprefix("unix:").removeprefix("//"))
+    from urllib.parse import urlsplit
+
     try:
         parts = urlsplit(text if "://" in text else f"https://{text}")
         host, port = parts.hostname or "", parts.port or _port(parts.scheme, text)
+        host.encode("idna")  # what cannot be looked up as a name, either
     except ValueError:
         raise _wrong(text) from None
     if parts.scheme not in ("http", "https") or not host or parts.username or parts.query or parts.fragment:

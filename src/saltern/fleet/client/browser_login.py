@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -42,8 +43,6 @@ class Loopback(HTTPServer):
 
     def wait(self, state: str, seconds: float) -> dict[str, str]:
         """What came back. Raises ``OperationError`` if nothing did in time, or if the provider refuses."""
-        import time
-
         self.state = state
         end = time.monotonic() + seconds
         while self.answer is None and (left := end - time.monotonic()) > 0:

@@ -11,25 +11,11 @@ from saltern.fleet.client.session import Session, part, query_text
 Row = dict[str, Any]
 
 
-class ChainRuns:
-    """Runs of chains across systems."""
+class KnownRuns:
+    """What is known of runs of chains."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-
-    def start(self, target: str, *, client_token: str = "", **options: Any) -> Row:
-        """Run a chain: by its name (``chain``) or its ``text``; ``rollout`` says how."""
-        found: Row = self._session.post(
-            "/v1/chain-runs", {"target": target, **options}, client_token=client_token
-        )
-        return found
-
-    def start_planned(self, plan: str, *, client_token: str = "", **options: Any) -> Row:
-        """Run a plan that is kept; refused if what it rests on has moved."""
-        found: Row = self._session.post(
-            "/v1/chain-runs", {"plan": plan, **options}, client_token=client_token
-        )
-        return found
 
     def list(self, *, chain: str = "", open: bool = False) -> Iterator[Row]:
         return self._session.pages("/v1/chain-runs", chain=chain, open=open)
@@ -72,13 +58,35 @@ class ChainRuns:
         return self._session.pages(f"/v1/chain-runs/{part(run)}/log")
 
     def outputs(self, run: str) -> Iterator[Row]:
-        """What every action has printed on every system: how much, and not the text."""
+        """How much every action has printed on every system, without the text."""
         return self._session.pages(f"/v1/chain-runs/{part(run)}/outputs")
 
     def texts(self, run: str, system: str, *, action: str = "", attempt: int | None = None) -> Iterator[Row]:
         """What actions have printed on one system."""
         path = f"/v1/chain-runs/{part(run)}/legs/{part(system)}/outputs"
         return self._session.pages(path, action=action, attempt=attempt)
+
+    def _row(self, run: str, below: str = "") -> Row:
+        found: Row = self._session.get(f"/v1/chain-runs/{part(run)}{below}")
+        return found
+
+
+class ChainRuns(KnownRuns):
+    """Runs of chains across systems."""
+
+    def start(self, target: str, *, client_token: str = "", **options: Any) -> Row:
+        """Run a chain: by its name (``chain``) or its ``text``; ``rollout`` says how."""
+        found: Row = self._session.post(
+            "/v1/chain-runs", {"target": target, **options}, client_token=client_token
+        )
+        return found
+
+    def start_planned(self, plan: str, *, client_token: str = "", **options: Any) -> Row:
+        """Run a plan that is kept; refused if what it rests on has moved."""
+        found: Row = self._session.post(
+            "/v1/chain-runs", {"plan": plan, **options}, client_token=client_token
+        )
+        return found
 
     def order(self, run: str, verb: str, **options: Any) -> dict[str, str]:
         """Pause, resume, cancel, retry, skip, done, release; what it changed."""
@@ -89,10 +97,6 @@ class ChainRuns:
     def vote(self, run: str, gate: str, *, approves: bool, plan_sha256: str, reason: str = "") -> Row:
         body = {"approves": approves, "plan_sha256": plan_sha256, "reason": reason}
         found: Row = self._session.post(f"/v1/chain-runs/{part(run)}/gates/{part(gate)}/votes", body)
-        return found
-
-    def _row(self, run: str, below: str = "") -> Row:
-        found: Row = self._session.get(f"/v1/chain-runs/{part(run)}{below}")
         return found
 
 

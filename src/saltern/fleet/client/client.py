@@ -17,7 +17,39 @@ from saltern.fleet.client.session import Session, part
 from saltern.fleet.client.transport import Trust
 
 
-class Client:
+class About:
+    """What a controller says of itself, and of the caller."""
+
+    session: Session
+
+    def health(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.session.get("/v1/health")
+        return found
+
+    def ready(self) -> dict[str, Any]:
+        """All parts work; raises ``ControllerError`` with what does not."""
+        found: dict[str, Any] = self.session.get("/v1/ready")
+        return found
+
+    def metrics(self) -> str:
+        found: str = self.session.get("/metrics")
+        return found
+
+    def me(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.session.get("/v1/me")
+        return found
+
+    def openapi(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.session.get("/v1/openapi.json")
+        return found
+
+    def inbox(self) -> dict[str, Any]:
+        """All that waits for a decision of a person."""
+        found: dict[str, Any] = self.session.get("/v1/inbox")
+        return found
+
+
+class Client(About):
     """A controller at an address, asked with a token (or, on its UNIX socket, as the user that asks).
 
     Answers are the JSON of the API: docs/reference/api.md. Lists are iterators that fetch page by page.
@@ -52,27 +84,6 @@ class Client:
     def __exit__(self, *_problem: object) -> None:
         self.close()
 
-    def health(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.session.get("/v1/health")
-        return found
-
-    def ready(self) -> dict[str, Any]:
-        """All parts work; raises ``ControllerError`` with what does not."""
-        found: dict[str, Any] = self.session.get("/v1/ready")
-        return found
-
-    def metrics(self) -> str:
-        found: str = self.session.get("/metrics")
-        return found
-
-    def me(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.session.get("/v1/me")
-        return found
-
-    def openapi(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.session.get("/v1/openapi.json")
-        return found
-
     def events(self, *, after: int = 0, tag: str = "") -> Iterator[dict[str, Any]]:
         """The events that are stored, the oldest first."""
         page: dict[str, Any] = {"next": after or "0"}
@@ -89,18 +100,15 @@ class Client:
         found: dict[str, Any] = self.session.get("/v1/history/counts", since=since, until=until, **wanted)
         return found
 
-    def inbox(self) -> dict[str, Any]:
-        """All that waits for a decision of a person."""
-        found: dict[str, Any] = self.session.get("/v1/inbox")
-        return found
-
     def newest_event(self) -> int:
         """The number of the newest event."""
         return int(self.session.get("/v1/events/newest")["number"])
 
-    def send_event(self, tag: str, data: Mapping[str, Any] | None = None, *, client_token: str = "") -> int:
-        """Send an event; its number."""
-        body = {"tag": tag, "data": dict(data or {})}
+    def send_event(
+        self, tag: str, data: Mapping[str, Any] | None = None, *, cause: str = "", client_token: str = ""
+    ) -> int:
+        """Send an event; its number. ``cause``: the job, or the reaction, that it comes from."""
+        body = {"tag": tag, "data": dict(data or {}), **({"cause": cause} if cause else {})}
         return int(self.session.post("/v1/events", body, client_token=client_token)["number"])
 
     def follow(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import http.client
-import json
-import random
+import gc
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import msgspec
+
+from saltern.fleet.client.http import HttpAnswer, HttpProblem
 from saltern.fleet.client.problems import ControllerError, Unreachable, unreachable
 from saltern.fleet.client.session import Session, query_text, read_reply
 from saltern.fleet.client.transport import Reply, Transport
@@ -31,23 +32,26 @@ class Follower:
         self._query = query
         self._patience = patience
         self._on_break = on_break
+        self._heard = 0.0  # when the last bytes came that were understood
         self.last = ""
 
     def notices(self) -> Iterator[Notice]:
         """Every notice, until one is of the kind ``ended``, or no controller is found for ``patience``."""
+        gc.enable()  # who follows may stay for days
         tries, since = 0, time.monotonic()
         while True:
             try:
                 for notice in self._connection():
-                    tries, since = 0, time.monotonic()
                     yield notice
                     if notice.get("kind") == "ended":
                         return
             except Unreachable as problem:
-                if time.monotonic() - since > self._patience:
+                if time.monotonic() - max(since, self._heard) > self._patience:
                     raise
                 self._on_break(problem)
-            time.sleep(PAUSES[min(tries, len(PAUSES) - 1)] * random.uniform(0.5, 1.0))
+            if self._heard > since:
+                tries, since = 0, self._heard
+            _pause(tries)
             tries += 1
 
     def _connection(self) -> Iterator[Notice]:
@@ -58,42 +62,62 @@ class Follower:
             headers["Last-Event-ID"] = self.last
         try:
             answer = transport.open_stream(self._path + query_text(self._query), headers, SILENCE)
-            with answer:
-                self._check(answer)
-                for id_, notice in read_events(answer):
-                    self.last = id_ or self.last
-                    yield notice
-        except (OSError, http.client.HTTPException, ValueError) as problem:
+            self._check(answer)
+            for id_, notice in read_events(self._noted(answer.pieces())):
+                self.last = id_ or self.last
+                yield notice
+        except (OSError, HttpProblem, ValueError, msgspec.DecodeError) as problem:
             raise unreachable(self._session.address, problem) from None
         finally:
             transport.close()
 
-    def _check(self, answer: http.client.HTTPResponse) -> None:
+    def _noted(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """The same, and when each was read: a stream in which nothing happens is alive, too."""
+        for piece in pieces:
+            yield piece
+            self._heard = time.monotonic()
+
+    def _check(self, answer: HttpAnswer) -> None:
         """Raise what the controller answers instead of a stream; one that is only busy is asked again."""
         if answer.status == 200:
             return
-        names = {name.lower(): value for name, value in answer.getheaders()}
         try:
-            read_reply(self._session.address, Reply(status=answer.status, headers=names, body=answer.read()))
+            reply = Reply(status=answer.status, headers=answer.headers, body=answer.read())
+            read_reply(self._session.address, reply)
         except ControllerError as problem:
             if problem.status in (502, 503, 504):
                 raise Unreachable(problem.diagnostics[0], problem.status) from None
             raise
 
 
-def read_events(lines: Iterable[bytes]) -> Iterator[tuple[str, Notice]]:
-    """Each event of a stream: its id, or nothing, and its data."""
+def _pause(tries: int) -> None:
+    import random
+
+    time.sleep(PAUSES[min(tries, len(PAUSES) - 1)] * random.uniform(0.5, 1.0))
+
+
+def read_events(pieces: Iterable[bytes]) -> Iterator[tuple[str, Notice]]:
+    """Each event of a stream, which arrives in pieces of any size: its id, or nothing, and its data."""
+    decode = msgspec.json.Decoder(Notice).decode
+    rest = b""
+    for piece in pieces:
+        *events, rest = (rest + piece).replace(b"\r\n", b"\n").split(b"\n\n")  # an empty line ends an event
+        for event in events:
+            id_, data = _fields(event)
+            if data:
+                yield id_, decode(data)
+
+
+def _fields(event: bytes) -> tuple[str, bytes]:
+    """The id and the data of an event."""
     id_, data = "", b""
-    for line in lines:
-        name, _, value = line.rstrip(b"\r\n").partition(b":")
-        value = value.removeprefix(b" ")
+    for line in event.split(b"\n"):
+        name, _, value = line.partition(b":")
         if name == b"id":
-            id_ = value.decode()
+            id_ = value.removeprefix(b" ").decode()
         elif name == b"data":
-            data += value
-        elif not name and not value and data:  # an empty line ends an event
-            yield id_, json.loads(data)
-            id_, data = "", b""
+            data += value.removeprefix(b" ")
+    return id_, data
 
 
 def ignore(_problem: ControllerError) -> None:

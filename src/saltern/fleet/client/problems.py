@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-import ssl
+import sys
 
 from saltern.fleet.client.address import Address
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -38,14 +38,8 @@ def unreachable(address: Address, problem: Exception) -> Unreachable:
 
 
 def _reason(address: Address, problem: Exception) -> tuple[str, str]:
-    if isinstance(problem, ssl.SSLCertVerificationError):
-        fix = "run `saltern login` with the fingerprint that the controller printed, or name its CA"
-        return f"its certificate is not trusted here: {problem.verify_message}", fix
-    if isinstance(problem, ssl.SSLError):
-        return (
-            f"TLS failed: {problem.reason or problem}",
-            "check that the address begins with https:// and the port",
-        )
+    if found := _tls_reason(problem):
+        return found
     if isinstance(problem, socket.gaierror):
         return f"the name {address.host!r} is not known", "check the spelling of the address, and DNS"
     if isinstance(problem, FileNotFoundError):
@@ -60,6 +54,21 @@ def _reason(address: Address, problem: Exception) -> tuple[str, str]:
     if isinstance(problem, TimeoutError):
         return "it does not answer in time", REACH
     return str(problem) or type(problem).__name__, REACH
+
+
+def _tls_reason(problem: Exception) -> tuple[str, str] | None:
+    """What is wrong with TLS; None if that is not the problem, as where it was never needed."""
+    if "ssl" not in sys.modules:
+        return None
+    import ssl
+
+    if isinstance(problem, ssl.SSLCertVerificationError):
+        fix = "run `saltern login` with the fingerprint that the controller printed, or name its CA"
+        return f"its certificate is not trusted here: {problem.verify_message}", fix
+    if isinstance(problem, ssl.SSLError):
+        fix = "check that the address begins with https:// and the port"
+        return f"TLS failed: {problem.reason or problem}", fix
+    return None
 
 
 def foreign(address: Address, status: int, text: str) -> ControllerError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
 
 from saltern.fleet.client.session import Session, part
 
@@ -39,7 +38,7 @@ class Reactor:
         return found
 
     def remove(self, tag: str) -> None:
-        self._session.delete(f"/v1/reactor?tag={quote(tag, safe='')}")
+        self._session.delete(f"/v1/reactor?tag={part(tag)}")
 
     def test(self, tag: str, data: Mapping[str, Any]) -> Row:
         """What would follow from an event; nothing is done."""

@@ -21,10 +21,10 @@ class Systems:
         return self._session.pages("/v1/systems", state=state, target=target)
 
     def get(self, system: str) -> Row:
-        return self._row(system)
+        return _system(self._session, system)
 
     def facts(self, system: str) -> Row:
-        return self._row(system, "/facts")
+        return _system(self._session, system, "/facts")
 
     def legs(self, system: str) -> Iterator[Row]:
         """The runs of chains on a system, with the result there."""
@@ -41,16 +41,16 @@ class Systems:
 
     def accept(self, system: str, *, fingerprint: str = "") -> Row:
         """Accept its key; with a fingerprint, only if it is that of the key."""
-        return self._decide(system, "accept", {"fingerprint": fingerprint})
+        return _decide(self._session, system, "accept", {"fingerprint": fingerprint})
 
     def reject(self, system: str, *, why: str = "") -> Row:
-        return self._decide(system, "reject", {"why": why})
+        return _decide(self._session, system, "reject", {"why": why})
 
     def revoke(self, system: str, *, why: str = "") -> Row:
-        return self._decide(system, "revoke", {"why": why})
+        return _decide(self._session, system, "revoke", {"why": why})
 
     def restore(self, system: str) -> Row:
-        return self._decide(system, "restore", {})
+        return _decide(self._session, system, "restore", {})
 
     def remove(self, system: str) -> None:
         self._session.delete(f"/v1/systems/{part(system)}")
@@ -65,13 +65,15 @@ class Systems:
         found: Row = self._session.post("/v1/poke", {"target": target})
         return found
 
-    def _decide(self, system: str, what: str, body: Row) -> Row:
-        found: Row = self._session.post(f"/v1/systems/{part(system)}/{what}", body)
-        return found
 
-    def _row(self, system: str, below: str = "") -> Row:
-        found: Row = self._session.get(f"/v1/systems/{part(system)}{below}")
-        return found
+def _decide(session: Session, system: str, what: str, body: Row) -> Row:
+    found: Row = session.post(f"/v1/systems/{part(system)}/{what}", body)
+    return found
+
+
+def _system(session: Session, system: str, below: str = "") -> Row:
+    found: Row = session.get(f"/v1/systems/{part(system)}{below}")
+    return found
 
 
 class Jobs:

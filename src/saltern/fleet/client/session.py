@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import math
+import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from secrets import token_urlsafe
 from typing import Any
-from urllib.parse import quote, urlencode
+
+import msgspec
 
 from saltern import __version__
 from saltern.fleet.client.address import Address
@@ -19,6 +20,7 @@ from saltern.language.diagnostics import Diagnostic
 PAGE = 500
 TRIES = 120
 AGAIN = 1.0  # seconds
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~")
 
 
 class Session:
@@ -36,16 +38,16 @@ class Session:
 
     def post(self, path: str, body: Mapping[str, object] | None = None, *, client_token: str = "") -> Any:
         """A write. The same client token again means the same write, and gets the same answer."""
-        return self._ask("POST", path, body or {}, client_token or token_urlsafe(18))
+        return self._ask("POST", path, body or {}, client_token or new_token())
 
     def put(self, path: str, body: Mapping[str, object]) -> Any:
-        return self._ask("PUT", path, body, token_urlsafe(18))
+        return self._ask("PUT", path, body, new_token())
 
     def patch(self, path: str, body: Mapping[str, object]) -> Any:
-        return self._ask("PATCH", path, body, token_urlsafe(18))
+        return self._ask("PATCH", path, body, new_token())
 
     def delete(self, path: str, *, client_token: str = "") -> Any:
-        return self._ask("DELETE", path, None, client_token or token_urlsafe(18))
+        return self._ask("DELETE", path, None, client_token or new_token())
 
     def pages(self, path: str, **query: object) -> Iterator[dict[str, Any]]:
         """All rows of a list, fetched page by page as they are used."""
@@ -73,7 +75,8 @@ class Session:
             headers["Client-Token"] = client_token
         if body is not None:
             headers["Content-Type"] = "application/json"
-            data = json.dumps(body, allow_nan=False).encode()
+            check_finite(body)
+            data = msgspec.json.encode(body)
         with self._lock:
             return self._answer(method, path, headers, data)
 
@@ -95,8 +98,8 @@ def read_reply(address: Address, reply: Reply) -> Any:
     if reply.headers.get("content-type", "").startswith("text/plain") and reply.status == 200:
         return text
     try:
-        value = json.loads(text)
-    except ValueError:
+        value = msgspec.json.decode(reply.body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
         raise foreign(address, reply.status, text) from None
     if reply.status >= 400:
         raise refusal(address, reply, value)
@@ -112,8 +115,10 @@ def refusal(address: Address, reply: Reply, value: Any) -> ControllerError:
 
 def query_text(query: Mapping[str, object]) -> str:
     """Parameters as they stand after a path; those that are empty are left out."""
-    given = {name: _word(value) for name, value in query.items() if value not in (None, "", False)}
-    return f"?{urlencode(given)}" if given else ""
+    given = [
+        f"{name}={part(_word(value))}" for name, value in query.items() if value not in (None, "", False)
+    ]
+    return f"?{'&'.join(given)}" if given else ""
 
 
 def _word(value: object) -> str:
@@ -121,5 +126,18 @@ def _word(value: object) -> str:
 
 
 def part(text: str) -> str:
-    """A name as one part of a path."""
-    return quote(text, safe="")
+    """A text as one part of a path, or as the value of a parameter."""
+    return "".join([chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in text.encode()])
+
+
+def new_token() -> str:
+    """The name of one write, by chance."""
+    return os.urandom(18).hex()
+
+
+def check_finite(value: object) -> None:
+    """Raise ``ValueError`` for a number that JSON does not have."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} cannot be sent: it is not a finite number")
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        check_finite(one)

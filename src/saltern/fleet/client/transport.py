@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import socket
-import ssl
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from saltern.fleet.client.address import Address
+from saltern.fleet.client.http import HttpAnswer, HttpLink, HttpProblem, NoHttp
 from saltern.fleet.client.problems import unreachable
+
+if TYPE_CHECKING:
+    import ssl
 
 CONNECT_TIME = 10.0
 ANSWER_TIME = 120.0
-BROKEN = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError, http.client.BadStatusLine)
 
 
 class Trust(Struct, frozen=True, kw_only=True):
@@ -24,26 +26,11 @@ class Trust(Struct, frozen=True, kw_only=True):
     ca: str = ""
 
     def context(self) -> ssl.SSLContext:
+        import ssl
+
         context = ssl.create_default_context(cadata=self.ca or None)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         return context
-
-
-class _UnixConnection(http.client.HTTPConnection):
-    """HTTP over a UNIX socket."""
-
-    def __init__(self, path: str, timeout: float) -> None:
-        super().__init__("localhost", timeout=timeout)
-        self._path = os.path.expanduser(path)
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        try:
-            self.sock.connect(self._path)
-        except OSError:
-            self.sock.close()
-            raise
 
 
 class Reply(Struct, frozen=True, kw_only=True):
@@ -60,65 +47,80 @@ class Transport:
     def __init__(self, address: Address, trust: Trust = Trust()) -> None:  # noqa: B008
         self.address = address
         self._trust = trust
-        self._connection: http.client.HTTPConnection | None = None
+        self._link: HttpLink | None = None
 
     def exchange(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
         """Send a request and read its answer. A kept connection that the server has closed is made anew:
         every request may be sent twice, because writes carry a client token.
         """
-        kept = self._connection is not None
+        kept = self._link is not None
         try:
             return self._exchange(method, path, headers, body)
-        except BROKEN as problem:
+        except (OSError, HttpProblem) as problem:
             self.close()
-            if not kept:
+            if not (kept and is_closed(problem)):
                 raise unreachable(self.address, problem) from None
             return self.exchange(method, path, headers, body)
-        except (OSError, http.client.HTTPException) as problem:
-            self.close()
-            raise unreachable(self.address, problem) from None
+        except BaseException:
+            self.close()  # the rest of an answer would be taken for the next one
+            raise
 
     def _exchange(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        answer = self._request(method, path, headers, body)
+        answer = self._connected().ask(method, self.address.prefix + path, headers, body)
         data = answer.read()
-        if answer.will_close:
+        if answer.is_last:
             self.close()
-        names = {name.lower(): value for name, value in answer.getheaders()}
-        return Reply(status=answer.status, headers=names, body=data)
+        return Reply(status=answer.status, headers=answer.headers, body=data)
 
-    def open_stream(self, path: str, headers: Mapping[str, str], silence: float) -> http.client.HTTPResponse:
+    def open_stream(self, path: str, headers: Mapping[str, str], silence: float) -> HttpAnswer:
         """An answer that does not end; ``silence`` is how many seconds may pass without a byte of it."""
         try:
-            answer = self._request("GET", path, headers, None)
-            if self._connection is not None and self._connection.sock is not None:
-                self._connection.sock.settimeout(silence)
-        except (OSError, http.client.HTTPException) as problem:
+            link = self._connected()
+            answer = link.ask("GET", self.address.prefix + path, headers, None)
+            link.sock.settimeout(silence)
+        except (OSError, HttpProblem) as problem:
             self.close()
             raise unreachable(self.address, problem) from None
         return answer
 
-    def _request(
-        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None
-    ) -> http.client.HTTPResponse:
-        if self._connection is None:
-            connection = self._connect()
-            connection.connect()
-            if connection.sock is not None:
-                connection.sock.settimeout(ANSWER_TIME)
-            self._connection = connection
-        self._connection.request(method, self.address.prefix + path, body, dict(headers))
-        return self._connection.getresponse()
+    def _connected(self) -> HttpLink:
+        if self._link is None:
+            sock = self._socket()
+            sock.settimeout(ANSWER_TIME)
+            self._link = HttpLink(sock, self.address.authority)
+        return self._link
 
-    def _connect(self) -> http.client.HTTPConnection:
+    def _socket(self) -> socket.socket:
         where = self.address
         if where.socket:
-            return _UnixConnection(where.socket, CONNECT_TIME)
-        if where.tls:
-            context = self._trust.context()
-            return http.client.HTTPSConnection(where.host, where.port, timeout=CONNECT_TIME, context=context)
-        return http.client.HTTPConnection(where.host, where.port, timeout=CONNECT_TIME)
+            return _unix_socket(os.path.expanduser(where.socket))
+        sock = socket.create_connection((where.host, where.port), CONNECT_TIME)
+        try:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return self._trust.context().wrap_socket(sock, server_hostname=where.host) if where.tls else sock
+        except BaseException:
+            sock.close()
+            raise
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+
+
+def is_closed(problem: Exception) -> bool:
+    """True for what becomes of a request on a connection that the server has closed meanwhile: TLS has
+    errors of its own for that. Who got no answer in time, or half of one, does not ask again.
+    """
+    return isinstance(problem, OSError | NoHttp) and not isinstance(problem, TimeoutError)
+
+
+def _unix_socket(path: str) -> socket.socket:
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock.settimeout(CONNECT_TIME)
+    try:
+        sock.connect(path)
+    except BaseException:
+        sock.close()
+        raise
+    return sock

@@ -1,7 +1,7 @@
 """Backup and restore of a controller: keys, certificates, configuration and database in one file.
 
-The file has every secret of the fleet: who has it is the fleet. Streams and files are not in it: agents and
-the roots have those.
+The file has every secret of the fleet: anyone who has the file can act as the fleet. Streams and files are
+not in it: agents and the roots have those.
 """
 
 from __future__ import annotations

@@ -29,11 +29,11 @@ class Batches:
         self._now = now
 
     async def __call__(self, hold: Hold) -> None:
-        for job in await hold.write(batched_jobs, self._now()):
+        for job in await hold.read(batched_jobs, self._now()):
             await self._move(hold, job)
 
     async def _move(self, hold: Hold, job: BatchedJob) -> None:
-        rows = await hold.write(targets, job.jid)
+        rows = await hold.read(targets, job.jid)
         first = decide_turns(job.batch, rows, (), self._now())
         if not first.begin and not first.stop:
             return  # all places are taken

@@ -16,7 +16,7 @@ from saltern.fleet.controller.addresses import Addresses
 from saltern.fleet.controller.callbacks import CallbackOptions
 from saltern.fleet.controller.foreign_broker import ForeignBroker
 from saltern.fleet.controller.identity import ControllerIdentity, load_or_make_identity
-from saltern.fleet.controller.members import Member
+from saltern.fleet.controller.members import Member, server_name
 from saltern.fleet.controller.members import servers as member_servers
 from saltern.fleet.controller.parts import PartOptions
 from saltern.fleet.controller.paths import ControllerPaths
@@ -77,7 +77,7 @@ class Builder:
             host=addresses.host,
             port=addresses.broker_port,
             names=addresses.names,
-            server_name=f"saltern-{identity.file.name}",
+            server_name=server_name(identity.file.name),
             max_file_store=settings.broker_store * GIB,
             cluster=None if settings.bus else addresses.cluster(members),
         )
@@ -115,6 +115,7 @@ class Builder:
             reactor=self._reactor(identity),
             peers=PeerOptions(publish=settings.peer, run=settings.peer_run),
             callbacks=self._callbacks(),
+            health_checks=self._settings.health_checks,
             vault_seed=broker.authority.account.seed,
         )
 

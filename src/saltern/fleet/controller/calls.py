@@ -2,11 +2,15 @@
 
 SQLite has one writer, and each commit waits for the disk: what waits for the same thread is written in one
 transaction, each in a savepoint of its own, so that one that fails takes nothing else with it.
+
+What comes in floods, as events do, waits in a line of its own: it is written alone, and after all that waits
+in the first line, so that a job waits for one batch at most, however many there are.
 """
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,8 +24,35 @@ READERS = 4
 WRITERS = 4  # of PostgreSQL
 TOGETHER = 100  # changes in one transaction
 TRIES = 5  # of a transaction that is in the way of another
+TURNS = 20  # transactions of others after which it is the turn of what waits in the second line
 
 Work = Callable[[Connection], Any]
+Change = tuple[Work, Future[Any]]
+
+
+class Lines:
+    """Two lines of changes that wait. Those of the second get their turn when the first is empty, and after
+    ``TURNS`` transactions in any case.
+    """
+
+    def __init__(self, together: int) -> None:
+        self._together = together
+        self._first: deque[Change] = deque()
+        self._second: deque[Change] = deque()
+        self._turns = 0
+        self._lock = threading.Lock()
+
+    def add(self, change: Change, *, patient: bool) -> None:
+        (self._second if patient else self._first).append(change)
+
+    def take(self) -> list[Change]:
+        """What goes into the next transaction; nothing only if nothing waits. Several threads call it."""
+        with self._lock:
+            if self._first and (self._turns < TURNS or not self._second):
+                self._turns += bool(self._second)
+                return [self._first.popleft() for _ in range(min(self._together, len(self._first)))]
+            self._turns = 0
+            return [self._second.popleft()] if self._second else []
 
 
 class Calls:
@@ -33,8 +64,7 @@ class Calls:
         self._writers = ThreadPoolExecutor(
             1 if database.is_sqlite else WRITERS, thread_name_prefix="saltern-write"
         )
-        self._together = TOGETHER if database.is_sqlite else 1
-        self._waiting: deque[tuple[Work, Future[Any]]] = deque()
+        self._lines = Lines(TOGETHER if database.is_sqlite else 1)
 
     async def read(
         self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
@@ -48,17 +78,23 @@ class Calls:
     async def write(
         self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
+        return await self._write(lambda connection: change(connection, *args, **options), patient=False)
+
+    async def write_later(
+        self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
+    ) -> T:
+        """The same for what comes in floods: whatever else waits is written first."""
+        return await self._write(lambda connection: change(connection, *args, **options), patient=True)
+
+    async def _write(self, work: Callable[[Connection], T], *, patient: bool) -> T:
         result: Future[T] = Future()
-        self._waiting.append((lambda connection: change(connection, *args, **options), result))
+        self._lines.add((work, result), patient=patient)
         self._writers.submit(self._write_waiting)
         return await asyncio.shield(asyncio.wrap_future(result))
 
     def _write_waiting(self) -> None:
         """In a thread that writes: all that waits now, or as much as goes into one transaction."""
-        batch: list[tuple[Work, Future[Any]]] = []
-        while self._waiting and len(batch) < self._together:
-            batch.append(self._waiting.popleft())
-        if not batch:
+        if not (batch := self._lines.take()):
             return  # an earlier call has done it
         try:
             done = self._write_together(batch)
@@ -72,9 +108,7 @@ class Calls:
             else:
                 result.set_exception(failure)
 
-    def _write_together(
-        self, batch: list[tuple[Work, Future[Any]]]
-    ) -> list[tuple[Any, BaseException | None]]:
+    def _write_together(self, batch: list[Change]) -> list[tuple[Any, BaseException | None]]:
         """One transaction; one that was in the way of another is done again."""
         tries = TRIES
         while True:

@@ -20,6 +20,8 @@ from saltern.fleet.store.chains import StoredChain, StoredVersion
 from saltern.fleet.store.database import Connection, Database
 from saltern.language.diagnostics import Diagnostic, OperationError
 
+Groups = Sequence[tuple[Mapping[str, object], frozenset[str]]]  # facts, and who has them
+
 
 class Finding(Struct, frozen=True, kw_only=True):
     """One thing that a check has found. ``level`` is ``error`` or ``warning``."""
@@ -128,33 +130,44 @@ def difference(old: StoredVersion, new: StoredVersion, name: str) -> list[str]:
     return list(difflib.unified_diff(old.text.splitlines(), new.text.splitlines(), *names, lineterm=""))
 
 
-def validate(
-    text: str, target: str, systems: Sequence[str], facts: Mapping[str, Mapping[str, object]]
-) -> list[Finding]:
+def validate(text: str, target: str, systems: Sequence[str], groups: Groups) -> list[Finding]:
     """What is wrong with a chain on the systems of a target: it means none of them, a target of an action
-    matches none, or a system cannot do what an action asks for, by the facts that are known of it."""
+    matches none, or a system cannot do what an action asks for, by the facts that are known of it.
+
+    ``groups``: the systems by those facts."""
     chain = read_chain(text, "chain")
-    meant = [one for one in systems if any(action.meant_for(one) for action in chain.actions)]
-    if not meant:
+    if not any(action.meant_for(one) for one in systems for action in chain.actions):
         return [Finding(level="error", what=f"no action is meant for a system of {target!r}")]
     found = [
         Finding(level="warning", action=action, what=f"no system of {target!r} matches {pattern!r}")
         for action, pattern in unmatched(chain, systems)
     ]
-    return [*found, *_unable(chain, {system: facts.get(system, {}) for system in meant})]
+    return [*found, *_unable(chain, groups)]
 
 
-def _unable(chain: Chain, known: Mapping[str, Mapping[str, object]]) -> list[Finding]:
+def _unable(chain: Chain, groups: Groups) -> list[Finding]:
     """Actions that systems cannot do, by what they have said of themselves."""
     found: list[Finding] = []
-    for action in chain.actions:
-        for needs, what in NEEDS.get(action.kind, ()):
-            lacking = tuple(
-                s for s, facts in known.items() if action.meant_for(s) and facts and not needs(facts)
-            )
+    for action in (*chain.actions, *chain.finalizers):
+        for needs, what, level in NEEDS.get(action.kind, ()):
+            unfit = (own for facts, own in groups if facts and not needs(facts))
+            lacking = tuple(sorted(system for own in unfit for system in own if action.meant_for(system)))
             if lacking:
-                found.append(Finding(level="error", action=action.id, what=what, systems=lacking))
+                found.append(Finding(level=level, action=action.id, what=what, systems=lacking))
     return found
+
+
+def refuse_unable(chain: Chain, groups: Groups) -> None:
+    """Raises if it is known of a system that it cannot do an action, and no action could change that: what
+    comes before it is not done there, either."""
+    for one in _unable(chain, groups):
+        if one.level == "error":
+            few = ", ".join(one.systems[:5]) + (
+                f" and {len(one.systems) - 5} more" if one.systems[5:] else ""
+            )
+            what = f"{few} cannot do the action {one.action!r}: {one.what}"
+            fix = "leave them out with the target, or with the `targets` of that action"
+            raise OperationError(Diagnostic(code="chain-unable", what=what, fix=fix))
 
 
 def _has_package_manager(facts: Mapping[str, object]) -> bool:
@@ -169,19 +182,33 @@ def _can_reboot(facts: Mapping[str, object]) -> bool:
     return str(facts.get("virtual_subtype", "")).lower() not in ("docker", "podman", "kubernetes")
 
 
-ASKED = ("os_family", "kernel", "virtual_subtype")  # the facts that are looked at above
+def _says_snapshots(facts: Mapping[str, object]) -> bool:
+    return SNAPSHOTS in facts
+
+
+def _has_snapshots(facts: Mapping[str, object]) -> bool:
+    return facts.get(SNAPSHOTS) != ""
+
+
+SNAPSHOTS = "boot_snapshots"
+NO_SNAPSHOTS = "its root is no snapshot that boots are chosen by"
+ASKED = ("os_family", "kernel", "virtual_subtype", SNAPSHOTS)  # the facts that are looked at above
 PACKAGED = frozenset(
     {"Debian", "RedHat", "Suse", "Arch", "Alpine", "Gentoo", "FreeBSD", "OpenBSD", "NetBSD", "MacOS"}
 )
-_PACKAGES = ((_has_package_manager, "packages are managed in no known way there"),)
-Need = tuple[Callable[[Mapping[str, object]], bool], str]
+_PACKAGES = ((_has_package_manager, "packages are managed in no known way there", "error"),)
+Need = tuple[Callable[[Mapping[str, object]], bool], str, str]  # the last: the level of the finding
 NEEDS: dict[str, Sequence[Need]] = {
     "packages": _PACKAGES,
     "patch": _PACKAGES,
     "upgrade": _PACKAGES,
     "reboot": (
-        (_is_linux, "saltern reboots Linux only"),
-        (_can_reboot, "a container does not reboot"),
+        (_is_linux, "saltern reboots Linux only", "error"),
+        (_can_reboot, "a container does not reboot", "error"),
+    ),
+    "transaction": (
+        (_has_snapshots, NO_SNAPSHOTS, "error"),
+        (_says_snapshots, "its saltern is too old to do transactions: update it first", "warning"),
     ),
 }
 

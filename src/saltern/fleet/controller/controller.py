@@ -25,7 +25,9 @@ from saltern.fleet.controller.members import set_member
 from saltern.fleet.controller.parts import Parts
 from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.recover import recover_jobs
+from saltern.fleet.controller.removal import check_not_removed
 from saltern.fleet.controller.settings import ControllerSettings
+from saltern.fleet.controller.site_desk import SiteDesk
 from saltern.fleet.controller.upkeep import Upkeep
 from saltern.fleet.controller.watch import Watch
 from saltern.fleet.protocol.envelope import Trust
@@ -67,6 +69,7 @@ class Controller:
         self.addresses = Addresses(self.paths, self.settings, self.identity.file)
         self.database = self._builder.database()
         with self.database.write() as connection:
+            check_not_removed(connection, self.identity)
             me = replace(self.addresses.member(), certificate=self.identity.certificate)
             self.members = set_member(connection, self.identity.file.name, me)
         self.broker = self._builder.broker(self.identity, self.addresses, self.members)
@@ -85,6 +88,9 @@ class Controller:
         await self.gate.refresh()
         await self._recover()
         await self.parts.start()
+        if isinstance(self.broker, EmbeddedBroker):
+            parts, refused = self.parts, self.parts.alarms.refuse
+            await SiteDesk(parts.bus, parts.calls, self.paths.broker, refused, now=self._now).start()
         await self._start_watch()
         self._start_loops()
 

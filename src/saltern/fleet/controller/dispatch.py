@@ -17,7 +17,7 @@ from saltern.fleet.store.deliveries import mark_sent
 POKE = 1.0  # seconds for those who are connected and do not answer
 CONTROL_LIFE = 300.0
 JOB, JOB_ALL, CONTROL = SUBJECTS["job"], SUBJECTS["job-all"], SUBJECTS["control"]
-POKED = 500  # above that, the broker's word on who is connected has to do
+POKED = 500  # with more systems, the broker's list of connections must suffice
 
 
 class Dispatcher:
@@ -60,7 +60,7 @@ class Dispatcher:
         return away
 
     async def push(self, jid: str, systems: list[str], envelope: bytes) -> None:
-        """Send a job to each without waiting for answers; who is not there gets it from a sync."""
+        """Send a job to each system without waiting for answers; a system that is away gets it by a sync."""
         agents = self._ssh.agents(systems)
         self._ssh.wake()
         try:
@@ -112,7 +112,7 @@ class Dispatcher:
         return await self.order(order, systems) | stopped
 
     async def order(self, order: Control, systems: Collection[str]) -> set[str]:
-        """Send an order to each agent; return who is there."""
+        """Send an order to each agent; return the systems that answer a poke."""
         agents = self._ssh.agents(systems)
         try:
             for system in agents:

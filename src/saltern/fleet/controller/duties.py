@@ -38,7 +38,7 @@ class Deadlines:
 
     async def __call__(self, hold: Hold) -> None:
         now = self._now()
-        found = await hold.write(overdue, now)
+        found = await hold.read(overdue, now)
         if not found:
             return
         asked = {
@@ -81,7 +81,7 @@ class Nudges:
     async def __call__(self, hold: Hold) -> None:
         now = self._now()
         self._asked = {system: at for system, at in self._asked.items() if at > now - 4 * self._after}
-        waiting = await hold.write(unsent, now - self._after, now)
+        waiting = await hold.read(unsent, now - self._after, now)
         some = sorted(waiting & self._board.online - self._asked.keys())
         self._asked |= dict.fromkeys(some, now)
         if some:

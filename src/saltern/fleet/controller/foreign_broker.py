@@ -7,6 +7,7 @@ list of revoked keys: the new JWT of the account is written beside the keys, to 
 from __future__ import annotations
 
 import os
+import ssl
 from collections.abc import Callable
 from urllib.parse import urlsplit, urlunsplit
 
@@ -18,7 +19,7 @@ from saltern.fleet.broker.external import ExistingBroker
 from saltern.fleet.broker.tls import prepare_certificates
 from saltern.fleet.broker.tokens import TokenPlace, new_token
 from saltern.fleet.bus.client import NatsBus
-from saltern.fleet.bus.nats import Connection
+from saltern.fleet.bus.connection import Connection
 from saltern.fleet.bus.ports import Bus
 from saltern.fleet.identity.keys import OWNER_ONLY
 from saltern.fleet.identity.membership import KeyCredential, client_tls
@@ -127,8 +128,6 @@ def _public(url: str) -> str:
 
 def _certificate(path: str) -> bytes:
     """The certificate in a PEM file, as agents get it."""
-    import ssl
-
     try:
         with open(path, encoding="ascii") as file:
             return ssl.PEM_cert_to_DER_cert(file.read())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from time import process_time
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -23,6 +25,7 @@ from saltern.fleet.store.database import Connection
 from saltern.fleet.store.returns import count_open
 from saltern.fleet.store.systems import count_systems
 from saltern.language.diagnostics import OperationError
+from saltern.system.garbage import collections
 
 SOON = 14.0  # days before the end of the certificate
 
@@ -89,6 +92,7 @@ class Health:
             "certificate_seconds": ("seconds until the certificate ends", {"": self.expires - self._now()}),
             "warnings": ("what needs someone to look at it", {"": float(len(self.warnings))}),
             "stream_messages": ("messages in a stream", await self._streams()),
+            "process_memory_bytes": ("memory of the controller", {"": float(_resident())}),
         }
         try:
             states, open_jobs = await parts.calls.read(_counts)
@@ -115,6 +119,8 @@ class Health:
                 {"": float(sum(one.stored for one in parts.indexers))},
             ),
             "syncs": ("syncs of agents that were answered", {"": float(parts.sync.synced)}),
+            "process_cpu_seconds": ("seconds of CPU that the controller has used", {"": process_time()}),
+            "garbage_collections": ("how often memory was tidied up, by generation", collections()),
             "refused": (
                 "messages that were refused, by reason",
                 {reason: float(number) for reason, number in parts.alarms.offences.reasons.items()},
@@ -122,7 +128,13 @@ class Health:
         }
 
 
-LABELS = {"lease_held": "work", "stream_messages": "stream", "systems": "state", "refused": "reason"}
+LABELS = {
+    "lease_held": "work",
+    "stream_messages": "stream",
+    "systems": "state",
+    "refused": "reason",
+    "garbage_collections": "generation",
+}
 
 
 class _Page(Collector):
@@ -149,6 +161,12 @@ def _family(
     for key, value in values.items():
         family.add_metric([key] if label else [], value)
     return family
+
+
+def _resident() -> int:
+    """Bytes in memory."""
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _counts(connection: Connection) -> tuple[dict[str, float], int]:

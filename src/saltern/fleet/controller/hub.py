@@ -8,21 +8,41 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.job_events import happened, job_of, notices, presence_notices
 from saltern.fleet.protocol.notices import Missed, Notice
-from saltern.fleet.store.events import Page, StoredEvent, newest_event, read_events
-from saltern.fleet.store.job_queries import targets
+from saltern.fleet.store.database import Connection
+from saltern.fleet.store.events import StoredEvent, newest_event, read_events
+from saltern.fleet.store.job_queries import systems_of
 from saltern.language.diagnostics import OperationError
 
 LIVE = 1000  # live notices that may wait for one reader
 LOOK = 1.0  # seconds after which the hub looks by itself: another controller may have stored something
 PAGE = 500  # events that are read at once
+
+
+class JobPage(Struct, frozen=True):
+    """Some events; those of each job apart, because readers of jobs are many and most events are of none."""
+
+    events: Sequence[StoredEvent]
+    jobs: Mapping[str, Sequence[StoredEvent]]
+    cursor: int
+
+
+def read_page(connection: Connection, after: int) -> JobPage:
+    """In a thread that reads, once for all readers that are equally far."""
+    page = read_events(connection, after, "*", PAGE)
+    jobs: dict[str, list[StoredEvent]] = {}
+    for event in page.events:
+        if jid := job_of(event):
+            jobs.setdefault(jid, []).append(event)
+    return JobPage(page.events, jobs, page.cursor)
 
 
 class Follower:
@@ -47,11 +67,16 @@ class Follower:
     def _is_mine(self, notice: Notice) -> bool:
         return getattr(notice, "jid", "") == self.jid and getattr(notice, "system", "") in self.systems
 
-    def read(self, event: StoredEvent) -> list[Notice]:
-        """A stored event, as this reader wants it."""
-        if self.jid is None:
-            return [*presence_notices(event), happened(event)]  # the event ends what has its number
-        return notices(event) if job_of(event) == self.jid else []
+    def read(self, page: JobPage) -> Iterator[Notice]:
+        """What is stored, as this reader wants it; one of a job looks at no event of others."""
+        if self.jid is not None:
+            yield from (
+                notice for event in page.jobs.get(self.jid, ()) for notice in notices(event, self.jid)
+            )
+            return
+        for event in page.events:
+            yield from presence_notices(event)
+            yield happened(event)  # it ends what has its number
 
     def take_live(self, cursor: int) -> list[Notice]:
         """What is live; its number is the cursor, so that a reader continues there after a break."""
@@ -70,7 +95,8 @@ class Hub:
         self._calls = calls
         self._followers: set[Follower] = set()
         self.listeners: list[Callable[[], None]] = []  # called when something was stored
-        self._reads: dict[int, asyncio.Task[Page]] = {}
+        self.event_listeners: list[Callable[[], None]] = []  # also if it was events alone
+        self._reads: dict[int, asyncio.Task[JobPage]] = {}
         self._watch: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -87,6 +113,12 @@ class Hub:
     def wake(self) -> None:
         """Something was stored."""
         for listener in self.listeners:
+            listener()
+        self.wake_for_events()
+
+    def wake_for_events(self) -> None:
+        """Events of systems were stored, from which nothing follows for jobs."""
+        for listener in self.event_listeners:
             listener()
         for follower in self._followers:
             follower.news.set()
@@ -107,11 +139,11 @@ class Hub:
             await asyncio.sleep(LOOK)
         self._watch = None
 
-    async def _read(self, cursor: int) -> Page:
+    async def _read(self, cursor: int) -> JobPage:
         """The events after a cursor; readers that are equally far share what is read."""
         task = self._reads.get(cursor)
         if task is None:
-            task = self._reads[cursor] = asyncio.create_task(self._calls.read(read_events, cursor, "*", PAGE))
+            task = self._reads[cursor] = asyncio.create_task(self._calls.read(read_page, cursor))
             task.add_done_callback(lambda _: self._reads.pop(cursor, None))
         return await asyncio.shield(task)
 
@@ -119,7 +151,7 @@ class Hub:
         """A reader is there once it is known whose progress it shows."""
         follower = Follower(jid)
         if jid is not None:
-            follower.systems = {row.system for row in await self._calls.read(targets, jid)}
+            follower.systems = await self._calls.read(systems_of, jid)
         self._followers.add(follower)
         if self._watch is None:
             self._watch = asyncio.create_task(self._watch_others())
@@ -135,9 +167,8 @@ class Hub:
                 page = await self._read(cursor)
                 for notice in follower.take_live(cursor):
                     yield notice
-                for event in page.events:
-                    for notice in follower.read(event):
-                        yield notice
+                for notice in follower.read(page):
+                    yield notice
                 cursor = page.cursor
                 if not page.events and not self._closed:
                     await follower.news.wait()

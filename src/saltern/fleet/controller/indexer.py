@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
@@ -33,11 +34,34 @@ from saltern.language.diagnostics import OperationError
 
 log = logging.getLogger(__name__)
 
-BATCH = 500
 WAIT = 5.0  # seconds for which one request waits for the first message
 PAUSE = 1.0  # after a failure
-GATHER = 0.03  # seconds after a batch in which the next one gathers: a transaction costs more than its rows
+QUIET = 0.5  # seconds without a message after which the next one begins anew
 LONGEST_AWAY = 86_400.0  # seconds that a system may announce to be away
+
+
+class Manner(Struct, frozen=True, kw_only=True):
+    """How a stream is read. ``gather``: seconds after a batch in which the next one gathers, because a
+    transaction costs more than its rows; doubled with each batch that follows soon, up to ``most``.
+    ``patient``: it comes in floods, and whatever else waits is written first.
+    """
+
+    batch: int
+    gather: float
+    most: float
+    patient: bool = False
+
+    def after(self, before: float, quiet: float) -> float:
+        """Seconds to wait after a batch. ``before``: those that were waited before it; ``quiet``: those in
+        which nothing came then.
+        """
+        return min(self.most, 2 * before) if before and quiet < QUIET else self.gather
+
+
+MANNERS = {
+    "RETURNS": Manner(batch=500, gather=0.03, most=0.03),
+    "EVENTS": Manner(batch=200, gather=0.03, most=0.24, patient=True),  # four transactions a second
+}
 
 
 class OutOfOrder(Exception):
@@ -45,10 +69,11 @@ class OutOfOrder(Exception):
 
 
 class Indexed(Struct, frozen=True):
-    """What a batch has changed."""
+    """What a batch has changed. ``changed``: jobs or systems; otherwise it had events of systems alone."""
 
     returned: int = 0
     refused: tuple[Refusal, ...] = ()
+    changed: bool = True
 
 
 class Indexer:
@@ -74,6 +99,8 @@ class Indexer:
         self._alarms = alarms
         self._now = now
         self.options = ReaderOptions(stream=stream, name=name)
+        self.manner = MANNERS[stream]
+        self._came = 0.0  # when the last messages came
         self._limit = RateLimit(EVENT_RATE, EVENT_BURST, now)
 
     async def run(self) -> None:
@@ -85,13 +112,16 @@ class Indexer:
 
     async def _read(self, reader: Reader) -> None:
         """Store what the reader brings, until its stream is gone."""
+        gathered = 0.0
         try:
             while True:
                 try:
+                    began = time.monotonic()
                     number = await self.step(reader, wait=0.0 if self.problem else WAIT)  # it may be over
                     self.problem = ""
-                    if 0 < number < BATCH:
-                        await asyncio.sleep(GATHER)
+                    gathered = self.manner.after(gathered, self._came - began)
+                    if 0 < number < self.manner.batch:
+                        await asyncio.sleep(gathered)
                 except NoStream:
                     raise
                 except (BusError, OutOfOrder, OperationError, TimeoutError) as problem:
@@ -106,7 +136,8 @@ class Indexer:
 
     async def step(self, reader: Reader, *, wait: float = WAIT) -> int:
         """One batch, stored and acknowledged; how many messages it had."""
-        deliveries = await reader.fetch(BATCH, wait)
+        deliveries = await reader.fetch(self.manner.batch, wait)
+        self._came = time.monotonic()
         if deliveries:
             try:
                 indexed = await self._store(deliveries)
@@ -115,7 +146,7 @@ class Indexer:
                 raise
             self.stored += indexed.returned
             self.batches += 1
-            self._hub.wake()
+            (self._hub.wake if indexed.changed else self._hub.wake_for_events)()
             await reader.done(deliveries)
             for one in indexed.refused:
                 self._alarms.refuse(one.system, one.reason)
@@ -124,7 +155,7 @@ class Indexer:
     async def _store(self, deliveries: Sequence[Delivery]) -> Indexed:
         """Store a batch; if that fails, one by one, so that no message can hold up those of others."""
         try:
-            return await self._calls.write(self._index, deliveries, self._now())
+            return await self._write(deliveries)
         except Exception as problem:
             if not await self._is_well():
                 raise OutOfOrder(str(problem)) from problem
@@ -137,12 +168,16 @@ class Indexer:
         """Store a message; one that a database that is well does not take twice is left out."""
         for _ in range(2):
             try:
-                return await self._calls.write(self._index, [delivery], self._now())
+                return await self._write([delivery])
             except Exception as problem:
                 if not await self._is_well():
                     raise OutOfOrder(str(problem)) from problem
         system = system_of(delivery.kept.subject.split(".")[1])
         return Indexed(refused=(Refusal(system, "unstorable"),))
+
+    async def _write(self, deliveries: Sequence[Delivery]) -> Indexed:
+        write = self._calls.write_later if self.manner.patient else self._calls.write
+        return await write(self._index, deliveries, self._now())
 
     async def _is_well(self) -> bool:
         """True if the database takes changes."""
@@ -155,7 +190,8 @@ class Indexer:
     def _index(self, connection: Connection, deliveries: Sequence[Delivery], now: float) -> Indexed:
         """In the thread that writes: decoding is work, too."""
         batch = read_batch(deliveries)
-        return Indexed(len(batch.returns), (*index(connection, batch, now, self._limit), *batch.refused))
+        refused = (*index(connection, batch, now, self._limit), *batch.refused)
+        return Indexed(len(batch.returns), refused, bool(batch.returns or batch.records or batch.away))
 
 
 async def _give_back(reader: Reader, deliveries: Sequence[Delivery]) -> None:

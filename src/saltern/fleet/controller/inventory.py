@@ -5,7 +5,10 @@ Facts are kept as the bytes that the database has, with an index of those that t
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any
 
 import msgspec
@@ -15,13 +18,12 @@ from saltern.fleet.controller.fact_index import MISSING, FactIndex
 from saltern.fleet.controller.selection import select_systems
 from saltern.fleet.controller.ssh.board import SshBoard
 from saltern.fleet.store.database import Connection
-from saltern.fleet.store.facts import census, fact_digests, facts_of
+from saltern.fleet.store.facts import Census, census, fact_digests, facts_of
 from saltern.fleet.store.groups import groups
 from saltern.fleet.store.ssh_systems import SshSystem, ssh_systems
 from saltern.targeting.match import Subject
 
 PillarOf = Callable[[str], Mapping[str, object]]
-Census = tuple[str, str]
 
 
 class LazyGrains(Mapping[str, object]):
@@ -48,17 +50,20 @@ class LazyGrains(Mapping[str, object]):
         return len(self._all())
 
 
+# What was read already for one page, which asks several questions about one moment; None elsewhere.
+SEEN: ContextVar[set[int] | None] = ContextVar("seen", default=None)
 BRIEF = (
     "role", "roles", "site", "datacenter", "environment", "rack", "cluster", "os", "osfinger", "osrelease",
     "kernelrelease", "virtual",
 )  # fmt: skip
-_DECODER = msgspec.json.Decoder(dict[str, Any])
+# Reads these alone; a system has a hundred others.
+_DECODER = msgspec.json.Decoder(msgspec.defstruct("Brief", [(name, Any, None) for name in BRIEF]))
 
 
-def brief_facts(grains: Mapping[str, Any]) -> dict[str, str]:
+def brief_facts(grains: bytes) -> dict[str, str]:
     """Of all facts those by which people divide systems, as texts."""
-    found = {name: brief_text(grains.get(name)) for name in BRIEF}
-    return {name: text for name, text in found.items() if text}
+    facts = _DECODER.decode(grains)
+    return {name: text for name in BRIEF if (text := brief_text(getattr(facts, name)))}
 
 
 def brief_text(value: object) -> str:
@@ -84,15 +89,24 @@ class Inventory:
         self._ssh = ssh or SshBoard()
         self._roster = roster
         self._facts: dict[str, tuple[str, bytes]] = {}
-        self._census = ("", "")
+        self._census: Census = ("", "", "", "")
+        self._read_at = -math.inf
         self._index = FactIndex({})
         self._everyone: frozenset[str] = frozenset()
         self._counted: dict[str, dict[str, frozenset[str]]] = {}
         self.groups: dict[str, str] = {}
         self.nodegroups = dict(nodegroups or {})
 
-    async def refresh(self) -> None:
+    async def refresh(self, within: float = 0.0) -> None:
+        """Read what has changed; not if that was done within so many seconds."""
+        seen = SEEN.get()
+        if (within and time.monotonic() - self._read_at < within) or (seen is not None and id(self) in seen):
+            return
+        begun = time.monotonic()
         read = await self._calls.read(self._read, self._census, self._facts)
+        self._read_at = begun
+        if seen is not None:
+            seen.add(id(self))
         self._census, facts, groups, self._ssh.systems = read
         if facts is not self._facts:
             self._facts, self._counted = facts, {}
@@ -107,6 +121,9 @@ class Inventory:
         now = census(connection)
         facts = known if now == was else _changed_facts(connection, known)
         return now, facts, groups(connection), ssh_systems(connection)
+
+    def __len__(self) -> int:
+        return len(self._facts)
 
     @property
     def ids(self) -> list[str]:
@@ -124,15 +141,22 @@ class Inventory:
             self._counted = {name: _by_text(self._index, name) for name in BRIEF}
         return self._counted
 
-    def facts_of(self, systems: Collection[str], names: Collection[str]) -> dict[str, dict[str, object]]:
-        """Some facts of systems; those that have none of them are left out."""
-        own = frozenset(systems)
-        found: dict[str, dict[str, object]] = {}
+    def fact_groups(
+        self, systems: Collection[str], names: Collection[str]
+    ) -> list[tuple[dict[str, object], frozenset[str]]]:
+        """Systems that are equal in some facts together, with those facts; what one has not is left out."""
+        found: list[tuple[dict[str, object], frozenset[str]]] = [({}, frozenset(systems))]
         for name in names:
-            for value, members in self._index.members(name).items():
-                decoded = None if value == MISSING else msgspec.json.decode(value)
-                for id_ in members & own if value != MISSING else ():
-                    found.setdefault(id_, {})[name] = decoded
+            values = [pair for pair in self._index.members(name).items() if pair[0] != MISSING]
+            split = []
+            for facts, own in found:
+                rest = own
+                for value, members in values:
+                    if mine := rest & members:
+                        split.append(({**facts, name: msgspec.json.decode(value)}, mine))
+                        rest -= mine
+                split.append((facts, rest))
+            found = [part for part in split if part[1]]
         return found
 
     def grain(self, id_: str, name: str) -> str:
@@ -142,7 +166,7 @@ class Inventory:
 
     def brief(self, id_: str) -> Mapping[str, str]:
         """The facts by which people divide systems, of one system."""
-        return brief_facts(_DECODER.decode(self._facts.get(id_, ("", b"{}"))[1]))
+        return brief_facts(self._facts.get(id_, ("", b"{}"))[1])
 
     def grain_names(self) -> set[str]:
         """The names of all facts that some system has."""

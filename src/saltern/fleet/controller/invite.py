@@ -65,7 +65,7 @@ class Bundle(Struct, frozen=True, kw_only=True):
 def invite(
     database: Database, paths: ControllerPaths, identity: ControllerIdentity, name: str, *, now: float
 ) -> str:
-    """Write an invitation down; the token, which is shown once."""
+    """Store an invitation; return its token, which is shown once."""
     if database.is_sqlite:
         what = "the database of this controller is a file, which other machines cannot share"
         raise _bad(what, "move to PostgreSQL: docs/guides/controller.md says how")
@@ -115,8 +115,8 @@ def join(
         bundle = _opened(found, token)
         _write(paths, bundle)  # before the invitation goes: it can be used again after a crash
         remove_invitation(connection, token.id)
-        member = replace(Addresses(paths, settings, bundle.file).member(), started=False)
-        set_member(connection, token.name, member)
+        member = Addresses(paths, settings, bundle.file).member()
+        set_member(connection, token.name, replace(member, started=False, certificate=bundle.certificate))
         audit.append(connection, f"controller {token.name}", "controller.join", {"name": token.name}, now)
     return token.name
 

@@ -36,10 +36,12 @@ def status_event(
     """A system's own report has Salt's tag; what the controller infers has one of ours."""
     kind = f"salt/job/{change.jid}/ret/" if one is not None else f"saltern/job/{change.jid}/status/"
     data: dict[str, Any] = {"jid": change.jid, "id": change.system, "status": change.status}
-    counts = {name: getattr(one, name, None) for name in _COUNTS} | {"why": why or getattr(one, "why", "")}
-    data |= {name: value for name, value in {**counts, "back_by": back_by}.items() if value}
     if one is not None:
+        why = why or one.why
+        counts = {"exit_code": one.exit_code, "changed": one.changed, "failed": one.failed}
+        data |= {name: value for name, value in counts.items() if value}
         data |= {"retcode": one.exit_code, "success": change.status == "returned"}
+    data |= {name: value for name, value in (("why", why), ("back_by", back_by)) if value}
     return NewEvent(tag=kind + change.system, data=data, at=now, system=change.system)
 
 
@@ -66,7 +68,7 @@ def runner_event(
 
 
 def agent_event(system: str, event: Event, now: float) -> NewEvent:
-    """As Salt has it: what was sent is below ``data``, but for beacons; the id is that of who sent it."""
+    """As Salt has it: what was sent is below ``data``, but for beacons; the id is that of the sender."""
     around = {"tag": event.tag, "data": event.data, "cmd": "_minion_event", "pretag": None}
     data = event.data if is_flat(event.tag) else {**around, **event.preload}
     uid = f"{system}/{event.uid}" if event.uid else None
@@ -107,10 +109,10 @@ def job_of(event: StoredEvent) -> str:
     return found[1] if found else ""
 
 
-def notices(event: StoredEvent) -> list[Notice]:
-    """What an event means to those who follow its job."""
+def notices(event: StoredEvent, jid: str) -> list[Notice]:
+    """What an event means to those who follow this job."""
     found = _JOB.fullmatch(event.tag)
-    make = _NOTICES.get(found[2]) if found else None
+    make = _NOTICES.get(found[2]) if found and found[1] == jid else None
     return [make(event)] if make else []
 
 

@@ -14,7 +14,7 @@ from saltern.fleet.broker.config import Cluster
 from saltern.fleet.broker.embedded import EmbeddedBroker
 from saltern.fleet.broker.sites import read_sites
 from saltern.fleet.controller.addresses import Addresses
-from saltern.fleet.controller.members import Member, members, servers
+from saltern.fleet.controller.members import Member, members, removed, server_name, servers
 from saltern.fleet.controller.parts import Parts
 
 log = logging.getLogger(__name__)
@@ -37,24 +37,47 @@ class Links:
         self._addresses = addresses
         self._known = known
         self._wait = wait
+        self._dropped: set[str] = set()
 
     async def follow_members(self) -> None:
         """Have the broker join those of controllers that have started since."""
         found = await self._parts.calls.read(members)
         cluster = self._addresses.cluster(found)
-        if cluster is None or (cluster == self._broker.settings.cluster and not self._parts.health.members):
+        if cluster == self._broker.settings.cluster and not self._parts.health.members:
+            await self._drop_removed(found)
             return
-        new = sorted(_started(found) - _started(self._known))
-        log.warning("the broker joins those of the controllers %s", ", ".join(new) or "that have moved")
+        if not self._parts.health.members:  # else it is tried again
+            log.warning("%s", change_of(_started(self._known), _started(found)))
         self._parts.health.members = "the brokers of the controllers find each other"
         brokers = servers(found.values())
-        self._inform(brokers, cluster.replicas)
-        await regroup(self._broker, cluster, brokers, wait=self._wait)
+        self._inform(brokers, cluster.replicas if cluster else 1)
+        await self._regroup(cluster, brokers, found)
         self._parts.health.members = ""
         self._known = found
 
+    async def _regroup(
+        self, cluster: Cluster | None, brokers: tuple[str, ...], found: dict[str, Member]
+    ) -> None:
+        if cluster is None:
+            await alone(self._broker)
+            return
+        await join_cluster(self._broker, cluster, brokers)
+        await self._drop_removed(found)
+        await self._broker.prepare_streams(wait=self._wait)
+
+    async def _drop_removed(self, found: dict[str, Member]) -> None:
+        """The brokers of controllers that were removed count no longer: two of two are enough then, and the
+        next one that joins takes their place.
+        """
+        gone = (await self._parts.calls.read(removed)).keys() - found.keys() - self._dropped
+        if self._broker.settings.cluster is not None:
+            for name in sorted(gone):
+                await self._broker.system.drop_peer(server_name(name))
+                log.warning("the brokers count no longer on that of the controller %s", name)
+        self._dropped |= gone
+
     def _inform(self, brokers: tuple[str, ...], replicas: int) -> None:
-        """Agents get the addresses of these brokers, and streams are kept so many times."""
+        """Give agents the addresses of these brokers, and keep each stream ``replicas`` times."""
         parts = self._parts
         parts.options = replace(parts.options, servers=brokers, replicas=replicas)
         parts.sync.options = replace(parts.sync.options, servers=brokers)
@@ -69,7 +92,21 @@ class Links:
             await self._broker.restart()
 
 
-async def regroup(broker: EmbeddedBroker, cluster: Cluster, peers: tuple[str, ...], *, wait: float) -> None:
+def change_of(before: set[str], now: set[str]) -> str:
+    """The log line for a change of the linked controllers. Pure."""
+    if gone := sorted(before - now):
+        return f"the broker parts with those of the controllers {', '.join(gone)}"
+    return f"the broker joins those of the controllers {', '.join(sorted(now - before)) or 'that have moved'}"
+
+
+async def alone(broker: EmbeddedBroker) -> None:
+    """Make the last broker of a cluster a single one, which begins anew without streams."""
+    broker.peers = ()
+    broker.settings = replace(broker.settings, cluster=None)
+    await broker.restart()
+
+
+async def join_cluster(broker: EmbeddedBroker, cluster: Cluster, peers: tuple[str, ...]) -> None:
     """Make a broker one of this cluster. A single one begins anew without streams: agents and the database
     have what is in them. One of a cluster only reads its configuration again.
     """
@@ -79,7 +116,6 @@ async def regroup(broker: EmbeddedBroker, cluster: Cluster, peers: tuple[str, ..
         await broker.restart()
     else:
         broker.read_again()
-    await broker.prepare_streams(wait=wait)
 
 
 def _started(known: dict[str, Member]) -> set[str]:

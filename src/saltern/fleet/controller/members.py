@@ -11,6 +11,8 @@ from saltern.fleet.store.database import Connection
 from saltern.fleet.store.settings import read_setting, write_setting
 
 NAME = "controllers"
+REMOVED = "controllers removed"
+WITHDRAWN = "controllers withdrawn"
 ENOUGH = 3  # brokers, so that one may go
 
 
@@ -39,12 +41,30 @@ def set_member(connection: Connection, name: str, member: Member) -> dict[str, M
     return known
 
 
-def remove_member(connection: Connection, name: str) -> bool:
+def remove_member(connection: Connection, name: str, key: bytes) -> bool:
+    """Strike a controller off, and note its key, if there is one: it may not come back by itself."""
     known = members(connection)
     if known.pop(name, None) is None:
         return False
     write_setting(connection, NAME, known)
+    gone = removed(connection)
+    write_setting(connection, REMOVED, {**gone, name: [*gone.get(name, []), key.hex()]})
     return True
+
+
+def removed(connection: Connection) -> dict[str, list[str]]:
+    """Controllers that were struck off, with their keys as hex."""
+    return read_setting(connection, REMOVED, dict[str, list[str]]) or {}
+
+
+def withdrawals(connection: Connection) -> list[Signed]:
+    """The root's word on the keys of controllers that were struck off, for agents."""
+    return read_setting(connection, WITHDRAWN, list[Signed]) or []
+
+
+def server_name(name: str) -> str:
+    """What the broker of a controller is called among brokers. Pure."""
+    return f"saltern-{name}"
 
 
 def routes(known: Iterable[Member]) -> tuple[str, ...]:

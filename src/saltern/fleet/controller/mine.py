@@ -37,7 +37,7 @@ class MineDesk:
         self._now = now
 
     async def answer(self, id_: str, request: MineRequest) -> MineAnswer:
-        """The broker vouches for the id of who asks."""
+        """Answer a system; the broker vouches for its id."""
         known = await self._calls.read(system, id_)
         if known is None or known.state != "accepted":
             return MineAnswer(problem="the key of this system is not accepted")

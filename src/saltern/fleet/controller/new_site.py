@@ -8,8 +8,8 @@ import os
 import msgspec
 from msgspec.structs import replace
 
+from saltern.fleet.broker.accounts import REVOKED_FILE
 from saltern.fleet.broker.authority import load_authority
-from saltern.fleet.broker.embedded import REVOKED_FILE
 from saltern.fleet.broker.sites import Kit, Site, Sites, make_kit, read_sites, split_address, write_sites
 from saltern.fleet.broker.tls import CertificateFiles
 from saltern.fleet.controller.addresses import Addresses

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains.compiled import Permit, Seams
 from saltern.fleet.controller.chains.desk import ChainDesk
 from saltern.fleet.controller.chains.keeper import ChainKeeper
+from saltern.fleet.controller.chains.own_checks import OwnChecks
 from saltern.fleet.controller.chains.plan_desk import PlanDesk
 from saltern.fleet.controller.chains.plan_keeper import PlanKeeper
 from saltern.fleet.controller.chains.plan_seal import Seal
@@ -72,7 +74,13 @@ from saltern.fleet.store.database import Database
 from saltern.fleet.store.retention import LIMITS, Limit
 from saltern.fleet.store.systems import last_seen
 
-WOKEN = ("batches", "chains", "chain-plans", "reactor")  # work that follows from what happens
+WOKEN = ("batches", "chains", "chain-plans")  # work that follows from what happens to jobs
+
+
+def wake(hub: Hub, singletons: Mapping[str, Singleton]) -> None:
+    """Have the hub wake work that follows from what is stored."""
+    hub.listeners += [singletons[name].wake for name in WOKEN]
+    hub.event_listeners.append(singletons["reactor"].wake)
 
 
 class PartOptions(Struct, frozen=True, kw_only=True):
@@ -96,6 +104,7 @@ class PartOptions(Struct, frozen=True, kw_only=True):
     reactor: ReactorOptions = ReactorOptions()
     peers: PeerOptions = PeerOptions()
     callbacks: CallbackOptions = CallbackOptions()
+    health_checks: dict[str, tuple[str, ...]] = {}
     vault_seed: bytes = b""  # of the key of secret inputs; all controllers of a fleet have the same
 
 
@@ -103,6 +112,37 @@ class Asker(Struct, frozen=True):
     """Who asks, by name."""
 
     name: str
+
+
+def make_chain_keeper(parts: Parts, now: Callable[[], float]) -> ChainKeeper:
+    """What keeps runs of chains going."""
+    publisher = Publisher(parts.calls, parts.dispatcher, parts.vault, now=now, checks=parts.own_checks)
+    windows = WindowWatch(parts.fleet.match)
+    return ChainKeeper(parts.calls, publisher, parts.board, parts.hub, now=now, windows=windows)
+
+
+def make_sync_desk(parts: Parts, issuer: Issuer, now: Callable[[], float]) -> SyncDesk:
+    """What brings agents up to date that were away."""
+    options = parts.options
+    return SyncDesk(
+        parts.calls,
+        issuer,
+        parts.poker,
+        parts.board,
+        parts.hub,
+        parts.alarms,
+        now=now,
+        options=SyncOptions(servers=options.servers, next_sync=options.next_sync),
+        trees=lambda: parts.trees.members if parts.trees else {},
+    )
+
+
+def local_pillar(trees: TreeKeeper | None, sources: PillarSources) -> PillarSources:
+    """With roots that are git remotes as directories."""
+    if trees is None:
+        return sources
+    roots = {name: trees.directories(sources.options[name]) for name in ("pillar_roots", "file_roots")}
+    return replace(sources, options={**sources.options, **roots})
 
 
 class Parts:
@@ -145,20 +185,9 @@ class Parts:
         )
         self.fleet.destinations = options.callbacks.reach
         self.fleet.health = self.health = Health(self, now=now)
-        self.sync = SyncDesk(
-            self.calls,
-            issuer,
-            self.poker,
-            self.board,
-            self.hub,
-            self.alarms,
-            now=now,
-            options=SyncOptions(servers=options.servers, next_sync=options.next_sync),
-            trees=lambda: self.trees.members if self.trees else {},
-        )
-        publisher = Publisher(self.calls, self.dispatcher, self.vault, now=now)
-        windows = WindowWatch(self.fleet.match)
-        self.chain_keeper = ChainKeeper(self.calls, publisher, self.board, self.hub, now=now, windows=windows)
+        self.sync = make_sync_desk(self, issuer, now)
+        self.own_checks = OwnChecks(self.calls, options.health_checks)
+        self.chain_keeper = make_chain_keeper(self, now)
         self.progress = ProgressDesk(
             bus, self.calls, self.hub, self.alarms, now=now, on_leg=self.chain_keeper.on_progress
         )
@@ -176,7 +205,7 @@ class Parts:
         runners = PeerRunners(self.calls, self.hub, options.reactor.socket, now=now)
         self.peers = PeerDesk(self.calls, self.fleet, runners, options.peers, self.alarms.refuse, now=now)
         self.singletons = self._singletons(now)
-        self.hub.listeners += [self.singletons[name].wake for name in WOKEN]
+        wake(self.hub, self.singletons)
         seams = self._seams()
         plans = PlanDesk(self.calls, seams, self.seal, now=now)
         self.fleet.chains = ChainDesk(self.calls, seams, plans, now=now)
@@ -208,22 +237,13 @@ class Parts:
         asked = HostQuestions(self.calls, self.hub, self.mine.answer, now=now)
         options = replace(
             options,
-            local=self._local_pillar,
+            local=partial(local_pillar, self.trees),
             new_token=self.registry.new_token,
             render=render,
             fleet=asked.answer,
             open_arguments=self.vault.opened_arguments,
         )
         return SshDesk(self.calls, self.hub, self.bus, self.ssh_board, self.roster, options, now=now)
-
-    def _local_pillar(self, sources: PillarSources) -> PillarSources:
-        """With roots that are git remotes as directories."""
-        if self.trees is None:
-            return sources
-        roots = {
-            name: self.trees.directories(sources.options[name]) for name in ("pillar_roots", "file_roots")
-        }
-        return replace(sources, options={**sources.options, **roots})
 
     def _trees(self, now: Callable[[], float]) -> TreeKeeper | None:
         files, name = self.options.files, self.options.name
@@ -315,6 +335,8 @@ class Parts:
             submit=submit,
             vault=self.vault,
             pillars=pillars,
+            groups=self.inventory.fact_groups,
+            checks=lambda: list(self.own_checks.commands),
         )
 
     def _on_alarm(self, alarm: Alarm) -> None:

@@ -74,7 +74,7 @@ class PeerDesk:
         self._refused = refused
 
     async def answer(self, id_: str, request: PublishRequest) -> PublishAnswer:
-        """The broker vouches for the id of who asks."""
+        """Answer a system; the broker vouches for its id."""
         known = await self._calls.read(system, id_)
         if known is None or known.state != "accepted":
             return PublishAnswer(problem="the key of this system is not accepted")

@@ -196,7 +196,7 @@ class Fleet:
 
     async def _tree(self, ask: Submission) -> str:
         """The files that the job sees; an agent answers a ping itself, without any."""
-        if self.trees is None or ask.function == PING:
+        if self.trees is None or (ask.function == PING and not ask.returners):
             return ""
         return await self.trees.newest(ask.environment)
 

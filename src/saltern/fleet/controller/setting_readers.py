@@ -83,6 +83,17 @@ def roots(value: object) -> dict[str, list[str]]:
     return roots
 
 
+def commands(value: object) -> dict[str, tuple[str, ...]]:
+    """Commands by name, each as a list of words: no shell reads them."""
+    if not isinstance(value, dict):
+        raise ValueError
+    found = {word(str(name)): one for name, one in value.items()}
+    for words in found.values():
+        if not isinstance(words, list) or not words or not all(isinstance(one, str) for one in words):
+            raise ValueError
+    return {name: tuple(words) for name, words in found.items()}
+
+
 def groups(value: object) -> dict[str, Any]:
     if isinstance(value, dict) and all(isinstance(one, str | list) for one in value.values()):
         return {str(name): one for name, one in value.items()}

@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 P = ParamSpec("P")
 SECONDS = 15.0  # of a lease; after a crash another controller takes over when it ends
+APART = 0.1  # seconds at least between the begins of two rounds, however often something is stored
 
 
 class LeaseLost(Exception):
@@ -33,6 +34,12 @@ class Hold:
         self._calls = calls
         self._name = name
         self._fence = fence
+
+    async def read(
+        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
+    ) -> T:
+        """What is written now; it may be read without the lease, too."""
+        return await self._calls.read(query, *args, **options)
 
     async def write(
         self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
@@ -78,6 +85,7 @@ class Singleton:
     async def run(self) -> None:
         while True:
             self._wanted.clear()
+            began = time.monotonic()
             try:
                 await self.step()
                 self.problem = ""
@@ -88,6 +96,7 @@ class Singleton:
                 log.warning("%s: %s", self._name, self.problem)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wanted.wait(), self._every)
+            await asyncio.sleep(max(0.0, began + APART - time.monotonic()))
 
     async def step(self) -> bool:
         """Take or renew the lease, and do the work if it is ours."""

@@ -6,7 +6,7 @@ import re
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from saltern.fleet.chains.amounts import is_amount
 from saltern.fleet.controller.target import is_local
@@ -30,7 +30,8 @@ class Submission(Struct, kw_only=True, frozen=True):
     """What is to run where. ``life``: seconds for which the job is offered to systems that are away;
     ``wait``: the same, and 0 leaves out who is away. ``batch``: on how many systems it runs at a time, as a
     number or a percentage; ``batch_wait``: seconds between the end on one system and the begin on the next;
-    ``batch_failures``: if more fail than this, those that have not begun are left out.
+    ``batch_failures``: if more fail than this, those that have not begun are left out. ``returners``: what
+    each system calls with its return.
     """
 
     function: str
@@ -50,6 +51,7 @@ class Submission(Struct, kw_only=True, frozen=True):
     batch: str = ""
     batch_wait: float = 0
     batch_failures: str = ""
+    returners: list[str] = []
 
 
 class Submitted(Struct, kw_only=True, frozen=True):
@@ -86,6 +88,7 @@ def check(ask: Submission) -> None:
         (ask.parent is not None and not is_jid(ask.parent), f"{ask.parent!r} is not the id of a job"),
         (not _DIGEST.fullmatch(ask.tree), "tree must be the digest of a tree, or empty"),
         (ask.client_token is not None and not 0 < len(ask.client_token) <= _WORD, "client_token is too long"),
+        *[(not _is_returner(name), f"{name!r} is not the name of a returner") for name in ask.returners],
         *_batch_problems(ask),
         *_argument_problems(ask),
     ]
@@ -96,6 +99,10 @@ def check(ask: Submission) -> None:
     ]
     if found:
         raise OperationError(*found)
+
+
+def _is_returner(name: str) -> bool:
+    return name.isidentifier() and len(name) <= _WORD
 
 
 def _is_duration(value: float | None, least: float = 0) -> bool:
@@ -172,6 +179,7 @@ def make_job(ask: Submission, jid: str, *, user: str, rule: str, tree: str) -> J
         time_limit=ask.time_limit,
         user=user[:_WORD],
         rule=rule[:_WORD],
+        returners=ask.returners or UNSET,
     )
 
 

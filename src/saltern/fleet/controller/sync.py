@@ -17,13 +17,23 @@ from msgspec import Struct
 from saltern.fleet.bus.poke import Poker
 from saltern.fleet.controller.alarms import Alarms
 from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.chains.restored import doubt_legs
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.job_events import agent_started, end_events, presence_change, status_event
+from saltern.fleet.controller.members import withdrawals
 from saltern.fleet.controller.presence import PresenceBoard
 from saltern.fleet.controller.submission import written_size
 from saltern.fleet.identity.clones import Life, Verdict, find_twin, refusal
 from saltern.fleet.protocol.envelope import Issuer
-from saltern.fleet.protocol.messages import Audience, Confirmed, Facts, Received, SyncAnswer, SyncRequest
+from saltern.fleet.protocol.messages import (
+    Audience,
+    Confirmed,
+    Facts,
+    Received,
+    Signed,
+    SyncAnswer,
+    SyncRequest,
+)
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.deliveries import mark_taken
 from saltern.fleet.store.events import NewEvent, store_events, stored_uids
@@ -59,6 +69,7 @@ class Findings(Struct, frozen=True, kw_only=True):
     confirmed: Sequence[Confirmed] = ()
     want_facts: bool = False
     events: list[str] = []
+    withdrawn: Sequence[Signed] = ()
 
 
 class SyncDesk:
@@ -93,9 +104,13 @@ class SyncDesk:
         known = await self._calls.read(system, id_)
         if known is None or known.state != "accepted":
             return SyncAnswer(refused="the key of this system is not accepted", now=now)
-        if why := await self._twin(known, request):
+        verdict = await self._judged(known, request)
+        if why := refusal(known.id, verdict):
             self._alarms.refuse(id_, "twin", why)
             return SyncAnswer(refused=why, now=now)
+        if verdict is Verdict.RESTORED:
+            log.warning("%s: %s", id_, verdict.value)
+            await self._calls.write(doubt_legs, id_, now)
         found = await self._calls.write(settle, id_, request, now)
         self.synced += 1
         self._board.heard(id_)
@@ -111,14 +126,12 @@ class SyncDesk:
             next_sync=self.options.next_sync,
             want_facts=found.want_facts,
             events=found.events,
+            withdrawn=list(found.withdrawn),
         )
 
-    async def _twin(self, known: System, request: SyncRequest) -> str:
+    async def _judged(self, known: System, request: SyncRequest) -> Verdict:
         life = Life(known.instance, known.starts, known.boot) if known.instance else None
-        verdict = await find_twin(self._poker, known.id, life, request, wait=LOOK)
-        if verdict is Verdict.RESTORED:
-            log.warning("%s: %s", known.id, verdict.value)
-        return refusal(known.id, verdict)
+        return await find_twin(self._poker, known.id, life, request, wait=LOOK)
 
     def _envelopes(self, id_: str, work: Iterable[Work], now: float) -> list[str]:
         """Signed anew, for this system alone: what was sent to many may have been addressed by facts."""
@@ -133,16 +146,32 @@ class SyncDesk:
         known = await self._calls.read(system, id_)
         if known is None or known.state != "accepted":
             return Received(problem="the key of this system is not accepted")
-        await self._calls.write(store_facts, id_, facts, now)
+        if await self._calls.write(take_facts, id_, facts, now):
+            self._hub.wake()
         self._board.heard(id_)
         return Received(digest=facts.digest)
+
+
+def take_facts(connection: Connection, id_: str, facts: Facts, now: float) -> bool:
+    """Keep what a system says of itself; True if these are its first facts, with which its start is known.
+
+    Who waits for the start of a new machine wants its address next.
+    """
+    known = bool(facts_of(connection, [id_]))
+    store_facts(connection, id_, facts, now)
+    before = system(connection, id_)
+    if known or before is None or not before.instance:
+        return False
+    store_events(connection, agent_started(id_, before.version, before.boot, now))
+    return True
 
 
 def settle(connection: Connection, id_: str, request: SyncRequest, now: float) -> Findings:
     """Compare what an agent holds with what it should hold, and write down what follows from it."""
     before = system(connection, id_)
+    facts = facts_of(connection, [id_]).get(id_, ("", b""))[0]
     events: list[NewEvent] = []
-    if before is not None and before.instance != request.instance:
+    if facts and before is not None and before.instance != request.instance:
         events += agent_started(id_, request.version, request.boot, now)
     if before is not None and not before.online:
         events.append(presence_change([id_], [], now))
@@ -159,7 +188,6 @@ def settle(connection: Connection, id_: str, request: SyncRequest, now: float) -
     work = fitting(offered, ROOM)
     mark_taken(connection, id_, [one.job.jid for one in work], now)
     store_events(connection, events)
-    facts = facts_of(connection, [id_]).get(id_, ("", b""))[0]
     return Findings(
         work=work,
         more=len(work) < len(offered),
@@ -167,6 +195,7 @@ def settle(connection: Connection, id_: str, request: SyncRequest, now: float) -
         confirmed=[confirm(jid, known.get(jid), now) for jid in request.unconfirmed],
         want_facts=bool(request.facts) and facts != request.facts,
         events=_stored_events(connection, id_, request.events),
+        withdrawn=withdrawals(connection),
     )
 
 

@@ -36,7 +36,7 @@ class Watch:
             self._loops.spawn_once(self._repair())
 
     async def _repair(self) -> None:
-        """After a reconnection: the broker's disk may be a new one, and who is there may have changed."""
+        """After a reconnection: the broker's disk may be a new one, and other systems may be connected."""
         try:
             await make_streams(self._parts.bus, replicas=self._parts.options.replicas)
             await self._gate.refresh()
@@ -54,5 +54,5 @@ class Watch:
                 for warning in self._parts.health.warnings:
                     log.warning("%s", warning)
             except (BusError, OperationError) as problem:
-                log.warning("who is there cannot be found out now: %s", problem)
+                log.warning("the systems that are connected cannot be listed now: %s", problem)
             await asyncio.sleep(LOOK_OFTEN if often else LOOK_AROUND)

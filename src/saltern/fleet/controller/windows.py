@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from msgspec import json
 from msgspec.structs import replace
 
 from saltern.fleet.calendars.ical import BadCalendar, read_calendar
 from saltern.fleet.calendars.schedule import BadSchedule, Timing, check_timing, next_fire
-from saltern.fleet.calendars.windows import Calendar
+from saltern.fleet.calendars.windows import Calendar, asked
 from saltern.fleet.store import audit, calendars
 from saltern.fleet.store.calendars import StoredCalendar, StoredSchedule
 from saltern.fleet.store.database import Connection, Database
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-Match = Callable[[str, Sequence[str]], Sequence[str]]
+Match = Callable[[str, Collection[str]], Sequence[str]]
 
 
 def keep_calendar(database: Database, who: str, new: StoredCalendar, now: float) -> StoredCalendar:
@@ -59,6 +59,23 @@ def calendars_for(
         calendar = (compile_one or compiled)(one)
         for system in match(one.target, systems):
             found[system].append(calendar)
+    return found
+
+
+def calendar_groups(
+    stored: Sequence[StoredCalendar], systems: Sequence[str], match: Match
+) -> list[tuple[list[Calendar], frozenset[str]]]:
+    """The systems that have the same calendars together: few groups, however many systems there are."""
+    everyone = frozenset(systems)
+    found: list[tuple[list[Calendar], frozenset[str]]] = [([], everyone)]
+    for one in stored:
+        calendar, meant = asked(compiled(one)), frozenset(match(one.target, everyone))
+        split = [
+            part
+            for calendars, members in found
+            for part in ((calendars, members - meant), ([*calendars, calendar], members & meant))
+        ]
+        found = [part for part in split if part[1]]
     return found
 
 

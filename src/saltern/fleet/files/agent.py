@@ -46,7 +46,7 @@ class AgentFiles:
         ``NotFetched`` if it cannot be had: what is wrong, in one line.
         """
         if job:
-            self.cache.pin(job, tree)
+            self.cache.trees.pin(job, tree)
         async with self._turn:
             try:
                 return await self._made(tree)
@@ -71,48 +71,48 @@ class AgentFiles:
 
     def release(self, job: str) -> None:
         """The job has ended: its tree may go, and with the last job what is known of trees in memory."""
-        self.cache.unpin(job)
-        if not self.cache.pinned():
+        self.cache.trees.unpin(job)
+        if not self.cache.trees.pinned():
             self._open = {}
 
     def release_others(self, jobs: Collection[str]) -> None:
         """Release all jobs but these: of others, an agent before this one has seen the end."""
-        for job in self.cache.pinned().keys() - set(jobs):
+        for job in self.cache.trees.pinned().keys() - set(jobs):
             self.release(job)
 
     async def _made(self, tree: str) -> str:
-        if tree not in self._checked or not self.cache.has_tree(tree):
+        if tree not in self._checked or not self.cache.trees.has(tree):
             manifests = await self._manifests(tree)
             every = chain.from_iterable(one.entries() for one in manifests.values())
-            if await self.fetch_entries(filter(is_needed_first, every)) or not self.cache.has_tree(tree):
+            if await self.fetch_entries(filter(is_needed_first, every)) or not self.cache.trees.has(tree):
                 await asyncio.to_thread(make_tree, self.cache, tree, manifests)
                 await asyncio.to_thread(self.cache.trim)
             self._checked.add(tree)
-        self.cache.use_tree(tree)
-        return self.cache.tree_path(tree)
+        self.cache.trees.use(tree)
+        return self.cache.trees.path(tree)
 
     async def _manifests(self, tree: str) -> dict[str, Manifest]:
-        data = self.cache.read_manifest(tree)
+        data = self.cache.manifests.read(tree)
         index = decode_index(data) if data else await self.fetcher.index(tree)
         manifests = {env: await self._manifest(env, digest) for env, digest in index.environments.items()}
-        self.cache.write_manifest(tree, encode(index))
+        self.cache.manifests.write(tree, encode(index))
         return manifests
 
     async def _manifest(self, environment: str, digest: str) -> Manifest:
-        if data := self.cache.read_manifest(digest):
+        if data := self.cache.manifests.read(digest):
             return decode_manifest(data)
         older = await asyncio.to_thread(self._older, environment)
         manifest = await self.fetcher.manifest(digest, older)
         if manifest.environment != environment:
             raise BadManifest(f"it is the manifest of {manifest.environment!r}, not of {environment!r}")
-        self.cache.write_manifest(digest, encode(manifest))
+        self.cache.manifests.write(digest, encode(manifest))
         return manifest
 
     def _older(self, environment: str) -> dict[str, Manifest]:
         """The newest manifests of this environment that are here."""
         found: dict[str, Manifest] = {}
-        for digest in self.cache.manifests():
-            manifest = _read(self.cache.read_manifest(digest))
+        for digest in self.cache.manifests.digests():
+            manifest = _read(self.cache.manifests.read(digest))
             if manifest is not None and manifest.environment == environment:
                 found[digest] = manifest
             if len(found) == 2:
@@ -123,16 +123,16 @@ class AgentFiles:
         """Fetch the contents that are not here, each once; return how many."""
         wanted = {(entry.digest, entry.mode): entry for entry in entries if entry.kind == FILE}
         lacking = await asyncio.to_thread(
-            lambda: [one for key, one in wanted.items() if not self.cache.has(*key)]
+            lambda: [one for key, one in wanted.items() if not self.cache.contents.has(*key)]
         )
         await each(lacking, self._fetch_one, PARALLEL)
         return len(lacking)
 
     async def _fetch_one(self, entry: Entry) -> None:
-        if self.cache.has(entry.digest, entry.mode):
+        if self.cache.contents.has(entry.digest, entry.mode):
             return  # of the same digest with another mode
         try:
-            with self.cache.writer(entry.digest, entry.mode) as out:
+            with self.cache.contents.writer(entry.digest, entry.mode) as out:
                 await self.fetcher.content(entry.digest, entry.size, out.write)
         except OSError as problem:
             if problem.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -159,7 +159,7 @@ class AgentFiles:
 
 
 def _beside(entry: Entry, layer: dict[str, Entry]) -> list[Entry]:
-    """Small files of the same directory: who asks for one of them will ask for the others."""
+    """Small files of the same directory: a run that reads one of them will read the others."""
     folder = entry.path.rpartition("/")[0]
     found = (
         one

@@ -23,6 +23,8 @@ from saltern.fleet.files.problems import NotFetched
 
 LIMIT = 2 * 1024**3
 KEEP_TREES = 3
+KEEP_MANIFESTS = 50
+FOLDERS = ("objects", "manifests", "trees", "pins", "new")
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -34,39 +36,34 @@ class Size(Struct, frozen=True):
     path: str
 
 
-class Cache:
-    """The directory. Its methods block; none of them waits for the network."""
+class Folder:
+    """A directory, and where what goes into it is written before it gets its name."""
 
-    def __init__(
-        self, directory: str, *, limit: int = LIMIT, keep_trees: int = KEEP_TREES, left: float = 0.0
-    ) -> None:
-        """``left``: seconds after which what is new was left behind by a killed process. In a cache that is
-        shared, it may be what another one is writing.
-        """
-        self.directory = os.path.abspath(directory)
-        self._limit = limit
-        self._keep_trees = keep_trees
-        self._trusted: set[str] = set()
-        for name in ("", "objects", "manifests", "trees", "pins", "new"):
-            os.makedirs(self._place(name), mode=0o700, exist_ok=True)
-        os.chmod(self.directory, 0o700)
-        for name in os.listdir(self._place("new")):  # of an agent that was killed
-            path = self._place("new", name)
-            if not left or _age(path) > left:
-                _remove(path)
+    def __init__(self, directory: str, new: str) -> None:
+        self.directory = directory
+        self._new = new
 
-    def _place(self, *names: str) -> str:
+    def place(self, *names: str) -> str:
         return os.path.join(self.directory, *names)
 
-    # -- contents ----------------------------------------------------------------------------------
+    def new_place(self) -> str:
+        return os.path.join(self._new, secrets.token_hex(8))
 
-    def object_path(self, digest: str, mode: int) -> str:
+
+class Contents(Folder):
+    """Contents by their digest and their mode."""
+
+    def __init__(self, directory: str, new: str) -> None:
+        super().__init__(directory, new)
+        self._trusted: set[str] = set()
+
+    def path(self, digest: str, mode: int) -> str:
         """Where a content with this mode is, or would be."""
-        return self._place("objects", _hex(digest)[:2], f"{digest}-{mode:04o}")
+        return self.place(_hex(digest)[:2], f"{digest}-{mode:04o}")
 
     def has(self, digest: str, mode: int) -> bool:
         """True if the content is here. It is read once in the life of the process: disks forget."""
-        path = self.object_path(digest, mode)
+        path = self.path(digest, mode)
         if path in self._trusted:
             return os.path.exists(path)
         if digest_of_file(path) == digest:
@@ -76,7 +73,7 @@ class Cache:
 
     def _copied(self, digest: str, mode: int) -> bool:
         """Make it of the same content with another mode."""
-        folder = os.path.dirname(self.object_path(digest, mode))
+        folder = os.path.dirname(self.path(digest, mode))
         with suppress(FileNotFoundError):
             for name in os.listdir(folder):
                 path = os.path.join(folder, name)
@@ -92,54 +89,90 @@ class Cache:
 
     def accept(self, temporary: str, digest: str, mode: int) -> None:
         """Give a content that was written and checked its name."""
-        path = self.object_path(digest, mode)
+        path = self.path(digest, mode)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         os.chmod(temporary, mode | 0o400)
         os.replace(temporary, path)
         self._trusted.add(path)
 
-    def new_place(self) -> str:
-        return self._place("new", secrets.token_hex(8))
+    def trim(self, limit: int) -> int | None:
+        """Remove contents that no tree is made of until the rest fits; None if that is not enough."""
+        free, total = self._free()
+        freed = 0
+        for one in free:
+            if total - freed <= limit:
+                break
+            with suppress(FileNotFoundError):
+                os.unlink(one.path)
+            self._trusted.discard(one.path)
+            freed += one.size
+        return freed if total - freed <= limit else None
 
-    # -- manifests ---------------------------------------------------------------------------------
+    def _free(self) -> tuple[list[Size], int]:
+        """Contents that may go, the longest unused first; and how large all are together."""
+        free, total = [], 0
+        for folder in os.listdir(self.directory):
+            with os.scandir(self.place(folder)) as found:
+                for one in found:
+                    look = one.stat()
+                    total += look.st_size
+                    if look.st_nlink == 1:
+                        used = max(look.st_atime, look.st_mtime, look.st_ctime)
+                        free.append(Size(used, look.st_size, one.path))
+        return sorted(free, key=lambda one: one.used), total
 
-    def read_manifest(self, digest: str) -> bytes | None:
+
+class Manifests(Folder):
+    """Manifests and indices, by their digest."""
+
+    def read(self, digest: str) -> bytes | None:
         """The bytes of a manifest or index; None if it is not here, or damaged."""
         try:
-            with open(self._place("manifests", _hex(digest)), "rb") as file:
+            with open(self.place(_hex(digest)), "rb") as file:
                 data = file.read()
         except FileNotFoundError:
             return None
         return data if hashlib.sha256(data).hexdigest() == digest else None
 
-    def write_manifest(self, digest: str, data: bytes) -> None:
+    def write(self, digest: str, data: bytes) -> None:
         temporary = self.new_place()
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(data)
-        os.replace(temporary, self._place("manifests", _hex(digest)))
+        os.replace(temporary, self.place(_hex(digest)))
 
-    def manifests(self) -> list[str]:
+    def digests(self) -> list[str]:
         """The digests of all manifests that are here, newest first."""
-        with os.scandir(self._place("manifests")) as found:
+        with os.scandir(self.directory) as found:
             return [one.name for one in sorted(found, key=lambda one: -one.stat().st_mtime)]
 
-    # -- trees and pins ----------------------------------------------------------------------------
+    def trim(self) -> None:
+        for digest in self.digests()[KEEP_MANIFESTS:]:
+            with suppress(FileNotFoundError):
+                os.unlink(self.place(digest))
 
-    def tree_path(self, digest: str) -> str:
-        return self._place("trees", _hex(digest))
 
-    def has_tree(self, digest: str) -> bool:
-        return os.path.isdir(self.tree_path(digest))
+class Trees(Folder):
+    """Trees by their digest, and the jobs that need them: the names of their pins."""
 
-    def accept_tree(self, temporary: str, digest: str) -> None:
+    def __init__(self, directory: str, new: str, pins: str) -> None:
+        super().__init__(directory, new)
+        self._pins = pins
+
+    def path(self, digest: str) -> str:
+        return self.place(_hex(digest))
+
+    def has(self, digest: str) -> bool:
+        return os.path.isdir(self.path(digest))
+
+    def accept(self, temporary: str, digest: str) -> None:
         """Give a tree that was made its name; one of that name was damaged, and goes."""
-        _remove(self.tree_path(digest))
-        os.replace(temporary, self.tree_path(digest))
+        _remove(self.path(digest))
+        os.replace(temporary, self.path(digest))
 
-    def use_tree(self, digest: str) -> None:
+    def use(self, digest: str) -> None:
         """Note that the tree is used now."""
         with suppress(OSError):
-            os.utime(self.tree_path(digest))
+            os.utime(self.path(digest))
 
     def pin(self, job: str, digest: str) -> None:
         """Keep a tree for a job, over restarts of the agent and of the machine, until ``unpin``."""
@@ -155,76 +188,71 @@ class Cache:
     def _pin_path(self, job: str) -> str:
         if not job or "/" in job or job.startswith("."):
             raise ValueError(f"{job!r} is not a job")
-        return self._place("pins", job)
+        return os.path.join(self._pins, job)
 
     def pinned(self) -> dict[str, str]:
         """The tree of each job that has one."""
         found = {}
-        for job in os.listdir(self._place("pins")):
-            with suppress(OSError), open(self._place("pins", job)) as file:
+        for job in os.listdir(self._pins):
+            with suppress(OSError), open(os.path.join(self._pins, job)) as file:
                 found[job] = file.read()
         return found
 
-    # -- removal -----------------------------------------------------------------------------------
+    def spare(self) -> list[str]:
+        """The trees that no job needs, the longest unused first."""
+        kept = set(self.pinned().values())
+        with os.scandir(self.directory) as found:
+            trees = sorted(found, key=lambda one: one.stat().st_mtime)
+        return [one.path for one in trees if one.name not in kept]
+
+
+class Cache:
+    """The directory. Its methods block; none of them waits for the network."""
+
+    def __init__(
+        self, directory: str, *, limit: int = LIMIT, keep_trees: int = KEEP_TREES, left: float = 0.0
+    ) -> None:
+        """``left``: seconds after which what is new was left behind by a killed process. In a cache that is
+        shared, it may be what another one is writing.
+        """
+        self.directory = os.path.abspath(directory)
+        self._limit = limit
+        self._keep_trees = keep_trees
+        places = {name: os.path.join(self.directory, name) for name in FOLDERS}
+        for path in (self.directory, *places.values()):
+            os.makedirs(path, mode=0o700, exist_ok=True)
+        os.chmod(self.directory, 0o700)
+        new = places["new"]
+        self.contents = Contents(places["objects"], new)
+        self.manifests = Manifests(places["manifests"], new)
+        self.trees = Trees(places["trees"], new, places["pins"])
+        for name in os.listdir(new):  # of an agent that was killed
+            path = os.path.join(new, name)
+            if not left or _age(path) > left:
+                _remove(path)
 
     def trim(self) -> int:
         """Remove what is too much: trees that no job needs, then contents by their last use. Bytes freed."""
-        kept = set(self.pinned().values())
-        spare = [one for one in self._trees() if os.path.basename(one.path) not in kept]
+        spare = self.trees.spare()
         for tree in spare[: max(0, len(spare) - self._keep_trees)]:
-            _remove(tree.path)
-        freed = self._trim_objects()
-        while freed is None and (spare := [one for one in self._trees() if _name(one) not in kept]):
-            _remove(spare[0].path)
-            freed = self._trim_objects()
-        self._trim_manifests()
+            _remove(tree)
+        freed = self.contents.trim(self._limit)
+        while freed is None and (spare := self.trees.spare()):
+            _remove(spare[0])
+            freed = self.contents.trim(self._limit)
+        self.manifests.trim()
         return freed or 0
-
-    def _trees(self) -> list[Size]:
-        with os.scandir(self._place("trees")) as found:
-            return sorted((Size(one.stat().st_mtime, 0, one.path) for one in found), key=lambda one: one.used)
-
-    def _trim_objects(self) -> int | None:
-        """Remove contents that no tree is made of until the rest fits; None if that is not enough."""
-        free, total = self._objects()
-        freed = 0
-        for one in free:
-            if total - freed <= self._limit:
-                break
-            with suppress(FileNotFoundError):
-                os.unlink(one.path)
-            self._trusted.discard(one.path)
-            freed += one.size
-        return freed if total - freed <= self._limit else None
-
-    def _objects(self) -> tuple[list[Size], int]:
-        """Contents that may go, the longest unused first; and how large all are together."""
-        free, total = [], 0
-        for folder in os.listdir(self._place("objects")):
-            with os.scandir(self._place("objects", folder)) as found:
-                for one in found:
-                    look = one.stat()
-                    total += look.st_size
-                    if look.st_nlink == 1:
-                        used = max(look.st_atime, look.st_mtime, look.st_ctime)
-                        free.append(Size(used, look.st_size, one.path))
-        return sorted(free, key=lambda one: one.used), total
-
-    def _trim_manifests(self) -> None:
-        for digest in self.manifests()[50:]:
-            with suppress(FileNotFoundError):
-                os.unlink(self._place("manifests", digest))
 
 
 class Writer:
-    """A content on its way into the cache; used as ``with cache.writer(…) as out``, then ``out.write``."""
+    """A content on its way into the cache; used as ``with contents.writer(…) as out``, then ``out.write``."""
 
-    def __init__(self, cache: Cache, digest: str, mode: int) -> None:
-        self._cache = cache
+    def __init__(self, contents: Contents, digest: str, mode: int) -> None:
+        self._contents = contents
         self._digest = digest
         self._mode = mode
         self._hash = hashlib.sha256()
-        self._path = cache.new_place()
+        self._path = contents.new_place()
 
     def __enter__(self) -> Writer:
         self._file = open(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
@@ -248,17 +276,13 @@ class Writer:
     def _check(self) -> None:
         if self._hash.hexdigest() != self._digest:
             raise NotFetched(f"what was fetched is not the content {self._digest[:12]}")
-        self._cache.accept(self._path, self._digest, self._mode)
+        self._contents.accept(self._path, self._digest, self._mode)
 
 
 def _hex(digest: str) -> str:
     if len(digest) != 64 or not set(digest) <= _HEX:
         raise ValueError(f"{digest!r} is not a digest")
     return digest
-
-
-def _name(one: Size) -> str:
-    return os.path.basename(one.path)
 
 
 def digest_of_file(path: str) -> str:
@@ -289,7 +313,7 @@ def _remove(path: str) -> None:
 @contextmanager
 def new_tree(cache: Cache) -> Iterator[str]:
     """A directory for a tree that is made; it is removed unless it was given its name."""
-    path = cache.new_place()
+    path = cache.trees.new_place()
     os.mkdir(path, 0o700)
     try:
         yield path

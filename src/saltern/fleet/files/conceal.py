@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from saltern.fleet.files.manifest import FILE, Entry, make_manifest
 from saltern.fleet.files.pieces import digest_of
 from saltern.fleet.files.scan import Content, ContentChanged, Scan
-from saltern.fleet.store.hidden_files import HiddenFile
+from saltern.fleet.protocol.hidden_file import HiddenFile
 from saltern.language.delayed import Limit, Unlimited, Words
 from saltern.language.diagnostics import CompileError
 from saltern.render.blocks import sls_words
@@ -64,7 +64,7 @@ class Marks:
         return self._known[entry.digest]
 
     def keep_only(self, digests: Mapping[str, object]) -> None:
-        """Forget contents that are in no root any more."""
+        """Forget contents that are no longer in any root."""
         self._known = {digest: known for digest, known in self._known.items() if digest in digests}
 
 
@@ -85,7 +85,7 @@ def hidden_entries(found: Scan, rule: Concealment, marks: Marks) -> dict[str, se
 def hidden_files(
     found: Scan, hidden: Mapping[str, set[str]], rule: Concealment, known: dict[str, str]
 ) -> dict[HiddenFile, Content]:
-    """What has to be kept for the stubs. ``known`` has the words of contents that were read before."""
+    """The contents that the stubs stand for. ``known`` has the words of contents that were read before."""
     needed: dict[HiddenFile, Content] = {}
     for entry in _chosen(found, hidden):
         content = found.contents[entry.digest]

@@ -13,7 +13,7 @@ __all__ = ["Remote", "Repositories", "is_remote", "parse_remote"]
 
 
 class Repositories:
-    """Those below one directory. Its methods block: call them from a thread."""
+    """The clones of git remotes below one directory. Its methods block: call them from a thread."""
 
     def __init__(self, directory: str, *, interval: float = 60.0) -> None:
         self._directory = directory

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
 
 from msgspec import Struct
 
 from saltern.fleet.bus.ports import Bus
-from saltern.fleet.files.changes import Difference, differences
 from saltern.fleet.files.conceal import (
     Concealment,
     Marks,
@@ -23,24 +21,17 @@ from saltern.fleet.files.git import Repositories, is_remote, parse_remote
 from saltern.fleet.files.manifest import FILE, Manifest, decode_manifest, encode, tree_digest
 from saltern.fleet.files.publish import Publisher
 from saltern.fleet.files.scan import Scan
+from saltern.fleet.files.versions import Calls, TreeVersions
 from saltern.fleet.store import audit, leases, trees
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.hidden_files import keep_hidden, stubs_of
-from saltern.fleet.store.trees import NewManifest, TreeRow
-from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.fleet.store.trees import NewManifest
+from saltern.language.diagnostics import Diagnostic
 
 RECENT = 4  # versions from which agents can get only what changed
-SWEEP = "blobs"  # the lease of who removes blobs
+SWEEP = "blobs"  # the lease of the controller that removes blobs
 SWEEP_LIFE = 60.0
 WAIT = 0.1
-
-
-class Calls(Protocol):
-    """Transactions, off the event loop."""
-
-    async def read(self, query: Callable[..., Any], /, *args: Any, **options: Any) -> Any: ...
-
-    async def write(self, change: Callable[..., Any], /, *args: Any, **options: Any) -> Any: ...
 
 
 class Roots(Struct, frozen=True, kw_only=True):
@@ -69,6 +60,7 @@ class TreeKeeper:
         self._now = now
         self.replicas = replicas
         self._turn = asyncio.Lock()
+        self.versions = TreeVersions(calls, self.publisher.blobs, self._turn, now)
         self._begun = 0
         self._newest = ""
         self.members: dict[str, str] = {}
@@ -82,8 +74,6 @@ class TreeKeeper:
 
     async def start(self) -> None:
         await self.publisher.blobs.make(self.replicas)
-
-    # -- publishing --------------------------------------------------------------------------------
 
     async def newest(self, _environment: str = "") -> str:
         """The tree as the roots are now: its digest, which a job names. Calls that wait share one scan."""
@@ -163,57 +153,6 @@ class TreeKeeper:
                 return int(fence)
             await asyncio.sleep(WAIT)
 
-    # -- what people ask ---------------------------------------------------------------------------
-
-    async def log(
-        self, environment: str = "", *, before: int | None = None, limit: int = 50
-    ) -> list[TreeRow]:
-        found: list[TreeRow] = await self._calls.read(trees.log, environment, before=before, limit=limit)
-        return found
-
-    async def diff(self, environment: str, old: str = "", new: str = "") -> list[Difference]:
-        """What differs between two versions: by the beginnings of their digests; without, the last two."""
-        digests = await self._calls.read(trees.find, environment, "")
-        newer = _chosen(environment, digests, new) if new else digests[0] if digests else ""
-        rest = digests[digests.index(newer) + 1 :] if newer else []
-        older = _chosen(environment, digests, old) if old else rest[0] if rest else ""
-        return differences(await self._manifest(older), await self._manifest(newer))
-
-    async def _manifest(self, digest: str) -> Manifest | None:
-        data = await self._calls.read(trees.manifest, digest) if digest else None
-        return decode_manifest(data) if data else None
-
-    async def rollback(self, environment: str, version: str, by: str) -> str:
-        """Return to an earlier version, and stay there until ``follow``; return its digest."""
-        digests = await self._calls.read(trees.find, environment, "")
-        digest = _chosen(environment, digests, version) if version else _previous(environment, digests)
-        async with self._turn:
-            await self._check_kept(environment, digest)
-            await self._calls.write(_hold, environment, digest, by, self._now())
-        return digest
-
-    async def _check_kept(self, environment: str, digest: str) -> None:
-        manifest = await self._manifest(digest)
-        await self.publisher.blobs.refresh()
-        lost = (
-            [one.path for one in manifest.entries() if not self._is_kept(one.digest, one.size)]
-            if manifest
-            else []
-        )
-        if manifest is None or lost:
-            which = f": {', '.join(lost[:3])}{' …' if len(lost) > 3 else ''}" if lost else ""
-            raise OperationError(
-                Diagnostic(
-                    code="tree-lost",
-                    what=f"the version {digest[:12]} of {environment!r} cannot be used: the broker does not"
-                    f" have {len(lost) or 'any'} of its files any more{which}",
-                    fix="bring the roots to that version (git checkout), and publish: saltern tree publish",
-                )
-            )
-
-    def _is_kept(self, digest: str, size: int) -> bool:
-        return not digest or self.publisher.blobs.has(digest, size)
-
     async def follow(self, environment: str, by: str) -> str:
         """Follow the roots again after a rollback, and publish them; return the tree's digest."""
         await self._calls.write(_release, environment, by, self._now())
@@ -228,11 +167,6 @@ def _publish(connection: Connection, manifests: Sequence[NewManifest], by: str, 
         environment: row.digest
         for environment, row in trees.set_versions(connection, versions, by, now).items()
     }
-
-
-def _hold(connection: Connection, environment: str, digest: str, by: str, now: float) -> None:
-    trees.hold(connection, environment, digest, by, now)
-    audit.append(connection, by, "tree.rollback", {"environment": environment, "digest": digest}, now)
 
 
 def _release(connection: Connection, environment: str, by: str, now: float) -> None:
@@ -270,30 +204,3 @@ def _new_manifests(found: Scan, digests: Mapping[str, str]) -> list[NewManifest]
         )
         for environment, manifest in found.manifests.items()
     ]
-
-
-def _chosen(environment: str, digests: Sequence[str], beginning: str) -> str:
-    """The one version whose digest begins so."""
-    found = [one for one in digests if one.startswith(beginning)]
-    if len(found) == 1:
-        return found[0]
-    what = "several versions begin" if found else "no version begins"
-    raise OperationError(
-        Diagnostic(
-            code="tree-version",
-            what=f"{what} with {beginning!r} in the environment {environment!r}",
-            fix=f"saltern tree log {environment} lists them",
-        )
-    )
-
-
-def _previous(environment: str, digests: Sequence[str]) -> str:
-    if len(digests) > 1:
-        return digests[1]
-    raise OperationError(
-        Diagnostic(
-            code="tree-version",
-            what=f"the environment {environment!r} has no earlier version",
-            fix=f"saltern tree log {environment} lists what there is",
-        )
-    )

@@ -33,7 +33,7 @@ LINK: Final = "l"
 
 
 class BadManifest(Exception):
-    """It is not a manifest that is safe to use; the text says why."""
+    """Data that is not a manifest, or not one that is safe to use; the message says why."""
 
 
 class Entry(Struct, frozen=True, array_like=True):

@@ -43,8 +43,8 @@ def make_tree(cache: Cache, digest: str, manifests: Mapping[str, Manifest]) -> s
                     _MAKERS[entry.kind](cache, root, entry)
         with open(os.path.join(place, "tree.json"), "xb") as file:
             file.write(msgspec.json.encode(_description(cache, digest, manifests)))
-        cache.accept_tree(place, digest)
-    return cache.tree_path(digest)
+        cache.trees.accept(place, digest)
+    return cache.trees.path(digest)
 
 
 def _make_directory(_cache: Cache, root: str, entry: Entry) -> None:
@@ -52,7 +52,7 @@ def _make_directory(_cache: Cache, root: str, entry: Entry) -> None:
 
 
 def _make_file(cache: Cache, root: str, entry: Entry) -> None:
-    source, path = cache.object_path(entry.digest, entry.mode), os.path.join(root, entry.path)
+    source, path = cache.contents.path(entry.digest, entry.mode), os.path.join(root, entry.path)
     try:
         os.link(source, path)
     except OSError as problem:
@@ -80,8 +80,8 @@ def layers_of(manifests: Mapping[str, Manifest]) -> dict[str, dict[str, Entry]]:
 
 def hold(cache: Cache, tree: str, entry: Entry) -> None:
     """Keep a content that was fetched after the tree was made for as long as the tree is kept."""
-    source = cache.object_path(entry.digest, entry.mode)
-    held = os.path.join(cache.tree_path(tree), HELD, os.path.basename(source))
+    source = cache.contents.path(entry.digest, entry.mode)
+    held = os.path.join(cache.trees.path(tree), HELD, os.path.basename(source))
     with suppress(FileExistsError):
         os.link(source, held)
 

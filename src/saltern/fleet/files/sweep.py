@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from saltern.fleet.bus.ports import Bus
 from saltern.fleet.files.blobs import Blobs
-from saltern.fleet.files.keeper import SWEEP, SWEEP_LIFE, Calls
+from saltern.fleet.files.keeper import SWEEP, SWEEP_LIFE
 from saltern.fleet.files.manifest import Manifest, decode_manifest
 from saltern.fleet.files.pieces import (
     MAX_CONTENT,
@@ -20,6 +20,7 @@ from saltern.fleet.files.pieces import (
     list_name,
     read_list,
 )
+from saltern.fleet.files.versions import Calls
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.store import leases, trees
 from saltern.fleet.store.database import Connection

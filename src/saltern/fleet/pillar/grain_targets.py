@@ -1,7 +1,7 @@
 """Lines of a pillar top file that trust grains: a system says itself what its grains are.
 
-Who can write the grains of a machine gets the pillar that such a line gives. An operator can pin grains on
-the controller; a line that rests on pinned grains alone is safe.
+Anyone who can write the grains of a machine gets the pillar that such a line gives. An operator can pin
+grains on the controller; a line that rests on pinned grains alone is safe.
 """
 
 from __future__ import annotations

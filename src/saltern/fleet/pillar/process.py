@@ -13,7 +13,7 @@ FAILED = (OSError, EOFError, asyncio.IncompleteReadError)  # what ``exchange`` r
 
 
 class WorkerProcess:
-    """One process. Who exchanges messages with it does so one after the other."""
+    """A process that answers messages; its callers must exchange one message after the other."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -34,7 +34,7 @@ class WorkerProcess:
         )
 
     async def exchange(self, data: bytes) -> bytes:
-        """Its answer to a message. Raises one of ``FAILED`` if it has ended."""
+        """Send a message, and return the answer. Raises one of ``FAILED`` if the process has ended."""
         self.tasks += 1
         out, into = self._process.stdin, self._process.stdout
         assert out is not None and into is not None
@@ -50,7 +50,7 @@ class WorkerProcess:
             self._process.kill()
 
     async def end(self) -> None:
-        """It ends by itself when its input does; one that does not is killed."""
+        """Close the input of the process, upon which it ends; kill it if it does not."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import BinaryIO
 
 import msgspec
@@ -17,11 +18,15 @@ SIZE = 4  # bytes before each message
 
 
 def main() -> int:
-    """Answer until the other side is gone."""
+    return answer_tasks(_result)
+
+
+def answer_tasks(answer: Callable[[bytes], object]) -> int:
+    """Write the answer to each task that comes, until the other side is gone."""
     tasks, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a template prints must not be taken for a result
     while (data := read(tasks)) is not None:
-        write(results, msgspec.msgpack.encode(_result(data)))
+        write(results, msgspec.msgpack.encode(answer(data)))
     return 0
 
 

@@ -52,7 +52,7 @@ class RemoteCalls:
         self._patience = patience
 
     def call(self, call: RemoteCall, token: str, heard: Heard) -> str:
-        """Submit the job, or find it again; then hear each system."""
+        """Submit the job, or find it again; then report what each system returns."""
         submitted = self.ask(lambda client: _submit(client, call, token, self._parent))
         jid = str(submitted["jid"])
         if submitted["cursor"]:
@@ -78,7 +78,7 @@ class RemoteCalls:
                 return
 
     def ask(self, work: Callable[[Client], T]) -> T:
-        """Ask the controller; one that is away is waited for. Raises ``NoSystems`` and ``CallRefused``."""
+        """Ask the controller, and wait if it is away. Raises ``NoSystems`` and ``CallRefused``."""
         since, tries = time.monotonic(), 0
         while True:
             try:
@@ -115,10 +115,11 @@ def _submit(client: Client, call: RemoteCall, token: str, parent: str) -> Row:
         **({"batch": call.batch} if call.batch else {}),
         **({"batch_wait": call.batch_wait} if call.batch and call.batch_wait else {}),
         **({"batch_failures": call.batch_failures} if call.batch_failures else {}),
+        **({"returners": list(call.returners)} if call.returners else {}),
     }
     try:
         found = client.jobs.submit(call.function, target, client_token=token, **options)
-        if found["known"] and not call.subset:  # who was left out is not written down with the job
+        if found["known"] and not call.subset:  # the job does not list the systems that were left out
             found["away"] = dict.fromkeys(client.systems.resolve(target))
         return found
     except ControllerError as problem:
@@ -133,7 +134,7 @@ def _left_out(submitted: Row) -> list[str]:
 
 
 def _return(client: Client, call: RemoteCall, row: Row) -> SystemReturn:
-    """What a system answered, by the row of its status."""
+    """The return of a system, made from the row of its status."""
     known: Row = {"exit_code": 0, "why": "", **row}
     if row["status"] in ANSWERED:
         try:

@@ -8,6 +8,7 @@ from typing import Any
 from saltern.fleet.view.outcomes import unlabelled
 from saltern.language.events import Answer
 from saltern.language.result import SubResult
+from saltern.language.returner_names import split_failures
 from saltern.modules.api.orchestration import SystemReturn
 from saltern.report.from_salt import from_dict, is_states
 
@@ -21,14 +22,16 @@ def return_of(function: str, row: Row, *, has_body: bool) -> SystemReturn:
     value = unlabelled(function, row.get("body")) if has_body else None
     states = sub_states(value) if has_body and is_states(value) and value else ()
     is_ok = row["status"] == "returned" and not row["exit_code"]
+    why, warnings = split_failures(row["why"])
     return SystemReturn(
         system=row["system"],
         is_ok=is_ok,
         value=value,
         has_value=has_body,
         exit_code=row["exit_code"],
-        why="" if is_ok else _why(row, value, states),
+        why="" if is_ok else _why({**row, "why": why}, value, states),
         steps=states,
+        warnings=warnings,
     )
 
 

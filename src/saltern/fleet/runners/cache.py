@@ -16,7 +16,7 @@ def grains(around: Around, tgt: object = "*", tgt_type: str = "glob", **_: objec
 
 
 def pillar(around: Around, tgt: object = "*", tgt_type: str = "glob", **_: object) -> dict[str, Any]:
-    """The pillar of systems that are there."""
+    """The pillar of systems that are connected."""
     return execute(around, tgt, "pillar.items", tgt_type=tgt_type)
 
 

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from saltern.fleet.remote.calls import RemoteCalls
 from saltern.fleet.runners.ports import Around, local_of, runner_problem
+from saltern.language.returner_names import returner_names
 from saltern.modules.api.orchestration import CallRefused, NoSystems, RemoteCall, SystemReturn
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.orchestration.targets import compound
@@ -35,7 +36,7 @@ def execute(
     arg: Sequence[object] = (),
     timeout: float | None = None,
     tgt_type: str = "glob",
-    ret: str = "",  # noqa: ARG001
+    ret: object = "",
     jid: str = "",  # noqa: ARG001
     kwarg: Mapping[str, object] | None = None,
     **kwargs: object,
@@ -55,6 +56,7 @@ def execute(
         args=[arg] if isinstance(arg, str) else list(arg),
         kwargs={**(kwarg or {}), **kwargs},
         timeout=timeout or 0,
+        returners=returner_names(ret),
     )
     return call_systems(around, call, found, heard)
 

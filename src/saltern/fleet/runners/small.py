@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 from saltern.fleet.runners.ports import Around, runner_problem
@@ -61,7 +62,8 @@ def send(around: Around, tag: str, data: dict[str, Any] | None = None) -> bool:
     sender: Callable[..., object] | None = getattr(around.ask, "send_event", None)
     if sender is None:
         raise runner_problem("this controller takes no events")
-    sender(tag, data or {})
+    token = sha256(f"{around.jid}/{around.token}".encode()).hexdigest() if around.token else ""
+    sender(tag, data or {}, cause=around.jid, client_token=token)
     return True
 
 

@@ -39,7 +39,7 @@ def _mounts(name: str) -> Iterator[str]:
 
 
 def used_percent(mount: str) -> float | None:
-    """How full a file system is for those who are not root; None if it cannot be asked."""
+    """How full a file system is for users other than root; None if that cannot be read."""
     try:
         found = os.statvfs(mount)
     except OSError:

@@ -20,7 +20,7 @@ Send = Callable[[str, dict[str, Any]], str]
 
 
 class Beacon(Struct, kw_only=True):
-    """One that is configured. ``state`` is its own; ``said`` what it reported last, by tag."""
+    """A configured beacon. ``state`` belongs to its check; ``said`` is what it reported last, by tag."""
 
     name: str
     check: Check
@@ -123,6 +123,6 @@ class Beacons:
     def _report(self, beacon: Beacon, payload: dict[str, Any]) -> None:
         """As Salt has it: what a payload has as ``tag`` ends the tag of the event."""
         data = dict(payload)
-        tag = f"salt/beacon/{self._id}/{beacon.name}/{str(data.pop('tag', '')).lstrip('/')}"
+        tag = f"salt/beacon/{self._id}/{beacon.name}/{data.pop('tag', '')}"
         if problem := self._send(tag[:512], {**data, "beacon_name": beacon.name}):
             log.warning("%s", problem)

@@ -85,7 +85,7 @@ def _with_bodies(
 
 
 def _missing(rows: Sequence[TargetRow]) -> list[AnswerGroup]:
-    """Who has not answered, by why."""
+    """The systems that have not answered, grouped by the reason."""
     found: dict[tuple[str, str], list[TargetRow]] = {}
     for row in rows:
         found.setdefault((row.status, row.why), []).append(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from heapq import nsmallest
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -36,7 +37,7 @@ async def show_calendar(call: Call[CalendarQuery, None]) -> CalendarSheet:
     begin = now if query.begin is None else query.begin
     end = begin + query.days * DAY
     rows = [await _calendar(call, one, begin, end) for one in await call.read(store.list_calendars)]
-    fires, more = await call.read(_fires, begin, end)
+    fires, more = await call.read(_fires, begin, end, query.usual)
     return CalendarSheet(begin=begin, end=end, now=now, calendars=rows, fires=fires, more=more)
 
 
@@ -56,19 +57,21 @@ async def _calendar(
     )
 
 
-def _fires(connection: Connection, begin: float, end: float) -> tuple[list[FireAnswer], list[str]]:
+def _fires(
+    connection: Connection, begin: float, end: float, is_usual: bool
+) -> tuple[list[FireAnswer], list[str]]:
     found: list[FireAnswer] = []
     more: list[str] = []
-    for one in store.list_schedules(connection):
+    stored = store.list_schedules(connection)
+    names = chains.names_of(connection, [*{one.chain for one in stored}])
+    for one in stored:
         times = list(_times(one, begin, end)) if one.enabled and one.next_at is not None else []
         if not times:
             continue
         if len(times) > MOST_FIRES:
             more.append(one.name)
-        chain = chains.chain_named(connection, one.chain)
-        usual = inbox.usual_times(connection, one.chain)
-        for at in times[:MOST_FIRES]:
-            found.append(_fire(one, chain.name if chain else one.chain, at, usual))
+        usual = inbox.usual_times(connection, one.chain) if is_usual else None
+        found += [_fire(one, names[one.chain], at, usual) for at in times[:MOST_FIRES]]
     return sorted(found, key=lambda one: (one.at, one.schedule)), more
 
 
@@ -109,11 +112,15 @@ async def explain_windows(call: Call[WhyQuery, None]) -> WhyAnswer:
     systems = await call.desk.fleet.resolve(query.target)
     needs = query.needs or (await call.read(_needs, query.chain) if query.chain else 0)
     stored = await call.read(store.list_calendars)
-    own = await call.ask(windows.calendars_for, stored, systems, call.desk.fleet.match)
     held = await call.read(inbox.held_systems)
     away = await call.read(inbox.away_systems)
-    keys = await call.ask(lambda: _keys(own, held, away, now, needs))
-    return WhyAnswer(target=query.target, systems=len(systems), needs=needs, groups=_groups(keys))
+
+    def explained() -> list[WhyGroup]:
+        own = windows.calendar_groups(stored, systems, call.desk.fleet.match)
+        return _groups(_members(own, held, away, now, needs))
+
+    groups = await call.ask(explained)
+    return WhyAnswer(target=query.target, systems=len(systems), needs=needs, groups=groups)
 
 
 def _needs(connection: Connection, chain: str) -> float:
@@ -123,18 +130,24 @@ def _needs(connection: Connection, chain: str) -> float:
     return usual[1] if usual else 0
 
 
-def _keys(
-    own: dict[str, list[Calendar]], held: dict[str, tuple[str, str]], away: set[str], now: float, needs: float
-) -> dict[str, _Key]:
-    verdicts: dict[tuple[str, ...], _Key] = {}
-    found: dict[str, _Key] = {}
-    for system, calendars in own.items():
+def _members(
+    own: list[tuple[list[Calendar], frozenset[str]]],
+    held: dict[str, tuple[str, str]],
+    away: set[str],
+    now: float,
+    needs: float,
+) -> dict[_Key, set[str]]:
+    """The systems of each reason. What holds a system comes before its absence, and both before windows."""
+    found: dict[_Key, set[str]] = {}
+    held_now = frozenset(held)
+    for calendars, members in own:
         names = tuple([one.name for one in calendars])
-        if names not in verdicts:
-            verdicts[names] = _verdict(calendars, names, now, needs)
-        found[system] = verdicts[names]
-    found |= dict.fromkeys(away & found.keys(), AWAY)
-    return found | {system: _held(*held[system]) for system in held.keys() & found.keys()}
+        for system in members & held_now:
+            found.setdefault(_held(*held[system]), set()).add(system)
+        rest = members - held_now
+        found.setdefault(AWAY, set()).update(rest & away)
+        found.setdefault(_verdict(calendars, names, now, needs), set()).update(rest - away)
+    return {key: systems for key, systems in found.items() if systems}
 
 
 def _verdict(calendars: list[Calendar], names: tuple[str, ...], now: float, needs: float) -> _Key:
@@ -150,21 +163,15 @@ def _held(run: str, chain: str) -> _Key:
     return _Key("held", f"held by {chain}, run {run}", run=run)
 
 
-def _groups(keys: dict[str, _Key]) -> list[WhyGroup]:
-    same: dict[int, tuple[_Key, list[str]]] = {}  # most systems have one of few keys, the same object
-    for system, key in keys.items():
-        same.setdefault(id(key), (key, []))[1].append(system)
-    found: dict[_Key, list[str]] = {}
-    for key, own in same.values():
-        found.setdefault(key, []).extend(own)
+def _groups(members: dict[_Key, set[str]]) -> list[WhyGroup]:
     order = ("open", "waits", "held", "away")
-    rows = sorted(found.items(), key=lambda row: (order.index(row[0].state), -len(row[1])))
+    rows = sorted(members.items(), key=lambda row: (order.index(row[0].state), -len(row[1])))
     return [
         WhyGroup(
             state=key.state,
             why=key.why,
             systems=len(own),
-            some=own[:SOME],
+            some=nsmallest(SOME, own),
             until=key.until,
             next=key.next,
             run=key.run,

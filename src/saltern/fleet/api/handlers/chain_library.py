@@ -82,8 +82,9 @@ async def diff_chain(call: Call[ChainDiffQuery, None]) -> ChainDiff:
 async def validate_chain(call: Call[NoQuery, ValidateBody]) -> Validated:
     """Compare a chain with real systems: who is meant, and who cannot do what it asks for."""
     systems = await call.desk.fleet.resolve(call.body.target)
-    facts = call.desk.fleet.inventory.facts_of(systems, library.ASKED)
-    found = library.validate(call.body.text, call.body.target, systems, facts)
+    inventory = call.desk.fleet.inventory
+    groups = await call.ask(inventory.fact_groups, systems, library.ASKED)
+    found = await call.ask(library.validate, call.body.text, call.body.target, systems, groups)
     return Validated(findings=[_finding(one) for one in found])
 
 

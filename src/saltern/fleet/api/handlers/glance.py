@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
+
 from saltern.fleet.api.call import Call
 from saltern.fleet.api.pages import decode_cursor, encode_cursor
 from saltern.fleet.api.run_shapes import (
@@ -22,7 +24,7 @@ from saltern.fleet.api.run_shapes import (
 from saltern.fleet.controller.chains.run_views import chain_names
 from saltern.fleet.store import chain_shapes
 from saltern.fleet.store import glance as store
-from saltern.fleet.store.glance import Light
+from saltern.fleet.store.glance import FleetPresence, Light
 from saltern.language.diagnostics import did_you_mean
 
 DAY = 86_400.0
@@ -34,35 +36,53 @@ ORDER = (
     "delivered", "queued", "cancelled", "offline", "connected",
 )  # fmt: skip
 RANK = {state: number for number, state in enumerate(ORDER)}
+FINE = "connected"
 
 
 async def show_glance(call: Call[GlanceQuery, None]) -> GlanceAnswer:
     """How many systems a target means, how they are, and what facts they have."""
-    ids = await _ids(call, call.query.target)
     fleet = await call.read(store.read_presence)
-    now = call.desk.now()
+    if call.query.target in ("", "*") and not call.query.facts:
+        return _glance(fleet, [*fleet.away.values()], fleet.accepted, call.desk.now(), fleet.versions)
+    ids = await _ids(call, call.query.target)
     own = frozenset(ids)
-    others = [one for one in fleet.others.values() if one.id in own]
-    found = Counter(presence(one, now) for one in others)
+    away = [one for one in fleet.away.values() if one.id in own]
     inventory = call.desk.fleet.inventory
-    return GlanceAnswer(
-        total=fleet.accepted,
-        matched=len(ids),
-        connected=found["connected"] + len(ids) - len(others),
-        rebooting=found["rebooting"],
-        silent=found["silent"],
-        gone=found["offline"],
-        pending=fleet.pending,
-        versions=versions(others, fleet.version, len(ids)),
-        facets=facets(inventory.dividing_facts(), own, call.query.target),
+    return msgspec.structs.replace(
+        _glance(fleet, away, len(ids), call.desk.now(), await _versions(call, fleet, own)),
+        facets=_facets(call, own) if call.query.facts else [],
         hints=hints(call.query.target, inventory.grain_names() if not ids else ()),
     )
 
 
-def versions(others: Iterable[Light], usual: str, number: int) -> dict[str, int]:
-    """How many systems have which agent; all but the others have the usual one."""
-    found = Counter(one.version for one in others)
-    found[usual] += number - found.total()
+def _glance(
+    fleet: FleetPresence, away: list[Light], matched: int, now: float, versions: dict[str, int]
+) -> GlanceAnswer:
+    """The numbers: of all, and of those that are meant."""
+    found = Counter(presence(one, now) for one in away)
+    return GlanceAnswer(
+        total=fleet.accepted,
+        matched=matched,
+        connected=matched - len(away),
+        rebooting=found["rebooting"],
+        silent=found["silent"],
+        gone=found["offline"],
+        pending=fleet.pending,
+        versions=versions,
+        facets=[],
+        hints=[],
+    )
+
+
+async def _versions(
+    call: Call[GlanceQuery, None], fleet: FleetPresence, own: frozenset[str]
+) -> dict[str, int]:
+    """How many systems have which agent."""
+    if len(own) == fleet.accepted:
+        return fleet.versions
+    others = await call.read(store.other_versions, fleet.version)
+    found = Counter(version for id_, version in others.items() if id_ in own)
+    found[fleet.version] += len(own) - found.total()
     return {version: count for version, count in found.items() if count}
 
 
@@ -75,13 +95,28 @@ def presence(one: Light, now: float) -> str:
     return "silent" if one.seen_at is not None and now - one.seen_at < DAY else "offline"
 
 
+def _facets(call: Call[GlanceQuery, None], own: frozenset[str]) -> list[Facet]:
+    inventory = call.desk.fleet.inventory
+    is_whole = len(own) == len(inventory)
+    return facets(inventory.dividing_facts(), own, call.query.target, is_whole=is_whole)
+
+
 def facets(
-    facts: Mapping[str, Mapping[str, frozenset[str]]], own: frozenset[str], target: str
+    facts: Mapping[str, Mapping[str, frozenset[str]]],
+    own: frozenset[str],
+    target: str,
+    *,
+    is_whole: bool = False,
 ) -> list[Facet]:
-    """Facts that divide the systems: those with more than one value, or that are not everywhere."""
+    """Facts that divide the systems: those with more than one value, or that are not everywhere.
+
+    ``is_whole``: all systems are meant, and so all that have a value.
+    """
     made = []
     for name, values in facts.items():
-        counts = Counter({value: len(members & own) for value, members in values.items()})
+        counts = Counter(
+            {value: len(members if is_whole else members & own) for value, members in values.items()}
+        )
         common = [pair for pair in counts.most_common() if pair[1]]
         if len(common) > 1 or (common and common[0][1] < len(own)):
             shown = [_value(name, value, number, target) for value, number in common[:SHOWN]]
@@ -112,39 +147,47 @@ async def list_states(call: Call[StatesQuery, None]) -> StatesAnswer:
     """Systems with what is the matter with them, those that need a person first."""
     query, now = call.query, call.desk.now()
     ids = await _ids(call, query.target)
-    fleet = await call.read(store.read_presence)
+    away = await call.read(store.read_away)
     held = await call.read(chain_shapes.holding_legs, now - DAY)
     legs = {row["system"]: row for row in held}
     states = dict.fromkeys(ids, "connected")
-    for id_ in states.keys() & (fleet.others.keys() | legs.keys()):
-        states[id_] = _state(fleet.of(id_), legs.get(id_), now)
-    chosen = _sorted(states, query.state)
+    for id_ in states.keys() & (away.keys() | legs.keys()):
+        states[id_] = _state(away.get(id_), legs.get(id_), now)
     after = decode_cursor(query.cursor, tuple[int, str]) if query.cursor else (-1, "")
-    first = bisect_right(chosen, after)
-    page = chosen[first : first + query.limit]
+    first, page, total = _page(states, query.state, after, query.limit)
     rows = await call.read(store.light_systems, [id_ for _, id_ in page])
     names = await call.read(chain_names, {legs[id_]["chain"] for _, id_ in page if id_ in legs})
     items = [_answer(call, rows[id_], states[id_], legs.get(id_), names) for _, id_ in page if id_ in rows]
     return StatesAnswer(
         items=items,
-        next=encode_cursor(*page[-1]) if first + len(page) < len(chosen) else None,
+        next=encode_cursor(*page[-1]) if first + len(page) < total else None,
         first=first + 1,
-        total=len(chosen),
+        total=total,
         states=dict(Counter(states.values())),
     )
 
 
-def _sorted(states: Mapping[str, str], wanted: str) -> list[tuple[int, str]]:
-    """Systems of a state, or all: what needs a person first. Most need none, and are sorted by id already."""
-    fine = [(RANK["connected"], id_) for id_, state in states.items() if state == "connected"]
-    rest = sorted((RANK[state], id_) for id_, state in states.items() if state != "connected")
-    whole = [*rest, *fine]  # nothing is behind what is connected
-    return whole if not wanted else [one for one in whole if states[one[1]] == wanted]
+def _page(
+    states: Mapping[str, str], wanted: str, after: tuple[int, str], limit: int
+) -> tuple[int, list[tuple[int, str]], int]:
+    """Where a page begins, its systems, and how many there are: what needs a person first.
+
+    Most systems need none: they are last, and are sorted by id already.
+    """
+    rest = sorted((RANK[one], id_) for id_, one in states.items() if one != FINE and wanted in ("", one))
+    fine = [id_ for id_, one in states.items() if one == FINE] if wanted in ("", FINE) else []
+    first = bisect_right(rest, after)
+    if first == len(rest) and after[0] >= RANK[FINE]:
+        first += bisect_right(fine, after[1])
+    page = rest[first : first + limit]
+    at = max(0, first - len(rest))
+    page += [(RANK[FINE], id_) for id_ in fine[at : at + limit - len(page)]]
+    return first, page, len(rest) + len(fine)
 
 
-def _state(one: Light, leg: Mapping[str, Any] | None, now: float) -> str:
+def _state(away: Light | None, leg: Mapping[str, Any] | None, now: float) -> str:
     """The worst of what its leg and its connection say."""
-    here = presence(one, now)
+    here = presence(away, now) if away else "connected"
     there = str(leg["status"]) if leg is not None and leg["status"] in RANK else here
     return min(here, there, key=lambda state: RANK[state])
 

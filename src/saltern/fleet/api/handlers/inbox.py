@@ -39,7 +39,12 @@ def _gates(connection: Connection, who: Principal, now: float) -> Iterator[Waiti
     for row in sorted(inbox.open_gates(connection, now), key=_wave):
         first.setdefault(row["run"], row)
     systems = inbox.leg_numbers(connection, [*first])
-    yield from (_gate(row, systems.get(run, 0), who) for run, row in first.items())
+    yield from (_gate(row, _behind(row, systems.get(run, {})), who) for run, row in first.items())
+
+
+def _behind(row: dict[str, Any], waves: dict[int, int]) -> int:
+    """How many systems begin if a gate opens: those of its wave, or all of the run."""
+    return waves.get(_wave(row) - 1, 0) if _wave(row) else sum(waves.values())
 
 
 def _wave(row: dict[str, Any]) -> int:
@@ -93,7 +98,7 @@ def _has_role(who: Principal) -> bool:
 def _request(one: Approval, who: Principal) -> WaitingAnswer:
     rows = (
         (not _has_role(who), "the role approver is needed"),
-        (who.name == one.asked_by, "who asks cannot approve it"),
+        (who.name == one.asked_by, "you asked for it: another person must approve it"),
         (any(vote.who == who.name for vote in one.votes), "you have voted"),
     )
     why_not = next((why for wrong, why in rows if wrong), "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import convert
+from msgspec.structs import replace
 
 from saltern.fleet.api.call import Call
 from saltern.fleet.api.concealed import concealed
@@ -36,6 +37,7 @@ async def send_event(call: Call[NoQuery, EventBody]) -> EventSent:
         fix = "choose one that does not begin with 'salt/' or 'saltern/'"
         raise ApiError(422, Diagnostic(code="event-tag", what=what, fix=fix))
     event = sent_event(call.who.name, tag, call.body.data, call.client_token, call.desk.now())
+    event = replace(event, cause=call.body.cause)
     number = await call.ask(store_sent, call.desk.fleet.database, event)
     call.desk.fleet.hub.wake()
     return EventSent(number=number)

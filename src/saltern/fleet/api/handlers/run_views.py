@@ -26,11 +26,13 @@ from saltern.fleet.api.run_shapes import (
     SystemLeg,
 )
 from saltern.fleet.chains.causes import Cause, shared_facts
-from saltern.fleet.controller.chains import run_views
+from saltern.fleet.controller.chains import moments, run_views
+from saltern.fleet.store import chain_runs
 from saltern.fleet.store import systems as store
 
 DAY = 86_400.0
 SOME = 5
+LATELY = 10.0  # seconds: facts that are older are read again before causes are compared
 COMPARED = 5  # causes for which it is looked up what their systems share
 
 
@@ -66,7 +68,7 @@ async def list_causes(call: Call[CauseQuery, None]) -> CausesAnswer:
         return CausesAnswer(items=[], more=0, more_systems=0)
     waves = await call.read(run_views.wave_systems, run)
     inventory = call.desk.fleet.inventory
-    await inventory.refresh()
+    await inventory.refresh(within=LATELY)
     shared = [_shared(call, cause, waves) for _, cause in found[:COMPARED]]
     return _causes(found, {run: ""}, call.query, shared)
 
@@ -116,7 +118,7 @@ def _shared(call: Call[Any, None], cause: Cause, waves: dict[str, int]) -> list[
 
 async def list_moments(call: Call[NoQuery, None]) -> MomentsAnswer:
     """When something happened to a run."""
-    found = await call.read(run_views.moments, call.path["run"])
+    found = await call.read(moments.moments, call.path["run"], call.desk.now())
     if found is None:
         raise unknown("run", call.path["run"])
     return convert({"items": found}, MomentsAnswer)
@@ -133,7 +135,5 @@ async def list_system_legs(call: Call[PageQuery, None]) -> Page[SystemLeg]:
 
 
 async def _check_run(call: Call[Any, None], run: str) -> None:
-    from saltern.fleet.store import chain_runs
-
     if await call.read(chain_runs.run_row, run) is None:
         raise unknown("run", run)

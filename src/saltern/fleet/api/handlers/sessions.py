@@ -1,4 +1,4 @@
-"""Log in and out, and what belongs to who asks: their password and their API tokens."""
+"""Log in and out, and what belongs to the person who is logged in: their password and their API tokens."""
 
 from __future__ import annotations
 

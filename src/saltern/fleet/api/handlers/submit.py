@@ -55,8 +55,10 @@ async def cancel_job(call: Call[NoQuery, CancelBody]) -> CancelAnswer:
 
 def _work(ask: Submission) -> Work:
     """What others who have to approve it see, and what the approval is bound to."""
-    shown = {"args": ask.args, "kwargs": concealed(ask.kwargs), "environment": ask.environment}
-    return work_of(ask.target, ask.args, ask.kwargs, environment=ask.environment, tree=ask.tree, shown=shown)
+    returners = {"ret": ask.returners} if ask.returners else {}
+    shown = {"args": ask.args, "kwargs": concealed(ask.kwargs), "environment": ask.environment, **returners}
+    words = {**ask.kwargs, "__ret__": ask.returners} if ask.returners else ask.kwargs
+    return work_of(ask.target, ask.args, words, environment=ask.environment, tree=ask.tree, shown=shown)
 
 
 async def permitted(call: Call[NoQuery, Any], request: Request, work: Work | None) -> str:

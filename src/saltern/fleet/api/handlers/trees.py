@@ -45,7 +45,7 @@ async def tree_log(call: Call[PageQuery, None]) -> Page[TreeAnswer]:
 async def tree_diff(call: Call[DiffQuery, None]) -> Page[DiffAnswer]:
     """What differs between two versions."""
     query = call.query
-    found = await keeper(call).diff(call.path["environment"], query.old, query.new)
+    found = await keeper(call).versions.diff(call.path["environment"], query.old, query.new)
     return cut_page([_answer(one) for one in found], query, lambda one: one.path)
 
 
@@ -57,7 +57,7 @@ async def publish_tree(call: Call[NoQuery, NoBody]) -> TreeNow:
 async def rollback_tree(call: Call[NoQuery, RollbackBody]) -> TreeNow:
     """Return to an earlier version, and stay there."""
     environment, version = call.path["environment"], call.body.version
-    return TreeNow(digest=await keeper(call).rollback(environment, version, call.who.name))
+    return TreeNow(digest=await keeper(call).versions.rollback(environment, version, call.who.name))
 
 
 async def follow_tree(call: Call[NoQuery, NoBody]) -> TreeNow:

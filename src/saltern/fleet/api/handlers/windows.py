@@ -18,10 +18,11 @@ from saltern.fleet.api.library_shapes import (
 from saltern.fleet.api.pages import Page, PageQuery, cut_page
 from saltern.fleet.api.route import NoQuery
 from saltern.fleet.api.shapes import NoBody
-from saltern.fleet.calendars.windows import Calendar, may_begin, next_windows
+from saltern.fleet.calendars.windows import Asked, Calendar, may_begin, next_windows
 from saltern.fleet.controller import chain_library, windows
 from saltern.fleet.store import calendars as store
 from saltern.fleet.store.calendars import StoredCalendar, StoredSchedule
+from saltern.fleet.store.chains import names_of
 
 
 async def list_windows(call: Call[PageQuery, None]) -> Page[CalendarAnswer]:
@@ -86,7 +87,7 @@ def _window(system: str, own: list[Calendar], now: float, query: WindowQuery) ->
 
 def _calendar(stored: StoredCalendar, now: float) -> CalendarAnswer:
     calendar = windows.compiled(stored)
-    as_allowed = Calendar(name=stored.name, kind="allow", events=calendar.events)
+    as_allowed = Asked(name=stored.name, kind="allow", events=calendar.events)
     verdict = may_begin([as_allowed], now)
     return convert({**to_builtins(stored), "open": verdict.open, "next": verdict.next}, CalendarAnswer)
 
@@ -96,8 +97,9 @@ def _calendar(stored: StoredCalendar, now: float) -> CalendarAnswer:
 
 async def list_schedules(call: Call[PageQuery, None]) -> Page[ScheduleAnswer]:
     """Schedules by name, each with when it fires next."""
-    found = [await _schedule(call, one) for one in await call.read(store.list_schedules)]
-    return cut_page(found, call.query, lambda one: one.name)
+    stored = await call.read(store.list_schedules)
+    names = await call.read(names_of, [*{one.chain for one in stored}])
+    return cut_page([_answer(one, names[one.chain]) for one in stored], call.query, lambda one: one.name)
 
 
 async def get_schedule(call: Call[NoQuery, None]) -> ScheduleAnswer:
@@ -153,5 +155,9 @@ async def _switched(call: Call[Any, Any], *, enabled: bool) -> ScheduleAnswer:
 
 async def _schedule(call: Call[Any, Any], stored: StoredSchedule) -> ScheduleAnswer:
     chain, _ = await call.read(chain_library.find, stored.chain)
+    return _answer(stored, chain.name)
+
+
+def _answer(stored: StoredSchedule, chain: str) -> ScheduleAnswer:
     given = to_builtins(stored, builtin_types=(bytes,))
-    return convert({**given, "chain": chain.name}, ScheduleAnswer)
+    return convert({**given, "chain": chain}, ScheduleAnswer)

@@ -18,6 +18,7 @@ from saltern.fleet.reactor.forms import Reaction
 from saltern.fleet.runners.table import unknown_name
 from saltern.fleet.store.reactions import DONE, FAILED, RUNNING
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.returner_names import returner_names
 
 
 class Decider(Protocol):
@@ -126,4 +127,5 @@ def submission_of(planned: Planned, one: Reaction) -> Submission:
         parent=planned.parent,
         client_token=f"reaction-{planned.token(one)}",
         batch=str(one.options.get("batch") or one.options.get("batch_size") or ""),
+        returners=returner_names(one.options.get("ret")),
     )

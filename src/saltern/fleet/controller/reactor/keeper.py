@@ -70,6 +70,7 @@ class Reactor:
         self._now = now
         self._allowed = options.rate  # reactions that may be done now
         self._filled = now()
+        self._forgotten = False
 
     async def __call__(self, hold: Hold) -> None:
         """React to what is stored, page by page, until nothing is left."""
@@ -77,9 +78,12 @@ class Reactor:
             await hold.write(end_running, "the controller ended meanwhile; whether it was done is not known")
         rules = await self.rules.current()
         if not rules:
-            await hold.write(_forget)
+            if hold.fresh or not self._forgotten:
+                await hold.write(_forget)
+            self._forgotten = True
             return
-        while await self._react(hold, await hold.write(_next_page)):
+        self._forgotten = False
+        while await self._react(hold, await _read_page(hold)):
             pass
 
     async def rows(self) -> Sequence[Rule]:
@@ -181,13 +185,25 @@ def _forget(connection: Connection) -> None:
         write_setting(connection, CURSOR, UNSET)
 
 
-def _next_page(connection: Connection) -> Page:
+async def _read_page(hold: Hold) -> Page:
+    page: Page | None = await hold.read(_next_page)
+    return await hold.write(_first_page) if page is None else page
+
+
+def _next_page(connection: Connection) -> Page | None:
+    """The events behind the cursor; None if there is no cursor: at the first start, or if a backup was put
+    back. Only read, so that no job waits for it: what follows from it is written with the lease.
+    """
     cursor = read_setting(connection, CURSOR, int)
-    newest = newest_event(connection)
-    if cursor in (None, UNSET) or cursor > newest:  # the first start, or a backup was put back
-        write_setting(connection, CURSOR, newest)
-        return Page([], newest)
+    if cursor is None or cursor == UNSET or cursor > newest_event(connection):
+        return None
     return read_events(connection, cursor, limit=PAGE)
+
+
+def _first_page(connection: Connection) -> Page:
+    newest = newest_event(connection)
+    write_setting(connection, CURSOR, newest)
+    return Page([], newest)
 
 
 def _ancestry(connection: Connection, event: StoredEvent) -> Ancestry:

@@ -15,7 +15,7 @@ from saltern.fleet.store.settings import read_setting, write_setting
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 ADDED = "reactor rules"
-KEEP = 2.0  # seconds for which what other controllers have added is not looked at
+KEEP = 2.0  # seconds between two looks at the rows that other controllers have added
 
 
 class Rules:
