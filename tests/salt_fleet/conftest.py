@@ -21,10 +21,26 @@ import json, sys, salt.client
 _, config, target, function, *words = sys.argv
 print(json.dumps(salt.client.LocalClient(config).cmd(target, function, words, timeout=120, full_return=True)))
 """
+HEARD = """\
+import json, sys, salt.client, salt.config, salt.utils.event
+_, config, target, function, *words = sys.argv
+options = salt.config.master_config(config)
+found, client = [], salt.client.LocalClient(config)
+with salt.utils.event.get_master_event(options, options["sock_dir"], listen=True) as bus:
+    jid = client.cmd_async(target, function, words)
+    while not found or not found[-1]["tag"].startswith(f"salt/job/{jid}/ret/"):
+        event = bus.get_event(full=True, wait=120, auto_reconnect=True)
+        assert event, "no event for two minutes"
+        if jid in event["tag"] or not event["tag"].startswith("salt/"):
+            found.append(event)
+print(json.dumps([[event["tag"].replace(jid, "JID"), event["data"]] for event in found]))
+"""
 MORE = """\
-pillar_roots: {{base: [{place}/pillar]}}
+pillar_roots: {{base: [{place}/case-pillar, {place}/pillar]}}
 fileserver_list_cache_time: 0
+master_tops: {{ext_nodes: sh {place}/nodes}}
 loop_interval: 1
+colour: red
 reactor:
   - salt/minion/*/start: [{place}/resume.sls]
 saltern:
@@ -34,10 +50,11 @@ saltern:
     reboot_command: [touch, {place}/down-{id}]
     chains_in_memory: true
   returns: {{directory: {place}/returns-{id}, keep: 3}}
+  look: 10
 """
-# All but web1, which continues by itself.
+# web1 continues by itself, web3 if it is asked again.
 REACTION = """\
-{% if data['id'] != 'web1' %}
+{% if data['id'] == 'web2' %}
 resume:
   local.saltern.chain_continue:
     - tgt: {{ data['id'] }}
@@ -47,6 +64,8 @@ SCHEDULE = """\
 schedule:
   saltern: {function: saltern.chain_continue, run_on_start: true, hours: 1, maxrunning: 1, return_job: false}
 """
+OWN = {"master": "nodegroups: {pair: 'L@web1,web2'}\n", "web1": SCHEDULE, "web3": "state_events: true\n"}
+"""What only one of them has in its configuration."""
 MINIONS = ("web1", "web2", "web3")
 # A machine that can be rebooted: its process 1 and its /run are its own.
 MACHINE = ("unshare", "--pid", "--fork", "--mount", "--kill-child", "sh", "-c")
@@ -69,15 +88,24 @@ class Salt(SaltFleet):
 
     def details(self, minion: str, *words: str) -> dict[str, Any]:
         """The return of one minion as the master has it: ``ret``, ``retcode`` and ``out``."""
+        found: dict[str, Any] = self._script(FULL_RETURN, minion, *words)[minion]
+        return found
+
+    def heard(self, minion: str, *words: str) -> list[tuple[str, dict[str, Any]]]:
+        """The events of a job of one minion and those that are not Salt's, up to its return."""
+        return [(tag, data) for tag, data in self._script(HEARD, minion, *words)]
+
+    def _script(self, script: str, *words: str) -> Any:
+        """What a script prints that has Salt's libraries and the configuration of the master."""
         done = subprocess.run(
-            [sys.executable, "-c", FULL_RETURN, str(self.place / "etc-master" / "master"), minion, *words],
+            [sys.executable, "-c", script, str(self.place / "etc-master" / "master"), *words],
             env=environment(self.salt),
             capture_output=True,
             text=True,
-            check=True,
+            check=False,
         )
-        found: dict[str, Any] = json.loads(done.stdout)[minion]
-        return found
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
 
     @contextmanager
     def begun(self, target: str, *words: str) -> Iterator[subprocess.Popen[str]]:
@@ -144,9 +172,10 @@ class Salt(SaltFleet):
 
     def _configure(self, kind: str, config: str, **values: object) -> None:
         super()._configure(kind, config, **values)
-        if values.get("id") == "web1":
-            with (self.place / "etc-web1" / "minion").open("a") as file:
-                file.write(SCHEDULE)
+        name = str(values.get("id", kind))
+        if name in OWN:
+            with (self.place / f"etc-{name}" / kind).open("a") as file:
+                file.write(OWN[name])
 
     def program(self, name: str) -> Path:
         """A program of Salt that finds its libraries."""
@@ -196,5 +225,6 @@ def _fill(place: Path) -> None:
         command, env={**os.environ, "PYTHONPATH": str(EXTENSION)}, check=True, stdout=subprocess.DEVNULL
     )
     (place / "resume.sls").write_text(REACTION)
+    (place / "nodes").write_text(f"cat {place}/nodes.yaml 2>/dev/null || echo '{{}}'\n")
     (place / "pillar" / "top.sls").write_text("base:\n  '*': [who]\n")
     (place / "pillar" / "who.sls").write_text("who: {{ grains.id }}\n")

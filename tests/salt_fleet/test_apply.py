@@ -93,6 +93,8 @@ def test_one_run_at_a_time_and_a_killed_one_is_resumed(fleet: Salt) -> None:
     assert isinstance(resumed, dict), resumed
     assert [state["result"] for state in resumed.values()] == [True, True]
     assert started.read_text() == "1\n2\n"
+    again = fleet.details("web1", "saltern.resume")  # as the reaction to a start does each time
+    assert (again["ret"], again["retcode"]) == ({}, 0)
 
 
 def test_orchestration_and_the_job_cache_have_every_state(fleet: Salt) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+from pathlib import Path
 
+import msgspec
 import pytest
+from bench.fleet_measure import tree
 from tests.salt_fleet.conftest import MINIONS, Salt
 from tests.salt_fleet.test_apply import wait_until
 
@@ -28,6 +32,13 @@ actions:
   - {id: hold2, command: 'touch @/held2; @/hold', resume: rerun, targets: [web2]}
   - {id: boot, reboot: {}, targets: [web3]}
   - {id: last, state: {sls: chained}}
+"""
+AGAIN = """\
+chain: again
+actions:
+  - {id: once, state: {sls: once}}
+  - {id: gate, command: test -e @/ready, targets: [web2]}
+  - {id: last, state: {sls: last}}
 """
 CHAINED = "done:\n  file.append: [{name: '@/end-{{ grains.id }}'}, {text: end}, {makedirs: true}]\n"
 
@@ -56,34 +67,104 @@ def test_each_system_has_a_status_for_each_action(fleet: Salt) -> None:
     assert (code, resumed["status"]) == (0, "succeeded"), (skipped, resumed)
 
 
-@pytest.mark.skipif("CHAOS_SECONDS" not in os.environ, reason="make chaos: a minion of Salt may stay away")
-def test_a_chain_continues_over_restarts_and_a_reboot(fleet: Salt) -> None:
+def test_what_failed_is_run_again_by_retry(fleet: Salt) -> None:
+    place = fleet.place
+    for name in ("once", "last"):
+        line = f"echo {name} >> {place}/lines-{{{{ grains.id }}}}"
+        fleet.write(f"{name}.sls", f"{name}:\n  cmd.run: [{{name: '{line}'}}]\n")
+    (place / "again.yaml").write_text(AGAIN.replace("@", str(place)))
+    code, run = fleet.chained("run", "again.yaml", "--on", "N@pair")
+    assert (code, run["status"]) == (2, "partial"), run
+    (place / "ready").touch()
+    code, retried = fleet.chained("retry", run["run"])
+    assert (code, retried["status"]) == (0, "succeeded"), retried
+    legs = {leg["system"]: {one["action"]: one["status"] for one in leg["steps"]} for leg in retried["legs"]}
+    assert legs["web2"] == {"once": "succeeded", "gate": "succeeded", "last": "succeeded"}
+    assert [(place / f"lines-{one}").read_text() for one in ("web1", "web2")] == ["once\nlast\n"] * 2
+
+
+def long_chain(fleet: Salt) -> None:
+    """A chain that web1 and web2 are at until ``released`` is there, and that reboots web3."""
     place = fleet.place
     fleet.write("chained.sls", CHAINED.replace("@", str(place)))
     (place / "long.yaml").write_text(OVER_A_BOOT.replace("@", str(place)))
-    (place / "hold").write_text(f"#!/bin/sh\nuntil test -e {place}/go; do sleep 0.1; done\n")
+    (place / "hold").write_text(f"#!/bin/sh\nuntil test -e {place}/released; do sleep 0.1; done\n")
     (place / "hold").chmod(0o755)
-    for old in place.glob("end-*"):
-        old.unlink()
+    for old in (*place.glob("end-*"), *place.glob("held*"), *place.glob("down-*"), place / "released"):
+        old.unlink(missing_ok=True)
+
+
+def restart_all(fleet: Salt) -> None:
+    """Kill all minions as soon as each of them is in the middle of the chain, and start them again."""
+    wait_until(lambda: all((fleet.place / name).exists() for name in ("down-web3", "held1", "held2")))
+    for minion in MINIONS:
+        fleet.kill(minion)
+    (fleet.place / "released").touch()
+    for minion in MINIONS:
+        fleet.restart(minion)
+
+
+def jobs_of(fleet: Salt, function: str) -> set[str]:
+    """The targets of the jobs of a function."""
+    jobs = fleet.runner("jobs.list_jobs", f"search_function={function}")
+    return {",".join(one) if isinstance(one := job["Target"], list) else one for job in jobs.values()}
+
+
+def test_a_chain_that_no_command_watches_continues_by_each_way(fleet: Salt) -> None:
+    """web1 by its schedule, web2 by the reactor, web3 as soon as it is asked again."""
+    long_chain(fleet)
+    with fleet.chain("run", "long.yaml", "--on", "web*", "--token", "unwatched") as job:
+        wait_until(lambda: all((fleet.place / name).exists() for name in ("down-web3", "held1", "held2")))
+        job.terminate()
+        _, errors = job.communicate()
+    assert "it continues" in errors
+    restart_all(fleet)
+    wait_until(lambda: all((fleet.place / f"end-{one}").exists() for one in ("web1", "web2")))
+    continued = jobs_of(fleet, "saltern.chain_continue")
+    assert "web2" in continued and not {"web1", "web3"} & continued
+    assert not (fleet.place / "end-web3").exists()
+    code, run = fleet.chained("resume", "unwatched")
+    assert (code, run["status"]) == (0, "succeeded"), run
+    assert {path.read_text() for path in fleet.place.glob("end-*")} == {"end\n"}
+
+
+def test_a_minion_that_does_nothing_for_the_chain_is_asked_again(fleet: Salt) -> None:
+    """Its job was killed and its minion was not: nothing is returned, and nothing starts."""
+    long_chain(fleet)
+    with fleet.chain("run", "long.yaml", "--on", "web1", "--out", "jsonl") as job:
+        wait_until((fleet.place / "held1").exists)
+        kill_job(fleet.place / "web1", "saltern.chain_start")
+        (fleet.place / "released").touch()
+        output, errors = job.communicate()
+    rows = [json.loads(line) for line in output.splitlines()]
+    assert (job.returncode, rows[-1]["status"]) == (0, "succeeded"), (rows, errors)
+    assert "asked-again" in [row["event"] for row in rows]
+
+
+def kill_job(minion: Path, function: str) -> None:
+    """Kill a job of a minion and all that it has started."""
+    (found,) = (
+        job for one in (minion / "var/cache/salt/minion/proc").iterdir()
+        if (job := msgspec.msgpack.decode(one.read_bytes()))["fun"] == function
+    )  # fmt: skip
+    assert str(minion.parent).encode() in Path(f"/proc/{found['pid']}/cmdline").read_bytes()
+    for pid in tree(found["pid"]):
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.skipif("CHAOS_SECONDS" not in os.environ, reason="make chaos: takes a minute")
+def test_a_chain_continues_over_restarts_and_a_reboot(fleet: Salt) -> None:
+    long_chain(fleet)
     with fleet.chain("run", "long.yaml", "--on", "web*", "--out", "json") as job:
-        wait_until(lambda: all((place / name).exists() for name in ("down-web3", "held1", "held2")))
-        for minion in MINIONS:
-            fleet.kill(minion)
-        (place / "go").touch()
-        for minion in MINIONS:
-            fleet.restart(minion)
+        restart_all(fleet)
         output, errors = job.communicate()
     run = json.loads(output)
     legs = {leg["system"]: {one["action"]: one for one in leg["steps"]} for leg in run["legs"]}
     assert (job.returncode, run["status"]) == (0, "succeeded"), (run, errors)
     assert legs["web3"]["boot"]["comment"] == "The machine was rebooted"
-    assert {name.name for name in place.glob("end-*")} == {f"end-{one}" for one in MINIONS}
-    assert {path.read_text() for path in place.glob("end-*")} == {"end\n"}
-    jobs = fleet.runner("jobs.list_jobs", "search_function=saltern.chain_continue")
-    targets = {
-        tuple(job["Target"]) if isinstance(job["Target"], list) else job["Target"] for job in jobs.values()
-    }
-    assert {"web2", "web3"} <= {str(one) for one in targets}  # the reactor
+    assert {name.name for name in fleet.place.glob("end-*")} == {f"end-{one}" for one in MINIONS}
+    assert {path.read_text() for path in fleet.place.glob("end-*")} == {"end\n"}
+    assert "web2" in jobs_of(fleet, "saltern.chain_continue")  # the reactor
 
 
 def test_what_cannot_be_started_says_why(fleet: Salt) -> None:

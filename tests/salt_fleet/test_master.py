@@ -69,3 +69,31 @@ def test_saltenv_and_exclude_map_to_those_of_salt(fleet: Salt) -> None:
     assert [state["__id__"] for state in left.values()] == ["good"]
     missing = fleet.details("web1", "saltern.apply", "mixed", "saltenv=nowhere")
     assert missing["retcode"] == 1
+
+
+def test_what_master_tops_of_the_master_gives_is_part_of_the_highstate(fleet: Salt) -> None:
+    fleet.write("node.sls", "node:\n  test.nop: []\n")
+    nodes = fleet.place / "nodes.yaml"
+    nodes.write_text("classes: [node]\n")
+    try:
+        found = [fleet.ask("web1", function)["web1"] for function in ("state.apply", "saltern.apply")]
+    finally:
+        nodes.unlink()
+    assert [list(one) for one in found] == [["test_|-node_|-node_|-nop"]] * 2, found
+
+
+def test_a_top_file_knows_the_node_groups_of_the_master(fleet: Salt) -> None:
+    fleet.write("node.sls", "node:\n  test.nop: []\n")
+    fleet.write("top.sls", "base:\n  pair: [{match: nodegroup}, node]\n")
+    try:
+        found = [fleet.ask("web1", function)["web1"] for function in ("state.apply", "saltern.apply")]
+    finally:
+        (fleet.place / "states" / "top.sls").unlink()
+    assert [list(one) for one in found] == [["test_|-node_|-node_|-nop"]] * 2, found
+
+
+def test_options_of_the_minion_are_those_of_the_run(fleet: Salt) -> None:
+    """Those that templates ask for, and those about states that saltern knows."""
+    fleet.write("asks.sls", "{{ salt['config.get']('colour') }} {{ opts.colour }}:\n  test.nop: []\n")
+    (answer,) = fleet.ask("web1", "saltern.apply", "asks")["web1"].values()
+    assert answer["__id__"] == "red red"

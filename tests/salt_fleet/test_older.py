@@ -31,7 +31,7 @@ CHAIN = "chain: old\nactions:\n  - {id: a, state: {sls: fine}}\n  - {id: b, comm
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_salt_3006_applies_tests_and_chains(tmp_path: Path) -> None:
     with (
-        tempfile.TemporaryDirectory(prefix="s6", dir="/tmp") as short,  # it holds sockets
+        tempfile.TemporaryDirectory(prefix="s6") as short,  # it holds sockets
         running(Path(short), ("web1",), version=OLD_PLACE) as fleet,
     ):
         assert fleet.ask("web1", "test.version")["web1"].startswith("3006.")

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 
 from saltern.config.files import Read
 from saltern.migration.build import Finding
 from saltern.migration.keys import CHANGED, MISSING, SAME
 
+_EXTENSION = re.compile(r"^[^#]*\b(?:local|cmd|caller|runner)\.saltern\.(?P<name>\w+)")
+_BY_ITSELF = "leave it out: an agent resumes the runs and chains of its jobs by itself"
+INSTEAD = {
+    "saltern.apply": "call state.apply, with the same arguments",
+    "saltern.resume": _BY_ITSELF,
+    "saltern.chain_continue": _BY_ITSELF,
+    "saltern.chain_resume": _BY_ITSELF,
+}
+"""What a reaction of a controller does instead of a function of the Salt extension."""
 ROOTS = {"file_roots": "states", "pillar_roots": "pillar"}
 
 
@@ -33,13 +43,51 @@ def _directories(roots: object) -> Iterator[tuple[str, str]]:
 
 
 def _reactions(master: Read) -> Iterator[Finding]:
-    """The files of the reactor: those that are there work as they are."""
+    """The files of the reactor: those that are there work as they are, but for what calls the extension."""
     given = master.values.get("reactor")
+    where = str(master.mark("reactor") or "")
     for one in given if isinstance(given, list) else ():
         for tag, files in one.items() if isinstance(one, dict) else ():
-            for file in files if isinstance(files, list) else [files]:
-                known = str(file).startswith("salt://") or os.path.isfile(str(file))
-                what = f"{file}, which follows from {tag}" + ("" if known else ", is missing")
-                where = str(master.mark("reactor") or "")
-                advice = "" if known else "events of that tag fail until it is there"
-                yield Finding(kind=SAME if known else MISSING, what=what, where=where, advice=advice)
+            for file in map(str, files if isinstance(files, list) else [files]):
+                yield from _reaction(file, f"{file}, which follows from {tag}", where, _found(master, file))
+
+
+def _reaction(file: str, what: str, where: str, path: str) -> Iterator[Finding]:
+    if not path and not file.startswith("salt://"):
+        advice = "events of that tag fail until it is there"
+        yield Finding(kind=MISSING, what=f"{what}, is missing", where=where, advice=advice)
+        return
+    calls = _extension_calls(path) if path else []
+    for line, function in calls:
+        what_calls = f"{what}, calls {function}, which agents do not have"
+        yield Finding(kind=CHANGED, what=what_calls, where=f"{path}:{line}", advice=_instead(function))
+    if not calls:
+        yield Finding(kind=SAME, what=what, where=where)
+
+
+def _found(master: Read, file: str) -> str:
+    """The path of a reaction file; empty if it is not on this machine."""
+    inner = file.removeprefix("salt://")
+    names = [file] if inner == file else [
+        os.path.join(root, inner)
+        for environment, root in _directories(master.values.get("file_roots"))
+        if environment == "base"
+    ]  # fmt: skip
+    return next((path for path in names if os.path.isfile(path)), "")
+
+
+def _extension_calls(path: str) -> list[tuple[int, str]]:
+    """The lines of a reaction file that call a function of the Salt extension, and the function."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            found = [(number, _EXTENSION.search(line)) for number, line in enumerate(file, 1)]
+    except OSError:
+        return []
+    return [(number, f"saltern.{match['name']}") for number, match in found if match]
+
+
+def _instead(function: str) -> str:
+    other = "a controller has chains of its own: docs/guides/chains-across-systems.md"
+    if not function.startswith("saltern.chain_"):
+        other = "call a function that agents have: docs/reference/modules/index.md"
+    return INSTEAD.get(function, other)

@@ -41,6 +41,7 @@ RUNS = {
     "concurrent",
     "timeout",
     "only_id",
+    "state_events",
     *FLAGS,
 }
 COMPILE_ERROR, PILLAR_ERROR, REBOOT = 3, 5, 6  # exit codes of saltern
@@ -59,6 +60,7 @@ BARRIERS = ("reboot", "agent")
 """Kinds of actions whose result is known after the machine, or saltern, has started again."""
 CHAIN_WAITS = ("paused", "waiting")
 """Statuses of a leg that waits for an operator."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0  # seconds between two questions about a leg that is at work
 
 
 # -- state runs --------------------------------------------------------------------------------------------
@@ -69,6 +71,7 @@ def apply_(mods=None, **kwargs):
     Apply state files, or the highstate if none is named; the return has the form of ``state.apply``.
 
     test, pillar, saltenv, pillarenv, exclude, queue, concurrent: as for ``state.apply``.
+    state_events: an event for each state that has finished, as for ``state.apply``.
     timeout: seconds after which the run is ended; ``saltern.resume`` continues it.
     only_id: only the states with this ID and what they need. strict: unknown arguments are errors.
 
@@ -84,6 +87,8 @@ def apply_(mods=None, **kwargs):
 def resume(run="last", **kwargs):
     """
     Resume a run that broke, at the first state that is not done.
+
+    It is safe at any time: with nothing to resume it does nothing.
 
     CLI Example:
 
@@ -112,6 +117,8 @@ def _run_states(verb, words, kwargs):
 
 def _state_answer(code, output, errors):
     """What ``state.apply`` would return, and its return code."""
+    if code == 0 and not output.strip():  # nothing was to be resumed
+        return {}
     answer = _decoded(output)
     found = answer.get("local") if isinstance(answer, dict) else None
     if code in (COMPILE_ERROR, PILLAR_ERROR) or not isinstance(found, dict):
@@ -219,9 +226,13 @@ def chain_start(run, text, inputs=None, paused=False, **kwargs):
         salt '*' saltern.chain_start patch-1 '{chain: patch, actions: [{id: a, command: uptime}]}'
     """
     given = _arguments(kwargs, {"saltenv", "timeout"})
+    rests = CHAIN_ENDS if paused else (*CHAIN_ENDS, *CHAIN_WAITS)
+    known = next((leg for leg in _legs() if leg.get("token") == run), None)
+    if known and known["status"] not in rests:  # its journal names files of the job that began it
+        return _to_its_end(known, given, run, rests)
     files = {"chain.yaml": text, "inputs.yaml": json.dumps(inputs or {})}
     flags = [f"--token={run}", f"--inputs={FOLDER}/inputs.yaml", "--", "run", f"{FOLDER}/chain.yaml"]
-    return _drive_chain(flags, given, run, files, paused=paused)
+    return _drive_chain(flags, given, run, files, rests)
 
 
 def chain_continue(**kwargs):
@@ -240,7 +251,11 @@ def chain_continue(**kwargs):
     found = {}
     for leg in _open_legs():
         name = leg.get("token") or leg["run"]
-        found[name] = _to_its_end(leg, given, name)
+        try:
+            found[name] = _to_its_end(leg, given, name)
+        except CommandExecutionError as problem:  # the next one may well be continued
+            found[name] = f"{problem}"
+            __context__["retcode"] = salt.defaults.exitcodes.EX_GENERIC
     return found
 
 
@@ -291,7 +306,7 @@ def chain_resume(run="last", **kwargs):
     """
     given = _arguments(kwargs, {"pillar", "saltenv", "timeout"})
     with _counted_as_state_run("chain"):
-        return _chain("resume", [_leg_name(run)], given)
+        return _chain("resume", [_leg_name(run)], {**given, "serves": True})
 
 
 def chain_retry(run="last", **kwargs):
@@ -304,7 +319,7 @@ def chain_retry(run="last", **kwargs):
 
         salt '*' saltern.chain_retry
     """
-    given = _arguments(kwargs, {"pillar", "saltenv", "timeout"})
+    given = {**_arguments(kwargs, {"pillar", "saltenv", "timeout"}), "serves": True}
     if run == "last":
         with _counted_as_state_run("chain"):
             return _chain("retry", [run], given)
@@ -407,11 +422,10 @@ def _leg_name(run):
     return next((leg["run"] for leg in _legs() if leg.get("token") == run), run)
 
 
-def _drive_chain(words, given, run, files=None, *, paused=False):
+def _drive_chain(words, given, run, files=None, rests=(*CHAIN_ENDS, *CHAIN_WAITS)):
     """Run a command that drives a leg, and stay with the leg to its end."""
     with _counted_as_state_run("chain"):
         leg = _report_chain(words, given, run, files)
-    rests = CHAIN_ENDS if paused else (*CHAIN_ENDS, *CHAIN_WAITS)
     return leg if leg["status"] in rests else _to_its_end(leg, given, run, rests)
 
 
@@ -423,12 +437,20 @@ def _to_its_end(leg, given, run, rests=(*CHAIN_ENDS, *CHAIN_WAITS)):
     serving = {**given, "serves": True}
     with _counted_as_state_run("chain"), _one_at_a_time():
         leg = _chain("status", [leg["run"]], {})
-        while leg["at_work"]:
-            time.sleep(0.5)
-            leg = _chain("status", [leg["run"]], serving)
+        leg = _at_rest(leg, _minion().serve, lambda run: _chain("status", [run], serving))
         if leg["status"] not in rests:
             leg = _report_chain(["--", "resume", leg["run"]], serving, run)
     _send(run, {"leg": leg})
+    return leg
+
+
+def _at_rest(leg, wait, ask):
+    """The leg when no process is at work on it any more. To ask costs a process: it is done less and less."""
+    pause = FIRST_PAUSE
+    while leg["at_work"]:
+        wait(pause)
+        pause = min(pause * 1.5, LONGEST_PAUSE)
+        leg = ask(leg["run"])
     return leg
 
 
@@ -513,14 +535,14 @@ def _names(mods):
 
 
 def _arguments(kwargs, known):
-    """The arguments without Salt's own; an unknown one is refused."""
+    """The arguments without Salt's own, and the number of the job; an unknown one is refused."""
     given = {name: value for name, value in kwargs.items() if not name.startswith("__")}
     unknown = sorted(set(given) - set(known))
     if unknown:
         raise SaltInvocationError(
             f"unknown argument {', '.join(unknown)}; known are {', '.join(sorted(known))}"
         )
-    return given
+    return {**given, "jid": kwargs.get("__pub_jid") or __opts__.get("jid")}
 
 
 def _flags(verb, given):
@@ -551,8 +573,11 @@ def _program():
 
 def _run(words, given, files=None, on_line=None):
     """Run a command with a view of the master's files; its exit code, output and errors."""
-    minion = _utility("saltern_command.minion")(__salt__, __opts__, __grains__, _utility)
-    return minion.run([_program(), *words], given, files or {}, on_line)
+    return _minion().run([_program(), *words], given, files or {}, on_line)
+
+
+def _minion():
+    return _utility("saltern_command.minion")(__opts__, __grains__, _utility, __salt__)
 
 
 def _utility(name):

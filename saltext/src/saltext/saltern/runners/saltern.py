@@ -20,7 +20,9 @@ START = "saltern.chain_start"
 OVER = ("succeeded", "succeeded with skips", "failed", "cancelled", "expired", "indeterminate", "damaged")
 WAITS = ("paused", "waiting")
 STEP = 5  # seconds without an event after which the time is looked at
-SILENCE = 20  # seconds between two questions to minions that have said nothing of the chain
+SILENCE = 20  # seconds after which a minion that has said nothing of the chain is asked
+LOOK = 60  # the same for one that has begun; `saltern: {look: SECONDS}` in the master's configuration
+LONGEST = 900  # seconds between two questions to the same minion
 
 
 # -- the job cache -----------------------------------------------------------------------------------------
@@ -261,26 +263,35 @@ def _followed(given, systems, wait):
             bus.subscribe(tag)
         job = _start(given, systems)
         _say("started", jid=job.get("jid"), systems=list(systems), there=job.get("minions") or [])
-        watch = _Watch(run, systems, [job.get("jid")], lambda id_: _start(given, [id_]).get("jid"))
+        patience = float((__opts__.get("saltern") or {}).get("look") or LOOK)
+        watch = _Watch(run, systems, [job.get("jid")], lambda ids: _start(given, ids).get("jid"), patience)
         end = time.monotonic() + float(wait) if float(wait or 0) else None
-        looked = time.monotonic()
         while watch.open and not (end and time.monotonic() > end):
-            event = bus.get_event(wait=STEP, full=True, auto_reconnect=True)
+            event = bus.get_event(wait=min(STEP, patience), full=True, auto_reconnect=True)
             for line in watch.lines(event) if event else ():
                 _say(**line)
-            if watch.silent and time.monotonic() > looked + SILENCE:
-                away = watch.silent - _answering(watch.silent)
-                looked = time.monotonic()
-                _say("away", systems=sorted(away))
-                if away == watch.open:
-                    break
+            if (asked := watch.overdue(time.monotonic())) and not _look(watch, asked):
+                break
     return not watch.open
 
 
-def _answering(systems):
-    """Those that answer now."""
+def _look(watch, asked):
+    """Ask minions that have said nothing for a while; False if none is left that may ever say something.
+
+    One whose start was not seen, or that did not get the job, does nothing for the chain: it is started anew.
+    """
     client = salt.client.LocalClient(mopts=dict(__opts__))
-    return set(client.cmd(sorted(systems), "test.ping", tgt_type="list", timeout=10))
+    there = client.cmd(sorted(asked), "saltern.chain_status", [watch.run], tgt_type="list", timeout=15)
+    _say("away", systems=sorted(asked - set(there)), asked=sorted(asked))
+    for line in watch.learn(there):
+        _say(**line)
+    idle = [id_ for id_, one in sorted(there.items()) if watch.is_idle(id_, one)]
+    jobs = client.cmd(idle, "saltutil.is_running", [CHAIN_JOBS], tgt_type="list", timeout=15) if idle else {}
+    idle = [id_ for id_ in idle if jobs.get(id_) == []]
+    for line in watch.begin_again(idle, "asked-again"):
+        _say(**line)
+    watch.note_question(asked, time.monotonic())
+    return there or asked != watch.open or not asked <= watch.silent
 
 
 def _start(given, systems):
@@ -292,42 +303,82 @@ def _start(given, systems):
 class _Watch:
     """What the events of the bus say about a chain."""
 
-    def __init__(self, run, systems, jids, again):
-        self._run, self._jids, self._again = run, jids, again
+    def __init__(self, run, systems, jids, again, patience):
+        self.run, self._jids, self._again, self._patience = run, jids, again, patience
         self.open = set(systems)
         self.silent = set(systems)  # those that have said nothing of the chain yet
+        self._heard = dict.fromkeys(systems, time.monotonic())
+        self._waits = {}  # seconds until each is asked the next time
+
+    def overdue(self, now):
+        """Those that are to be asked now. One that has begun may be at work for hours: it is asked
+        later each time."""
+        return {id_ for id_ in self.open if now > self._heard[id_] + self._wait(id_)}
+
+    def note_question(self, systems, now):
+        for id_ in systems:
+            self._waits[id_] = min(LONGEST, 2 * self._wait(id_))
+            self._heard[id_] = now
+
+    def learn(self, answers):
+        """What minions that were asked answer; events may be lost, such as by a master that is restarted."""
+        for id_, returned in sorted(answers.items()):
+            leg = _leg(returned, self.run)
+            if leg is not None:
+                yield from self._ended(id_, leg)
+
+    def _wait(self, id_):
+        return min(SILENCE, self._patience) if id_ in self.silent else self._waits.get(id_, self._patience)
+
+    def is_idle(self, id_, returned):
+        """Whether a minion that was asked is to be started again, unless a job is at work there."""
+        leg = _leg(returned, self.run) or {}
+        return id_ in self.open and not leg.get("at_work") and leg.get("status") not in (*OVER, *WAITS)
+
+    def begin_again(self, systems, event):
+        """Start the chain again on minions that do nothing for it, and say why."""
+        if systems:
+            self._jids.append(self._again(systems))
+        for id_ in systems:
+            yield {"event": event, "system": id_}
+
+    def _hear(self, system):
+        self.silent.discard(system)
+        self._heard[system] = time.monotonic()
+        self._waits.pop(system, None)
 
     def lines(self, event):
         """What an event means for the chain, as rows."""
         tag, data = event["tag"], event["data"]
         parts = tag.split("/")
-        if tag.startswith(f"saltern/chain/{self._run}/"):
+        if tag.startswith(f"saltern/chain/{self.run}/"):
             yield from self._happened(parts[-1], data.get("data") or {})
         elif fnmatch.fnmatch(tag, "salt/job/*/ret/*") and parts[-1] in self.open:
             yield from self._returned(parts[-1], parts[2], data)
         elif fnmatch.fnmatch(tag, "salt/minion/*/start") and parts[2] in self.open:
-            self._jids.append(self._again(parts[2]))
-            yield {"event": "minion-started", "system": parts[2]}
+            yield from self.begin_again([parts[2]], "minion-started")
 
     def _happened(self, system, data):
-        self.silent.discard(system)
+        """What a minion has sent. One that was asked may have answered more than what is read here."""
+        if system not in self.open:
+            return
+        self._hear(system)
         if data.get("leg"):
             yield from self._ended(system, data["leg"])
         elif data.get("action"):
             yield {**data["action"], "system": system}
 
     def _returned(self, system, jid, data):
-        leg = _leg(data.get("return"), self._run)
+        leg = _leg(data.get("return"), self.run)
         if leg is not None:
             yield from self._ended(system, leg)
         elif jid in self._jids:
             self.open.discard(system)
-            self.silent.discard(system)
             yield {"event": "problem", "system": system, "problem": str(data.get("return"))}
 
     def _ended(self, system, leg):
-        self.silent.discard(system)
         if system in self.open:
+            self.silent.discard(system)
             if leg["status"] in (*OVER, *WAITS):
                 self.open.discard(system)
             yield {"event": "leg", "system": system, "leg": leg}

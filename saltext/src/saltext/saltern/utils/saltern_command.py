@@ -10,7 +10,10 @@ import re
 import shutil
 import tempfile
 import time
+from collections.abc import Mapping
 
+import salt.config
+import salt.fileclient
 import salt.payload
 import salt.pillar
 
@@ -19,51 +22,67 @@ try:
 except ImportError:  # before Salt 3008
     secret = None
 
-OPTIONS = (
-    "allow_undefined",
+_SHARED = """
+allow_undefined backup_mode cmd_safe default_top disabled_requisites env_order failhard
+global_state_conditions gpg_decrypt_must_succeed hash_type jinja_env jinja_lstrip_blocks jinja_sls_env
+jinja_trim_blocks lock_saltenv master master_tops_first module_dirs nodegroups pillar_merge_lists
+pillar_raise_on_missing
+pillar_source_merging_strategy pillarenv pillarenv_from_saltenv providers renderer renderer_blacklist
+renderer_whitelist saltenv state_aggregate state_auto_order state_max_parallel state_top
+state_top_saltenv top_file_merging_strategy
+"""
+SHARED = frozenset(_SHARED.split())
+"""Options of the minion that mean the same to saltern."""
+OF_MASTER = (
     "default_top",
     "env_order",
     "failhard",
     "jinja_env",
+    "jinja_lstrip_blocks",
     "jinja_sls_env",
-    "lock_saltenv",
-    "module_dirs",
+    "jinja_trim_blocks",
     "nodegroups",
-    "pillar_merge_lists",
-    "pillar_source_merging_strategy",
     "renderer",
-    "renderer_blacklist",
-    "renderer_whitelist",
-    "saltenv",
-    "state_aggregate",
+    "state_auto_order",
     "state_top",
     "state_top_saltenv",
     "top_file_merging_strategy",
-    "split",
 )
-"""Options of the minion that mean the same to saltern."""
+"""Options that Salt takes from the master for a state run, whatever the minion has."""
+EMPTY = (None, "", [], {})
+RUNNING = ("arg", "fun", "grains", "jid", "metadata", "pillar", "ret", "saltern", "tgt", "tgt_type", "token")
+"""What Salt adds to the options of a minion for a job."""
+NAMED = ("apply", "plan", "check")
+"""Commands whose last words are the names of state files, or none for the highstate."""
+LOOKS = ("runs", "status", "pause", "cancel", "skip", "done", "release")
+"""Commands, and those of chains, that need no file."""
+TOPS = "saltern_master"
+"""The name of the module that gives what ``master_tops`` of the master gave."""
 MODULES = ("modules", "states", "utils", "renderers")
 """Kinds of modules that saltern can use as Salt has synchronised them."""
 ENDED = (0, 1, 2, 3, 4, 5)
 """Exit codes after which there is nothing to resume."""
 RETRIED = ("run", "retry")
 """Commands of chains that can be retried with the files they had."""
+NOT_HERE = "call Salt's own function, in an SLS that state.apply applies"
 KEPT_FOR = 30 * 86400  # seconds
 FOLDER = "@folder"
 """Stands for the folder of a run in the words of its command."""
 
 
-def minion(functions, options, grains, utility):
+def minion(options, grains, utility, functions):
     """The minion that a command runs on; ``utility`` finds the other utilities of the extension."""
-    return Minion(functions, options, grains, utility)
+    return Minion(options, grains, utility, functions)
 
 
 class Minion:
     """What a command needs of the minion. The folder of a run lasts as long as the run may be resumed: its
     journal names the files in it."""
 
-    def __init__(self, functions, options, grains, utility):
-        self._salt, self._options, self._utility = functions, options, utility
+    def __init__(self, options, grains, utility, functions):
+        self._options, self._utility, self._functions = options, utility, functions
+        self._events = None  # whether the job asks for an event of each state
+        self._files = None  # the file client of this run
         self._grains = dict(grains.value() if hasattr(grains, "value") else grains)
 
     def run(self, command, given, files, on_line):
@@ -72,24 +91,41 @@ class Minion:
         ``given["serves"]``: the caller continues what was begun before, which may ask us.
         """
         program, verb, *words = command
+        self._events = given.get("state_events")
         part = words[words.index("--") + 1] if verb == "chain" and "--" in words else verb
         kept = self._kept_folders() if given.get("serves") or verb == "resume" else []
         folder = self._new_folder()
         for name, text in files.items():
             _write(folder, name, text)
         words = [word.replace(FOLDER, folder) for word in words]
-        words = [verb, f"--config={self._write_configuration(folder)}", *words]
+        wants = () if part in LOOKS else ("files",) if _is_named(verb, words) else ("files", "tops")
+        words = [verb, f"--config={self._write_configuration(folder, wants)}", *words]
         if given.get("pillar"):
             words.insert(1, f"--pillar={_write(folder, 'pillar.yaml', _json(given['pillar']))}")
-        process = self._utility("saltern_process.start")(
-            [program, *words], folder, kept, given.get("timeout")
-        )
-        for asked, question, reply in process.questions(on_line):
-            reply(self._answer(asked, question))
-        code, *texts = process.result()
+        try:
+            code, *texts = self._answered([program, *words], folder, kept, given, on_line)
+        finally:
+            self._close()
         if code in ENDED and (code == 0 or part not in RETRIED):
             _remove(folder, *(kept if len(kept) == 1 and verb == "resume" else ()))
         return code, *(_with_master_names(text, (folder, *kept)) for text in texts)
+
+    def serve(self, seconds):
+        """Answer for so long what is asked by runs that were begun before."""
+        kept, folder = self._kept_folders(), self._new_folder()
+        try:
+            self._answered(["sleep", str(seconds)], folder, kept, {}, None)
+        finally:
+            self._close()
+            _remove(folder)
+
+    def _answered(self, command, folder, kept, given, on_line):
+        """Run a command, and answer what it asks; its exit code, output and errors."""
+        start = self._utility("saltern_process.start")
+        process = start(command, folder, kept, given.get("timeout"), str(given.get("jid") or ""))
+        for asked, question, reply in process.questions(on_line):
+            reply(self._answer(asked, question))
+        return process.result()
 
     # -- folders --------------------------------------------------------------------------------------------
 
@@ -111,11 +147,19 @@ class Minion:
 
     # -- configuration --------------------------------------------------------------------------------------
 
-    def _write_configuration(self, folder):
-        """The configuration of this run: what the minion has, and where files and pillar come from."""
-        listing = {env: self._listing(env) for env in self._salt["cp.envs"]()} or {"base": ([], [], {})}
+    def _write_configuration(self, folder, wants):
+        """The configuration of this run: what the minion has, and where files and pillar come from.
+
+        ``wants``: what the master is asked for: ``files``, and ``tops`` if no state files are named.
+        """
+        listing = {env: self._listing(env) for env in self._client().envs()} if "files" in wants else {}
+        listing = listing or {"base": ([], [], {})}
         options = self._options
-        found = {name: options[name] for name in OPTIONS if options.get(name) not in (None, "", [], {})}
+        shared = {name: options.get(name) for name in SHARED} | (
+            self._of_master() if "files" in wants else {}
+        )
+        found = {name: value for name, value in shared.items() if value not in EMPTY}
+        found["minion_options"] = {name: options[name] for name in options if _is_own(name)}
         found |= (options.get("saltern") or {}).get("options") or {}
         found |= {
             "id": options["id"],
@@ -125,15 +169,50 @@ class Minion:
             "extension_modules": self._link_synced_modules(folder),
             "grains_file": _write(folder, "grains.yaml", _json(self._grains)),
         }
+        if "tops" in wants and (tops := self._master_tops()):
+            os.mkdir(os.path.join(folder, "modules", "tops"), 0o700)
+            _write(folder, f"modules/tops/{TOPS}.py", f"def top(**_):\n    return {tops!r}\n")
+            found["master_tops"] = {TOPS: True}
         return _write(folder, "saltern.yaml", _json(found))
+
+    def _of_master(self):
+        """The options of the master that are those of a state run."""
+        master = self._client().master_opts()
+        if not isinstance(master, Mapping):
+            return {}
+        found = {name: master[name] for name in OF_MASTER if name in master}
+        found["state_aggregate"] = self._options.get("state_aggregate") or master.get("state_aggregate")
+        events = self._options.get("state_events") if self._events is None else self._events
+        found["state_events"] = bool(events or master.get("state_events"))
+        if "state_top" in found:
+            found["state_top"] = found["state_top"].replace("salt://", "", 1).lstrip("/")
+        return found
 
     def _listing(self, environment):
         """What an environment has, without modules: those come as Salt has synchronised them."""
-        functions = ("cp.list_master", "cp.list_master_dirs", "cp.list_master_symlinks")
-        files, directories, links = (self._salt[name](saltenv=environment) or () for name in functions)
+        client = self._client()
+        files, directories, links = (
+            ask(environment) or () for ask in (client.file_list, client.dir_list, client.symlink_list)
+        )
         own = tuple(f"_{kind}/" for kind in (*MODULES, "grains", "pillar", "tops", "runners", "returners"))
         files = [path for path in files if not path.startswith(own)]
         return files, [path for path in directories if not f"{path}/".startswith(own)], dict(links)
+
+    def _master_tops(self):
+        """What ``master_tops`` of the master has for this minion: the state files of each environment."""
+        found = self._client().master_tops() or {}
+        return {str(env): [str(name) for name in names] for env, names in found.items()}
+
+    def _client(self):
+        """One file client for all that a run asks for: to make one is dear."""
+        if self._files is None:
+            self._files = salt.fileclient.get_file_client(self._options)
+        return self._files
+
+    def _close(self):
+        if hasattr(self._files, "destroy"):  # one that asks a master
+            self._files.destroy()
+        self._files = None
 
     def _link_synced_modules(self, folder):
         """The directory of synchronised modules, without grains: those of the minion are given."""
@@ -148,7 +227,14 @@ class Minion:
     # -- what saltern asks while it runs --------------------------------------------------------------------
 
     def _answer(self, folder, question):
-        known = {"file": self._give_file, "pillar": self._give_pillar}
+        known = {
+            "file": self._give_file,
+            "pillar": self._give_pillar,
+            "event": self._send_event,
+            "mine": self._give_mine,
+        }
+        if question["ask"] not in known:
+            return {"problem": f"a run under Salt has no answer to {question['ask']!r}", "fix": NOT_HERE}
         try:
             return known[question["ask"]](folder, question)
         except Exception as problem:  # whatever the file client raises is the answer
@@ -156,7 +242,7 @@ class Minion:
 
     def _give_file(self, folder, question):
         environment, path = self._utility("saltern_tree.environment_of")(folder, question["path"])
-        cached = self._salt["cp.cache_file"](f"salt://{path}", saltenv=environment)
+        cached = self._client().cache_file(f"salt://{path}", environment)
         if not cached:
             listed = self._utility("saltern_tree.is_listed")(folder, question["path"])
             return (
@@ -181,6 +267,30 @@ class Minion:
             text = "; ".join(map(str, problems))
             return {"problem": text, "fix": "correct it on the master; no state was run"}
         return {"pillar": base64.b64encode(salt.payload.dumps(found)).decode()}
+
+    def _send_event(self, _folder, question):
+        """Send an event to the master, as Salt's own state runs do."""
+        if self._options.get("local"):
+            return {"unheard": True}
+        send = self._functions["event.fire_master"]
+        sent = send(question.get("data"), question["tag"], preload=question.get("preload") or None)
+        return {} if sent else {"unheard": True}
+
+    def _give_mine(self, _folder, question):
+        """What the mine of the master has. It is written by Salt's own functions."""
+        if "target" not in question:
+            return {"problem": "a run under Salt does not write the mine", "fix": NOT_HERE}
+        names = question["functions"]
+        return {"data": self._functions["mine.get"](question["target"], names, question["matcher"])}
+
+
+def _is_own(name):
+    """Whether an option is none of Salt's, but one of the user, for templates."""
+    return not (name in salt.config.DEFAULT_MINION_OPTS or name in RUNNING or name.startswith("_"))
+
+
+def _is_named(verb, words):
+    return verb in NAMED and words[-1:] != ["--"]
 
 
 def _plain(pillar):

@@ -14,19 +14,25 @@ import subprocess
 import time
 
 STEP = 0.5  # seconds between two looks at a process whose end cannot be waited for
-LONGEST = 1 << 20  # bytes of a question
+LONGEST = 1 << 20  # bytes of output that are handed on at once
+QUESTION = 1 << 26  # bytes of a question; an event has all changes of a state
+JOB = "SALTERN_WORKER_JOB"
+"""The variable by which saltern knows the job that a run belongs to."""
 PATIENCE = 10  # seconds for a question to arrive
 
 
-def start(command, folder, others=(), time_limit=None):
-    """Start the command; what it writes is kept in ``folder``. It may ask there, and in ``others``."""
-    return Command(command, folder, others, time_limit)
+def start(command, folder, others=(), time_limit=None, job=""):
+    """Start the command; what it writes is kept in ``folder``. It may ask there, and in ``others``.
+
+    ``job``: the job of Salt that it belongs to.
+    """
+    return Command(command, folder, others, time_limit, job)
 
 
 class Command:
     """A command that runs. Ask for ``questions`` until there is none left, then for ``result``."""
 
-    def __init__(self, command, folder, others, time_limit):
+    def __init__(self, command, folder, others, time_limit, job):
         self._end = time.monotonic() + time_limit if time_limit else None
         self._listeners = {_listen(one): one for one in (folder, *others)}
         self._out, self._err = _file(folder, "out"), _file(folder, "err")
@@ -34,6 +40,7 @@ class Command:
         self._process = subprocess.Popen(
             command,
             cwd="/",
+            env={**os.environ, JOB: job} if job else None,
             stdin=subprocess.DEVNULL,
             stdout=self._out,
             stderr=self._err,
@@ -138,7 +145,7 @@ def _received(listener, folder):
         line.settimeout(PATIENCE)
         try:
             with line.makefile("rb") as stream:
-                question = json.loads(stream.readline(LONGEST))
+                question = json.loads(stream.readline(QUESTION))
         except (OSError, ValueError):
             return
         yield folder, question, lambda answer: _send(line, answer)

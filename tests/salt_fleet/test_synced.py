@@ -1,0 +1,48 @@
+"""``_states`` and ``_modules`` that Salt has synchronised are those of a run of saltern."""
+
+from __future__ import annotations
+
+import pytest
+from tests.salt_fleet.conftest import Salt
+
+pytestmark = [pytest.mark.timeout(600), pytest.mark.xdist_group("salt-fleet")]
+
+MODULE = """\
+def word(name):
+    return f"{name} {__grains__['id']} {__opts__['colour']} {__pillar__['who']}"
+
+def both():
+    return __salt__["greeting.word"]("both")
+"""
+STATE = """\
+def said(name, word):
+    changes = {"said": __salt__["greeting.word"](word)}
+    if __opts__["test"]:
+        return {"name": name, "result": None, "changes": changes, "comment": "would be said"}
+    return {"name": name, "result": True, "changes": changes, "comment": "said"}
+"""
+SLS = "{{ salt['greeting.both']() }}:\n  greeting.said: [{word: hello}]\n"
+
+
+def test_a_state_and_a_function_of_the_user(fleet: Salt) -> None:
+    fleet.write("_modules/greeting.py", MODULE)
+    fleet.write("_states/greeting.py", STATE)
+    fleet.write("greets.sls", SLS)
+    synced = fleet.ask("web1", "saltutil.sync_all")["web1"]
+    assert "modules.greeting" in synced["modules"] and "states.greeting" in synced["states"]
+    for words, result in ((["test=True"], None), ([], True)):
+        theirs, ours = (
+            fleet.ask("web1", function, "greets", *words)["web1"]
+            for function in ("state.apply", "saltern.apply")
+        )
+        (state,) = ours.values()
+        assert list(ours) == list(theirs) == ["greeting_|-both web1 red web1_|-both web1 red web1_|-said"]
+        assert (state["result"], state["changes"]) == (result, {"said": "hello web1 red web1"})
+
+
+def test_what_was_not_synchronised_yet_is_before_the_run(fleet: Salt) -> None:
+    """As ``state.apply`` does it, unless ``autoload_dynamic_modules`` is off."""
+    fleet.write("_states/newer.py", STATE.replace("greeting.word", "test.echo"))
+    fleet.write("newer_state.sls", "it:\n  newer.said: [{word: hello}]\n")
+    (state,) = fleet.ask("web2", "saltern.apply", "newer_state")["web2"].values()
+    assert state["changes"] == {"said": "hello"}
