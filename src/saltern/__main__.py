@@ -28,7 +28,7 @@ def main() -> None:
     gc.disable()  # compiling only builds up; `apply` switches it on again for the run
     from saltern.system.code_cache import install
 
-    cache = install()
+    cache = install(sys.argv[1] if len(sys.argv) > 1 else "")
     from saltern.system.lean_msgspec import import_msgspec
 
     import_msgspec()
@@ -53,8 +53,10 @@ def main() -> None:
         sys.stderr.flush()
     except OSError:
         pass
-    if cache is not None:
-        cache.save()
+    if cache is not None and not cache.is_complete:
+        from saltern.system.code_file import save
+
+        save(cache)
     os._exit(code)
 
 

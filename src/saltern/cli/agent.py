@@ -9,6 +9,8 @@ from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import CONTROLLER_ROW, SSH_ROWS
@@ -111,8 +113,6 @@ def _status(args: SimpleNamespace, paths: AgentPaths) -> int:
 
     found = ask_agent(paths.socket, {"ask": "status"})
     if args.out == "json":
-        import msgspec
-
         print(msgspec.json.encode(found).decode())
     else:
         from saltern.fleet.agent.show import status_lines

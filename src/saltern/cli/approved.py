@@ -40,7 +40,7 @@ DECIDED = (
 
 
 def is_meant(word: str) -> bool:
-    """Whether a word that is a file, and may be the name of an SLS, too, is the file of a plan."""
+    """True if a word that names a file is not the name of an SLS: it has a slash, or the file is a plan."""
     return "/" in word or is_plan(word)
 
 
@@ -92,7 +92,7 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
 
 
 def _believed(args: SimpleNamespace, path: str, own: Settings) -> tuple[Proposal, Body, Request]:
-    """The plan, once its file and its signature are good; nothing of it has been used by then."""
+    """Read a plan after its file and its signature were checked; nothing of the plan is used before that."""
     data = read_own(path)
     if signers := args.verify or own.plan_signers:
         from saltern.planfile.signature import verify
@@ -109,7 +109,7 @@ def _believed(args: SimpleNamespace, path: str, own: Settings) -> tuple[Proposal
 
 
 class _Approved(Struct, frozen=True):
-    """A plan as its file has it."""
+    """The plan that a file holds."""
 
     path: str
     proposal: Proposal
@@ -117,7 +117,7 @@ class _Approved(Struct, frozen=True):
 
 
 def _prepared(engine: Session, request: Request, approved: _Approved) -> Prepared:
-    """Look at the machine once more, and prepare the plan of the file if nothing has moved."""
+    """Plan again for this machine, and prepare the plan of the file if nothing has changed since."""
     path, pillar = approved.path, approved.body.pillar
     again = make_session(replace(engine.settings, test=True), pillar)
     now = foresee(prepare_foresight(again, request))
@@ -137,7 +137,7 @@ def _session(settings: Settings, body: Body, *, test: bool) -> Session:
 
 
 def _check_options(args: SimpleNamespace, rows: Sequence[Row]) -> None:
-    """A plan has decided where its states come from."""
+    """Refuse options that say where states come from: the plan has decided that."""
     given = [row.flag for row in rows if row.flag in DECIDED and getattr(args, row.dest) is not row.default]
     if given:
         raise OperationError(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Word, parse
-from saltern.cli.from_options import output_options, session
+from saltern.cli.from_options import output_options, session, show_warnings
 from saltern.cli.options import ON_ROWS, SECRETS_ROW, TREE_ROWS, output_rows
 from saltern.cli.values import call_arguments
 from saltern.language import secrets
@@ -42,6 +42,7 @@ def call(args: SimpleNamespace, positional: list[object], keywords: dict[str, ob
         secrets.show_all()
     engine = session(args)
     engine.load_pillar()
+    show_warnings(args, engine.warnings)
     if args.function in IN_A_SHELL:
         keywords.setdefault("python_shell", True)
     if engine.registry.function(args.function) is None:

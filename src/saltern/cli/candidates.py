@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from itertools import islice
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -198,8 +199,6 @@ def _jobs(place: Place) -> list[str]:
 
 
 def _client(place: Place) -> Client:
-    from types import SimpleNamespace
-
     from saltern.cli.connect import connect
 
     given = dict(zip(place.before, place.before[1:], strict=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from re import match
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,7 @@ On many systems, at the controller (the run is that of `run FILE --on TARGET`):
   log RUN SYSTEM        what the actions of a system have printed; with ACTION, only that one, as it is;
                         --follow: as it comes, until the run, or that system, is over
   approve RUN [GATE]    approve what waits for it; reject RUN [GATE] ends it
+  unlock RUN            no longer wait for systems that are away; what they report later still counts
   pause, resume, cancel, retry [ACTION], skip ACTION, done ACTION, release: as above;
                         --system and --wave choose some of the systems
 
@@ -130,8 +132,6 @@ def main(argv: list[str]) -> int:
 
 def _is_run(args: SimpleNamespace) -> bool:
     """Whether the first word is the number of a run of the fleet, and not the name of a chain."""
-    from re import match
-
     return bool(args.words) and match(r"\d{8}T\d", args.words[0]) is not None
 
 
@@ -142,7 +142,7 @@ def is_about_fleet(args: SimpleNamespace) -> bool:
 
 
 CALLBACK_VERBS = ("subscribe", "subscriptions", "unsubscribe", "redeliver")
-FLEET_VERBS = ("watch", "show", "matrix", "log", "runs", "approve", "reject", *CALLBACK_VERBS)
+FLEET_VERBS = ("watch", "show", "matrix", "log", "runs", "approve", "reject", "unlock", *CALLBACK_VERBS)
 SHARED_VERBS = ("status", "pause", "resume", "cancel", "retry", "skip", "done", "release")
 
 

@@ -52,6 +52,8 @@ def check_command(args: SimpleNamespace, engine: Session) -> int:
     for plan in _plans(args, engine, look=True):
         for segment in plan.segments:
             print(f"{segment.name}: {_kinds(segment.steps)}")
+        for name, segment in plan.handlers.items():
+            print(f"if {name} fails: {_kinds(segment.actions)}")
         if plan.finalizers:
             print(f"in the end: {_kinds(plan.finalizers)}")
     return exits.OK

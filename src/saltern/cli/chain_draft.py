@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from re import sub
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -33,8 +34,6 @@ def add(args: SimpleNamespace, _engine: Session) -> int:
 
 def name_of(path: str) -> str:
     """The name of a new chain: that of its file, with what a name cannot have replaced."""
-    from re import sub
-
     stem = os.path.basename(path).partition(".")[0]
     return sub(r"[^A-Za-z0-9_-]", "-", stem).lstrip("_-") or "chain"
 

@@ -14,7 +14,7 @@ from saltern.cli.chain_inputs import given_inputs
 from saltern.cli.chain_rows import rollout_of
 from saltern.cli.chain_source import what_to_run
 from saltern.cli.connect import connect
-from saltern.fleet.view import chain_matrix
+from saltern.fleet.view import chain_matrix, chain_run
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import options_for, write_data
 
@@ -77,7 +77,7 @@ def follow_run(
     from saltern.system.signals import end_in_order
 
     end_in_order()
-    screen = _Screen(args)
+    screen = _Screen(args, lambda: client.chain_runs.get(run))
     try:
         while True:
             matrix = client.chain_runs.matrix(run)
@@ -113,20 +113,25 @@ WORKING = ("queued", "delivered", "running", "rebooting", "updating", "waiting")
 class _Screen:
     """The matrix at the bottom of a terminal; elsewhere a line when a system has another status."""
 
-    def __init__(self, args: SimpleNamespace) -> None:
+    def __init__(self, args: SimpleNamespace, look: Callable[[], dict[str, Any]]) -> None:
+        self._look = look
+        self._looked: object = None  # at what
+        self._below: list[str] = []
         self._live = sys.stderr.isatty() and args.out == "nested"
         self._lines = 0
         self._seen: dict[str, str] = {}
+        self._said = ""
 
     def show(self, matrix: dict[str, Any]) -> None:
         if self._live:
             self._draw(matrix)
             return
-        for row in matrix["rows"]:
-            state = "away" if row["away"] and row["status"] not in chain_matrix.OVER else row["status"]
-            if self._seen.get(row["system"], "pending") != state:
-                print(f"saltern: {row['system']}: {state}", file=sys.stderr)
-            self._seen[row["system"]] = state
+        if (said := f"{matrix['status']}: {matrix['why']}".removesuffix(": ")) != self._said:
+            print(f"saltern: {said}", file=sys.stderr)
+            self._said = said
+        for system, state in chain_matrix.changes(self._seen, matrix):
+            print(f"saltern: {system}: {state}", file=sys.stderr)
+            self._seen[system] = state
 
     def _draw(self, matrix: dict[str, Any]) -> None:
         import shutil
@@ -134,11 +139,24 @@ class _Screen:
         size = shutil.get_terminal_size()
         plain = (sys.stderr.encoding or "").lower() not in ("utf-8", "utf8")
         lines = chain_matrix.matrix_lines(
-            matrix, width=size.columns, height=size.lines - 1, colour=True, plain=plain
+            matrix,
+            width=size.columns,
+            height=size.lines - 2,  # what is erased from the first line on is kept by some terminals
+            colour=True,
+            plain=plain,
+            below=self._to_know(matrix),
         )
         self._clear()
         print("\n".join(lines), file=sys.stderr, flush=True)
         self._lines = len(lines)
+
+    def _to_know(self, matrix: dict[str, Any]) -> list[str]:
+        """Why systems failed or are away, and what can be done: asked for when something of that is new."""
+        about = (matrix["status"], matrix["why"], chain_matrix.needs_look(matrix))
+        if about != self._looked:
+            self._below = chain_run.look_lines(self._look(), time.time())
+            self._looked = about
+        return self._below
 
     def _clear(self) -> None:
         if self._lines:
@@ -162,13 +180,13 @@ def _print_end(args: SimpleNamespace, client: Client, run: str, left_out: list[s
         for one in left_out:
             print(f"{one}: {NOTHING}")
         print(chain_matrix.counted(shown["legs"]))
-        for line in chain_matrix.advice(shown):
+        for line in chain_run.advice(shown):
             print(f"saltern: {line}", file=sys.stderr)
     return CODES.get(shown["status"], exits.FAILED)
 
 
 def _print_legs(args: SimpleNamespace, shown: dict[str, Any], legs: dict[str, Any]) -> None:
-    print("\n".join(chain_matrix.grouped_legs(list(legs.values()), _options(args).width)))
+    print("\n".join(chain_run.grouped_legs(list(legs.values()), _options(args).width)))
     if shown["why"]:
         print(shown["why"])
 
@@ -180,12 +198,14 @@ def _show(args: SimpleNamespace, client: Client) -> int:
     run, *system = args.words
     if system:
         leg = client.chain_runs.leg(run, system[0])
-        return _printed(args, leg, lambda _options: list(chain_matrix.leg_lines(leg)))
+        return _printed(args, leg, lambda _options: list(chain_run.leg_lines(leg, time.time())))
     shown = client.chain_runs.get(run)
     return _printed(
         args,
         shown,
-        lambda options: list(chain_matrix.run_lines(shown, time.time(), colour=bool(options.colour))),
+        lambda options: list(
+            chain_run.run_lines(shown, time.time(), colour=bool(options.colour), width=options.width)
+        ),
     )
 
 
@@ -208,7 +228,7 @@ def _log(args: SimpleNamespace, client: Client) -> int:
 
 def _runs(args: SimpleNamespace, client: Client) -> int:
     rows = list(client.chain_runs.list(chain=args.words[0] if args.words else ""))
-    return _printed(args, rows, lambda _options: list(chain_matrix.list_lines(rows, time.time())))
+    return _printed(args, rows, lambda _options: list(chain_run.list_lines(rows, time.time())))
 
 
 def _printed(args: SimpleNamespace, value: Any, lines: Callable[[OutputOptions], list[str]]) -> int:
@@ -312,6 +332,7 @@ VERBS: dict[str, Verb] = {
     "skip": Verb(_order, "a run and an action", 2, 2),
     "done": Verb(_order, "a run and an action", 2, 2),
     "release": Verb(_order, "one run"),
+    "unlock": Verb(_order, "one run"),
     "approve": Verb(_vote, "one run, and a gate of it", 1, 2),
     "reject": Verb(_vote, "one run, and a gate of it", 1, 2),
     "subscribe": Verb(_callbacks("subscribe"), "a name for it"),
@@ -319,6 +340,3 @@ VERBS: dict[str, Verb] = {
     "unsubscribe": Verb(_callbacks("unsubscribe"), "its name"),
     "redeliver": Verb(_callbacks("redeliver"), "its name"),
 }
-ONLY_HERE = frozenset(
-    {"watch", "matrix", "log", "runs", "approve", "reject"}
-)  # verbs of the controller alone

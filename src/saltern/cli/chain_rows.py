@@ -32,12 +32,32 @@ ACROSS_ROWS: tuple[Row, ...] = (
     ),
     _row("--soak", "SECONDS", "wait so long after each wave before the next begins"),
     _row("--health", "COMMAND", "after each wave and its soak, run COMMAND on its systems: 0 is well"),
+    _row(
+        "--health-check", "NAME", "after each wave and its soak, have the controller run its own check NAME"
+    ),
     _row("--health-failures", "AMOUNT", "stop when it fails on strictly more than AMOUNT (default: 0)"),
     _row("--leg-time", "SECONDS", "the longest time that one system may take"),
     _row("--deadline", "SECONDS", "the longest time that the whole run may take (default: a day)"),
     _row("--grace", "SECONDS", "how long a system over its time is waited for (default: 600)"),
     _row("--on-halt", "WORD", "finish: what runs when the run halts comes to its end; pause: it pauses"),
     _on("--count-away", "count systems that are away as failed"),
+    _row("--order", "WORD", "in which order systems begin: name, reverse or random"),
+    _row("--reachable", "AMOUNT", "begin when AMOUNT of the systems are connected"),
+    _row(
+        "--autonomy",
+        "WORD",
+        "what a system does without hearing of its controller again: full, per_segment, per_step",
+    ),
+    _row(
+        "--outside-window",
+        "WORD",
+        "when a window is over, or too short for the next action: wait (default) or fail",
+    ),
+    _row(
+        "--retry",
+        "N[:SECONDS]",
+        "retry systems that failed N times, SECONDS later (default: 60), then twice that …",
+    ),
     _on("--lockstep", "all systems of a wave finish an action before one begins the next"),
     _row("--approvals", "N[:GROUP]", "the run waits until N persons (of GROUP) have approved it"),
     _row("--wave-approvals", "N[:GROUP]", "each wave after the first waits for approvals"),
@@ -123,7 +143,8 @@ SALT_ROWS: tuple[Row, ...] = (
     ),
 )
 MANY_ROWS = (*ACROSS_ROWS, *SUBSCRIBE_ROWS, *SALT_ROWS)
-AMOUNTS = ("canary", "max_in_flight", "max_failures", "max_unavailable", "quorum")
+AMOUNTS = ("canary", "max_in_flight", "max_failures", "max_unavailable", "quorum", "reachable")
+PLAIN = ("group_by", "on_halt", "order", "autonomy", "outside_window")
 SECONDS = ("soak", "leg_time", "deadline", "grace")
 FLAGS = ("count_away", "lockstep")
 GATES = {"approvals": "gate", "wave_approvals": "wave_gate"}
@@ -135,12 +156,16 @@ def rollout_of(args: SimpleNamespace) -> dict[str, Any]:
     found |= {name: value for name in AMOUNTS if (value := getattr(args, name)) is not None}
     found |= {name: _seconds(name, value) for name in SECONDS if (value := getattr(args, name)) is not None}
     found |= {name: True for name in FLAGS if getattr(args, name)}
-    found |= {name: value for name in ("group_by", "on_halt") if (value := getattr(args, name)) is not None}
+    found |= {name: value for name in PLAIN if (value := getattr(args, name)) is not None}
     found |= {GATES[name]: _gate(name, value) for name in GATES if (value := getattr(args, name)) is not None}
     if args.step_approvals:
         found["step_gates"] = [_step_gate(value) for value in args.step_approvals]
+    if args.retry is not None:
+        found["retry"] = _retry(args.retry)
     if args.health is not None:
         found["health"] = {"command": args.health, "max_failures": args.health_failures or 0}
+    if args.health_check is not None:
+        found["health"] = {"check": args.health_check}
     if args.waves is not None:
         found["waves"] = [part.strip() for part in args.waves.split(",")]
     return found
@@ -164,6 +189,13 @@ def _gate(name: str, value: str) -> dict[str, Any]:
     if not number.isdigit():
         raise _wrong(name, value, "write it as 2 or as 2:GROUP")
     return {"needed": int(number), "of": group}
+
+
+def _retry(value: str) -> dict[str, Any]:
+    times, _, wait = value.partition(":")
+    if not times.isdigit():
+        raise _wrong("retry", value, "write it as 2 or as 2:300")
+    return {"times": int(times), **({"wait": _seconds("retry", wait)} if wait else {})}
 
 
 def _step_gate(value: str) -> dict[str, Any]:

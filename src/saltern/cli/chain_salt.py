@@ -28,6 +28,11 @@ from saltern.system.run_numbers import run_number
 from saltern.system.signals import end_in_order
 
 NAME = "salt-"
+PROGRESS = {
+    "action-finished": "{action} {status}",
+    "minion-started": "the minion has started again",
+    "asked-again": "it did nothing for the chain, and was asked again",
+}
 CODES = {
     Run.SUCCEEDED: exits.OK,
     Run.RUNNING: exits.INTERRUPTED,
@@ -89,8 +94,9 @@ def _follow(args: SimpleNamespace, run: SaltRun, rows: Callable[[], Iterator[dic
     end_in_order()
     try:
         for row in rows():
+            before = set(run.away)
             run.note(row)
-            _progress(args, row)
+            _progress(args, row, sorted(run.away - before))
     except KeyboardInterrupt:
         print(f"saltern: it continues; {_again('status', run.run)} shows it", file=sys.stderr)
         return exits.INTERRUPTED
@@ -104,21 +110,24 @@ def _again(verb: str, run: str) -> str:
     return f"`saltern chain {verb} {run} --via salt`"
 
 
-def _progress(args: SimpleNamespace, row: dict[str, Any]) -> None:
+def _progress(args: SimpleNamespace, row: dict[str, Any], away: list[str]) -> None:
+    """Show what has happened; ``away`` are the systems that are found away by it."""
     if args.out == "jsonl":
         print(json.encode(row).decode(), flush=True)
-    elif row["event"] == "action-finished":
-        print(f"{row['system']}: {row['action']} {row['status']}", file=sys.stderr, flush=True)
-    elif row["event"] == "minion-started":
-        print(f"{row['system']}: the minion has started again", file=sys.stderr, flush=True)
+        return
+    lines = [f"{system}: it does not answer" for system in away]
+    if row["event"] in PROGRESS:
+        lines.append(f"{row['system']}: {PROGRESS[row['event']].format_map(row)}")
+    for line in lines:
+        print(line, file=sys.stderr, flush=True)
 
 
 def _print(args: SimpleNamespace, run: SaltRun) -> int:
-    from saltern.fleet.view import chain_matrix
+    from saltern.fleet.view import chain_matrix, chain_run
 
     if args.out == "nested":
         print(f"run {run.run}: {run.status().value}")
-        for line in chain_matrix.grouped_legs(run.legs(), 100):
+        for line in chain_run.grouped_legs(run.legs(), 100):
             print(line)
         print(chain_matrix.counted(run.legs()))
     elif args.out == "jsonl":

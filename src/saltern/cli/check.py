@@ -8,6 +8,8 @@ from contextlib import redirect_stdout
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.from_options import session
@@ -155,8 +157,6 @@ def _checked(args: SimpleNamespace) -> Checked:
 
 def _machines(args: SimpleNamespace, settings: Settings) -> dict[str, Session]:
     """A session for each machine that is described somewhere."""
-    from msgspec.structs import replace
-
     from saltern.engine.nested_engine import make_session
     from saltern.lint.machines import read_machines
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from saltern.fleet.controller.paths import ControllerPaths
     from saltern.fleet.store.database import Database
 
+ENOUGH = 3  # controllers, so that one may go
 ABOUT = """\
 Run the controller of a fleet: broker, database and API in one.
 
@@ -29,7 +30,8 @@ Run the controller of a fleet: broker, database and API in one.
                    copy the database into an empty one, such as postgresql://user@host/name; it must not run
   doctor           check everything that must be right, and change nothing
   invite NAME      make a token for a further controller; all share one PostgreSQL database
-  join TOKEN       make this machine that controller; `-` reads the token from standard input"""
+  join TOKEN       make this machine that controller; `-` reads the token from standard input
+  remove NAME      strike a controller off that is gone for good, so that another can take its place"""
 EPILOG = """\
 examples:
   saltern controller                             run it; as root with /etc/saltern/controller.yaml
@@ -132,6 +134,23 @@ def _join(args: SimpleNamespace, paths: ControllerPaths) -> int:
     return exits.OK
 
 
+def _remove(args: SimpleNamespace, paths: ControllerPaths) -> int:
+    from saltern.fleet.controller.identity import load_identity
+    from saltern.fleet.controller.removal import remove
+
+    name = args.words[0]
+    with _database(paths) as database:
+        me = load_identity(paths.keys)
+        left = remove(database, me, name, now=time.time())
+    _say(f"{name} is no controller of this fleet any more; left: {', '.join(left)}")
+    if me.root is None:
+        _say("agents still obey its key: run the same on the controller that has the root key")
+    _say("keys of the fleet were on it: if it may be in the wrong hands, see docs/guides/controller.md")
+    if len(left) < ENOUGH:
+        _say("invite another one, so that one may go again: saltern controller invite NAME")
+    return exits.OK
+
+
 @contextmanager
 def _database(paths: ControllerPaths) -> Iterator[Database]:
     from saltern.fleet.controller.backup import database_address
@@ -162,6 +181,7 @@ VERBS: dict[str, Verb] = {
     "doctor": Verb(_doctor),
     "invite": Verb(_invite, ("NAME",)),
     "join": Verb(_join, ("TOKEN",)),
+    "remove": Verb(_remove, ("NAME",)),
 }
 LINE = CommandLine(
     command="controller",

@@ -6,6 +6,8 @@ import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+from msgspec import to_builtins
+
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.from_options import output_options, session
@@ -18,6 +20,7 @@ from saltern.language.diagnostics import (
     SalternError,
     did_you_mean,
 )
+from saltern.report.colours import painter, wanted
 from saltern.report.outputs import write_data
 
 if TYPE_CHECKING:
@@ -105,14 +108,11 @@ def _perhaps_a_code(word: str, names: tuple[str, ...]) -> None:
 
 def _print(found: list[Explanation], args: SimpleNamespace, settings: object) -> None:
     if args.out == "nested":
-        from saltern.report.colours import painter, wanted
         from saltern.views.explain import lines
 
         paint = painter(wanted(sys.stdout, args.color))
         print("\n\n".join("\n".join(lines(one, paint)) for one in found))
         return
-    from msgspec import to_builtins
-
     write_data(to_builtins(found), sys.stdout, output_options(args, settings), args.out)
 
 

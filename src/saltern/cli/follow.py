@@ -5,21 +5,34 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct, ValidationError, convert, field
 
 from saltern.cli import exits
-from saltern.cli.watch import Watcher, watcher_for
+from saltern.cli.watch import watcher_for
+from saltern.cli.watcher import Watcher
 from saltern.cli.worst import code_of, worst
 from saltern.fleet.client.problems import ControllerError
 from saltern.fleet.protocol.notices import AnyNotice, Missed, Progressed, StatusChanged
-from saltern.fleet.view.board import Board, Said, away_line, hear, mark_sent, new_board, say_failures
-from saltern.fleet.view.formats import GROUPED, write
-from saltern.fleet.view.outcomes import Answered, Outcome, outcome, unlabelled
+from saltern.fleet.view.board import (
+    Board,
+    Said,
+    away_line,
+    hear,
+    mark_sent,
+    new_board,
+    say_failures,
+    say_problem,
+)
+from saltern.fleet.view.format_names import GROUPED, SILENT
 from saltern.fleet.view.words import count
+from saltern.language.returner_names import split_failures
 from saltern.report.outputs import options_for
 from saltern.system.signals import end_in_order, was_terminated
+
+if TYPE_CHECKING:
+    from saltern.fleet.view.outcomes import Answered, Outcome
 
 Row = Mapping[str, Any]
 LEAVE, CANCEL, WATCH, KILL = "leave", "cancel", "watch", "kill"
@@ -158,17 +171,12 @@ def _ask(watcher: Watcher, job: Followed, cancelled: bool) -> str:
     return watcher.ask(question, answers, without=LEAVE, again=WATCH)
 
 
-def is_done(board: Board, patient: bool) -> bool:
-    """Whether there is nothing left to wait for."""
-    return not (board.open if patient else board.waited_for)
-
-
 def _listen(controller: Controller, job: Followed, shown: Shown, watcher: Watcher) -> None:
     """Take in what the controller reports, until nothing is left to wait for."""
     jobs = controller.jobs
     if job.cursor is None:
         _look(jobs, job, watcher)
-    if is_done(job.board, shown.patient):
+    if job.board.is_done(shown.patient):
         return
     for row in controller.follow(job.jid, after=job.cursor, on_break=watcher.broken):
         notice = _read(row)
@@ -179,7 +187,7 @@ def _listen(controller: Controller, job: Followed, shown: Shown, watcher: Watche
             _look(jobs, job, watcher)
         else:
             _take(jobs, job, notice, watcher)
-        if is_done(job.board, shown.patient):
+        if job.board.is_done(shown.patient):
             return
 
 
@@ -231,20 +239,27 @@ def _is_unheard(notice: AnyNotice) -> bool:
         isinstance(notice, StatusChanged)
         and notice.status == "failed"
         and notice.failed > 0
-        and not notice.why
+        and not split_failures(notice.why)[0]
     )
 
 
 def _look_up(jobs: Jobs, job: Followed, system: str) -> list[Said]:
     """Failures from the answer of a system."""
+    from saltern.fleet.view.outcomes import Answered, outcome
+
     row = job.board.rows[system]
     body = jobs.returned(job.jid, system).get("body")
     answered = Answered(system=system, status=row.status, exit_code=row.exit_code, body=body, has_body=True)
-    return say_failures(job.board, system, outcome(job.function, answered).failures)
+    found = outcome(job.function, answered)
+    if found.kind == "problem":
+        return say_problem(job.board, system, found.why)
+    return say_failures(job.board, system, found.failures)
 
 
 def _returned(jobs: Jobs, job: Followed, system: str) -> dict[str, object]:
     """The line of one system for ``jsonl``."""
+    from saltern.fleet.view.outcomes import unlabelled
+
     row = job.board.rows[system]
     found: dict[str, object] = {"system": system, "status": row.status, "exit_code": row.exit_code}
     if row.status in ("returned", "failed"):
@@ -257,19 +272,39 @@ def _returned(jobs: Jobs, job: Followed, system: str) -> dict[str, object]:
 
 def print_job(jobs: Jobs, job: Followed, shown: Shown) -> int:
     """Print what came of it, in the format that was asked for, and give the exit code."""
-    rows = {row["system"]: row for row in jobs.targets(job.jid) if row["system"] in job.board.rows}
+    rows = _heard(job.board) or _asked(jobs, job)
     code = exit_code(rows.values(), detailed=shown.detailed)
     if shown.out == "jsonl":
         watcher_for(job.board, "jsonl", None).record("finished", jid=job.jid, exit_code=code)
+    if shown.out in SILENT:
         return code
+    from saltern.fleet.view.formats import write
+
     layout = {name: value for name, value in shown.layout.items() if value is not None}
     options = options_for(sys.stdout, colour=shown.colour, **layout)
     write(shown.out, job.function, list(outcomes(jobs, job, rows)), sys.stdout, options)
     return code
 
 
+def _heard(board: Board) -> dict[str, Row]:
+    """The systems by what was heard of them; none unless they have all ended."""
+    if not board.rows or board.open:
+        return {}
+    names = ("status", "why", "exit_code", "changed")
+    return {
+        id_: {"system": id_, **{name: getattr(row, name) for name in names}}
+        for id_, row in board.rows.items()
+    }
+
+
+def _asked(jobs: Jobs, job: Followed) -> dict[str, Row]:
+    return {row["system"]: row for row in jobs.targets(job.jid) if row["system"] in job.board.rows}
+
+
 def outcomes(jobs: Jobs, job: Followed, rows: Mapping[str, Row]) -> Iterator[Outcome]:
     """What every system of the job answered; those without an answer come last."""
+    from saltern.fleet.view.outcomes import outcome
+
     left = dict(rows)
     for row in jobs.returns(job.jid):
         if left.pop(row["system"], None) is None:
@@ -280,6 +315,8 @@ def outcomes(jobs: Jobs, job: Followed, rows: Mapping[str, Row]) -> Iterator[Out
 
 
 def _answered(row: Row, **body: Any) -> Answered:
+    from saltern.fleet.view.outcomes import Answered
+
     return Answered(
         system=row["system"], status=row["status"], exit_code=row["exit_code"], why=row["why"], **body
     )

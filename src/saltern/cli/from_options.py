@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -45,12 +46,17 @@ def settings_of(args: SimpleNamespace, **overrides: object) -> Settings:
         log.info("configuration: %s", ", ".join(settings.files) or "none, the defaults hold")
     if args.color is None and isinstance(settings.color, bool):
         args.color = settings.color
+    show_warnings(args, warnings)
+    return settings
+
+
+def show_warnings(args: SimpleNamespace, warnings: Sequence[Diagnostic]) -> None:
+    """On standard error, where they are in no one's way."""
     if warnings:
         from saltern.report.colours import wanted
         from saltern.report.diagnostics import show
 
         show(warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
-    return settings
 
 
 def session(args: SimpleNamespace, **overrides: object) -> Session:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.from_options import session
+from saltern.cli.from_options import session, show_warnings
 from saltern.cli.options import OUTPUT_FILE_ROW, OUTPUT_FILE_SHORT_ROW, TREE_ROWS
 from saltern.engine.request import Request
 from saltern.language import secrets
@@ -88,11 +88,7 @@ def _plan(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tup
 
     found = Diagnostics()
     plan = show_plan(engine, Request(sls=names, saltenv=args.saltenv), found)
-    if found.warnings:
-        from saltern.report.colours import wanted
-        from saltern.report.diagnostics import show
-
-        show(found.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
+    show_warnings(args, [*engine.warnings, *found.warnings])
     return " ".join(names) or "highstate", picture_of(plan)
 
 

@@ -22,7 +22,18 @@ from saltern.system import atomic, live
 
 STEP = 1_000_000  # records of a segment that the numbers of one record of the leg leave room for
 OFTEN = 0.5  # seconds between two reports of a leg at work
-HEAD = ("status", "seq", "applied", "waits_for", "quarantined")
+HEAD = (
+    "status",
+    "seq",
+    "applied",
+    "waits_for",
+    "quarantined",
+    "down_in",
+    "back_in",
+    "boot",
+    "boots",
+    "build",
+)
 COMMENT = 500  # characters of a comment while it is at work
 OUTPUT = 8_000  # characters of one stream, and of all of them, while it is at work
 ALL_OUTPUT = 24_000
@@ -83,7 +94,7 @@ def short_leg(data: dict[str, Any], printed: Printed) -> dict[str, Any]:
     """A leg at work, without what is long: the return has all of it. ``printed``: what the running program
     has printed so far, with how much is left out before it.
     """
-    names = ("action", "status", "changed", "attempts", "took", "started", "ended")
+    names = ("action", "status", "changed", "attempts", "took", "started", "ended", "exit_code")
     rows = [
         {
             **{name: row[name] for name in names if name in row},
@@ -100,7 +111,7 @@ def short_leg(data: dict[str, Any], printed: Printed) -> dict[str, Any]:
         }
         room -= sum(map(len, row["output"].values()))
         row["output"] = row["output"] if room >= 0 else {}
-    return {**{name: data[name] for name in HEAD}, "steps": rows}
+    return {**{name: data[name] for name in HEAD if name in data}, "steps": rows}
 
 
 def _live_output(row: dict[str, Any], printed: Printed) -> dict[str, Any]:

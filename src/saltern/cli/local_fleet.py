@@ -57,7 +57,7 @@ class LocalFleet:
         if not os.path.exists(os.path.join(self.directory, CONTROLLER, "controller.yaml")):
             self.write("controller/controller.yaml", CONFIG)
         self._spawn(CONTROLLER, "controller", "--directory", os.path.join(self.directory, CONTROLLER))
-        self.wait("the controller", self._answers)
+        self.wait("the controller", lambda: _answers(self.client()))
 
     def join(self, name: str) -> None:
         """Make a token, and have a system join with it."""
@@ -108,28 +108,15 @@ class LocalFleet:
     def log(self, name: str) -> str:
         return os.path.join(self.directory, f"{name}.log")
 
-    def _answers(self) -> bool:
-        with suppress(ControllerError), self.client() as client:
-            return bool(client.health())
-        return False
-
     def wait(self, what: str, is_there: Callable[[], bool]) -> None:
         """Until it is so; a process that has ended meanwhile is a problem."""
         end = time.monotonic() + PATIENCE
         while not is_there():
             ended = [name for name, one in self._running.items() if one.poll() is not None]
             if ended or time.monotonic() > end:
-                raise self._problem(
-                    f"{ended[0]} has ended" if ended else f"{what} is not there in time", ended
-                )
+                why = f"{ended[0]} has ended" if ended else f"{what} is not there in time"
+                raise _problem(why, self.log(ended[0] if ended else CONTROLLER))
             time.sleep(LOOK)
-
-    def _problem(self, what: str, names: list[str]) -> OperationError:
-        last = ""
-        with suppress(OSError), open(self.log(names[0] if names else CONTROLLER), errors="replace") as log:
-            last = log.read().strip()[-600:]
-        said = f"; it said: {last}" if last else ""
-        return OperationError(Diagnostic(code="local-fleet", what=f"{what}{said}"))
 
     # -- stop --------------------------------------------------------------------------------------
 
@@ -162,3 +149,17 @@ def _is_ready(client: Client, name: str) -> bool:
     with suppress(ControllerError):
         return bool(client.systems.get(name)["online"] and client.systems.facts(name))
     return False
+
+
+def _answers(controller: Client) -> bool:
+    with suppress(ControllerError), controller as client:
+        return bool(client.health())
+    return False
+
+
+def _problem(what: str, log_file: str) -> OperationError:
+    last = ""
+    with suppress(OSError), open(log_file, errors="replace") as log:
+        last = log.read().strip()[-600:]
+    said = f"; it said: {last}" if last else ""
+    return OperationError(Diagnostic(code="local-fleet", what=f"{what}{said}"))

@@ -11,6 +11,7 @@ from saltern.cli.arguments import CommandLine
 from saltern.cli.job_call import Call
 from saltern.cli.values import call_arguments, mapping_value, yaml_value
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.returner_names import returner_names
 
 if TYPE_CHECKING:
     from saltern.cli.follow import Shown
@@ -69,6 +70,7 @@ def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int
         "batch": args.batch,
         "batch_wait": _seconds("--batch-wait", args.batch_wait),
         "batch_failures": args.batch_failures,
+        "returners": returner_names(args.returners) or None,
     }
     from saltern.cli.connect import connect
 
@@ -110,11 +112,11 @@ LAYOUT = ("state_output", "state_verbose", "state_output_diff", "expand", "sub_s
 
 def chosen_format(args: SimpleNamespace, argv: Sequence[str]) -> str:
     """The format that was asked for; equal outcomes in groups if none was."""
-    from saltern.fleet.view.formats import FORMATS, GROUPED
+    from saltern.fleet.view.format_names import FORMAT_NAMES, GROUPED
 
     if not any(word == "--out" or word.startswith("--out=") for word in argv):
         return GROUPED
-    if args.out in FORMATS:
+    if args.out in FORMAT_NAMES:
         return str(args.out)
     what, fix = f"--out {args.out} is not written for many systems", "use --out json"
     raise OperationError(Diagnostic(code="option-choice", what=what, fix=fix))

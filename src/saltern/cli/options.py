@@ -305,6 +305,13 @@ ON_ROWS: tuple[Row, ...] = (
         help="leave out the rest of a batch if more than AMOUNT systems fail; 0: after the first failure",
     ),
     Row(
+        flag="--return",
+        dest="returners",
+        metavar="NAMES",
+        group=MANY,
+        help="each system calls these returners with what it returns (names with commas)",
+    ),
+    Row(
         flag="--detach",
         dest="detach",
         kind="on",

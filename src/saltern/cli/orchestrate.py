@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
+from msgspec import to_builtins
+
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import (
@@ -105,8 +107,6 @@ def _list(args: SimpleNamespace) -> int:
     kept = Orchestrations(settings)
     rows = list(kept.summaries(settings))
     if args.out != "highstate":
-        from msgspec import to_builtins
-
         from saltern.cli.from_options import output_options
         from saltern.report.outputs import write_data
 

@@ -1,4 +1,4 @@
-"""Where an orchestration has its files, its pillar and its systems from."""
+"""Where an orchestration gets its files, its pillar and its systems from."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _controller_options(args: SimpleNamespace) -> dict[str, object]:
 
 
 def _directory_of(where: str) -> str | None:
-    """The directory of a controller by its socket: one that has a configuration beside it."""
+    """The directory of a controller, found by its socket: a configuration lies beside it."""
     directory, name = os.path.split(os.path.abspath(where.removeprefix("unix://")))
     is_own = name == "controller.sock" and os.path.isfile(os.path.join(directory, "controller.yaml"))
     return directory if is_own else None
@@ -68,7 +68,7 @@ def controller_address(args: SimpleNamespace) -> str:
 
 
 def check_controller(args: SimpleNamespace) -> None:
-    """Raise if no controller answers: one that has never been there is not waited for."""
+    """Raise if no controller answers. Only a controller that has answered before is waited for."""
     from saltern.cli.connect import connect
 
     with connect(SimpleNamespace(controller=controller_address(args))) as client:

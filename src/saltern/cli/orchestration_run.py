@@ -25,6 +25,7 @@ from saltern.engine.request import Request
 from saltern.fleet.orchestration.folder import Note, Orchestrations, given_options
 from saltern.fleet.orchestration.local import PARENT
 from saltern.fleet.protocol.ids import is_jid, new_jid
+from saltern.journal.runs import Runs
 from saltern.journal.summaries import RESUMABLE
 from saltern.language.diagnostics import Diagnostic, OperationError
 
@@ -144,8 +145,6 @@ def _resume(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: Set
 
 def _has_begun(jid: str, kept: Orchestrations, settings: Settings) -> bool:
     """Whether something of it was done: it has a plan. One that another process runs is waited for."""
-    from saltern.journal.runs import Runs
-
     if jid not in kept.jids():
         return False
     known = kept.summary(jid, settings)
@@ -158,7 +157,6 @@ def _has_begun(jid: str, kept: Orchestrations, settings: Settings) -> bool:
 def _continue(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: Settings) -> int:
     """Resume one that broke; show one that has ended."""
     from saltern.journal.report import report_of
-    from saltern.journal.runs import Runs
 
     known = kept.summary(jid, settings)
     if known is None or known.status in RESUMABLE:

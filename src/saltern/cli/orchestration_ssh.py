@@ -7,6 +7,8 @@ import random
 from collections.abc import Callable
 from types import SimpleNamespace
 
+from msgspec import UNSET
+
 from saltern.cli.ssh_hosts import chosen, make_reach, read
 from saltern.config.settings import Settings, state_directory
 from saltern.fleet.protocol.batch import Batch
@@ -38,6 +40,7 @@ def job_maker(args: SimpleNamespace, settings: Settings) -> Callable[[RemoteCall
             kwargs=dict(call.kwargs),
             test=call.test,
             environment=call.environment,
+            returners=list(call.returners) or UNSET,
         )
 
         def work_for(host: Host) -> Work:

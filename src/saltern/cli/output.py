@@ -8,9 +8,12 @@ from contextlib import redirect_stdout
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from saltern.cli import exits
-from saltern.cli.from_options import output_options
+from saltern.cli.from_options import output_options, show_warnings
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.report.colours import wanted
 from saltern.report.outputs import write
 from saltern.report.verdict import changed, failed
 from saltern.runtime.barriers import INTERRUPTED, REBOOTING
@@ -83,23 +86,13 @@ def watched(args: SimpleNamespace, work: Callable[[EventSink | None], Report]) -
 
 
 def write_report(args: SimpleNamespace, engine: Session, report: Report) -> None:
-    show_warnings(args, report)
+    show_warnings(args, report.warnings)
     if follower := follower_of(args):
         follower.reported(report)
     _write(args, engine, report)
 
 
-def show_warnings(args: SimpleNamespace, report: Report) -> None:
-    if report.warnings:
-        from saltern.report.colours import wanted
-        from saltern.report.diagnostics import show
-
-        show(report.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
-
-
 def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:
-    from msgspec.structs import replace
-
     if args.out == "jsonl":
         return  # reported while it happened
     options = output_options(args, engine.settings)
@@ -130,7 +123,6 @@ def _viewers(args: SimpleNamespace) -> tuple[list[EventSink], list[Live | Lines]
         lines = Lines(sys.stdout)
         return [lines], [lines]
     if args.out == "highstate" and sys.stderr is not None and sys.stderr.isatty() and sys.stdout.isatty():
-        from saltern.report.colours import wanted
         from saltern.report.live import Live
 
         live = Live(sys.stderr, colour=wanted(sys.stderr, args.color), sub_states=args.sub_states)

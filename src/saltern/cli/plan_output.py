@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from saltern.cli import exits
+from saltern.cli.from_options import show_warnings
 from saltern.report.outputs import options_for, write_data
 from saltern.report.verdict import changed, failed
 from saltern.system.signals import end_in_order
@@ -69,11 +70,7 @@ def _code(args: SimpleNamespace, report: Report) -> int:
 
 
 def write_plan(args: SimpleNamespace, proposal: Proposal, report: Report) -> None:
-    if report.warnings:
-        from saltern.report.colours import wanted
-        from saltern.report.diagnostics import show
-
-        show(report.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
+    show_warnings(args, report.warnings)
     options = options_for(sys.stdout, colour=args.color)
     if args.out != "human":
         found = {"asked": proposal.asked, "totals": proposal.totals, "states": proposal.states}

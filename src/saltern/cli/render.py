@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.from_options import output_options, session
+from saltern.cli.from_options import output_options, session, show_warnings
 from saltern.cli.options import SECRETS_ROW, TREE_ROWS, output_rows
 from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -51,6 +51,7 @@ def main(argv: list[str]) -> int:
         secrets.show_all()
     engine = session(args)
     engine.load_pillar()
+    show_warnings(args, engine.warnings)
     env = args.saltenv or "base"
     path = args.file
     if path.startswith("salt://"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from io import StringIO
 from types import SimpleNamespace
 
+from msgspec.structs import replace
+
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word
 from saltern.cli.from_options import output_options, session
@@ -65,8 +67,6 @@ def run_here(args: SimpleNamespace) -> int:
 
         put(run_page(state), args.output)
         return exits.OK
-    from msgspec.structs import replace
-
     from saltern.journal.report import report_of
 
     text = StringIO()

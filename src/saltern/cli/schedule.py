@@ -20,8 +20,8 @@ away. With words:
 
   list                    the schedules, and when each fires next
   set NAME CHAIN CRON     keep one: '30 2 * * *', @daily …
-  enable NAME             have it fire again
-  disable NAME            have it fire no more, until it is enabled
+  enable NAME             let it fire again
+  disable NAME            stop it from firing until it is enabled
   remove NAME             remove one; runs that it has begun continue""",
     epilog="""\
 examples:
@@ -30,7 +30,7 @@ examples:
     words=(Word(dest="words", metavar="VERB", many=True, help="what to show or to do; list by default"),),
     rows=(
         Row(flag="--target", dest="target", metavar="TARGET", default="*", help="set: the systems"),
-        Row(flag="--zone", dest="zone", metavar="ZONE", default="UTC", help="set: whose clock counts"),
+        Row(flag="--zone", dest="zone", metavar="ZONE", default="UTC", help="set: the time zone of CRON"),
         Row(flag="--version", dest="version", metavar="NUMBER", help="set: this version, not the newest"),
         Row(flag="--inputs", dest="inputs", metavar="YAML|FILE", help="set: what each run is given"),
         Row(flag="--strategy", dest="strategy", metavar="YAML|FILE", help="set: waves, limits of failures …"),
@@ -48,7 +48,7 @@ examples:
             metavar="WHAT",
             default="one",
             choices=("none", "one", "all"),
-            help="set: what to run for times that have passed while no controller was there",
+            help="set: what to run for times that passed while no controller was running",
         ),
         CONTROLLER_ROW,
         *output_rows("nested"),

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.from_options import output_options, session
+from saltern.cli.from_options import output_options, session, show_warnings
 from saltern.cli.options import (
     ON_ROWS,
     PROFILE_ROW,
@@ -104,7 +106,7 @@ def main(argv: list[str]) -> int:
 
 
 def run_here(args: SimpleNamespace) -> int:
-    """Show it for this machine; the exit code."""
+    """Print what was asked for, for this machine; return the exit code."""
     if args.what == "run":
         return _run(args)
     if args.show_secrets:
@@ -117,11 +119,7 @@ def run_here(args: SimpleNamespace) -> int:
     except SalternError as problem:
         problem_writer(args.out)(problem.diagnostics, sys.stdout, options_for(sys.stdout, colour=args.color))
         raise
-    if found.warnings:
-        from saltern.report.colours import wanted
-        from saltern.report.diagnostics import show
-
-        show(found.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
+    show_warnings(args, [*engine.warnings, *found.warnings])
     value = secrets.masked(value)
     if args.what in PLAINLY and args.out == "nested":
         PLAINLY[args.what](value)
@@ -131,8 +129,6 @@ def run_here(args: SimpleNamespace) -> int:
 
 
 def _run(args: SimpleNamespace) -> int:
-    from msgspec.structs import replace
-
     from saltern.cli.run_names import LAST, chosen
     from saltern.journal.report import report_of
     from saltern.journal.runs import Runs
@@ -153,7 +149,7 @@ def _print_rendered(texts: Any) -> None:
 
 
 def _print_order(rows: Any) -> None:
-    """One line for each state: place, function, ID, why there, where written."""
+    """One line for each state: its position, function and ID, the reason for the position, file and line."""
     cells = [
         [
             str(row["position"] or ""),

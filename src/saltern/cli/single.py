@@ -6,9 +6,9 @@ import sys
 from types import SimpleNamespace
 
 from saltern.cli.arguments import CommandLine, Word, parse
-from saltern.cli.from_options import output_options, session
+from saltern.cli.from_options import output_options, session, show_warnings
 from saltern.cli.options import ON_ROWS, STATE_ROWS, TEST_ROW, TREE_ROWS, output_rows
-from saltern.cli.output import exit_code, follower_of, show_warnings
+from saltern.cli.output import exit_code, follower_of
 from saltern.cli.values import call_arguments
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import write
@@ -50,7 +50,7 @@ def apply_single(args: SimpleNamespace, positional: list[object], keywords: dict
 
     name = str(keywords.pop("name", positional[0] if positional else args.function))
     report = single(engine, args.function, name, keywords, args.saltenv)
-    show_warnings(args, report)
+    show_warnings(args, report.warnings)
     if follower := follower_of(args):
         follower.reported(report)
     write(report, sys.stdout, output_options(args, engine.settings), args.out)

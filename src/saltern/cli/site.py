@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from types import SimpleNamespace
 
+import msgspec
+
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
@@ -40,8 +42,6 @@ def _say(text: str) -> None:
 
 
 def _add(args: SimpleNamespace, name: str) -> int:
-    import msgspec
-
     from saltern.fleet.controller.new_site import add_site
     from saltern.fleet.controller.paths import controller_paths
     from saltern.fleet.controller.settings import load_settings

@@ -6,7 +6,7 @@ import sys
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Word, parse
-from saltern.cli.from_options import output_options, settings_of
+from saltern.cli.from_options import output_options, settings_of, show_warnings
 from saltern.cli.options import TREE_ROWS, output_rows
 from saltern.config.settings import commits_of, has_repositories
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -35,11 +35,9 @@ def main(argv: list[str]) -> int:
     found: dict[str, str] = {}
     if has_repositories(settings):
         from saltern.engine.git_sources import local_settings
-        from saltern.report.colours import wanted
-        from saltern.report.diagnostics import show
 
         settings, warnings = local_settings(settings, max_age=AGES[verb])
-        show(warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
+        show_warnings(args, warnings)
         found = commits_of(settings.extra)
     write_data(found, sys.stdout, output_options(args, settings), args.out)
     return exits.OK

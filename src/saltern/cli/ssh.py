@@ -11,6 +11,8 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import SSH_ROWS
 from saltern.cli.ssh_hosts import chosen, make_reach, number, read
+from saltern.fleet.ssh.bundle.make import Bundles, bundle_directory
+from saltern.fleet.ssh.bundle.target import Target, local_target
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
@@ -105,9 +107,6 @@ def _show(said: Mapping[str, Said]) -> int:
 
 
 def _bundle(args: SimpleNamespace) -> int:
-    from saltern.fleet.ssh.bundle.make import Bundles, bundle_directory
-    from saltern.fleet.ssh.bundle.target import Target, local_target
-
     here = local_target()
     machine, _, libc = (args.platform or f"{here.machine}-{here.libc}").partition("-")
     target = Target(args.python or here.python, machine, libc or "glibc")

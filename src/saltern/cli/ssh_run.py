@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from saltern.cli.follow import Shown, follow_job, new_followed
 from saltern.cli.from_options import session
@@ -28,6 +29,7 @@ from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.task import task_of
 from saltern.fleet.ssh.tree import local_tree
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.returner_names import returner_names
 
 FOUND_AGAIN = "the same command with --resume follows it again, and Ctrl-C there asks whether to cancel it"
 
@@ -42,7 +44,7 @@ def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown, batch: Batch |
     pillar = HostPillar(sources_of(settings))
     jid = _jid(args, call, [host.id for host in hosts], Records(os.path.join(directory, "jobs")))
 
-    job = _job(jid, call, args.saltenv or "base")
+    job = _job(jid, call, args.saltenv or "base", returner_names(args.returners))
 
     kept = KeptBlocks(os.path.join(directory, "jobs", f"{jid}{SUFFIX}"))
     render = HostRender(sources_of(settings), tree, job, kept)
@@ -82,7 +84,7 @@ def _jid(args: SimpleNamespace, call: Call, hosts: list[str], records: Records) 
     return known.jid
 
 
-def _job(jid: str, call: Call, environment: str) -> Job:
+def _job(jid: str, call: Call, environment: str, returners: list[str]) -> Job:
     return Job(
         jid=jid,
         function=call.function,
@@ -90,4 +92,5 @@ def _job(jid: str, call: Call, environment: str) -> Job:
         kwargs=call.kwargs,
         test=call.test,
         environment=environment,
+        returners=returners or UNSET,
     )

@@ -5,13 +5,12 @@ One JSON file of the user's own, readable by no other user. ``SALTERN_TOKEN`` co
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 
+import msgspec
 from msgspec import Struct
 
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -50,6 +49,9 @@ def store_login(address: str, login: Login | None, environ: Mapping[str, str]) -
     known.pop(address, None)
     if login is not None:
         known[address] = login
+    import json
+    import tempfile
+
     make_private(os.path.dirname(path))
     data = {name: {key: getattr(one, key) for key in Login.__struct_fields__} for name, one in known.items()}
     handle, fresh = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".logins-")  # of mode 0600
@@ -67,13 +69,13 @@ def _read(path: str) -> dict[str, Login]:
     try:
         with open(path, encoding="utf-8") as file:
             _check_private(path, os.fstat(file.fileno()))
-            data = json.load(file)
+            data = msgspec.json.decode(file.read())
         return {
             name: Login(**{key: one[key] for key in Login.__struct_fields__}) for name, one in data.items()
         }
     except FileNotFoundError:
         return {}
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (msgspec.DecodeError, ValueError, TypeError, KeyError, AttributeError):
         raise _problem(
             f"the file of logins {path} is damaged", f"remove it and log in again: rm {path}"
         ) from None

@@ -78,6 +78,8 @@ def yaml_value(option: str, text: str) -> object:
 
 def call_arguments(words: list[str]) -> tuple[list[object], dict[str, object]]:
     """``a b k=v`` as a call's arguments, each value read as YAML."""
+    if not words:
+        return [], {}
     from saltern.render.call_words import read_words
 
     return read_words(words)

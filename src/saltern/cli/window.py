@@ -30,7 +30,13 @@ examples:
   saltern window check 'web*' --needs 1800""",
     words=(Word(dest="words", metavar="VERB", many=True, help="what to show or to do; list by default"),),
     rows=(
-        Row(flag="--target", dest="target", metavar="TARGET", default="*", help="set: whom it is for"),
+        Row(
+            flag="--target",
+            dest="target",
+            metavar="TARGET",
+            default="*",
+            help="set: its systems",
+        ),
         Row(
             flag="--zone",
             dest="zone",

@@ -9,8 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from saltern.cli import exits
@@ -23,16 +26,21 @@ from saltern.fleet.agent.output import pack_output
 from saltern.fleet.agent.task import JobFolder, Outcome, Task
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.modules.api.uplink import JOB, SOCKET
-from saltern.system import own_program
+from saltern.system import atomic, own_program
+
+if TYPE_CHECKING:
+    from saltern.engine.session import Session
 
 TAKEN = 75  # another worker has the job: this one does nothing
 AGAIN = "again"  # a word: this process has the job, and became another build
 # Words of state functions that are no options of the command: Salt's names, and where a value goes.
 OWN_WORDS = {"pillar", "test", "saltenv", "mods", "queue", "concurrent"}
+OPTIONS = {"state_events"}  # words of state functions that are options of the configuration
+IDLE = {"sync_mods"}  # those that ask for what is done anyway
 SHUT = {
     "config", "file_root", "pillar_root", "out", "minion_id", "log_level", "debug", "verbose", "save", "sign",
     "output", "on", "controller", "wait", "expires", "detach", "batch",
-    "batch_wait", "batch_failures",
+    "batch_wait", "batch_failures", "returners",
 }  # fmt: skip
 
 
@@ -42,7 +50,7 @@ def main(argv: list[str]) -> int:
     task = folder.read_task()
     if argv[1:] == [AGAIN]:
         task = replace(task, again=True)
-        if not folder.hold():
+        if not folder.lock.hold():
             return TAKEN
     elif not folder.take(task.attempt):
         return TAKEN
@@ -59,6 +67,10 @@ def main(argv: list[str]) -> int:
         attempt=task.attempt, code=code, changed=follower.changed, failed=follower.failed, run=follower.run
     )
     outcome = pack_output(folder, outcome, bare=task.command == "call", names=task.names)
+    if task.returners:
+        from saltern.cli.worker_returners import call_returners
+
+        outcome = call_returners(folder, task, outcome, lambda: _session(task))
     follower.write_records()
     folder.write("outcome", outcome, durable=True)
     return code
@@ -99,7 +111,10 @@ def _apply(task: Task, follower: JobFollower) -> int:
 
     if task.again and (known := run_of(_settings(task), task.jid)):
         return _continue(task, follower, known)
-    args = _args(LINE, _names(task), task, follower, task.kwargs)
+    options = {key: value for key, value in task.kwargs.items() if key in OPTIONS and value is not None}
+    others = {key: value for key, value in task.kwargs.items() if key not in OPTIONS | IDLE}
+    args = _args(LINE, _names(task), task, follower, others)
+    args.overrides |= options
     if task.function == "state.top" and task.args:
         args.overrides["state_top"] = str(task.args[0])
     return apply(args)
@@ -113,11 +128,15 @@ def _names(task: Task) -> list[str]:
     return [str(one) for one in flat if one not in ("", None)]
 
 
-def _settings(task: Task) -> Settings:
+def _session(task: Task) -> Session:
     from saltern.cli.call import LINE
     from saltern.cli.from_options import session
 
-    return session(_args(LINE, ["-"], task, None)).settings
+    return session(_args(LINE, ["-"], task, None))
+
+
+def _settings(task: Task) -> Settings:
+    return _session(task).settings
 
 
 def _continue(task: Task, follower: JobFollower, run: str) -> int:
@@ -171,8 +190,6 @@ def _typed(module: str) -> Callable[[Task, JobFollower], int]:
     """A command that takes its words as they are typed."""
 
     def work(task: Task, follower: JobFollower) -> int:
-        from importlib import import_module
-
         command = import_module(f"saltern.cli.{module}")
         words = list(map(str, task.args))
         code: int = command.run_here(_args(command.LINE, words, task, follower, task.kwargs))
@@ -244,18 +261,12 @@ def _words(line: CommandLine, task: Task, words: list[str], kwargs: dict[str, ob
 
 def _pillar_file(pillar: object) -> str:
     """Pillar data in a file of our own: a command line can be read by every user."""
-    import msgspec
-
-    from saltern.system import atomic
-
     path = os.path.join(os.environ["SALTERN_JOB_FOLDER"], "pillar.yaml")
     atomic.write(path, msgspec.json.encode(pillar))
     return path
 
 
 def _yaml(value: object) -> str:
-    import msgspec
-
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 

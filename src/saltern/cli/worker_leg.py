@@ -22,13 +22,14 @@ from saltern.chains.show import as_data
 from saltern.chains.statuses import BAD, OVER, Leg, Step
 from saltern.cli import exits
 from saltern.cli.from_options import session
-from saltern.cli.leg_report import LegReport, report_of_leg
+from saltern.cli.leg_report import LegReport, report_of_leg, short_leg
 from saltern.cli.worker_chain import LegDriver
 from saltern.cli.worker_follower import JobFollower
 from saltern.config.settings import Settings
 from saltern.fleet.agent.task import Task
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import options_for, write_data
+from saltern.system import clock
 
 
 class Asked(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -41,6 +42,7 @@ class Asked(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     file: str = "chain.yaml"
     step: str = ""
     until: str = ""
+    lease: float = 0
     reason: str = ""
     hard: bool = False
     pillar: dict[str, Any] = {}
@@ -56,11 +58,18 @@ def run_order(
     args = make_args({"saltenv": asked.saltenv} if asked.saltenv else {})
     settings = session(args).settings
     with redirect_stdout(sys.stderr):
-        data = _Orders(settings, asked, follower, task.denied).carry_out()
+        data = carry_out(settings, asked, follower, task.denied)
     follower.changed = sum(bool(row["changed"]) for row in data["steps"])
     follower.failed = sum(Step(row["status"]) in BAD for row in data["steps"])
     write_data(data, sys.stdout, options_for(sys.stdout, label=""), "json")
     return exits.OK  # the order was carried out, whatever became of the leg
+
+
+def carry_out(
+    settings: Settings, asked: Asked, follower: JobFollower, denied: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Carry an order out; the leg as it is then."""
+    return _Orders(settings, asked, follower, denied).carry_out()
 
 
 def read_order(given: dict[str, Any]) -> Asked:
@@ -97,26 +106,14 @@ class _Orders:
             elif counts:
                 self._prepare()
         self.numbers.prune()
-        if counts and VERBS[self.asked.verb].drives:
-            self._drive()
-        return self.report()
+        if counts and VERBS[self.asked.verb].drives and not (self.known() is None and self.numbers.end()):
+            self._drive()  # else it has ended, and its journal was removed since
+        report = self.report()
+        if Leg(report["status"]) in OVER and self.known() is not None:
+            self.numbers.note_end(short_leg(report, {}))
+        return report
 
-    # -- what does not wait for the leg ---------------------------------------------------------------
-
-    def pause(self) -> None:
-        self._with_leg(lambda name: pause(self.settings, name, self.asked.reason or "paused by an operator"))
-
-    def cancel(self) -> None:
-        why = self.asked.reason or "cancelled by an operator"
-        self._with_leg(lambda name: cancel(self.settings, name, why, now=self.asked.hard))
-
-    def release(self) -> None:
-        why = self.asked.reason or "released by an operator"
-        self._with_leg(
-            lambda name: change(self.settings, name, "release", reason=why, order=self.asked.order)
-        )
-
-    def _with_leg(self, work: Callable[[str], object]) -> None:
+    def with_leg(self, work: Callable[[str], object]) -> None:
         """Nothing is to be done if the leg never began, or is over; what it is then is the answer."""
         known = self.known()
         if known is not None and known.state.status not in OVER:
@@ -148,6 +145,7 @@ class _Orders:
             token=self.token,
             number=self.asked.order,
             until=self.asked.until,
+            lease=self.asked.lease,
             denied=self.denied,
         )
         live = LegReport(self.follower, self.settings, self.token)
@@ -158,36 +156,17 @@ class _Orders:
         """Record the order in the journal of the leg, which continues by it after a reboot, too."""
         with self.legs.lock.locked(name):
             known = self.legs.known(name)
-            body = {"order": self.asked.order, "verb": self.asked.verb, "until": self.asked.until}
-            Journal(self.legs, name, known.state.records).add("order", **body, denied=list(self.denied))
+            body = {name: getattr(self.asked, name) for name in ("order", "verb", "until", "lease")}
+            body |= {"denied": list(self.denied), "at": clock.now()}
+            Journal(self.legs, name, known.state.records).add("order", **body)
 
-    def retry(self) -> None:
-        self._revise()
-        more = {"action": self.asked.step} if self.asked.step else {}
-        self._change("retry", **more)
-
-    def _revise(self) -> None:
-        """Take other inputs for what is not done yet, before that is retried."""
-        known = self.known()
-        if known is not None and self.asked.revision > int(known.head.get("revision") or 0):
-            revise(self.settings, known.id, self.asked.pillar, self.asked.revision)
-
-    def skip(self) -> None:
-        self._change("skip", action=self.asked.step, reason=self.asked.reason or "skipped by an operator")
-
-    def done(self) -> None:
-        self._change("done", action=self.asked.step, reason=f"done, as an operator says: {self.asked.reason}")
-
-    def _change(self, kind: str, **body: object) -> None:
+    def change(self, kind: str, **body: object) -> None:
         """What the statuses do not allow any more changes nothing: the answer shows why."""
         if (known := self.known()) is not None:
             try:
                 change(self.settings, known.id, kind, order=self.asked.order, **body)
             except OperationError as problem:
                 print(f"saltern: {problem.diagnostics[0]}", file=sys.stderr)
-
-    def nothing(self) -> None:
-        """It only continues."""
 
     # -- the answer -----------------------------------------------------------------------------------
 
@@ -199,6 +178,8 @@ class _Orders:
         if known is not None:
             data = report_of_leg(known, as_data(known, self.settings), self.settings)
             return {**data, "order": self.numbers.known().number}
+        if (end := self.numbers.end()) is not None:
+            return {**end, "order": self.numbers.known().number, "waits_for": REMOVED}
         return self._never_begun()
 
     def _never_begun(self) -> dict[str, Any]:
@@ -207,7 +188,7 @@ class _Orders:
         status, step = ENDED_UNBEGUN.get(verb, (Leg.PENDING, Step.NOT_RUN))
         rows = [
             {"action": one.id, "kind": one.kind, "status": step.value, "comment": "", "changed": False}
-            for one in (*self.plan.steps, *self.plan.finalizers)
+            for one in self.plan.every
         ]
         return {
             "run": "",
@@ -219,6 +200,52 @@ class _Orders:
         }
 
 
+# -- the verbs ------------------------------------------------------------------------------------------
+
+
+def _pause(orders: _Orders) -> None:
+    orders.with_leg(lambda name: pause(orders.settings, name, orders.asked.reason or "paused by an operator"))
+
+
+def _cancel(orders: _Orders) -> None:
+    why = orders.asked.reason or "cancelled by an operator"
+    orders.with_leg(lambda name: cancel(orders.settings, name, why, now=orders.asked.hard))
+
+
+def _release(orders: _Orders) -> None:
+    why = orders.asked.reason or "released by an operator"
+    orders.with_leg(
+        lambda name: change(orders.settings, name, "release", reason=why, order=orders.asked.order)
+    )
+
+
+def _retry(orders: _Orders) -> None:
+    _revise(orders)
+    more = {"action": orders.asked.step} if orders.asked.step else {}
+    orders.change("retry", **more)
+
+
+def _revise(orders: _Orders) -> None:
+    """Take other inputs for what is not done yet, before that is retried."""
+    known = orders.known()
+    if known is not None and orders.asked.revision > int(known.head.get("revision") or 0):
+        revise(orders.settings, known.id, orders.asked.pillar, orders.asked.revision)
+
+
+def _skip(orders: _Orders) -> None:
+    orders.change("skip", action=orders.asked.step, reason=orders.asked.reason or "skipped by an operator")
+
+
+def _done(orders: _Orders) -> None:
+    orders.change(
+        "done", action=orders.asked.step, reason=f"done, as an operator says: {orders.asked.reason}"
+    )
+
+
+def _nothing(orders: _Orders) -> None:
+    """It only continues."""
+
+
 class Verb(Struct, frozen=True):
     """``drives``: the leg is at work afterwards, and the job ends with it."""
 
@@ -227,13 +254,14 @@ class Verb(Struct, frozen=True):
 
 
 VERBS: dict[str, Verb] = {
-    "run": Verb(_Orders.nothing),
-    "resume": Verb(_Orders.nothing),
-    "retry": Verb(_Orders.retry),
-    "skip": Verb(_Orders.skip),
-    "done": Verb(_Orders.done),
-    "pause": Verb(_Orders.pause, drives=False),
-    "cancel": Verb(_Orders.cancel, drives=False),
-    "release": Verb(_Orders.release, drives=False),
+    "run": Verb(_nothing),
+    "resume": Verb(_nothing),
+    "retry": Verb(_retry),
+    "skip": Verb(_skip),
+    "done": Verb(_done),
+    "pause": Verb(_pause, drives=False),
+    "cancel": Verb(_cancel, drives=False),
+    "release": Verb(_release, drives=False),
 }
+REMOVED = "it ended long ago, and its journal was removed since: start a new run"
 ENDED_UNBEGUN = {"cancel": (Leg.CANCELLED, Step.CANCELLED), "pause": (Leg.PAUSED, Step.NOT_RUN)}

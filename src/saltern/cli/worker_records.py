@@ -58,7 +58,7 @@ class RecordWriter:
                 self._write(_lessened(pairs), len(records))
 
     def write_rest(self) -> None:
-        """Write what is not written yet. A journal that cannot be read has nothing."""
+        """Write the records that are not written yet; none if the journal cannot be read."""
         try:
             records = list(read(self._path))
         except (Damaged, Unreadable):
@@ -93,7 +93,7 @@ def shown(records: list[Record]) -> Iterator[tuple[str, object]]:
 
 
 def _lessened(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, object]]:
-    """Without what stays here: pillar and configuration."""
+    """The records without what stays on this machine, such as pillar and configuration."""
     for kind, body in pairs:
         change = LESS.get(kind)
         yield kind, change(body) if change is not None else body

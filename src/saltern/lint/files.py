@@ -14,7 +14,7 @@ from saltern.language.diagnostics import CompileError
 from saltern.language.high import SlsFile
 from saltern.language.source import Mark, SlsRef
 from saltern.lint.findings import Findings
-from saltern.render.blocks import WHOLE, cut
+from saltern.render.blocks import WHOLE, begins_with_whole, cut
 from saltern.render.document import Document
 from saltern.sources.tree import SlsSource
 
@@ -137,7 +137,7 @@ def is_late(source: SlsSource) -> bool:
             text = cut(text, source.path)[0]
         except CompileError:
             return False  # rendering it reports what is wrong
-    return PREV_RET in text or any(line.startswith(f"#!{WHOLE}") for line in text.splitlines())
+    return PREV_RET in text or begins_with_whole(text)
 
 
 def names_block(text: str, name: str) -> bool:

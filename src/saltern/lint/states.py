@@ -12,13 +12,14 @@ from saltern.language.chunk import HIDDEN, Chunk, Requisite
 from saltern.language.hidden import shown
 from saltern.language.late import OPEN
 from saltern.language.nature import Nature
+from saltern.language.patterns import is_pattern
 from saltern.language.requisites import ORDERING, WITHOUT_REACTION
 from saltern.language.source import SlsRef
 from saltern.lint.files import KeptLoader
 from saltern.lint.findings import Findings
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.registry import schema
-from saltern.plan.matcher import SLS, described, is_pattern
+from saltern.plan.matcher import SLS, described
 from saltern.runtime.slots import PREFIX
 
 # Any of these says when a command has to run at all.

@@ -10,6 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from subprocess import TimeoutExpired
 
 from msgspec import Struct, json
 from msgspec.structs import replace
@@ -221,8 +222,6 @@ class Worker:
 
     def answer(self, question: Question) -> CheckReply | None:
         """None if it was ended."""
-        from subprocess import TimeoutExpired
-
         try:
             data, _ = self._process.communicate(json.encode(question), timeout=LONGEST)
         except TimeoutExpired:

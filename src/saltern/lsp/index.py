@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from time import monotonic
 
 from saltern.language.diagnostics import CompileError
 from saltern.language.source import SlsRef
@@ -56,8 +57,6 @@ class Index:
 
     def _listed(self, site: Site, env: str) -> list[tuple[str, str]]:
         """Questions come in bursts, and a large tree takes a while to walk."""
-        from time import monotonic
-
         due, listed = self._listings.get((site, env), (0.0, []))
         if monotonic() >= due:
             places = ((name, self.place(site, env, name)) for name in site.tree.sls_names(env))

@@ -52,8 +52,10 @@ def _served(given: Given, stdin: object, stdout: object) -> None:
             )
         ) from None
     from saltern.lsp.termination import ended_by_signals
+    from saltern.system.garbage import collect_from_now_on
 
     server = serving(Server(given))
+    collect_from_now_on()
     try:
         with ended_by_signals(server.end, INTERRUPTED):
             server.start_io(stdin, stdout)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from saltern.facts.grains import GROUPS
 from saltern.lsp.cursor import Cursor
 from saltern.lsp.desk import Desk, Suggestion, made
 from saltern.lsp.positions import Span
@@ -20,8 +21,6 @@ def _functions(desk: Desk, typed: str) -> Iterator[tuple[str, str]]:
 
 
 def _grains(_desk: Desk, _typed: str) -> Iterator[tuple[str, str]]:
-    from saltern.facts.grains import GROUPS
-
     return ((name, "grain") for group in GROUPS for name in group.names)
 
 

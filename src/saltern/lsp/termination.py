@@ -2,6 +2,8 @@
 
 An exception out of a signal handler would not do: the server reads in a thread that it waits for, and a lock
 that is just being taken would stay taken. So a thread of its own waits for the signal, and ends the process.
+The interpreter itself wakes that thread (``set_wakeup_fd``): a handler would run in the main thread, and a
+signal that comes just before that begins to wait would be handled only when the editor writes.
 """
 
 from __future__ import annotations
@@ -19,26 +21,28 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 def ended_by_signals(clean_up: Callable[[], None], code: int) -> Iterator[None]:
     """Within this block a signal calls ``clean_up`` in another thread, and ends the process with ``code``."""
     hear, say = os.pipe()
+    os.set_blocking(say, False)
     threading.Thread(target=_wait, args=(hear, clean_up, code), daemon=True).start()
     before = {number: signal.getsignal(number) for number in SIGNALS}
     heard = {number: how for number, how in before.items() if how != signal.SIG_IGN}
+    woken = signal.set_wakeup_fd(say, warn_on_full_buffer=False)
     for number in heard:
-        signal.signal(number, lambda *_: _write(say))
+        signal.signal(number, lambda *_: None)
     try:
         yield
     finally:
         for number, how in heard.items():
             signal.signal(number, how)
+        signal.set_wakeup_fd(woken)
         os.close(say)  # the thread ends
 
 
-def _write(say: int) -> None:
-    os.write(say, b"!")
-
-
 def _wait(hear: int, clean_up: Callable[[], None], code: int) -> None:
+    """Each byte of the pipe is the number of a signal, which may be another one than those we end at."""
     with os.fdopen(hear, "rb", buffering=0) as pipe:
-        if not pipe.read(1):
+        while (found := pipe.read(1)) and found[0] not in SIGNALS:
+            pass
+        if not found:
             return
     try:
         clean_up()

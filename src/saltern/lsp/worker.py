@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import os
 import sys
+from time import process_time
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.engine.session import Session
+from saltern.facts.grains import QUIET_FILES
 from saltern.language import secrets
 from saltern.language.diagnostics import CompileError, Diagnostic, PillarError, SalternError, Severity
 from saltern.language.masked_problem import masked_problem
-from saltern.lint.check import Checked
+from saltern.lint.check import Checked, check
 from saltern.lint.findings import Edit
-from saltern.system.guard import REFUSED
+from saltern.lint.select import is_path, roots_around
+from saltern.system.guard import REFUSED, ZONES, interpreter, refuse
 
 DEEPEST_KEYS = 3
 MOST_KEYS = 2000
@@ -92,9 +95,7 @@ def _kind(problem: SalternError) -> Literal["pillar", "compile", "surroundings"]
 
 def _confined(question: Question) -> tuple[str, ...]:
     """Before the first byte of the tree is read."""
-    from saltern.facts.grains import QUIET_FILES
     from saltern.system.confine import confine
-    from saltern.system.guard import ZONES, interpreter, refuse
 
     places = [*question.places, *QUIET_FILES]
     layers = confine([*places, *interpreter(), ZONES])
@@ -104,7 +105,6 @@ def _confined(question: Question) -> tuple[str, ...]:
 
 def _checked(question: Question) -> CheckReply:
     from saltern.engine.nested_engine import make_session
-    from saltern.lint.check import check
     from saltern.lint.choices import choose, excluded
     from saltern.lint.machines import read_machines
 
@@ -134,8 +134,6 @@ def _checked(question: Question) -> CheckReply:
 
 def _session(question: Question) -> tuple[Session, list[str], list[Diagnostic]]:
     """As ``saltern check`` makes it: a path that no root holds is a root itself."""
-    from saltern.lint.select import roots_around
-
     session, unread = _made(question, question.options)
     env = session.settings.saltenv or "base"
     words = [_word(word, question.base, session, env) for word in question.words]
@@ -159,8 +157,6 @@ def _made(question: Question, options: dict[str, object]) -> tuple[Session, list
 
 def _word(word: str, base: str, session: Session, env: str) -> str:
     """A path begins where the user stands, which this process does not."""
-    from saltern.lint.select import is_path
-
     if not base or os.path.isabs(word):
         return word
     path = os.path.normpath(os.path.join(base, word))
@@ -203,8 +199,6 @@ def _keys(data: object, before: str = "", depth: int = 1) -> list[str]:
 
 
 def main() -> None:
-    from time import process_time
-
     from msgspec import json
 
     out = os.dup(1)

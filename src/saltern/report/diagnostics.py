@@ -10,7 +10,7 @@ from typing import TextIO
 
 from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, Severity
-from saltern.language.source import Mark
+from saltern.language.source import Mark, Unquoted
 from saltern.report.colours import Paint, painter
 from saltern.report.text import columns, cut, emit, safe, safe_line
 
@@ -60,7 +60,7 @@ def _lines(problem: Diagnostic, paint: Paint, files: dict[str, list[str]]) -> It
     kind = "warning: " if problem.severity is Severity.WARNING else ""
     what = paint(kind + safe(problem.what), COLOURS[problem.severity])
     yield f"{where}{what} {paint(f'[{safe_line(problem.code)}]', 'grey')}"
-    if problem.where:
+    if problem.where and not isinstance(problem.where, Unquoted):
         yield from _excerpt(problem.where, paint, files)
     for line in safe(problem.detail).splitlines():
         yield f"  {line}"

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.language.events import Report
+from saltern.report.colours import is_terminal, terminal_width, wanted
 
 
 class OutputOptions(Struct, frozen=True, kw_only=True):
@@ -67,8 +68,6 @@ ProblemWriter = Callable[[Iterable[Diagnostic], TextIO, OutputOptions], None]
 
 def options_for(out: TextIO, *, colour: bool | None = None, **settings: Any) -> OutputOptions:
     """Options with what the stream itself decides: colour (unless forced), width and indent."""
-    from saltern.report.colours import is_terminal, terminal_width, wanted
-
     settings.setdefault("indent", is_terminal(out))
     settings.setdefault("width", terminal_width(out))
     return OutputOptions(colour=wanted(out, colour), **settings)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    import re
 
 # C0 without newline, DEL, C1, line separators, direction marks, half characters: all that a
 # terminal may obey instead of show, or that cannot be encoded.
@@ -15,7 +17,11 @@ _WORDS = r" *[^ ]+"
 
 def safe(text: str) -> str:
     """The text with tabs as spaces and each control character as an escape; newlines stay."""
-    if text.isprintable() or not re.search(_UNSAFE, text):  # the first costs less, and settles most
+    if text.isprintable():  # this costs less, and settles most
+        return text
+    import re
+
+    if not re.search(_UNSAFE, text):
         return text
     return re.sub(_UNSAFE, _escape, text.replace("\r\n", "\n").expandtabs())
 
@@ -67,6 +73,8 @@ def wrap(line: str, room: int) -> Iterator[str]:
     if room <= 0 or columns(line) <= room:
         yield line
         return
+    import re
+
     piece, used = "", 0
     for word in re.findall(_WORDS, line):
         wide = columns(word)
@@ -99,4 +107,6 @@ def tame(text: str) -> str:
     """Data for a terminal: DEL, C1 and direction marks, which it may obey, as escapes."""
     if text.isascii() and "\x7f" not in text:
         return text
+    import re
+
     return re.sub(_OBEYED, lambda found: f"\\u{ord(found[0]):04x}", text)

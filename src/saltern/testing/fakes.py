@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from types import ModuleType
 
 from saltern.language.result import Result, ok
@@ -71,8 +72,6 @@ def _state(given: FakeState) -> Callable[..., Result]:
 
 def _react_as_before(faked: ModuleType, name: str) -> None:
     """A module that reacts to ``watch`` still does, and says so."""
-    from importlib import import_module
-
     if name not in STATES or hasattr(faked, "mod_watch"):
         return
     real = import_module(f"saltern.modules.states.{name}")

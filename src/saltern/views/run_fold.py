@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from saltern.journal.chunk_codec import chunks_in
 from saltern.journal.codec import answer_in
-from saltern.journal.fold import RunState, ScopeState
+from saltern.journal.run_state import RunState, ScopeState
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import Answer

@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import to_builtins
 
 from saltern.journal.chunk_codec import chunks_in
-from saltern.journal.fold import RunState
 from saltern.journal.report import report_of
+from saltern.journal.run_state import RunState
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
 from saltern.language.diagnostics import Diagnostics

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from saltern.journal.chunk_codec import chunks_in
 from saltern.journal.codec import answer_in, frame_in
-from saltern.journal.fold import RunState, ScopeState
+from saltern.journal.run_state import RunState, ScopeState
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import Answer
 from saltern.plan.make import make_plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from saltern.journal.codec import answer_in
-from saltern.journal.fold import RunState
+from saltern.journal.run_state import RunState
 from saltern.language.events import Answer
 from saltern.language.requisites import Standing
 from saltern.language.result import Outcome
