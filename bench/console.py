@@ -23,7 +23,8 @@ from urllib.parse import quote
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path = [os.path.dirname(HERE), *(path for path in sys.path if path != HERE)]
 
-from bench.console_scale import Scale, fill  # noqa: E402
+from bench.console_scale import fill  # noqa: E402
+from bench.console_size import Scale  # noqa: E402
 from bench.fleet_measure import median, row, run_bench  # noqa: E402
 
 Rows = list[dict[str, Any]]

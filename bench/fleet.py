@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -199,6 +200,23 @@ def measure_many(place: Path, sizes: Sizes) -> Rows:
     ]
 
 
+def measure_herd(place: Path, sizes: Sizes) -> Rows:
+    """All agents lose the broker at once, by SIGKILL; how long it takes until all of them return a ping."""
+    count = sizes.light
+    with light_fleet(place / "herd", count) as fleet, fleet.client() as client:
+        before = time.perf_counter()
+        os.kill(fleet.broker(), signal.SIGKILL)
+        wait_for("the broker", fleet.broker_is_back)
+        lost = count
+        while lost and time.perf_counter() - before < 300:  # light agents do not ask for what they missed
+            jid = client.jobs.submit("test.ping", "*", wait=10)["jid"]
+            wait_for("the end of the ping", lambda jid=jid: client.jobs.get(jid)["ended"], 300)
+            lost = sum(one["status"] != "returned" for one in client.jobs.targets(jid))
+        taken = time.perf_counter() - before
+    note = f"all returned a ping {taken:.1f} s after the broker was killed"
+    return [row(f"light agents of {count} that stay away when the broker was killed", lost, 0, note=note)]
+
+
 # -- real agents -------------------------------------------------------------------------------------
 
 
@@ -265,6 +283,7 @@ PARTS: dict[str, Callable[[Path, Sizes], Rows]] = {
     "events": measure_events,
     "salt": measure_salt,
     "through": measure_through,
+    "herd": measure_herd,
     "many": measure_many,
 }
 

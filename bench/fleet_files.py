@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from saltern.fleet.bus.client import NatsBus
-from saltern.fleet.bus.nats import Connection
+from saltern.fleet.bus.connection import Connection
 from saltern.fleet.files.agent import AgentFiles
 from saltern.fleet.files.cache import Cache
 from saltern.fleet.files.manifest import Manifest, encode

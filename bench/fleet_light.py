@@ -7,6 +7,7 @@ needs none. It prints ``ready`` when all are connected, and ends with its standa
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 import time
@@ -19,7 +20,7 @@ from nats.aio.msg import Msg  # noqa: E402
 from tests.fleet.controller.processes import Worker  # noqa: E402
 
 from saltern.fleet.bus.client import NatsBus  # noqa: E402
-from saltern.fleet.bus.nats import Connection  # noqa: E402
+from saltern.fleet.bus.connection import Connection  # noqa: E402
 from saltern.fleet.identity.keys import new_keys  # noqa: E402
 from saltern.fleet.identity.membership import (  # noqa: E402
     KeyCredential,
@@ -83,6 +84,8 @@ async def main(kind: str, where: str, count: int) -> None:
     else:
         token = read_token(sys.stdin.readline().strip(), time.time())
         everyone = await start_members(token, int(where), count)
+    gc.collect()
+    gc.freeze()  # one agent would not look at the objects of a thousand others
     print("ready", flush=True)
     await asyncio.to_thread(sys.stdin.read)
     del everyone

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from saltern.cli.local_fleet import CONFIG, CONTROLLER, LocalFleet
+from saltern.fleet.client.problems import ControllerError
 from saltern.system import own_program
 
 SLOW = ("PYTHONDONTWRITEBYTECODE",)  # a developer's: each start would compile all modules again
@@ -21,6 +22,19 @@ class BenchFleet(LocalFleet):
 
     def agents(self) -> list[int]:
         return [one.pid for name, one in self._running.items() if name != CONTROLLER]
+
+    def broker(self) -> int:
+        """The process of the broker; of the last one, if it has just ended."""
+        with open(f"{self.directory}/controller/controller/broker/broker.pid") as file:
+            return int(file.read())
+
+    def broker_is_back(self) -> bool:
+        """True if the controller has started its broker again, and takes jobs."""
+        try:
+            with self.client() as client:
+                return bool(client.ready())
+        except ControllerError:
+            return False
 
     def token(self, uses: int) -> str:
         with self.client() as client:

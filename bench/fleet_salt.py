@@ -40,6 +40,7 @@ publish_port: {publish}
 master_port: {ret}
 transport: {transport}
 user: root
+auth_timeout: 60
 """
 
 
@@ -106,12 +107,18 @@ class SaltFleet:
             )
 
     def kill(self, name: str) -> None:
-        """Kill a minion and all that it has started, as a crash of its machine would."""
+        """Kill a minion and all that it has started, as a crash of its machine would.
+
+        Salt does not start a minion while the process table has the number in its PID file. A process that
+        has lost its parent stays there until the machine's first process has collected it.
+        """
         first = self._processes[name]
-        for pid in tree(first.pid):
+        everyone = tree(first.pid)
+        for pid in everyone:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         first.wait()
+        wait_for("all of them gone", lambda: not any(map(_is_listed, everyone)), patience=60)
 
     def restart(self, name: str) -> None:
         """Kill a minion and all that it has started, and start it anew."""
@@ -169,6 +176,10 @@ class SaltFleet:
                     os.kill(pid, signal.SIGKILL)
         for one in self._running:
             one.wait()
+
+
+def _is_listed(pid: int) -> bool:
+    return os.path.exists(f"/proc/{pid}")
 
 
 @contextmanager

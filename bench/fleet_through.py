@@ -1,11 +1,13 @@
 """saltern through a Salt master: what that costs, beside Salt's own run and beside saltern alone.
 
-One master and one minion; all three are measured in turn, in the same run, with the same states.
+One master and one minion; all three are measured in turn, in the same run, with the same states: the time
+that a user waits, and the CPU of the command, the master, the minion and all that they start.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -15,10 +17,11 @@ from typing import Any
 
 from bench import fleet_salt
 from bench.fleet_beside import SLS, STATES
-from bench.fleet_measure import median, row, skipped
+from bench.fleet_measure import cpu, median, row, skipped
 
 ROOT = Path(__file__).resolve().parents[1]
 BESIDE, ADDED = 2.0, 6.0  # times state.apply; seconds above the same states with saltern alone
+CPU_BESIDE, CPU_ADDED = 2.0, 6.0  # the same of CPU
 MORE = "saltern: {{program: PROGRAM, options: {{state_dir: PLACE/state}}}}\n"
 MINION = "through"
 
@@ -48,7 +51,7 @@ def measure(place: Path, rounds: int) -> list[dict[str, Any]]:
             "through": lambda: fleet.verb("saltern.apply", SLS, expect=1),
             "alone": lambda: _alone(str(program), states, place),
         }
-        return _rows(_medians(ways, rounds))
+        return _rows(*_medians(ways, rounds, lambda: _spent(fleet)))
     finally:
         fleet.stop()
 
@@ -62,20 +65,42 @@ def _alone(program: str, states: Path, place: Path) -> float:
     return time.perf_counter() - before
 
 
-def _medians(ways: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
-    """Each way in turn, so that what else the machine does meets all of them."""
+def _spent(fleet: fleet_salt.SaltFleet) -> float:
+    """Seconds of CPU until now: of the master, the minion, and the commands that have ended."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return cpu(*fleet.all) + ended.ru_utime + ended.ru_stime
+
+
+def _medians(
+    ways: dict[str, Callable[[], float]], rounds: int, spent: Callable[[], float]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """The seconds of each way, and those of CPU; in turn, so that what else runs here meets all of them."""
     taken: dict[str, list[float]] = {name: [] for name in ways}
+    used: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds + 1):
         for name, run in ways.items():
+            before = spent()
             taken[name].append(run())
-    return {name: median(values[1:]) for name, values in taken.items()}  # the first is to warm up
+            used[name].append(spent() - before)
+    return _of(taken), _of(used)
 
 
-def _rows(found: dict[str, float]) -> list[dict[str, Any]]:
-    salt, through, alone = found["salt"], found["through"], found["alone"]
-    note = f"{through:.2f} s by saltern.apply, {salt:.2f} s by state.apply, {alone:.2f} s by saltern alone"
+def _of(found: dict[str, list[float]]) -> dict[str, float]:
+    return {name: median(values[1:]) for name, values in found.items()}  # the first is to warm up
+
+
+def _rows(taken: dict[str, float], used: dict[str, float]) -> list[dict[str, Any]]:
     name = "apply of 100 states through a Salt master"
     return [
-        row(f"{name}: times Salt's own", through / max(salt, 0.001), BESIDE, note=note),
-        row(f"{name}: seconds more than saltern alone", through - alone, ADDED, note=note),
+        *_pair(name, taken, BESIDE, ADDED),
+        *_pair(f"CPU of {name}", used, CPU_BESIDE, CPU_ADDED),
+    ]
+
+
+def _pair(name: str, found: dict[str, float], beside: float, added: float) -> list[dict[str, Any]]:
+    salt, through, alone = found["salt"], found["through"], found["alone"]
+    note = f"{through:.2f} s by saltern.apply, {salt:.2f} s by state.apply, {alone:.2f} s by saltern alone"
+    return [
+        row(f"{name}: times Salt's own", through / max(salt, 0.001), beside, note=note),
+        row(f"{name}: seconds more than saltern alone", through - alone, added, note=note),
     ]
