@@ -12,15 +12,17 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.groups import lies_in_memory, markers_of, time_by_folder
-from tests.memory import memory_directory, memory_path
+from tests.groups import lies_on_disk, markers_of, time_by_folder
+from tests.memory import disk_directory, memory_directory, move_temporary_files, path_for
 from tests.power_lock import lock_power
 
 MEMORY = memory_directory()
+if MEMORY and (ours := move_temporary_files(MEMORY)):
+    atexit.register(shutil.rmtree, ours, ignore_errors=True)
 
 # Before any test module is imported: some of them keep a copy of the environment. One machine has one lock
 # for runs, and tests run beside each other.
-os.environ["SALTERN_STATE_DIR"] = tempfile.mkdtemp(prefix="saltern-runs-", dir=MEMORY or None)
+os.environ["SALTERN_STATE_DIR"] = tempfile.mkdtemp(prefix="saltern-runs-")
 atexit.register(shutil.rmtree, os.environ["SALTERN_STATE_DIR"], ignore_errors=True)
 if made := lock_power():
     atexit.register(shutil.rmtree, made, ignore_errors=True)
@@ -34,14 +36,34 @@ settings.register_profile("saltern", deadline=None, suppress_health_check=[Healt
 settings.load_profile("saltern")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Short paths for what a folder of tests shares: sockets lie there."""
+    if MEMORY and not config.option.basetemp:
+        config.option.basetemp = os.path.join(tempfile.gettempdir(), "b")
+
+
 @pytest.fixture
 def tmp_path(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """pytest's own, or one in memory: ``IN_MEMORY`` in ``tests/groups.py`` says whose."""
-    if MEMORY and lies_in_memory(request.node.nodeid):
-        with memory_path(MEMORY, request.node.name.partition("[")[0]) as path:
-            yield path
-    else:
-        yield request.getfixturevalue("tmp_path")
+    """A directory that is gone after the test; in memory unless it is in ``ON_DISK``."""
+    place = disk_directory() if lies_on_disk(request.node.nodeid) else tempfile.gettempdir()
+    with path_for(request.node.name, place) as path:
+        yield path
+
+
+@pytest.fixture(autouse=True)
+def temporary_files_on_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs of a test in ``ON_DISK`` have their temporary files there, too."""
+    if lies_on_disk(request.node.nodeid):
+        monkeypatch.setenv("TMPDIR", disk_directory())
+        monkeypatch.setattr(tempfile, "tempdir", disk_directory())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config) -> object:
+    from tests.units import UnitScheduling
+
+    return UnitScheduling(config)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,7 +5,7 @@ A path is a folder or a file. What is in neither table needs nothing but Python 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 # Whole programs, virtual machines, many kills, every argument of every state: seconds for each test.
 SLOW = (
@@ -14,7 +14,6 @@ SLOW = (
     "tests/secrets",
     "tests/e2e",
     "tests/fault",
-    "tests/fleet/e2e",
     "tests/fleet/faults",
     "tests/formulas",
     "tests/property/test_hostile_arguments.py",
@@ -31,12 +30,23 @@ REAL = (
     "tests/views",
     "tests/vm",
 )
-# Whose directories lie in memory. Not those that reboot a machine, and so may not lose what they keep.
-IN_MEMORY = (
-    "tests/delayed",
-    "tests/e2e",
-    "tests/unit/journal",
+# Whose directories lie on the disk. Those of all others are in memory, where making and removing a file and
+# syncing it cost a tenth and less. A machine that reboots may not lose what it keeps, and a chain is refused
+# there; Puppet refuses to write its state there; examples print paths whose length counts.
+ON_DISK = (
+    "tests/barriers",
+    "tests/docs",
+    "tests/fleet/agent/test_process.py",
+    "tests/modules/puppet",
+    "tests/vm",
 )
+# What one process runs because it shares a server or a fleet; all else goes by files.
+UNITS: dict[str, tuple[str, ...]] = {
+    "salt": ("tests/salt_fleet",),
+    "docker": ("tests/modules/docker",),
+}
+# What takes longest begins first, so that no process is left alone with it at the end.
+LONGEST = ("tests/salt_fleet",)
 SHOWN = 15
 LEAST = 60.0  # seconds in all below which the table is left out
 
@@ -44,13 +54,34 @@ LEAST = 60.0  # seconds in all below which the table is left out
 def markers_of(nodeid: str) -> Iterator[str]:
     """The names of the markers of a test."""
     for name, paths in (("slow", SLOW), ("real", REAL)):
-        if any(nodeid.startswith((f"{path}/", f"{path}::")) for path in paths):
+        if _is_in(nodeid, paths):
             yield name
 
 
-def lies_in_memory(nodeid: str) -> bool:
-    """Whether the directory of a test may be in memory."""
-    return nodeid.startswith(tuple(f"{path}/" for path in IN_MEMORY))
+def lies_on_disk(nodeid: str) -> bool:
+    """Whether the directory of a test has to be on a disk."""
+    return _is_in(nodeid, ON_DISK)
+
+
+def unit_of(nodeid: str) -> str:
+    """The name of the unit that a test belongs to."""
+    file = nodeid.partition("::")[0]
+    return next((name for name, paths in UNITS.items() if _is_in(nodeid, paths)), file)
+
+
+def longest_first(units: Mapping[str, int]) -> list[str]:
+    """The names of units in the order in which they begin; ``units`` has the number of tests of each."""
+
+    def rank(name: str) -> tuple[int, bool, int]:
+        path = UNITS.get(name, (f"{name}::",))[0]
+        place = next((number for number, one in enumerate(LONGEST) if path.startswith(one)), len(LONGEST))
+        return place, not _is_in(path, (*SLOW, *REAL)), -units[name]
+
+    return sorted(units, key=rank)
+
+
+def _is_in(nodeid: str, paths: Iterable[str]) -> bool:
+    return f"{nodeid}/".startswith(tuple(f"{path}{end}" for path in paths for end in ("/", "::")))
 
 
 def time_by_folder(reports: Iterable[object]) -> Iterator[str]:

@@ -29,7 +29,26 @@ RECORDED = (
 PREFERRED = {"x509": "x509_v2", "network": "network"}  # of several files with one name
 NEVER_ARGUMENTS = ENGINE_WORDS | INTERNAL | {"test", "sfun", "__agg__"}
 COMPANIONS = frozenset({"mod_watch", "mod_aggregate", "mod_init", "mod_beacon", "mod_run_check_cmd"})
-HELPERS = {"_test_owner": ("owner",), "_get_systemd_only": ("no_block",)}  # they read keywords for a function
+_OF_A_FILE = (
+    *(
+        "attrs",
+        "backup",
+        "create",
+        "dir_mode",
+        "encoding_errors",
+        "file_encoding",
+        "follow_symlinks",
+        "group",
+    ),
+    *("makedirs", "mode", "selinux", "tmp_dir", "tmp_ext", "user", "win_deny_perms", "win_inheritance"),
+    *("win_owner", "win_perms", "win_perms_reset"),
+)
+HELPERS = {  # they read keywords for a function
+    "_filter_state_internal_kwargs": _OF_A_FILE,
+    "_get_systemd_only": ("no_block",),
+    "_test_owner": ("owner",),
+    "x509util.split_file_kwargs": _OF_A_FILE,
+}
 
 REFUSED_TOO = {"at.absent": ("limit",)}  # by a function of ours that refuses all it does not know
 # Parameters that another function of the module reads, when a watched state changes.
@@ -82,6 +101,8 @@ STRICTER = frozenset(
         "selinux.module",
     }
 )
+# States of Salt that take any argument, and refuse what they do not know by themselves.
+REFUSED_BY_SALT = frozenset({"x509.crl_managed", "x509.pem_managed", "x509.private_key_managed"})
 CONSTANTS = {  # names in Salt's signatures
     "DEFAULT_TARGET_DELIM": "':'",
     "_DEFAULT_CONF": "'/etc/logrotate.conf'",
@@ -176,8 +197,15 @@ def _read_keywords(node: ast.FunctionDef, kwargs: str) -> Iterator[str]:
         elif isinstance(one, ast.Call):
             if isinstance(one.func, ast.Attribute) and is_it(one.func.value) and one.args:
                 yield from text(one.args[0])
-            if isinstance(one.func, ast.Name) and any(is_it(arg) for arg in one.args):
-                yield from HELPERS.get(one.func.id, ())
+            if any(is_it(arg) for arg in one.args):
+                yield from HELPERS.get(ast.unparse(one.func), ())
+                yield from _of_a_set(one.func)
+
+
+def _of_a_set(func: ast.expr) -> Iterator[str]:
+    """``{"cipher", "text"}.intersection(kwargs)``."""
+    if isinstance(func, ast.Attribute) and func.attr == "intersection" and isinstance(func.value, ast.Set):
+        yield from ast.literal_eval(func.value)
 
 
 def states(registry: Registry) -> Iterator[tuple[str, Schema]]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
-from bench.console_scale import SMALL, fill
+from bench.console_scale import fill
+from bench.console_size import SMALL
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 from tests.fleet.console.kit import PASSWORD, running_console
 

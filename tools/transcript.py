@@ -31,6 +31,8 @@ NORMAL: tuple[tuple[str, str], ...] = (
     (r"\bsaltern-join-\S+", "TOKEN"),
     (r"\bat \d\d:\d\d\b", "at TIME"),
     (r"\b[0-9a-f]{64}\b", "SHA256"),
+    (r"\b[0-9a-f]{40}\b", "COMMIT"),
+    (r"/git/[0-9a-f]{32}/", "/git/REPOSITORY/"),
     (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "UUID"),
     (r"\bSHA256:[\w+/]{43}", "SHA256:HASH"),
     (r"\bAAAA[\w+/]{40,}=*", "KEY"),

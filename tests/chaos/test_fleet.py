@@ -124,7 +124,7 @@ def workers(fleet: LocalFleet, name: str) -> Iterator[tuple[str, int]]:
     with suppress(FileNotFoundError):
         for path in list(jobs.iterdir()):
             with suppress(OSError):
-                if pid := JobFolder(str(path)).holder():
+                if pid := JobFolder(str(path)).lock.holder():
                     yield str(path), pid
 
 
@@ -181,7 +181,7 @@ def is_over(fleet: LocalFleet, jid: str) -> bool:
 
 @pytest.fixture
 def directory() -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(prefix="chaos", dir="/tmp"))  # sockets need short paths
+    path = Path(tempfile.mkdtemp(prefix="chaos"))  # sockets need short paths
     yield path
     shutil.rmtree(path, ignore_errors=True)
 

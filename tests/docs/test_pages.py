@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,20 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "examples").rglob("*.md")),
 ]
+INTERNALS = [page for page in PAGES if page.parent.name in ("decisions", "internals")]
+NAMED = re.compile(r"`([\w/]+\.(?:py|js|css))`")
+OF_USERS = frozenset({"_states/test.py"})  # in a tree of states
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
 def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
+
+
+@cache
+def source_files() -> frozenset[str]:
+    tops = (ROOT / top for top in ("src", "tools", "tests", "bench", "saltext"))
+    return frozenset(f"/{path.relative_to(ROOT)}" for top in tops for path in top.rglob("*.*"))
 
 
 @pytest.mark.parametrize("page", runnable(), ids=name)
@@ -30,6 +40,12 @@ def test_every_link_of_a_page_leads_to_a_file(page: Path) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     broken = [link[0] for link in LINK.findall(text) if not (page.parent / link[0]).exists()]
     assert broken == []
+
+
+@pytest.mark.parametrize("page", INTERNALS, ids=name)
+def test_every_file_that_a_page_of_the_internals_names_exists(page: Path) -> None:
+    named = set(NAMED.findall(page.read_text(encoding="utf-8"))) - OF_USERS
+    assert sorted(one for one in named if not any(path.endswith(f"/{one}") for path in source_files())) == []
 
 
 def test_every_page_can_be_reached_from_the_index() -> None:

@@ -31,11 +31,22 @@ IDLE = frozenset(
         "language.merge", "language.ordered", "modules.api.pure_functions", "render.filters", "render.yaml",
         "runtime.replay", "runtime.delayed", "runtime.guards", "runtime.parallel", "runtime.pool",
         "runtime.ports", "runtime.recovery", "runtime.retry", "system.files", "system.guard", "system.host",
-        "system.leftovers", "system.power", "system.process", "system.keeper_process", "system.temporary",
+        "journal.fold", "journal.reader", "journal.summaries", "compiler.use", "compiler.reverse",
+        "compiler.extend", "compiler.exclude", "system.ledger", "system.live", "system.output",
+        "system.code_file", "system.leftovers", "system.power", "system.process", "system.keeper_process",
+        "system.temporary",
     )
 ) | {
-    "fnmatch", "encodings.utf_8_sig", "signal", "struct", "platform", "textwrap", "msgspec.inspect",
+    "fnmatch", "re", "encodings.utf_8_sig", "signal", "struct", "platform", "textwrap", "msgspec.inspect",
 }  # fmt: skip
+# Of encrypted values, stores of secrets, pillar from elsewhere and git.
+OF_SECRETS = (
+    "cryptography", "nacl", "pyrage", "saltern.compat.external_pillar", "saltern.compat.pillars",
+    "saltern.language.secret_pillar", "saltern.modules.lib.sdb", "saltern.render.age",
+    "saltern.render.armour", "saltern.render.encrypted", "saltern.render.gpg", "saltern.render.nacl",
+    "saltern.render.sops",
+    "saltern.sources.git", "saltern.system.gpg", "saltern.system.vault", "saltern.system.web_answer",
+)  # fmt: skip
 PROGRAM = """
 import os, sys
 sys.argv = ["saltern", *sys.argv[1:]]
@@ -154,3 +165,18 @@ def test_what_a_template_made_is_not_kept(place: Place) -> None:
     modules_of(place, *place.argv("apply", "main", "--out", "json"))
     kept = list((place.base / "cache").rglob("yaml-*/*"))
     assert kept == []
+
+
+def test_a_tree_without_secrets_and_remotes_imports_nothing_for_them(place: Place) -> None:
+    """Pillar of files, a template and a changed file: neither keys, nor stores, nor git."""
+    place.write(
+        {
+            "pillar/top.sls": "base: {'*': [data]}\n",
+            "pillar/data.sls": "user: {{ grains.id }}\npassword: not-encrypted\n",
+            "main.sls": f"{place.base}/made:\n  file.managed: [{{contents: '{{{{ pillar.password }}}}'}}]\n",
+        }
+    )
+    roots = ("--file-root", str(place.states), "--pillar-root", str(place.base / "pillar"))
+    names = modules_of(place, "apply", "main", *roots)
+    assert (place.base / "made").read_text() == "not-encrypted\n"
+    assert not {name for name in names if name.startswith(OF_SECRETS)}

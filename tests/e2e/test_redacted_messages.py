@@ -87,6 +87,7 @@ def test_mistakes_in_templates_of_files_are_reported_without_the_value(place: Pl
         ("{{ salt['test.pimg']() }}", "'test.pimg'"),
         ("{{ {}['a key'] }}", "'a key'"),
         ("{% include 'no/such.sls' %}", "'no/such.sls'"),
+        ("{% include 'no/such.sls' %}", "in the roots of saltenv 'base'"),
         ("{{ grains['id'].nosuch.x }}", "'nosuch'"),
         ("{{ salt['file.read']('/no/' ~ grains.os ~ '/such') }}", "/such"),
         ("{{ raise('no pass for ' ~ pillar.who) }}", "no pass for joe!"),

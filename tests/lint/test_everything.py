@@ -113,6 +113,10 @@ def test_a_file_that_asks_for_a_return_is_only_read() -> None:
     assert codes({**tree, "later.sls": "{% if prev_ret %}\n"}) == ["template-syntax"]
 
 
+def test_a_tag_of_a_delayed_file_that_has_no_effect_hides_no_mistake() -> None:
+    assert codes({"a.sls": "x:\n  test.nop: []\n#!delayed_sls\n@later\n"}) == ["yaml-syntax"]
+
+
 def test_a_file_that_gets_its_names_from_an_entry_is_rendered_with_them() -> None:
     tree = {
         "main.sls": "a:\n  test.nop:\n    - delayed_render:\n      - {sls: later, context: {zone: x}}\n",

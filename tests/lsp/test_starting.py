@@ -94,6 +94,36 @@ def test_a_signal_ends_it_while_its_editor_is_silent(number: signal.Signals) -> 
             process.kill()
 
 
+HEARD_ELSEWHERE = """
+import os, signal, threading, time
+from saltern.lsp.termination import ended_by_signals
+
+def interrupt():
+    waits = f"/proc/self/task/{os.getpid()}/wchan"
+    for _ in range(100):  # times at most: a kernel may not say what a thread waits for
+        if "pipe_read" in open(waits).read():
+            break
+        time.sleep(0.05)
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+with ended_by_signals(lambda: print("cleaned up", flush=True), 130):
+    threading.Thread(target=interrupt).start()
+    os.read(os.pipe()[0], 1)
+"""
+
+
+def test_a_signal_ends_it_while_its_main_thread_cannot_handle_it() -> None:
+    """As if it came just before the main thread waits; here, another thread is interrupted by it."""
+    done = subprocess.run(
+        [sys.executable, "-c", HEARD_ELSEWHERE],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert (done.returncode, done.stdout) == (130, "cleaned up\n"), done.stderr
+
+
 def test_a_signal_ends_it_while_its_editor_does_not_read() -> None:
     with subprocess.Popen(
         [*SALTERN, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from saltern.journal import seal
@@ -47,6 +47,7 @@ def test_no_text_holds_a_secret_after_it_was_masked(several: list[str], around: 
 
 
 @given(words, texts, texts)
+@example("00000²", "", "")
 def test_escaped_quoted_and_encoded_forms_are_masked_too(word: str, before: str, after: str) -> None:
     known(word)
     bare = word.strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Column, Table, UniqueConstraint
 
 from saltern.fleet.controller.alarms import REASONS
-from saltern.fleet.controller.settings import KEYS
+from saltern.fleet.controller.setting_keys import KEYS
 from saltern.fleet.store.statuses import STATUSES
 from saltern.fleet.store.tables import METADATA
 from tools.reference.markdown import code, page, table

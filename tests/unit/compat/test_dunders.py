@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 from saltern.compat.dunders import ReadView, View
 from saltern.compat.library import Library
 
+NAMES = st.text(max_size=5)  # views look only at what lies directly in them: small data is as good as large
 VALUES = st.recursive(
-    st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    st.integers() | NAMES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=6,
 )
-DATA = st.dictionaries(st.text(), VALUES)
+DATA = st.dictionaries(NAMES, VALUES, max_size=6)
 
 
 class Calls:

@@ -260,3 +260,10 @@ def test_all_bad_values_of_the_environment_are_reported_at_once() -> None:
     with pytest.raises(OperationError) as caught:
         load(None, {}, {"SALTERN_TEST": "maybe", "SALTERN_FAILHARD": "perhaps"})
     assert len(caught.value.diagnostics) == 2
+
+
+def test_what_a_minion_has_beside_is_for_templates_and_sets_no_option(tmp_path: Path) -> None:
+    path = write(tmp_path / "c.yaml", "minion_options: {colour: red, strict: maybe, kept: no}\nkept: here\n")
+    settings, found = load(path, {}, {})
+    assert (settings.extra["colour"], settings.extra["kept"], settings.strict) == ("red", "here", False)
+    assert "colour" not in "".join(map(str, found))

@@ -92,6 +92,40 @@ def test_every_key_has_its_line_and_says_where_it_is(salt: Path) -> None:
     assert any("branches and tags of git remotes" in name for name in found)
 
 
+REACTIONS = """\
+# local.saltern.apply was here
+chains:
+  local.saltern.chain_continue: [{tgt: web1}]
+web:
+  local.saltern.apply: [{tgt: web1}, {args: {mods: web}}]
+ping:
+  local.test.ping: [{tgt: web1}]
+"""
+
+
+def test_reactions_that_call_the_salt_extension_are_to_be_changed(salt: Path, tmp_path: Path) -> None:
+    file = tmp_path / "states" / "start.sls"
+    file.write_text(REACTIONS)
+    (tmp_path / "states" / "plain.sls").write_text("ping:\n  local.test.ping: [{tgt: web1}]\n")
+    master = (salt / "master").read_text()
+    there = master.replace(
+        "/srv/reactor/start.sls", "'salt://start.sls', 'salt://plain.sls', 'salt://no.sls'"
+    )
+    (salt / "master").write_text(there)
+    found = [one for one in migrated(salt, "--no-check")["findings"] if "which follows from" in one["what"]]
+    changed = [one for one in found if one["kind"] == "changed"]
+    assert [one["where"] for one in changed] == [f"{file}:3", f"{file}:5"]
+    assert "calls saltern.chain_continue, which agents do not have" in changed[0]["what"]
+    assert "by itself" in changed[0]["advice"] and "state.apply" in changed[1]["advice"]
+    assert [one["what"][:15] for one in found if one["kind"] == "same"] == [
+        "salt://plain.sl",
+        "salt://no.sls, ",
+    ]
+    command = [sys.executable, "-m", "saltern", "call", "saltern.apply", "web"]  # as an agent would
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "no function is called 'saltern.apply'" in done.stderr
+
+
 def test_the_state_files_are_checked(salt: Path) -> None:
     (problem,) = (one for one in migrated(salt)["findings"] if "naem" in one["what"])
     assert problem["where"].endswith("states/web.sls:2")

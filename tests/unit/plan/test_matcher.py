@@ -6,7 +6,8 @@ import pytest
 from tests.kit import chunk
 
 from saltern.language.chunk import Requisite
-from saltern.plan.matcher import Matcher, is_pattern
+from saltern.language.patterns import is_pattern
+from saltern.plan.matcher import Matcher
 
 CHUNKS = [
     chunk("web", name="/etc/web"),  # 0

@@ -10,7 +10,7 @@ from tests import groups
 ROOT = Path(groups.__file__).parent.parent
 
 
-@pytest.mark.parametrize("path", sorted({*groups.SLOW, *groups.REAL, *groups.IN_MEMORY}))
+@pytest.mark.parametrize("path", sorted({*groups.SLOW, *groups.REAL, *groups.ON_DISK}))
 def test_every_path_of_the_tables_exists(path: str) -> None:
     assert (ROOT / path).exists()
 
