@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from tests.fleet.harness import run
 
 from saltern.fleet.broker.authority import new_authority
+from saltern.fleet.broker.site_broker import AGAIN, HOUR, pause_after
 from saltern.fleet.broker.site_renewal import FILE, Pair, SiteRenewal, check_issued, newest
 from saltern.fleet.broker.sites import Kit, make_kit
 from saltern.fleet.broker.tls import CertificateFiles, new_pair, prepare_certificates, sign_key
@@ -73,3 +74,12 @@ def test_a_kit_of_before_says_how_to_get_a_new_one_and_when_its_time_is_over(tmp
 def test_what_is_no_key_is_not_certified(tmp_path: Path, key: str) -> None:
     with pytest.raises(ValueError):
         sign_key(files(tmp_path), ("127.0.0.1",), key, NOW)
+
+
+def test_a_certificate_that_could_not_be_had_is_asked_for_again_soon() -> None:
+    """The link of a site that has just been started is not up yet, and an hour is long."""
+    assert pause_after(0, HOUR) == HOUR
+    pauses = [pause_after(failures, HOUR) for failures in range(1, 2000)]
+    assert pauses[0] == AGAIN
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == HOUR

@@ -26,6 +26,7 @@ from saltern.system.private import make_private
 CONFIG_FILE = "broker.conf"
 PAUSE = 1.0  # seconds before a broker that ended is started again
 HOUR = 3600.0
+AGAIN = 2.0  # seconds until a certificate that could not be had is asked for once more
 EVERYWHERE = "0.0.0.0"
 LOOPBACK = ("127.", "::1", "localhost")
 
@@ -177,20 +178,27 @@ async def run(
 async def _renew(
     renewal: SiteRenewal, process: BrokerProcess, say: Callable[[str], None], every: float
 ) -> None:
-    """Ask for the next certificate in time; a problem is said once a day at most, by its text."""
-    said = ""
+    """Ask for the next certificate in time. After a problem it asks again soon, since the link of a site that
+    has just been started may not be up yet, and then less and less often; the same problem is said once.
+    """
+    said, failures = "", 0
     while True:
         try:
             if await renewal.step(f"tls://{_address(renewal.kit)}"):
                 write_pair(newest(renewal.kit, renewal.folder), renewal.folder)
                 process.reload()
                 say("the certificate of the site's broker would have ended soon: it has a new one")
-            said = ""
+            said, failures = "", 0
         except (BusError, OperationError, OSError) as problem:
             if str(problem) != said:
                 say(f"the certificate of the site's broker cannot be renewed yet: {problem}")
-            said = str(problem)
-        await asyncio.sleep(every)
+            said, failures = str(problem), failures + 1
+        await asyncio.sleep(pause_after(failures, every))
+
+
+def pause_after(failures: int, every: float) -> float:
+    """Seconds until the next certificate is asked for, after so many failures in a row."""
+    return min(AGAIN * 2 ** min(failures - 1, 30), every) if failures else every
 
 
 def write_pair(kit: Kit, folder: str) -> None:
