@@ -79,7 +79,7 @@ def test_no_scope_and_no_data_of_a_finished_frame_is_kept() -> None:
     assert len(origins) == 3 * 3
     assert all(one.data is None and not one.blocks.blocks for one in origins.values())
     assert not any(answer.chunk.delayed for answer in report.answers if answer.frame)
-    alive = [one for one in gc.get_objects() if isinstance(one, BlockScope) and "only_here" in one.blocks]
+    alive = [one for one in gc.get_objects() if type(one) is BlockScope and "only_here" in one.blocks]
     assert not alive
 
 

@@ -64,15 +64,20 @@ def test_a_child_that_is_killed_has_failed() -> None:
 
 
 def test_a_child_that_is_killed_while_it_answers_has_failed() -> None:
+    reader, writer = os.pipe()
+
     def work() -> Result:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, 0.2)  # strikes while the pipe is full
+        os.write(writer, str(os.getpid()).encode())
         return ok("x" * 1_000_000)
 
     pool = Pool()
     pool.start(0, work)
-    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+    os.waitid(os.P_PID, int(os.read(reader, 20)), os.WEXITED | os.WNOWAIT)
     result = pool.wait(0)
+    os.close(reader)
+    os.close(writer)
     assert result.outcome is Outcome.FAILED
 
 
