@@ -20,7 +20,7 @@ from saltern.fleet.console.marks import cells, icon, status, strip
 from saltern.fleet.console.marks import st as mark_with_word
 from saltern.fleet.controller.chains import run_views
 from saltern.fleet.controller.chains.moments import Folded, fold_moments, moments
-from saltern.fleet.controller.chains.waiting import why
+from saltern.fleet.controller.chains.waits import why
 from saltern.fleet.controller.windows import calendar_groups, calendars_for
 from saltern.fleet.store import chain_shapes
 from saltern.fleet.store.calendars import StoredCalendar

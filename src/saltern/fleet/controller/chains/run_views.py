@@ -13,7 +13,7 @@ from saltern.fleet.chains.causes import Cause, Failure, group_causes
 from saltern.fleet.chains.past import Past, fold, step_at
 from saltern.fleet.chains.shape import BAD, letter, split_shape
 from saltern.fleet.controller.chains import views
-from saltern.fleet.controller.chains.waiting import waits_for, why
+from saltern.fleet.controller.chains.waits import waits_for, why
 from saltern.fleet.store import chain_runs, chain_shapes
 from saltern.fleet.store.chains import chain_named, names_of
 from saltern.fleet.store.database import Connection

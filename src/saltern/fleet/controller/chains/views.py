@@ -14,7 +14,7 @@ from saltern.chains.inputs import masked
 from saltern.chains.statuses import GOOD, OVER, Leg, Run
 from saltern.fleet.chains.shape import split_shape
 from saltern.fleet.controller.chains import revisions
-from saltern.fleet.controller.chains.waiting import absence, begins, waits_for, why
+from saltern.fleet.controller.chains.waits import absence, begins, waits_for, why
 from saltern.fleet.store import chain_gates, chain_outbox, chain_runs, chain_shapes
 from saltern.fleet.store.chains import chain_named, names_of, version_of
 from saltern.fleet.store.database import Connection
