@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,7 +12,8 @@ from msgspec.structs import replace
 from saltern.fleet.agent.event_spool import EventSpool, Waiting
 from saltern.fleet.agent.spool_file import SpoolFailed
 from saltern.fleet.bus.backoff import Backoff
-from saltern.fleet.bus.ports import Bus, BusError, TooLarge
+from saltern.fleet.bus.ports import Bus, TooLarge
+from saltern.fleet.bus.repeat import repeat
 from saltern.fleet.protocol.codec import BadMessage, decode, encode
 from saltern.fleet.protocol.ids import encode_id
 from saltern.fleet.protocol.messages import Event
@@ -78,27 +78,19 @@ class EventBox:
 
     async def run(self) -> None:
         """Send for ever."""
-        attempt = 0
-        while True:
-            self._wanted.clear()
-            try:
-                more = await self._send_some()
-                attempt = 0
-            except BusError as problem:
-                log.info("events wait: %s", problem)
-                await self._pause(self._backoff.delay(attempt))
-                attempt += 1
-                continue
-            if more:
-                await asyncio.sleep(self._pace.wait(TOGETHER))
-            else:
-                await self._pause(RESEND)
+        await repeat(
+            self._send_due,
+            self._wanted,
+            self._backoff,
+            failed=lambda problem: log.info("events wait: %s", problem),
+        )
 
-    async def _pause(self, seconds: float) -> None:
-        """Wait to be woken, at most so long."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._wanted.wait()
+    async def _send_due(self) -> float:
+        """Send what is due, as fast as is allowed; seconds until there may be more."""
+        if not await self._send_some():
+            return RESEND
+        await asyncio.sleep(self._pace.wait(TOGETHER))
+        return 0.0
 
     async def _send_some(self) -> bool:
         """Send what is due and allowed now; True if there may be more."""

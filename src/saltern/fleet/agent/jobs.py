@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from saltern.fleet.agent import recovery
@@ -19,6 +18,7 @@ from saltern.fleet.agent.spool import RUNNING, WAITING, Entry, Spool
 from saltern.fleet.agent.spool_file import SpoolFailed
 from saltern.fleet.agent.task import Outcome
 from saltern.fleet.agent.worker_task import WorkerSettings, task_of
+from saltern.fleet.bus.repeat import is_set_within
 from saltern.fleet.bus.tasks import end
 from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.protocol.message import Status
@@ -83,9 +83,7 @@ class Jobs:
             except SpoolFailed as problem:
                 log.error("%s", problem)
                 wake = self._now() + self._retry
-            with suppress(TimeoutError):
-                async with asyncio.timeout(None if wake is None else max(0.05, wake - self._now())):
-                    await self._wanted.wait()
+            await is_set_within(self._wanted, None if wake is None else max(0.05, wake - self._now()))
 
     def _step(self) -> float | None:
         """Do what the queue asks for; when to look again."""

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from saltern.fleet.agent.spool import Spool
 from saltern.fleet.bus.backoff import Backoff
-from saltern.fleet.bus.ports import Bus, BusError
+from saltern.fleet.bus.ports import Bus
+from saltern.fleet.bus.repeat import repeat
 from saltern.fleet.protocol.ids import encode_id
 from saltern.fleet.protocol.subjects import SUBJECTS
 
@@ -48,24 +49,12 @@ class Outbox:
 
     async def run(self) -> None:
         """Send for ever."""
-        attempt = 0
-        while True:
-            self._wanted.clear()
-            try:
-                await self._send_all()
-                attempt = 0
-                await self._wanted.wait()
-            except BusError as problem:
-                log.info("returns wait: %s", problem)
-                await self._pause(attempt)
-                attempt += 1
-
-    async def _pause(self, attempt: int) -> None:
-        try:
-            async with asyncio.timeout(self._backoff.delay(attempt)):
-                await self._wanted.wait()
-        except TimeoutError:
-            pass
+        await repeat(
+            self._send_all,
+            self._wanted,
+            self._backoff,
+            failed=lambda problem: log.info("returns wait: %s", problem),
+        )
 
     async def _send_all(self) -> None:
         for jid, ended in self._unsent.due_returns(self._now() - RESEND):

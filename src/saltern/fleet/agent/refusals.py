@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
 
 from saltern.fleet.agent.spool import Spool
 from saltern.fleet.bus.ports import Bus, BusError
-from saltern.fleet.bus.tasks import end
+from saltern.fleet.bus.tasks import Tasks
 from saltern.fleet.identity.membership import Membership
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.messages import Job, Return
@@ -26,14 +25,12 @@ class Refusals:
         self._member = member
         self._mark = f"{member.name}.{spool.mark}"
         self._now = now
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
 
     def refuse(self, job: Job, why: str) -> None:
         """Return that a job is not run."""
         log.warning("job %s is refused: %s", job.jid, why)
-        task = asyncio.create_task(self._send(job, why))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.spawn(self._send(job, why))
 
     async def _send(self, job: Job, why: str) -> None:
         now = self._now()
@@ -44,5 +41,4 @@ class Refusals:
 
     async def close(self) -> None:
         """End what is not sent yet."""
-        for task in list(self._tasks):
-            await end(task)
+        await self._tasks.end()

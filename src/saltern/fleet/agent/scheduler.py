@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from random import random
 from typing import Any
 
@@ -20,6 +19,7 @@ from saltern.fleet.agent.spool import LOCAL, REPORTED, Spool
 from saltern.fleet.agent.spool_file import SpoolFailed
 from saltern.fleet.agent.task import Task
 from saltern.fleet.agent.worker_task import WorkerSettings
+from saltern.fleet.bus.repeat import is_set_within
 from saltern.fleet.protocol.ids import new_jid
 from saltern.fleet.protocol.messages import Job
 from saltern.fleet.protocol.verbs import verb_of
@@ -78,9 +78,7 @@ class Scheduler:
                 log.error("the schedule waits: %s", problem)
                 due = None
             wait = min(LONGEST, max(SHORTEST, due - self._local())) if due is not None else LONGEST
-            with suppress(TimeoutError):
-                async with asyncio.timeout(wait):
-                    await self._wanted.wait()
+            await is_set_within(self._wanted, wait)
 
     async def _read(self) -> None:
         """With the pillar of the controllers, which may have a part of it; without, if there is none."""

@@ -13,6 +13,7 @@ from msgspec import Struct
 from saltern.fleet.agent.clock import FleetClock
 from saltern.fleet.bus.backoff import Backoff
 from saltern.fleet.bus.ports import Bus, BusError
+from saltern.fleet.bus.repeat import repeat
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.envelope import Refused, Trust
 from saltern.fleet.protocol.ids import new_nonce
@@ -70,21 +71,9 @@ class Syncer:
 
     async def run(self) -> None:
         """Ask for ever."""
-        attempt = 0
-        while True:
-            self._wanted.clear()
-            try:
-                wait = await self.ask()
-                attempt = 0
-            except (BusError, Refused) as problem:
-                self._note_problem(str(problem) or type(problem).__name__)
-                wait = self._backoff.delay(attempt)
-                attempt += 1
-            try:
-                async with asyncio.timeout(wait):
-                    await self._wanted.wait()
-            except TimeoutError:
-                pass
+        await repeat(
+            self.ask, self._wanted, self._backoff, failed=self._note_problem, errors=(BusError, Refused)
+        )
 
     async def ask(self) -> float:
         """One sync; seconds until the next."""
@@ -101,7 +90,8 @@ class Syncer:
             if not answer.more:
                 return _spread(REFUSED if answer.refused else answer.next_sync)
 
-    def _note_problem(self, why: str) -> None:
+    def _note_problem(self, problem: Exception) -> None:
+        why = str(problem) or type(problem).__name__
         if why != self.state.problem:
             log.info("no sync: %s", why)
         self.state.problem = why

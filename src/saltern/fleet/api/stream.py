@@ -15,6 +15,7 @@ from contextlib import suppress
 import msgspec
 from starlette.types import Receive, Scope, Send
 
+from saltern.fleet.bus.repeat import is_set_within
 from saltern.fleet.protocol.notices import Missed, Notice, PresenceChanged, Progressed
 
 LOG = logging.getLogger("saltern.fleet.api")
@@ -128,12 +129,10 @@ class Pump:
 
     async def wait(self, seconds: float) -> bool:
         """Until there is something new; False if there was nothing in that time."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self.news.wait()
-                self.news.clear()
-                return True
-        return False
+        if not await is_set_within(self.news, seconds):
+            return False
+        self.news.clear()
+        return True
 
     def take(self) -> bytes:
         data = bytes(self._data)

@@ -34,6 +34,10 @@ class Tasks:
         task.add_done_callback(self._running.discard)
         return task
 
+    async def settle(self) -> None:
+        """Return when all have ended by themselves."""
+        await asyncio.gather(*self._running)
+
     async def end(self) -> None:
         for task in list(self._running):
             await end(task)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 
+from saltern.fleet.bus.tasks import Tasks
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.limits import Offences
@@ -42,7 +42,7 @@ class Alarms:
         self._calls = calls
         self._hub = hub
         self._now = now
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
 
     def refuse(self, system: str, reason: str, detail: str = "") -> None:
         """A message of a system was not taken."""
@@ -53,9 +53,7 @@ class Alarms:
         log.warning("refused from %s: %s (%d)", system or "an unknown sender", why, number)
         data = {"id": system, "reason": reason, "why": why, "count": number}
         event = NewEvent(tag="saltern/alarm", data=data, at=self._now(), system=system[:255])
-        task = asyncio.get_running_loop().create_task(self._store(event))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.spawn(self._store(event))
 
     async def _store(self, event: NewEvent) -> None:
         try:
@@ -66,4 +64,4 @@ class Alarms:
 
     async def settle(self) -> None:
         """Return when what was reported is stored."""
-        await asyncio.gather(*self._tasks)
+        await self._tasks.settle()

@@ -11,7 +11,7 @@ from saltern.fleet.controller.calls import Calls
 from saltern.fleet.protocol.messages import MESSAGES
 from saltern.fleet.protocol.peer_messages import MineAnswer, MineRequest
 from saltern.fleet.store.mine import MineRow, put_mine, read_mine, remove_mine
-from saltern.fleet.store.systems import system
+from saltern.fleet.store.systems import NOT_ACCEPTED, is_accepted, system
 from saltern.language.diagnostics import CompileError, OperationError
 from saltern.targeting.problem import BadTarget
 from saltern.targeting.salt_types import compound_of
@@ -39,8 +39,8 @@ class MineDesk:
     async def answer(self, id_: str, request: MineRequest) -> MineAnswer:
         """Answer a system; the broker vouches for its id."""
         known = await self._calls.read(system, id_)
-        if known is None or known.state != "accepted":
-            return MineAnswer(problem="the key of this system is not accepted")
+        if not is_accepted(known):
+            return MineAnswer(problem=NOT_ACCEPTED)
         if request.store or request.clear or request.remove:
             return await self._store(id_, request)
         return await self._read(id_, request)

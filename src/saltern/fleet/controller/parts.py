@@ -48,7 +48,7 @@ from saltern.fleet.controller.reactor.keeper import Reactor
 from saltern.fleet.controller.reactor.options import ReactorOptions
 from saltern.fleet.controller.reactor.plan import Planner
 from saltern.fleet.controller.reactor.rules import Rules
-from saltern.fleet.controller.reactor.runners import RunnerProcesses
+from saltern.fleet.controller.reactor.runners import ReactionRunners
 from saltern.fleet.controller.registry import Gate, Registry
 from saltern.fleet.controller.render_reports import RenderReports
 from saltern.fleet.controller.schedules import Schedules
@@ -217,7 +217,7 @@ class Parts:
     def _reactor(self, now: Callable[[], float]) -> Reactor:
         options = self.options.reactor
         planner = Planner(options.id, self._engine_options, options.extra)
-        runners = RunnerProcesses(self.calls, self.hub, options.socket, now=now)
+        runners = ReactionRunners(self.calls, self.hub, options.socket, now=now)
         actor = Actor(self.fleet, planner, runners, now=now)
         rules = Rules(self.calls, options, now=now)
         return Reactor(options, rules, planner, actor, self.hub, now=now)

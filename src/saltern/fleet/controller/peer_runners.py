@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from typing import Protocol
@@ -11,14 +10,13 @@ from msgspec.structs import replace
 
 from saltern.fleet.access.peers import Order
 from saltern.fleet.access.ports import Principal
-from saltern.fleet.bus.tasks import end
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.job_events import runner_event
-from saltern.fleet.controller.reactor.runners import AT_ONCE, exchange, shown
+from saltern.fleet.controller.runner_processes import RunnerProcesses, end_data
 from saltern.fleet.protocol.ids import new_jid
 from saltern.fleet.protocol.peer_messages import PublishAnswer
-from saltern.fleet.reactor.calls import RunnerCall
+from saltern.fleet.reactor.calls import RunnerAnswer, RunnerCall
 from saltern.fleet.store import audit
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import NewEvent, event_by_uid, store_events
@@ -40,15 +38,14 @@ class PeerRunners:
     def __init__(self, calls: Calls, hub: Hub, socket: str, *, now: Callable[[], float]) -> None:
         self.secrets: Secrets | None = None  # set when people can log in
         self._calls = calls
-        self._hub = hub
         self._socket = socket
         self._now = now
-        self._room = asyncio.Semaphore(AT_ONCE)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._processes = RunnerProcesses(hub)
 
     async def begin(self, who: Principal, order: Order, parent: str) -> str:
         """Have one run, without waiting for its end; its number."""
-        if self.secrets is None or not self._socket:
+        secrets = self.secrets
+        if secrets is None or not self._socket:
             what = "this controller has no socket for runners to ask it by"
             raise OperationError(Diagnostic(code="runner-failed", what=what))
         call = RunnerCall(
@@ -61,23 +58,19 @@ class PeerRunners:
         )
         new = runner_event(call, "new", {}, user=who.name, now=self._now(), cause=parent)
         await self._calls.write(_began, new, who.name, call)
-        self._hub.wake()
-        task = asyncio.create_task(self._run(who, call, self.secrets, parent))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._processes.begin(
+            call,
+            lambda: secrets.begin_internal(who),
+            lambda answer: self._write_end(call, answer, who.name, parent),
+        )
         return call.jid
 
-    async def _run(self, who: Principal, call: RunnerCall, secrets: Secrets, parent: str) -> None:
-        async with self._room:
-            answer = await exchange(call, secrets.begin_internal(who))
-        data = {"return": answer.problem or shown(answer.value), "success": not answer.problem}
-        event = runner_event(call, "ret", data, user=who.name, now=self._now(), cause=parent)
-        named = replace(event, uid=_uid(who.name, call.jid))
+    async def _write_end(self, call: RunnerCall, answer: RunnerAnswer, user: str, parent: str) -> None:
+        event = runner_event(call, "ret", end_data(answer), user=user, now=self._now(), cause=parent)
         try:
-            await self._calls.write(store_events, [named])
+            await self._calls.write(store_events, [replace(event, uid=_uid(user, call.jid))])
         except OperationError as problem:
             log.error("what came of %s of %s could not be written: %s", call.function, call.jid, problem)
-        self._hub.wake()
 
     async def look(self, id_: str, jid: str) -> PublishAnswer:
         """What came of a runner that this system has asked for; nothing until it has ended."""
@@ -87,8 +80,7 @@ class PeerRunners:
         return PublishAnswer(jid=jid, returns={"return": found.data.get("return")}, done=True)
 
     async def close(self) -> None:
-        for task in [*self._tasks]:
-            await end(task)
+        await self._processes.close()
 
 
 def _uid(user: str, jid: str) -> str:

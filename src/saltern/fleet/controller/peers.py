@@ -28,7 +28,7 @@ from saltern.fleet.store import job_queries
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.peers import PREFIX, is_target_of, orders_above
 from saltern.fleet.store.statuses import OPEN
-from saltern.fleet.store.systems import system
+from saltern.fleet.store.systems import NOT_ACCEPTED, is_accepted, system
 from saltern.fleet.view.outcomes import shape_of
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
 from saltern.targeting.problem import BadTarget
@@ -76,8 +76,8 @@ class PeerDesk:
     async def answer(self, id_: str, request: PublishRequest) -> PublishAnswer:
         """Answer a system; the broker vouches for its id."""
         known = await self._calls.read(system, id_)
-        if known is None or known.state != "accepted":
-            return PublishAnswer(problem="the key of this system is not accepted")
+        if not is_accepted(known):
+            return PublishAnswer(problem=NOT_ACCEPTED)
         try:
             return await self._answer(id_, request)
         except BadTarget as problem:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Concatenate, ParamSpec, TypeVar
 
 from saltern.fleet.bus.ports import BusError
+from saltern.fleet.bus.repeat import is_set_within
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.leases import give_up, is_current, take
@@ -94,8 +95,7 @@ class Singleton:
             except (OperationError, BusError, TimeoutError) as problem:
                 self.problem = str(problem) or type(problem).__name__
                 log.warning("%s: %s", self._name, self.problem)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._wanted.wait(), self._every)
+            await is_set_within(self._wanted, self._every)
             await asyncio.sleep(max(0.0, began + APART - time.monotonic()))
 
     async def step(self) -> bool:

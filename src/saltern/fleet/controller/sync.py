@@ -42,7 +42,7 @@ from saltern.fleet.store.job_queries import Work, work_of
 from saltern.fleet.store.jobs import Change, set_status
 from saltern.fleet.store.returns import Standing, begun, standings
 from saltern.fleet.store.statuses import REPORTED
-from saltern.fleet.store.systems import System, note_sync, store_facts, system
+from saltern.fleet.store.systems import NOT_ACCEPTED, System, is_accepted, note_sync, store_facts, system
 
 log = logging.getLogger(__name__)
 
@@ -102,8 +102,8 @@ class SyncDesk:
     async def on_sync(self, id_: str, request: SyncRequest) -> SyncAnswer:
         now = self._now()
         known = await self._calls.read(system, id_)
-        if known is None or known.state != "accepted":
-            return SyncAnswer(refused="the key of this system is not accepted", now=now)
+        if not is_accepted(known):
+            return SyncAnswer(refused=NOT_ACCEPTED, now=now)
         verdict = await self._judged(known, request)
         if why := refusal(known.id, verdict):
             self._alarms.refuse(id_, "twin", why)
@@ -144,8 +144,8 @@ class SyncDesk:
     async def on_facts(self, id_: str, facts: Facts) -> Received:
         now = self._now()
         known = await self._calls.read(system, id_)
-        if known is None or known.state != "accepted":
-            return Received(problem="the key of this system is not accepted")
+        if not is_accepted(known):
+            return Received(problem=NOT_ACCEPTED)
         if await self._calls.write(take_facts, id_, facts, now):
             self._hub.wake()
         self._board.heard(id_)

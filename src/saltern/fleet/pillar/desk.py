@@ -29,7 +29,7 @@ from saltern.fleet.protocol.messages import PillarAnswer, PillarRequest
 from saltern.fleet.protocol.sealed import SealedFor, seal
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.facts import facts_of
-from saltern.fleet.store.systems import System, system
+from saltern.fleet.store.systems import NOT_ACCEPTED, System, is_accepted, system
 from saltern.language.diagnostics import OperationError
 
 log = logging.getLogger(__name__)
@@ -96,8 +96,8 @@ class PillarDesk:
     async def answer(self, id_: str, request: PillarRequest) -> PillarAnswer:
         """The pillar of the system that asks; the broker vouches for its id."""
         known, grains = await self._calls.read(_facts, id_)
-        if known is None or known.state != "accepted":
-            return PillarAnswer(problem="the key of this system is not accepted")
+        if not is_accepted(known):
+            return PillarAnswer(problem=NOT_ACCEPTED)
         try:
             roots = await self._directories()
             digest = self._digest(known, request, grains, roots)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 
-import msgspec
-
 from saltern.fleet.pillar.compile import PillarResult, PillarTask
-from saltern.fleet.pillar.process import FAILED, WorkerProcess
+from saltern.fleet.pillar.process import FAILED, WorkerPool
 
 WORKER = "saltern.fleet.pillar.worker"
 LIMIT = 60.0  # seconds of one task
@@ -19,35 +16,19 @@ class CompilerPool:
     """A few processes; who finds none free waits."""
 
     def __init__(self, size: int = 0, *, limit: float = LIMIT) -> None:
-        self._free: asyncio.LifoQueue[WorkerProcess | None] = asyncio.LifoQueue()
-        for _ in range(size or min(4, os.cpu_count() or 1)):
-            self._free.put_nowait(None)
+        self._pool = WorkerPool(WORKER, size or min(4, os.cpu_count() or 1), life=LIFE)
         self._limit = limit
 
     async def compile(self, task: PillarTask) -> PillarResult:
         """The result of a task; a process that hangs or dies is a problem of this task alone."""
-        process = await self._free.get()
-        kept: WorkerProcess | None = None
         try:
-            process = process or await WorkerProcess.start(WORKER)
-            async with asyncio.timeout(self._limit):
-                result = msgspec.msgpack.decode(
-                    await process.exchange(msgspec.msgpack.encode(task)), type=PillarResult
-                )
-            kept = process if process.tasks < LIFE else None
-            return result
+            return await self._pool.exchange(task, PillarResult, limit=self._limit)
         except TimeoutError:
             return PillarResult(
                 problem=f"compiling it took longer than {self._limit:.0f} seconds [pillar-slow]"
             )
-        except (*FAILED, msgspec.DecodeError):
+        except FAILED:
             return PillarResult(problem="the process that compiles it has ended [pillar-failed]")
-        finally:
-            if process is not None and kept is None:
-                process.kill()
-            self._free.put_nowait(kept)
 
     async def close(self) -> None:
-        while not self._free.empty():
-            if (process := self._free.get_nowait()) is not None:
-                await process.end()
+        await self._pool.close()

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
+from saltern.fleet.bus.repeat import is_set_within
 from saltern.fleet.protocol.messages import Job, RenderAnswer, RenderRequest
 from saltern.fleet.protocol.sealed import SealedFor, seal
 from saltern.fleet.render.pool import RenderPool
@@ -40,7 +41,7 @@ from saltern.fleet.store.render_scopes import (
     scopes_of,
 )
 from saltern.fleet.store.statuses import OPEN
-from saltern.fleet.store.systems import System, system
+from saltern.fleet.store.systems import NOT_ACCEPTED, System, is_accepted, system
 from saltern.language.diagnostics import OperationError
 from saltern.render.remote import Question
 
@@ -148,8 +149,8 @@ class RenderDesk:
 
     async def _looked_up(self, id_: str, jid: str) -> _Known:
         found, asker, grains = await self._calls.read(_look, id_, jid)
-        if found is None or found.state != "accepted":
-            raise RefusedQuestion("the key of this system is not accepted")
+        if not is_accepted(found):
+            raise RefusedQuestion(NOT_ACCEPTED)
         if not asker.status:
             raise RefusedQuestion("it is not a job of this system")
         if asker.status not in OPEN - {"held"}:
@@ -238,11 +239,7 @@ class RenderDesk:
     async def run(self, every: float = 5.0) -> None:
         """Discard what belongs to jobs that have ended, for ever."""
         while True:
-            try:
-                async with asyncio.timeout(every):
-                    await self._ended.wait()
-            except TimeoutError:
-                pass
+            await is_set_within(self._ended, every)
             self._ended.clear()
             try:
                 await self.discard_ended()

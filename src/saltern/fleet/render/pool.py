@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from saltern.fleet.pillar.process import FAILED, WorkerProcess
+from saltern.fleet.pillar.process import FAILED, WorkerSlot
 from saltern.fleet.render.task import RenderResult, RenderTask
 from saltern.render.remote import Sent, SentProblem
 
@@ -42,39 +42,29 @@ class RenderPool:
 
 
 class _Slot:
+    """One process, and whose turn it is."""
+
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._turn = asyncio.Lock()
-        self._process: WorkerProcess | None = None
+        self._worker = WorkerSlot(WORKER, life=LIFE)
 
     @property
     def is_running(self) -> bool:
-        return self._process is not None
+        return self._worker.is_running
 
     async def render(self, task: RenderTask) -> RenderResult:
         async with self._turn:
-            kept = False
             try:
-                self._process = self._process or await WorkerProcess.start(WORKER)
-                async with asyncio.timeout(self._limit):
-                    data = await self._process.exchange(msgspec.msgpack.encode(task))
-                result = msgspec.msgpack.decode(data, type=RenderResult)
-                kept = self._process.tasks < LIFE
-                return result
+                return await self._worker.exchange(task, RenderResult, limit=self._limit)
             except TimeoutError:
                 return _problem("render-slow", f"rendering it took longer than {self._limit:.0f} seconds")
-            except (*FAILED, msgspec.DecodeError):
+            except FAILED:
                 return _problem("render-failed", "the process that renders it has ended")
-            finally:
-                if not kept and self._process is not None:
-                    self._process.kill()
-                    self._process = None
 
     async def close(self) -> None:
         async with self._turn:
-            if self._process is not None:
-                await self._process.end()
-                self._process = None
+            await self._worker.close()
 
 
 def _problem(code: str, what: str) -> RenderResult:

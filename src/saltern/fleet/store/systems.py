@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 from msgspec import Struct
@@ -14,6 +14,7 @@ from saltern.fleet.store.tables import FACTS, SYSTEMS
 
 PAGE = 500
 AGENT, SSH = "agent", "ssh"  # how a system is reached
+NOT_ACCEPTED = "the key of this system is not accepted"
 # A state of a key → the states that an operator may give it.
 STATES: dict[str, frozenset[str]] = {
     "pending": frozenset({"accepted", "rejected"}),
@@ -125,8 +126,8 @@ def note_sync(
     looked for by a poke, and there is none.
     """
     known = system(connection, id_)
-    if known is None or known.state != "accepted":
-        return "the key of this system is not accepted"
+    if not is_accepted(known):
+        return NOT_ACCEPTED
     other = known.instance not in ("", request.instance)
     if other and not checked and request.starts <= known.starts:
         return "another machine uses the identity of this system: were its keys copied?"
@@ -208,6 +209,11 @@ def store_facts(connection: Connection, id_: str, facts: Facts, now: float) -> b
 def system(connection: Connection, id_: str) -> System | None:
     row = connection.execute(select(SYSTEMS).where(SYSTEMS.c.id == id_)).one_or_none()
     return read_system(row._mapping) if row is not None else None
+
+
+def is_accepted(known: System | None) -> TypeGuard[System]:
+    """True for a system that may take part; the others are answered with ``NOT_ACCEPTED``."""
+    return known is not None and known.state == "accepted"
 
 
 def sealing_keys(connection: Connection, ids: Collection[str]) -> dict[str, bytes]:

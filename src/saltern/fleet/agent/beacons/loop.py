@@ -6,12 +6,12 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct, field
 
 from saltern.fleet.agent.beacons.table import BEACONS, Check, find_check, options_of
+from saltern.fleet.bus.repeat import is_set_within
 
 log = logging.getLogger(__name__)
 
@@ -101,9 +101,7 @@ class Beacons:
                 if beacon.due <= self._clock():
                     await self._look(beacon)
             wait = min((one.due - self._clock() for one in self._known.values()), default=None)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(None if wait is None else max(0.05, wait)):
-                    await self._wanted.wait()
+            await is_set_within(self._wanted, None if wait is None else max(0.05, wait))
 
     async def _look(self, beacon: Beacon) -> None:
         beacon.due = self._clock() + beacon.interval

@@ -11,7 +11,7 @@ from msgspec import Struct
 from saltern.fleet.access.ports import Decision, Matcher, Principal, Request, Verdict
 from saltern.fleet.controller.reactor.options import REACTOR
 from saltern.fleet.controller.reactor.plan import Planned, Planner
-from saltern.fleet.controller.reactor.runners import RunnerProcesses
+from saltern.fleet.controller.reactor.runners import ReactionRunners
 from saltern.fleet.controller.service import Fleet
 from saltern.fleet.controller.submission import Submission
 from saltern.fleet.reactor.forms import Reaction
@@ -39,7 +39,7 @@ class Actor:
     """Does reactions; one row for each kind."""
 
     def __init__(
-        self, fleet: Fleet, planner: Planner, runners: RunnerProcesses, *, now: Callable[[], float]
+        self, fleet: Fleet, planner: Planner, runners: ReactionRunners, *, now: Callable[[], float]
     ) -> None:
         self.access: Decider | None = None  # set when the policy is in force
         self._fleet = fleet

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
+
+from saltern.fleet.bus.repeat import is_set_within
 
 STEPS = (5.0, 10.0, 20.0, 40.0, 60.0)  # seconds between attempts at a host that is away
 SPREAD = 0.2
@@ -56,9 +58,7 @@ class HostAccess:
     async def _until_change(self) -> None:
         wait = None if self._trial is not None else self._due - asyncio.get_running_loop().time()
         self._changed.clear()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(wait):
-                await self._changed.wait()
+        await is_set_within(self._changed, wait)
 
     def hurry(self) -> None:
         """Something new is to be done there: it is worth a try now."""
