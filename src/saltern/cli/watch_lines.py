@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import TextIO
@@ -12,9 +11,10 @@ from saltern.cli.watcher import Watcher
 from saltern.fleet.view.block import block, tally
 from saltern.fleet.view.board import Board, Said
 from saltern.report.colours import is_terminal, painter, wanted
-from saltern.report.live import ASCII, MARKS, PERIOD
+from saltern.report.live import ASCII, MARKS
 from saltern.report.screen import Screen
 from saltern.report.text import cut
+from saltern.report.ticker import Ticker
 
 COLOURS = {"failed": "red", "changed": "cyan", "clean": "green", "down": "yellow"}
 BEATS = 60.0  # seconds after which a log that says nothing gets a line
@@ -51,13 +51,11 @@ class Terminal(Watcher):
         self._screen = Screen(out)
         self._paint = painter(wanted(out, colour))
         self._marks = _marks(out)
-        self._closed = self._held = False
-        self._lock, self._over = threading.RLock(), threading.Event()
-        self._timer: threading.Thread | None = None
+        self._held = False
+        self._ticker = Ticker(lambda: self._draw(""))
 
     def __enter__(self) -> Watcher:
-        self._timer = threading.Thread(target=self._tick, name="saltern-watch", daemon=True)
-        self._timer.start()
+        self._ticker.start("saltern-watch")
         return self
 
     def note(self, text: str) -> None:
@@ -74,7 +72,7 @@ class Terminal(Watcher):
     def ask(self, question: str, answers: Mapping[str, str], *, without: str, again: str) -> str:
         if not is_terminal(sys.stdin):
             return without
-        with self._lock:
+        with self._ticker.lock:
             self._screen.replace_bar(question)
             self._held = True
         try:
@@ -86,27 +84,17 @@ class Terminal(Watcher):
         return answers.get(found.strip().lower()[:1], again) if found else without
 
     def close(self) -> None:
-        self._over.set()
-        if self._timer is not None:
-            self._timer.join(1)
-        with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._screen.replace_bar("")
-
-    def _tick(self) -> None:
-        while not self._over.wait(PERIOD):
-            self._draw("")
+        self._ticker.close(lambda: self._screen.replace_bar(""))
 
     def _draw(self, text: str) -> None:
-        with self._lock:
-            if self._closed or self._held:
+        with self._ticker.lock:
+            if self._ticker.is_closed or self._held:
                 return
             width, height = self._screen.width(), self._screen.height()
             plain = self._marks is ASCII
             lines = block(self._board, time.time(), width=width, height=height, plain=plain)
             if not self._screen.replace_bar(text, *lines):
-                self._over.set()
+                self._ticker.stop()
 
 
 def _marks(out: TextIO) -> dict[str, str]:

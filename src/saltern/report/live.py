@@ -7,7 +7,7 @@ timer writes must not inherit a locked or half-full buffer.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
@@ -27,11 +27,8 @@ from saltern.report.colours import of_result, painter
 from saltern.report.indentation import SHOWN, heading, indent
 from saltern.report.screen import Screen
 from saltern.report.text import cut, safe_line
+from saltern.report.ticker import PERIOD, Ticker
 
-if TYPE_CHECKING:
-    import threading
-
-PERIOD = 0.25  # the bar moves at most this often, and finished lines wait no longer
 BAR = 20
 MARKS = {
     "clean": "✓",
@@ -76,9 +73,7 @@ class Live:
         self._headed: set[str] = set()  # of those that run, the ones whose steps stand below a line of theirs
         self._waiting: list[str] = []
         self._written = 0.0
-        self._closed = False
-        self._lock, self._over = _lock_and_event()
-        self._timer: threading.Thread | None = None
+        self._ticker = Ticker(self._tick)
 
     def __enter__(self) -> Live:
         return self
@@ -87,11 +82,11 @@ class Live:
         self.close()
 
     def __call__(self, event: Event) -> None:
-        with self._lock:
+        with self._ticker.lock:
             match event:
                 case RunStarted():
                     self._total = event.total
-                    self._start()
+                    self._ticker.start("saltern-live")
                 case ChunkStarted():
                     self._running[event.tag] = (event.chunk, time.monotonic())
                 case ChunkFinished():
@@ -108,27 +103,16 @@ class Live:
 
     def close(self) -> None:
         """Write what waits and take the bar away. May be called twice."""
-        self._over.set()
-        if self._timer is not None:
-            self._timer.join(1)
-        with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._screen.replace_bar("".join(self._waiting), "")
-                self._waiting.clear()
+        self._ticker.close(self._end)
 
-    def _start(self) -> None:
-        from threading import Thread
-
-        if self._timer is None and not self._closed:
-            self._timer = Thread(target=self._tick, name="saltern-live", daemon=True)
-            self._timer.start()
+    def _end(self) -> None:
+        self._screen.replace_bar("".join(self._waiting), "")
+        self._waiting.clear()
 
     def _tick(self) -> None:
-        while not self._over.wait(PERIOD):
-            with self._lock:
-                if not self._closed and time.monotonic() - self._written >= PERIOD * 0.9:
-                    self._draw()
+        """The bar moves at most once a period, and finished lines wait no longer."""
+        if time.monotonic() - self._written >= PERIOD * 0.9:
+            self._draw()
 
     def _finished(self, answer: Answer) -> None:
         kind = _kind(answer.result)
@@ -174,7 +158,7 @@ class Live:
 
     def _draw(self) -> None:
         if not self._screen.replace_bar("".join(self._waiting), self._bar()):
-            self._over.set()
+            self._ticker.stop()
         self._waiting.clear()
         self._written = time.monotonic()
 
@@ -199,12 +183,6 @@ class Live:
         chunk, since = next(iter(self._running.values()))
         more = f" (+{len(self._running) - 1})" if len(self._running) > 1 else ""
         return [f"{_span(time.monotonic() - since)}{more}", safe_line(f"{chunk.function} {chunk.id}")]
-
-
-def _lock_and_event() -> tuple[threading.RLock, threading.Event]:
-    import threading
-
-    return threading.RLock(), threading.Event()
 
 
 def _kind(result: Result) -> str:
