@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from saltern.language.result import Outcome, Result, SubResult
+from saltern.language.result import Outcome, SubResult
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.programs import said
@@ -117,8 +117,6 @@ def version(ctx: Context, bin_dir: str | None = None) -> str:
 
 def _output(ctx: Context, program: str, *words: str, bin_dir: str | None) -> str:
     path = find(ctx, program, engine="ansible", install=INSTALL, bin_dir=bin_dir)
-    if isinstance(path, Result):
-        raise Refused(path.comment)
     ran = ctx.host.run([path, *words], env=surroundings({}), user=ctx.runas)
     if ran.code:
         raise Refused(f"{program}: {said(ran)}")

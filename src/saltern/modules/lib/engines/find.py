@@ -5,14 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from saltern.language.result import Result, failed
 from saltern.modules.api.context import Context
+from saltern.modules.api.refused import Refused
 
 
-def find(
+def find(ctx: Context, program: str, *, engine: str, install: str, bin_dir: str | None = None) -> str:
+    """The path of the program; raises ``Refused`` if there is none, with what to install."""
+    found = search(ctx, program, engine=engine, install=install, bin_dir=bin_dir)
+    if isinstance(found, Refused):
+        raise found
+    return found
+
+
+def search(
     ctx: Context, program: str, *, engine: str, install: str, bin_dir: str | None = None
-) -> str | Result:
-    """The path of the program, or a failed result that says what to install.
+) -> str | Refused:
+    """The path of the program, or what ``find`` raises.
 
     The configuration says where engines are, ``engines: {ansible: /opt/ansible/bin}``: a directory, an
     environment with a ``bin`` in it, or the program itself. ``bin_dir`` of a state is asked first. A place
@@ -24,11 +32,10 @@ def find(
         if os.path.isfile(place) and os.access(place, os.X_OK):
             return place
     where = f"in {named}" if named else "on PATH"
-    return failed(
+    return Refused(
         f"{program} was not found {where}: install it ({install}), or say where it is with bin_dir, "
         f"or with `engines: {{{engine}: DIRECTORY}}` in the configuration",
-        engine=engine,
-        program=program,
+        data={"engine": engine, "program": program},
     )
 
 

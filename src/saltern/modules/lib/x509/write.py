@@ -74,22 +74,12 @@ class FileArguments(TypedDict, total=False):
 
 
 class FileAndNames(FileArguments, total=False):
-    """The same beside parts of a name, and extensions.
-
-    Args:
-        user: the owner.
-        group: the group.
-        mode: the mode, octal.
-        makedirs: make missing directories above.
-        dir_mode: the mode of those.
-        backup: ``minion`` keeps a copy of what is replaced.
-        create: False does nothing if the file is missing.
-        follow_symlinks: False replaces a link itself, not the file that it leads to.
-        tmp_dir: the directory of the temporary file.
-        tmp_ext: how the name of the temporary file ends.
-    """
+    """The same beside parts of a name, and extensions."""
 
     _: object
+
+
+FileAndNames.__doc__ = FileArguments.__doc__  # which has the ``Args:`` of its keys
 
 
 class Spot(Struct, frozen=True, kw_only=True):

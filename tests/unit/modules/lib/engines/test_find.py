@@ -9,12 +9,12 @@ import pytest
 from msgspec.structs import replace
 from tests.modules.bench import Bench
 
-from saltern.language.result import Outcome, Result
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.engines.find import find
 from saltern.modules.states import exec as module
 
 
-def look(base: Path, extra: Mapping[str, object] | None = None, bin_dir: str | None = None) -> str | Result:
+def look(base: Path, extra: Mapping[str, object] | None = None, bin_dir: str | None = None) -> str:
     bench = Bench(base, module)
     bench.run.settings = replace(bench.run.settings, extra=dict(extra or {}))
     return find(bench.context(), "engine", engine="some", install="apt install engine", bin_dir=bin_dir)
@@ -49,11 +49,11 @@ def test_the_state_knows_better_than_the_configuration(tmp_path: Path) -> None:
 
 
 def test_a_missing_one_says_what_to_install_and_where_it_was_looked_for(tmp_path: Path) -> None:
-    found = look(tmp_path)
-    assert isinstance(found, Result)
-    assert found.outcome is Outcome.FAILED
-    assert "engine was not found on PATH: install it (apt install engine)" in found.comment
-    assert "engines: {some: DIRECTORY}" in found.comment
+    with pytest.raises(Refused) as found:
+        look(tmp_path)
+    assert "engine was not found on PATH: install it (apt install engine)" in str(found.value)
+    assert "engines: {some: DIRECTORY}" in str(found.value)
+    assert found.value.data == {"engine": "some", "program": "engine"}
 
 
 def test_a_place_that_was_named_and_has_it_not_is_no_reason_to_look_elsewhere(
@@ -61,10 +61,10 @@ def test_a_place_that_was_named_and_has_it_not_is_no_reason_to_look_elsewhere(
 ) -> None:
     program(tmp_path / "b")
     monkeypatch.setenv("PATH", f"{tmp_path}/b")
-    found = look(tmp_path, bin_dir="/nowhere")
-    assert isinstance(found, Result)
-    assert "not found in /nowhere" in found.comment
+    with pytest.raises(Refused, match="not found in /nowhere"):
+        look(tmp_path, bin_dir="/nowhere")
 
 
 def test_the_list_that_salt_has_under_this_name_means_nothing(tmp_path: Path) -> None:
-    assert isinstance(look(tmp_path, {"engines": [{"logstash": {}}]}), Result)
+    with pytest.raises(Refused, match="not found on PATH"):
+        look(tmp_path, {"engines": [{"logstash": {}}]})

@@ -12,10 +12,11 @@ from saltern.language.result import Result, failed, would_change
 from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.engines.ansible.command import extra_vars, inventory, options
 from saltern.modules.lib.engines.ansible.events import Reader
 from saltern.modules.lib.engines.drive import Ended, drive, unparsed
-from saltern.modules.lib.engines.find import find
+from saltern.modules.lib.engines.find import search
 from saltern.modules.lib.engines.scratch import Scratch, placed
 from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
 
@@ -64,9 +65,9 @@ def missing(ctx: Context, path: str) -> Result:
 
 def play(ctx: Context, playbook: Playbook, steps: Steps) -> Result:
     """Run it. A missing program, a playbook that cannot be read and a failed host are failed results."""
-    program = find(ctx, "ansible-playbook", engine="ansible", install=INSTALL, bin_dir=playbook.bin_dir)
-    if isinstance(program, Result):
-        return replace(program, sub=tuple(steps.kept))
+    program = search(ctx, "ansible-playbook", engine="ansible", install=INSTALL, bin_dir=playbook.bin_dir)
+    if isinstance(program, Refused):
+        return replace(failed(str(program)), data=program.data, sub=tuple(steps.kept))
     reader = Reader(steps)
     with Scratch(ctx) as scratch:
         given = playbook.given

@@ -13,10 +13,11 @@ from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument, unknown_argument
 from saltern.modules.lib.engines.chef.events import Resources
-from saltern.modules.lib.engines.drive import Ended, drive, unparsed
+from saltern.modules.lib.engines.drive import drive, unparsed
+from saltern.modules.lib.engines.error_lines import ErrorLines
 from saltern.modules.lib.engines.find import find
 from saltern.modules.lib.engines.flags import flags
-from saltern.modules.lib.engines.marked_lines import INSIDE, Listener, why
+from saltern.modules.lib.engines.marked_lines import INSIDE, Listener
 from saltern.modules.lib.engines.missing_input import absent
 from saltern.modules.lib.engines.scratch import Scratch, json_text, placed
 from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
@@ -29,7 +30,6 @@ NOTES = {
 }
 CODES = {1: "the run failed", 2: "interrupted", 3: "ended", 41: "a reboot failed", 43: "a bad configuration"}
 FATAL = re.compile(r"FATAL: (?!-+$|Stacktrace dumped|PLEASE PROVIDE)(.*)")
-MOST_ERRORS = 10
 DEFAULTS = {"client": "/etc/chef/client.rb", "solo": "/etc/chef/solo.rb"}
 # argument of the state → option of Chef
 OPTIONS = {
@@ -93,12 +93,10 @@ def run(ctx: Context, wanted: Wanted) -> Result:
         if not os.path.isfile(recipe):
             return absent(ctx, "recipe", recipe)
     program = find(ctx, name, engine="chef", install=INSTALL, bin_dir=wanted.bin_dir)
-    if isinstance(program, Result):
-        return program
     steps = Steps(ctx)
     resources = Resources(steps)
     listener = Listener(resources.handlers)
-    errors = Errors()
+    errors = ErrorLines(error_text)
     with Scratch(ctx) as scratch:
         ended = drive(
             ctx,
@@ -123,26 +121,16 @@ def run(ctx: Context, wanted: Wanted) -> Result:
             fine=(0, *NOTES),
             codes=CODES,
             data={"why_run": bool(wanted.given.get("whyrun"))},
-            why=_why(steps, ended, errors),
+            why=errors.why(steps, ended),
             warnings=(*listener.warnings, *([note] if note else [])),
         ),
     )
 
 
-class Errors:
-    """Reads each line; Chef's last words are kept."""
-
-    def __init__(self) -> None:
-        self.lines: dict[str, None] = {}
-
-    def read_line(self, line: str) -> None:
-        found = FATAL.search(line)
-        if found and len(self.lines) < MOST_ERRORS:
-            self.lines[found[1]] = None
-
-
-def _why(steps: Steps, ended: Ended, errors: Errors) -> str:
-    return why(steps, ended) if steps.failures or not errors.lines else "\n".join(errors.lines)
+def error_text(line: str) -> str:
+    """What Chef says last, without the words that are around it; empty for other lines."""
+    found = FATAL.search(line)
+    return found[1] if found else ""
 
 
 def _options(ctx: Context, scratch: Scratch, wanted: Wanted, config: str) -> list[str]:

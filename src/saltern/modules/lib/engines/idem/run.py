@@ -62,8 +62,6 @@ class Wanted(Struct, frozen=True, kw_only=True):
 def run(ctx: Context, wanted: Wanted) -> Result:
     """Run it. A missing program, files that cannot be read and a failed state are failed results."""
     program = find(ctx, "idem", engine="idem", install=INSTALL, bin_dir=wanted.bin_dir)
-    if isinstance(program, Result):
-        return program
     steps = Steps(ctx)
     states = States(steps, test=wanted.test)
     listener = Listener(states.handlers)

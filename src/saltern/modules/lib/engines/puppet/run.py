@@ -11,10 +11,11 @@ from saltern.language.result import Result
 from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.engines.drive import Ended, drive, unparsed
+from saltern.modules.lib.engines.drive import drive, unparsed
+from saltern.modules.lib.engines.error_lines import ErrorLines
 from saltern.modules.lib.engines.find import find
 from saltern.modules.lib.engines.flags import flags
-from saltern.modules.lib.engines.marked_lines import INSIDE, Listener, why
+from saltern.modules.lib.engines.marked_lines import INSIDE, Listener
 from saltern.modules.lib.engines.missing_input import absent
 from saltern.modules.lib.engines.puppet.events import Resources
 from saltern.modules.lib.engines.scratch import Scratch, placed
@@ -28,7 +29,6 @@ CODES = {
     6: "some resources were changed and others failed",
 }
 ALWAYS = ("--detailed-exitcodes", "--color=false")
-MOST_ERRORS = 10
 # argument of the state → option of Puppet
 OPTIONS = {
     "modulepath": "--modulepath",
@@ -70,12 +70,10 @@ def run(ctx: Context, wanted: Wanted) -> Result:
     if place and not os.path.exists(place):
         return absent(ctx, "catalog" if wanted.catalog else "manifest", place)
     program = find(ctx, "puppet", engine="puppet", install=INSTALL, bin_dir=wanted.bin_dir)
-    if isinstance(program, Result):
-        return program
     steps = Steps(ctx)
     resources = Resources(steps)
     listener = Listener(resources.handlers)
-    errors = Errors()
+    errors = ErrorLines(error_text)
     with Scratch(ctx) as scratch:
         ended = drive(
             ctx,
@@ -99,29 +97,15 @@ def run(ctx: Context, wanted: Wanted) -> Result:
             fine=FINE,
             codes=CODES,
             data={"manifest": place},
-            why=_why(steps, ended, errors),
+            why=errors.why(steps, ended),
             warnings=listener.warnings,
         ),
     )
 
 
-class Errors:
-    """Reads each line of stderr. Puppet repeats itself, and Facter complains of what is no harm."""
-
-    def __init__(self) -> None:
-        self.lines: dict[str, None] = {}
-
-    def read_line(self, line: str) -> None:
-        if (
-            line.startswith("Error: ")
-            and not line.startswith("Error: Facter")
-            and len(self.lines) < MOST_ERRORS
-        ):
-            self.lines[line] = None
-
-
-def _why(steps: Steps, ended: Ended, errors: Errors) -> str:
-    return why(steps, ended) if steps.failures or not errors.lines else "\n".join(errors.lines)
+def error_text(line: str) -> str:
+    """The line if it says why Puppet failed; Facter complains of what is no harm."""
+    return line if line.startswith("Error: ") and not line.startswith("Error: Facter") else ""
 
 
 def unwrapped(program: str) -> str:

@@ -79,8 +79,6 @@ def locate(ctx: Context, names: list[str], cwd: str | None) -> tuple[list[str], 
 def deploy(ctx: Context, wanted: Deploy) -> Result:
     """Run it. A missing program, a deploy that cannot be read and a failed host are failed results."""
     program = find(ctx, "pyinfra", engine="pyinfra", install=INSTALL, bin_dir=wanted.bin_dir)
-    if isinstance(program, Result):
-        return program
     steps = Steps(ctx)
     operations = Operations(steps)
     listener = Listener(operations.handlers)

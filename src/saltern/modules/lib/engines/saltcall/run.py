@@ -45,8 +45,6 @@ class Call(Struct, frozen=True, kw_only=True):
 def call(ctx: Context, wanted: Call) -> Result:
     """Run it. A missing program, files that do not compile and a failed state are failed results."""
     program = find(ctx, "salt-call", engine="saltcall", install=INSTALL, bin_dir=wanted.bin_dir)
-    if isinstance(program, Result):
-        return program
     steps = Steps(ctx)
     states = States(steps)
     listener = Listener(states.handlers)

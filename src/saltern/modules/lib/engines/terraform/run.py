@@ -12,8 +12,9 @@ from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.engines.drive import Ended, Heard, drive, unparsed
-from saltern.modules.lib.engines.find import configured, find
+from saltern.modules.lib.engines.find import configured, search
 from saltern.modules.lib.engines.flags import flags
 from saltern.modules.lib.engines.marked_lines import why
 from saltern.modules.lib.engines.missing_input import absent
@@ -93,13 +94,16 @@ class TerraformProgram:
         return found if isinstance(found, dict) else None
 
 
-def locate(ctx: Context, wanted: Wanted) -> str | Result:
-    """The program that was asked for, or the first of the two that is there."""
+def locate(ctx: Context, wanted: Wanted) -> str:
+    """The program that was asked for, or the first of the two that is there; else raises ``Refused``."""
     names = (wanted.program,) if wanted.program else PROGRAMS
-    results = [
-        find(ctx, name, engine=_engine(ctx, name), install=INSTALL, bin_dir=wanted.bin_dir) for name in names
-    ]
-    return next((one for one in results if isinstance(one, str)), results[0])
+    missing: list[Refused] = []
+    for name in names:
+        found = search(ctx, name, engine=_engine(ctx, name), install=INSTALL, bin_dir=wanted.bin_dir)
+        if isinstance(found, str):
+            return found
+        missing.append(found)
+    raise missing[0]
 
 
 def _engine(ctx: Context, name: str) -> str:
@@ -113,8 +117,6 @@ def run(ctx: Context, wanted: Wanted) -> Result:
     if not os.path.isdir(wanted.directory):
         return absent(ctx, "directory", wanted.directory)
     program = locate(ctx, wanted)
-    if isinstance(program, Result):
-        return program
     tool = TerraformProgram(ctx, program, wanted)
     steps = Steps(ctx)
     if wanted.init:
