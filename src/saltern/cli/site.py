@@ -72,8 +72,21 @@ def _run(args: SimpleNamespace, path: str) -> int:
     from saltern.fleet.identity.directories import directories_of
 
     kit = read_kit(os.path.abspath(path))
-    serve(kit, os.path.join(directories_of("site", args.directory)["state"], kit.site), _say)
+    folder = os.path.join(directories_of("site", args.directory)["state"], kit.site)
+    serve(kit, folder, _say, keep=_kept_bytes(args.keep_files))
     return exits.OK
+
+
+def _kept_bytes(text: str | None) -> int:
+    from saltern.fleet.broker.site_files import KEEP, MIB
+
+    if text is None:
+        return KEEP
+    if not text.isdecimal():
+        what = f"--keep-files {text!r} is no number of MiB"
+        fix = "for example --keep-files 2048, or 0 to keep none"
+        raise OperationError(Diagnostic(code="site-keep-files", what=what, fix=fix))
+    return int(text) * MIB
 
 
 VERBS: dict[str, Callable[[SimpleNamespace, str], int]] = {"add": _add, "run": _run}
@@ -96,6 +109,13 @@ LINE = CommandLine(
             kind="list",
             metavar="HOST:PORT",
             help="where the site reaches the controller's broker, if not by the names of this machine",
+        ),
+        Row(
+            flag="--keep-files",
+            dest="keep_files",
+            metavar="MIB",
+            help="with run: how much of the fleet's files the site keeps for its agents; 2048 by default, 0"
+            " for none",
         ),
         Row(flag="--output", dest="output", metavar="FILE", help="write the kit there; NAME.kit by default"),
         Row(flag="-o", dest="output", metavar="FILE", help="the same as --output"),

@@ -26,6 +26,7 @@ from saltern.fleet.bus.client import NatsBus
 from saltern.fleet.bus.connection import Connection
 from saltern.fleet.files.agent import AgentFiles
 from saltern.fleet.files.cache import Cache
+from saltern.fleet.files.site_source import SiteSource
 from saltern.fleet.identity.jwt import BadJwt, decode_user
 from saltern.fleet.identity.keys import load_keys
 from saltern.fleet.identity.membership import KeyCredential, Membership, client_tls, count_start
@@ -107,7 +108,9 @@ def _agent(
     )
     options = AgentOptions(
         settings=settings,
-        files=AgentFiles(Cache(paths.files), bus),
+        files=AgentFiles(
+            Cache(paths.files), bus, site=SiteSource(bus, member.id) if _sites(member) else None
+        ),
         sealing=home.keys.sealing,
         pillar_path=paths.pillar,
         facts_path=paths.facts,

@@ -14,9 +14,11 @@ import msgspec
 from saltern.fleet.broker.binary import find_binary
 from saltern.fleet.broker.config import LOG_FILE, MAX_PAYLOAD, MIB, PID_FILE
 from saltern.fleet.broker.process import BrokerProcess
+from saltern.fleet.broker.site_files import KEEP, keep_files
 from saltern.fleet.broker.site_renewal import SiteRenewal, newest
 from saltern.fleet.broker.sites import Kit
 from saltern.fleet.bus.ports import BusError
+from saltern.fleet.bus.tasks import end
 from saltern.fleet.identity.keys import OWNER_ONLY
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.files import read, write
@@ -69,7 +71,9 @@ def listens_on(kit: Kit) -> str:
 
 
 def render(kit: Kit, folder: str) -> str:
-    """The configuration of the broker. It keeps nothing: streams are at the fleet's brokers."""
+    """The configuration of the broker. It keeps nothing: streams are at the fleet's brokers, and files are
+    kept beside it (``site_files``).
+    """
     quoted = json.dumps
     preload = "\n".join(f"  {name}: {quoted(jwt)}" for name, jwt in kit.accounts.items())
     links = "\n".join(
@@ -132,14 +136,14 @@ def _link(kit: Kit, folder: str, account: str, credentials: str) -> str:
     }}"""
 
 
-def serve(kit: Kit, folder: str, say: Callable[[str], None]) -> None:
-    """Run the broker of a site until a signal ends it."""
+def serve(kit: Kit, folder: str, say: Callable[[str], None], *, keep: int = KEEP) -> None:
+    """Run the broker of a site until a signal ends it. It keeps files of so many bytes."""
 
     async def until_signal() -> None:
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        await run(kit, folder, stop, say)
+        await run(kit, folder, stop, say, keep=keep)
 
     collect_from_now_on()
     asyncio.run(until_signal())
@@ -153,11 +157,13 @@ async def run(
     *,
     now: Callable[[], float] = time.time,
     every: float = HOUR,
+    keep: int = KEEP,
 ) -> None:
     """Run the broker until it is to stop, and start it again whenever it ends before."""
     folder = os.path.abspath(folder)
     binary = find_binary()
     ended = asyncio.create_task(stop.wait())
+    files = asyncio.create_task(keep_files(kit, folder, f"tls://{_address(kit)}", say, keep))
     try:
         while not stop.is_set():
             process = BrokerProcess(binary, prepare(kit, folder), folder, (_reached_at(kit), kit.port))
@@ -173,6 +179,7 @@ async def run(
                 await asyncio.sleep(PAUSE)
     finally:
         ended.cancel()
+        await end(files)
 
 
 async def _renew(

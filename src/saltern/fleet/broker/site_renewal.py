@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 from msgspec import Struct
 from msgspec.structs import replace
 
+from saltern.fleet.broker.accounts import LOCAL
 from saltern.fleet.broker.sites import Kit, own_name
 from saltern.fleet.broker.tls import is_due
 from saltern.fleet.bus.client import NatsBus
@@ -88,7 +89,7 @@ class SiteRenewal:
         return True
 
     async def _certified(self, key: ec.EllipticCurvePrivateKey, server: str) -> str:
-        bus = await NatsBus.connect(self._connection(server))
+        bus = await NatsBus.connect(own_connection(self.kit, server))
         try:
             ask = SiteCertificateRequest(nonce=new_nonce(), key=_public(key))
             subject = SUBJECTS["site-certificate"].of(site=self.kit.site)
@@ -101,22 +102,25 @@ class SiteRenewal:
             raise self._problem(answer.problem or "the answer is to another request")
         return answer.certificate
 
-    def _connection(self, server: str) -> Connection:
-        jwt, seed = _parts(self.kit.own)
-        ca = x509.load_pem_x509_certificate(self.kit.ca.encode()).public_bytes(Encoding.DER)
-        return Connection(
-            servers=(server,),
-            name=own_name(self.kit.site),
-            credential=KeyCredential(jwt, read_seed(seed, Holder.USER)),
-            tls=client_tls(ca),
-            server_name=self.kit.host,
-        )
-
     def _problem(self, what: str) -> OperationError:
         ends = datetime.fromtimestamp(_ends(newest(self.kit, self.folder).certificate), UTC)
         fix = f"saltern site add {self.kit.site} on the controller makes the kit again"
         what = f"{what}; the one in use ends on {ends:%Y-%m-%d}"
         return OperationError(Diagnostic(code="site-certificate", what=what, fix=fix))
+
+
+def own_connection(kit: Kit, server: str) -> Connection:
+    """How a site connects to its own broker, with the credential of its kit."""
+    jwt, seed = parts_of(kit.own)
+    ca = x509.load_pem_x509_certificate(kit.ca.encode()).public_bytes(Encoding.DER)
+    return Connection(
+        servers=(server,),
+        name=own_name(kit.site),
+        credential=KeyCredential(jwt, read_seed(seed, Holder.USER)),
+        tls=client_tls(ca),
+        server_name=kit.host,
+        backoff=LOCAL,
+    )
 
 
 def check_issued(pair: Pair, ca: str) -> None:
@@ -148,7 +152,7 @@ def _private(key: ec.EllipticCurvePrivateKey) -> str:
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
 
-def _parts(credentials: str) -> tuple[str, str]:
+def parts_of(credentials: str) -> tuple[str, str]:
     """JWT and seed of the file of a credential: the lines that are no markers."""
     jwt, seed = (line for line in credentials.splitlines() if line and not line.startswith("--"))
     return jwt, seed

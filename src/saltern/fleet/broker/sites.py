@@ -28,6 +28,7 @@ NAMED, TAGGED = "{{name()}}", "{{tag(site)}}"
 # What the broker of a site says of its clients, and what it must hear: keys that were revoked.
 SYSTEM_SENDS = ("$SYS.ACCOUNT.*.CONNECT", "$SYS.ACCOUNT.*.DISCONNECT", "$SYS.SERVER.*.CLIENT.AUTH.ERR")
 SYSTEM_HEARS = ("$SYS.REQ.CLAIMS.UPDATE", "$SYS.REQ.ACCOUNT.*.CLAIMS.UPDATE", "$SYS.ACCOUNT.CLAIMS.PACK")
+ONE_REPLY = {"max": 1, "ttl": 120_000_000_000}  # to what it was asked, and nowhere else
 ANSWERS = ("_INBOX.>", "$SYS._INBOX.>")
 
 
@@ -134,14 +135,16 @@ def split_address(address: str) -> tuple[str, int]:
 def link_rights(site: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The subjects that may pass a link: those of agents; of jobs for sites, only those for this site."""
     agent, joiner = grants(Role.AGENT), grants(Role.JOINER)
-    sends = (_any(one, site) for one in (*agent.publish, *joiner.publish))
+    stays = SUBJECTS["site-blob"].permission(Role.AGENT)  # the site itself answers it
+    sends = (_any(one, site) for one in (*agent.publish, *joiner.publish) if one != stays)
     hears = (_any(one, site) for one in (*agent.subscribe, *joiner.subscribe))
     return tuple(dict.fromkeys((*sends, *own_rights(site)[0]))), tuple(dict.fromkeys(hears))
 
 
 def own_rights(site: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The subjects that a site itself may use: it asks for its certificate."""
-    return (SUBJECTS["site-certificate"].of(site=site),), (f"{inbox_of(own_name(site))}.>",)
+    """The subjects that a site itself may use: it asks for its certificate, and gives its agents files."""
+    sends = (SUBJECTS["site-certificate"].of(site=site), SUBJECTS["blob-read"].wild())
+    return sends, (f"{inbox_of(own_name(site))}.>", SUBJECTS["site-blob"].wild())
 
 
 def _any(permission: str, site: str) -> str:
@@ -160,12 +163,13 @@ def _credentials(
     reverse.
     """
     key, (sends, hears) = SigningKey.new(), rights
-    answers = ANSWERS if connects == "LEAFNODE" else ()
+    answers, replies = (ANSWERS, {}) if connects == "LEAFNODE" else ((), {"resp": ONE_REPLY})
     nats = {
         "type": "user",
         "version": 2,
         "pub": {"allow": [*sends, *answers]},
         "sub": {"allow": [*hears, *answers]},
+        **replies,
         "subs": UNLIMITED,
         "data": UNLIMITED,
         "payload": UNLIMITED,

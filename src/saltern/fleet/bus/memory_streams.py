@@ -81,7 +81,7 @@ class MemoryStreams(ABC):
             raise StreamRefused(said["refused"])
         return Stored(said["stream"], int(said["sequence"]), bool(said["duplicate"]))
 
-    async def last(self, stream: str, subject: str) -> Kept | None:
+    async def last(self, stream: str, subject: str, *, timeout: float = 5.0) -> Kept | None:  # noqa: ARG002
         if not self.check(f"$JS.API.DIRECT.GET.{stream}.{subject}"):
             raise NotPermitted(f"the broker does not permit reading {subject!r}")
         found = [kept for kept in self.stream(stream).messages() if kept.subject == subject]

@@ -69,15 +69,15 @@ class NatsStreams(ABC):
             raise NoStream(f"no stream keeps {subject!r}") from None
         return jetstream.read_stored(answer.data)
 
-    async def last(self, stream: str, subject: str) -> Kept | None:
-        return await self._direct(f"{stream}.{subject}", b"")
+    async def last(self, stream: str, subject: str, *, timeout: float = API_TIMEOUT) -> Kept | None:
+        return await self._direct(f"{stream}.{subject}", b"", timeout)
 
     async def after(self, stream: str, sequence: int, subject: str) -> Kept | None:
         return await self._direct(stream, msgspec.json.encode({"seq": sequence + 1, "next_by_subj": subject}))
 
-    async def _direct(self, which: str, body: bytes) -> Kept | None:
+    async def _direct(self, which: str, body: bytes, timeout: float = API_TIMEOUT) -> Kept | None:
         try:
-            answer = await self.request(f"{jetstream.API}.DIRECT.GET.{which}", body, timeout=API_TIMEOUT)
+            answer = await self.request(f"{jetstream.API}.DIRECT.GET.{which}", body, timeout=timeout)
         except NoListener:
             raise NoStream("the stream does not exist") from None
         if answer.status == jetstream.NOT_FOUND:

@@ -179,7 +179,7 @@ class Streams(Protocol):
         """Publish to a stream, and return when it is kept. The same id again is kept once."""
         ...
 
-    async def last(self, stream: str, subject: str) -> Kept | None:
+    async def last(self, stream: str, subject: str, *, timeout: float = 5.0) -> Kept | None:
         """The newest message of that subject."""
         ...
 

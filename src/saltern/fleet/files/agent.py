@@ -24,6 +24,7 @@ from saltern.fleet.files.materialise import hold, layers_of, make_tree
 from saltern.fleet.files.needed import is_needed_first
 from saltern.fleet.files.parallel import each
 from saltern.fleet.files.problems import NotFetched
+from saltern.fleet.files.site_source import SiteSource
 
 PARALLEL = 16
 ABSENT_WAIT = 5.0
@@ -33,9 +34,9 @@ AHEAD_FILE, AHEAD_FILES = 64 * 1024, 64  # files beside one that was asked for, 
 class AgentFiles:
     """The trees of one agent, over its bus and its cache."""
 
-    def __init__(self, cache: Cache, bus: Bus, *, wait: float = 60.0) -> None:
+    def __init__(self, cache: Cache, bus: Bus, *, wait: float = 60.0, site: SiteSource | None = None) -> None:
         self.cache = cache
-        self.fetcher = Fetcher(bus, wait=wait, absent_wait=min(wait, ABSENT_WAIT))
+        self.fetcher = Fetcher(bus, wait=wait, absent_wait=min(wait, ABSENT_WAIT), site=site)
         self._checked: set[str] = set()  # trees whose contents were read in this process
         self._open: dict[str, dict[str, dict[str, Entry]]] = {}  # trees of which a state asks for files
         self._turn = asyncio.Lock()

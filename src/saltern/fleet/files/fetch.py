@@ -28,6 +28,7 @@ from saltern.fleet.files.pieces import (
     read_list,
 )
 from saltern.fleet.files.problems import NotFetched
+from saltern.fleet.files.site_source import SiteSource
 from saltern.fleet.protocol.subjects import SUBJECTS
 
 STEPS = (0.05, 0.2, 0.5, 1.0)
@@ -37,11 +38,14 @@ Write = Callable[[bytes], None]
 class Fetcher:
     """Reads the stream BLOBS. ``received`` counts the bytes."""
 
-    def __init__(self, bus: Bus, *, wait: float = 60.0, absent_wait: float = 5.0) -> None:
+    def __init__(
+        self, bus: Bus, *, wait: float = 60.0, absent_wait: float = 5.0, site: SiteSource | None = None
+    ) -> None:
         """``wait``: how long to try while there is no connection; ``absent_wait``: while the broker does
-        not have it, until a controller publishes it again.
+        not have it, until a controller publishes it again. ``site`` is asked first.
         """
         self._bus = bus
+        self._site = site
         self._wait = wait
         self._absent_wait = absent_wait
         self.received = 0
@@ -98,19 +102,22 @@ class Fetcher:
             raise NotFetched(f"the pieces of {digest[:12]} make up another content")
 
     async def _verified(self, name: str, limit: int) -> bytes:
-        return _check(await self._blob(name) or b"", name, limit)
+        data = await self._blob(name) or b""
+        if self._site is not None and digest_of(data) != name:  # the fleet may have the right one
+            data = await self._blob(name, ask_site=False) or b""
+        return _check(data, name, limit)
 
-    async def _blob(self, name: str, *, required: bool = True) -> bytes | None:
+    async def _blob(self, name: str, *, required: bool = True, ask_site: bool = True) -> bytes | None:
         """One message of the stream; tried again while there is a chance to get it."""
         loop = asyncio.get_running_loop()
         began, why, attempt = loop.time(), "", 0
         while True:
             limit = self._wait
             try:
-                kept = await self._bus.last(STREAM, SUBJECTS["blob"].of(digest=name))
-                if kept is not None:
-                    self.received += len(kept.data)
-                    return kept.data
+                data = await self._read(name, self._site if ask_site else None)
+                if data is not None:
+                    self.received += len(data)
+                    return data
                 if not required:
                     return None
                 why, limit = "the broker does not have it", self._absent_wait
@@ -122,6 +129,14 @@ class Fetcher:
                 raise NotFetched(f"the content {name[:12]} cannot be fetched: {why}")
             await asyncio.sleep(STEPS[min(attempt, len(STEPS) - 1)])
             attempt += 1
+
+    async def _read(self, name: str, site: SiteSource | None) -> bytes | None:
+        """From the site, if it knows; else from the fleet."""
+        given = await site.piece(name) if site is not None else None
+        if given is not None:
+            return given.data
+        kept = await self._bus.last(STREAM, SUBJECTS["blob"].of(digest=name))
+        return kept.data if kept is not None else None
 
 
 def _check(data: bytes, digest: str, limit: int = PIECE) -> bytes:

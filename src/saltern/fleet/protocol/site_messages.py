@@ -1,7 +1,8 @@
-"""What the broker of a site asks controllers for."""
+"""What the broker of a site asks controllers for, and what it answers to its agents."""
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Annotated
 
 from msgspec import Meta
@@ -24,3 +25,15 @@ class SiteCertificate(Message, frozen=True, kw_only=True):
     nonce: Nonce = ""
     certificate: Pem = ""
     problem: Text = ""
+
+
+BLOB_ANSWER = "Saltern-Blob"  # the header that says what a site answers to a request for a piece of a file
+
+
+class BlobAnswer(Enum):
+    """What a site answers; the piece itself is the data."""
+
+    FOUND = "found"
+    ABSENT = "absent"  # the fleet was asked, and does not have it
+    LATER = "later"  # it is on its way: ask again
+    UNAVAILABLE = "unavailable"  # ask the fleet

@@ -245,6 +245,13 @@ SUBJECTS: dict[str, Subject] = {
         publish=(AGENT, CONTROLLER),
         about="read a piece of a file; the form that takes the subject in its data is not granted",
     ),
+    "site-blob": Subject(
+        pattern="up.{id}.blob.{digest}",
+        kind=Kind.SERVICE,
+        publish=(AGENT,),
+        about="a piece of a file from the agent's site, which has a credential of its own for it; it does not"
+        " pass the link",
+    ),
     "streams": Subject(
         pattern="$JS.API.{rest...}",
         kind=Kind.BROKER,
