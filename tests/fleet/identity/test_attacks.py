@@ -12,6 +12,10 @@ from msgspec.structs import replace
 from tests.fleet.harness import run, until
 from tests.fleet.kit import Fleet, running_fleet
 
+from saltern.fleet.broker.site_renewal import own_connection
+from saltern.fleet.broker.sites import make_kit
+from saltern.fleet.broker.tls import CertificateFiles
+from saltern.fleet.bus.client import NatsBus
 from saltern.fleet.bus.ports import (
     BusError,
     Change,
@@ -38,7 +42,7 @@ from saltern.fleet.protocol.subjects import SUBJECTS, Role
 FORBIDDEN_SUBSCRIPTIONS = (
     "dn.db1.>", "dn.db1.job", "dn.*.job", "dn.>", ">", "*.>", "dn._site.ams.job", "dn._site.>",
     "_INBOX.db1.>", "_INBOX.>", "_INBOX.*.>", "up.db1.>", "up.>", "up.web1.>", "enrol.>", "blob.>",
-    "$JS.>", "$SYS.>", "$JS.EVENT.>",
+    "$JS.>", "$SYS.>", "$JS.EVENT.>", "up.*.blob.*", "up.web1.blob.*",
 )  # fmt: skip
 FORBIDDEN_REQUESTS = (
     "up.db1.ret.j1", "up.db1.svc.pillar", "up.db1.svc.sync", "up.db1.svc.renew", "up.db1.evt.x",
@@ -49,7 +53,7 @@ FORBIDDEN_REQUESTS = (
     "$JS.API.STREAM.DELETE.RETURNS", "$JS.API.STREAM.PURGE.RETURNS", "$JS.API.STREAM.CREATE.EVIL",
     "$JS.API.CONSUMER.CREATE.RETURNS", "$JS.API.CONSUMER.CREATE.JOBS.evil", "$JS.API.INFO",
     "$JS.ACK.RETURNS.indexer.1.1.1.1.1", "$SYS.REQ.CLAIMS.UPDATE", "$SYS.REQ.SERVER.PING",
-    "$SYS.REQ.USER.INFO.x",
+    "$SYS.REQ.USER.INFO.x", "up.db1.blob.abc",
 )  # fmt: skip
 
 
@@ -302,6 +306,55 @@ def test_an_agent_hears_the_jobs_of_its_own_site_only(tmp_path: Path) -> None:
                 with pytest.raises(NotPermitted):
                     await bus.subscribe("dn._site.ams.job", ignore)
             await bus.close()
+
+    with_fleet(tmp_path, scenario)
+
+
+def test_a_site_answers_who_asks_it_and_does_nothing_else(tmp_path: Path) -> None:
+    async def scenario(fleet: Fleet) -> None:
+        broker = fleet.broker
+        tls = CertificateFiles(f"{broker.folder}/tls")
+        kit = make_kit(
+            broker.authority,
+            tls,
+            "ams",
+            ("127.0.0.1:1",),
+            ("tls://127.0.0.1:2",),
+            revoked={},
+            now=time.time(),
+        )
+        site = await NatsBus.connect(replace(own_connection(kit, broker.servers[-1]), server_name=""), wait=5)
+        web1 = await fleet.agent("web1")
+        for subject in (
+            "dn.>",
+            "up.>",
+            "_INBOX.>",
+            "_INBOX.web1.>",
+            "up.*.ret.*",
+            "up.*.svc.pillar",
+            "blob.>",
+        ):
+            with pytest.raises(NotPermitted):
+                await site.subscribe(subject, ignore)
+        for subject in ("blob.abc", "dn.web1.job", "_INBOX.web1.x", "up.web1.ret.j1", "site.fra.certificate",
+                        "$JS.API.STREAM.PURGE.BLOBS", "$JS.API.DIRECT.GET.JOBS.dn.web1.job"):  # fmt: skip
+            with pytest.raises(NotPermitted):
+                await site.request(subject, b"", timeout=30)
+        heard: list[Message] = []
+
+        async def answer(message: Message) -> None:
+            heard.append(message)
+            await site.publish(message.reply, b"first")
+            await site.publish(message.reply, b"second")
+
+        refused: list[Change] = []
+        site.watch(lambda change: refused.append(change) if change.state is State.REFUSED else None)
+        await site.subscribe("up.*.blob.*", answer)
+        asked = SUBJECTS["site-blob"].of(id="web1", digest="ab" * 32)
+        assert (await web1.bus.request(asked, timeout=30)).data == b"first"
+        await until(lambda: refused)  # one answer to a question, and no more
+        await site.close()
+        await web1.bus.close()
 
     with_fleet(tmp_path, scenario)
 
