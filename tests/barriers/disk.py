@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,11 @@ def run(*words: str) -> str:
 
 class Disk:
     """``root`` is the root of the machine; its ``usr`` is that of this one, and its ``var`` a place that no
-    snapshot has."""
+    snapshot has. ``same`` are more directories that are at the same place as here."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, same: Sequence[Path] = ()) -> None:
         self.root, self.var, self._top = place / "root", place / "var", place / "top"
+        self._same = same
         self._file, self.device = place / "disk", ""
         for folder in (self.root, self.var, self._top):
             folder.mkdir()
@@ -45,9 +47,9 @@ class Disk:
         if made.returncode:
             pytest.skip(f"no loop device to be had: {made.stderr.strip()}")
         self.device = made.stdout.strip()
-        tree = (
-            f"mkdir -p .snapshots/1 && btrfs subvolume create {FIRST} && cd {FIRST} && mkdir etc usr var proc"
-        )
+        tree = f"mkdir -p .snapshots/1 && btrfs subvolume create {FIRST} && cd {FIRST}"
+        tree += " && mkdir etc usr var proc tmp"
+        tree += "".join(f" && mkdir -p .{one}" for one in self._same)
         links = "ln -s usr/bin bin; ln -s usr/lib lib; ln -s usr/lib64 lib64; echo 1 > etc/release"
         self._at_top(f"{tree}; {links}")
         self.choose(FIRST)
@@ -60,6 +62,8 @@ class Disk:
         run("mount", self.device, str(self.root))
         run("mount", "--bind", "/usr", str(self.root / "usr"))
         run("mount", "--bind", str(self.var), str(self.root / "var"))
+        for one in self._same:
+            run("mount", "--bind", str(one), f"{self.root}{one}")
 
     def choose(self, snapshot: str) -> None:
         """As a boot loader that falls back, or a person, does."""

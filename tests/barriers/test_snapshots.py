@@ -186,8 +186,7 @@ else:
 """
 
 
-@needs_btrfs
-def test_tukit_is_asked_where_there_is_one(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+def put_tukit(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     tool = disk.var / "bin/tukit"
     tool.parent.mkdir()
     path = [str(Path(snapshots.__file__).parents[2]), *(one for one in sys.path if "site-packages" in one)]
@@ -195,6 +194,11 @@ def test_tukit_is_asked_where_there_is_one(disk: Disk, monkeypatch: pytest.Monke
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
     snapshots.use(snapshots.Tukit(str(disk.root)))
+
+
+@needs_btrfs
+def test_tukit_is_asked_where_there_is_one(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_tukit(disk, monkeypatch)
     bench = Transactional(
         disk,
         "id: fails, transaction: 'touch /etc/x; false', on_failure: continue",

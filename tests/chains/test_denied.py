@@ -27,7 +27,16 @@ CHAIN_ACTIONS: dict[str, list[dict[str, Any]]] = {
     "wait": [{"seconds": 1}],
     "health": [{"command": "true"}, {"url": "http://a"}, {"service": "a"}],
     "request": [{"url": "http://a"}],
-    "transaction": [{"run": "a"}],
+    "transaction": [
+        {"run": "a"},
+        {"install": ["a"]},
+        {"latest": ["a"]},
+        {"remove": ["a"]},
+        {"patch": True},
+        {"upgrade": True},
+        {"sls": "a"},
+        {"highstate": True},
+    ],
     "reboot": [{}],
     "agent": [{"version": "1"}],
 }
@@ -43,6 +52,25 @@ finally:
 
 def _action(kind: str, body: dict[str, Any]) -> Action:
     return Action(id="x", kind=kind, body=convert(body, KINDS[kind].body), policy=Policy())
+
+
+@pytest.mark.parametrize(
+    ("body", "functions"),
+    [
+        ({"run": "a"}, ["cmd.run", "cmd.shell"]),
+        ({"install": ["a"]}, ["pkg.installed", "pkg.install"]),
+        ({"remove": ["a"]}, ["pkg.removed", "pkg.remove"]),
+        ({"patch": True}, ["pkg.uptodate", "pkg.upgrade"]),
+        ({"sls": "a"}, ["state.apply", "state.sls", "state.highstate"]),
+    ],
+)
+def test_a_transaction_is_denied_by_what_it_does_in_the_snapshot(
+    body: dict[str, Any], functions: list[str]
+) -> None:
+    for function in functions:
+        assert denied_by(_action("transaction", body), [function]) == (function, function)
+    others = [one for one in ("cmd.run", "pkg.install", "state.apply") if one not in functions]
+    assert denied_by(_action("transaction", body), others) == ("", "")
 
 
 @pytest.mark.parametrize("kind", KINDS)

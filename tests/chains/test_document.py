@@ -27,6 +27,8 @@ actions:
     on_failure: continue
   - request: {url: 'http://localhost/pool', data: {leave: true}}
   - transaction: zypper patch
+  - transaction: {install: {nginx: '1.2', curl: null}, refresh: true}
+  - transaction: {sls: web, pillar: {a: 1}}
   - reboot: {when: needed, checks: ['true']}
   - agent: {version: 1.2.3}
     retry: {attempts: 2, wait: 1}
@@ -75,6 +77,18 @@ MISTAKES = {
     "two sources": (
         "chain: x\nactions:\n  - file: {path: /x, contents: '', source: y}\n",
         "'file': exactly one of source, contents is needed, not source and contents",
+    ),
+    "a transaction of two things": (
+        "chain: x\nactions:\n  - transaction: {run: a, install: [b]}\n",
+        "patch, upgrade, sls, highstate is needed, not run and install",
+    ),
+    "a transaction that is switched off": (
+        "chain: x\nactions:\n  - transaction: {patch: false}\n",
+        "not none",
+    ),
+    "a pillar for packages": (
+        "chain: x\nactions:\n  - transaction: {install: [a], pillar: {b: 1}}\n",
+        "pillar is only for sls, highstate",
     ),
     "nothing to check": ("chain: x\nactions:\n  - health: {}\n", "exactly one of command, url, service"),
     "a relative path": ("chain: x\nactions:\n  - file: {path: x, contents: ''}\n", "f.yaml:3:12: path"),

@@ -55,8 +55,20 @@ KINDS = {
             "status": st.sampled_from([200, 204]),
         },
     ),
-    "transaction": st.fixed_dictionaries(
-        {"run": WORD}, optional={"timeout": st.just(9), "env": st.just({"A": "1"})}
+    "transaction": st.one_of(
+        st.fixed_dictionaries({"run": WORD}, optional={"timeout": st.just(9), "env": st.just({"A": "1"})}),
+        st.fixed_dictionaries(
+            {"install": st.just({"a": "1", "b": None})},
+            optional={"refresh": st.booleans(), "timeout": st.just(9), "env": st.just({"A": "1"})},
+        ),
+        st.fixed_dictionaries({"latest": NAMES}),
+        st.fixed_dictionaries({"remove": NAMES}, optional={"timeout": st.just(9)}),
+        st.fixed_dictionaries({"patch": st.just(True)}, optional={"refresh": st.booleans()}),
+        st.fixed_dictionaries({"upgrade": st.just(True)}, optional={"refresh": st.booleans()}),
+        st.fixed_dictionaries(
+            {"sls": NAMES}, optional={"pillar": st.just({"a": [1]}), "saltenv": WORD, "timeout": st.just(9)}
+        ),
+        st.fixed_dictionaries({"highstate": st.just(True)}, optional={"pillar": st.just({"a": 1})}),
     ),
     "reboot": st.fixed_dictionaries(
         {},

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import convert
 
+from saltern.chains.actions import Transaction
 from saltern.chains.compile import LegPlan, plan_for, state_id
 from saltern.chains.document import Chain, read_chain
 from saltern.chains.render import actions_text, segment_text, state_text
@@ -16,6 +19,7 @@ from saltern.modules.lib.chain_chunks import safe
 from saltern.render.yaml import read
 
 HERE = Path(__file__).parent
+SALT_MODULE = HERE.parents[1] / "build/salt-3006/salt/modules/transactional_update.py"
 RFC = (HERE / "rfc.yaml").read_text(encoding="utf-8")
 
 
@@ -88,6 +92,37 @@ def test_only_what_is_safe_to_repeat_is_run_again_after_a_crash() -> None:
     high = _high(actions_text(plan_for(chain, "m").segments[0].actions))
     said = {name: {"resume": "rerun"} in body[next(iter(body))] for name, body in high.items()}
     assert said == {"action_1": False, "action_2": True, "action_3": True}
+
+
+@pytest.mark.parametrize(
+    ("body", "function", "args"),
+    [
+        ({"run": "a b"}, "run", {"command": "a b", "snapshot": "continue"}),
+        (
+            {"install": {"a": "1", "b": None}},
+            "pkg_install",
+            {"pkgs": ["a=1", "b"], "snapshot": "continue"},
+        ),
+        ({"latest": ["a"]}, "pkg_update", {"pkgs": ["a"], "snapshot": "continue"}),
+        ({"remove": ["a"]}, "pkg_remove", {"pkgs": ["a"], "snapshot": "continue"}),
+        ({"patch": True}, "patch", {"snapshot": "continue"}),
+        ({"upgrade": True}, "dup", {"snapshot": "continue"}),
+        ({"sls": ["a", "b"], "pillar": {"c": 1}}, "sls", {"mods": ["a", "b"], "pillar": {"c": 1}}),
+        ({"highstate": True}, "highstate", {}),
+    ],
+)
+def test_under_a_real_salt_a_transaction_is_a_call_of_its_module(
+    body: dict[str, object], function: str, args: dict[str, object]
+) -> None:
+    made = convert(body, Transaction).call(True)
+    name = f"transactional_update.{function}"
+    assert (made.function, made.args) == ("module.run", {name: [{key: args[key]} for key in args]})
+    if not SALT_MODULE.exists():
+        pytest.skip("needs Salt 3006 in build/salt-3006")
+    known = ast.parse(SALT_MODULE.read_text())
+    (found,) = (one for one in known.body if isinstance(one, ast.FunctionDef) and one.name == function)
+    names = {one.arg for one in found.args.args}
+    assert set(args) <= names or found.args.kwarg is not None, "Salt's function takes them"
 
 
 def test_saved_as_a_state_the_barriers_are_states() -> None:

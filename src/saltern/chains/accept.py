@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, to_builtins
 
 from saltern import __version__
+from saltern.chains.actions import needs_files
 from saltern.chains.compile import LegPlan, not_meant, plan_for
 from saltern.chains.drive import begin
 from saltern.chains.legs import Journal, KnownLeg, Legs, read_secretly
@@ -54,7 +55,7 @@ def start(
     legs = Legs(settings)
     if (before := _asked_before(legs, order, plan)) is not None:
         return before
-    needed = any(action.kind in ("state", "highstate") for action in plan.steps)
+    needed = any(needs_files(action.body) for action in plan.steps)
     make_session(settings).check_roots(needed=needed)  # what could not even begin is not accepted
     _check_place(legs, plan, settings)
     with legs.lock.accepting():

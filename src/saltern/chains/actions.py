@@ -49,7 +49,7 @@ def _given(**args: object) -> dict[str, object]:
 
 
 def _one_of(body: Struct, *names: str) -> str:
-    given = [name for name in names if getattr(body, name) is not None]
+    given = [name for name in names if getattr(body, name) not in (None, False)]
     wanted = ", ".join(names)
     return (
         "" if len(given) == 1 else f"exactly one of {wanted} is needed, not {' and '.join(given) or 'none'}"
@@ -248,19 +248,95 @@ class Request(Body, frozen=True, kw_only=True):
 
 
 class Transaction(Body, frozen=True, kw_only=True):
-    """Run a command in a new snapshot of the root, which the next boot takes: for machines with transactional
-    updates. The running system stays as it is. If the command fails or changes nothing, the snapshot is
-    dropped; a reboot that follows is done in any case."""
+    """Work in a new snapshot of the root, which the next boot takes: for machines with transactional
+    updates. It is a command (``run``), packages (``install``, ``latest``, ``remove``), all updates
+    (``patch``), an upgrade of the distribution (``upgrade``), or states (``sls``, ``highstate``). The running
+    system stays as it is. If it fails or changes nothing, the snapshot is dropped; a reboot that follows is
+    done in any case."""
 
-    run: Text
+    run: Text | None = None
+    install: Annotated[dict[Text, str | None], Meta(min_length=1)] | Names | None = None
+    latest: Names | None = None
+    remove: Names | None = None
+    patch: bool = False
+    upgrade: bool = False
+    sls: Text | Names | None = None
+    highstate: bool = False
+    refresh: bool | None = None
+    pillar: dict[str, object] | None = None
+    saltenv: Text | None = None
     env: Env | None = None
     timeout: Annotated[float, Meta(gt=0)] | None = None
 
+    def mistake(self) -> str:
+        wrong = _one_of(self, "run", *PACKAGED, *APPLIED)
+        only = {"refresh": PACKAGED, "pillar": APPLIED, "saltenv": APPLIED}
+        for name, kinds in only.items():
+            if not wrong and getattr(self, name) is not None and self.word not in kinds:
+                wrong = f"{name} is only for {', '.join(kinds)}"
+        return wrong
+
+    @property
+    def word(self) -> str:
+        """The key that says what it is."""
+        return next(name for name in ("run", *PACKAGED, *APPLIED) if getattr(self, name))
+
+    def inner(self) -> Body | None:
+        """The action that does the same in the running system; None: it is a command."""
+        if self.word in ("install", "latest", "remove"):
+            return Packages(**{self.word: getattr(self, self.word)}, refresh=self.refresh)
+        if self.word in ("patch", "upgrade"):
+            kind = Patch if self.word == "patch" else Upgrade
+            return kind() if self.refresh is None else kind(refresh=self.refresh)
+        if self.sls is not None:
+            return State(sls=self.sls, pillar=self.pillar, saltenv=self.saltenv)
+        return Highstate(pillar=self.pillar, saltenv=self.saltenv) if self.highstate else None
+
     def call(self, salt: bool) -> Call:
         if salt:
-            return _module("transactional_update.run", command=self.run, snapshot="continue")
+            return self._over_salt()
         env = [{name: str(value)} for name, value in (self.env or {}).items()]
-        return Call("system.transaction", {"name": self.run, **_given(env=env, timeout=self.timeout)})
+        more = _given(pillar=self.pillar, saltenv=self.saltenv, env=env, timeout=self.timeout)
+        return Call("system.transaction", {**self._work(), **more})
+
+    def _work(self) -> dict[str, object]:
+        inner = self.inner()
+        if self.word in PACKAGED and inner is not None:
+            call = inner.call(False)
+            return {
+                "states": {"packages": {call.function: [{name: value} for name, value in call.args.items()]}}
+            }
+        if self.sls is not None:
+            return {"sls": [self.sls] if isinstance(self.sls, str) else self.sls}
+        return {"highstate": True} if self.highstate else {"name": self.run}
+
+    def _over_salt(self) -> Call:
+        """By the module of Salt for it, which goes on with the snapshot of the transaction before."""
+        applied = _given(pillar=self.pillar, saltenv=self.saltenv)
+        rows: dict[str, tuple[str, dict[str, object]]] = {
+            "run": ("run", {"command": self.run}),
+            "install": ("pkg_install", {"pkgs": self._names()}),
+            "latest": ("pkg_update", {"pkgs": self._names()}),
+            "remove": ("pkg_remove", {"pkgs": self._names()}),
+            "patch": ("patch", {}),
+            "upgrade": ("dup", {}),
+            "sls": ("sls", {"mods": self.sls, **applied}),
+            "highstate": ("highstate", applied),
+        }
+        function, args = rows[self.word]
+        continued = {} if self.word in APPLIED else {"snapshot": "continue"}
+        return _module(f"transactional_update.{function}", **args, **continued)
+
+    def _names(self) -> list[str]:
+        """As zypper is told packages with their versions."""
+        listed = self.install or self.latest or self.remove or []
+        if not isinstance(listed, dict):
+            return list(listed)
+        return [f"{name}={version}" if version else name for name, version in listed.items()]
+
+
+PACKAGED = ("install", "latest", "remove", "patch", "upgrade")
+APPLIED = ("sls", "highstate")
 
 
 class Reboot(Body, frozen=True, kw_only=True):
@@ -306,6 +382,11 @@ class Agent(Body, frozen=True, kw_only=True):
             return Call("pkg.installed", {"pkgs": [{self.package: self.version}], "refresh": True})
         more = _given(source=self.source, hashes=self.hashes, slots=self.slots, deadline=self.deadline)
         return Call("saltern.updated", {"version": self.version, **more})
+
+
+def needs_files(body: Body) -> bool:
+    """Whether it applies state files, so that the file roots must be there."""
+    return isinstance(body, State | Highstate) or (isinstance(body, Transaction) and body.word in APPLIED)
 
 
 def _module(function: str, **args: object) -> Call:

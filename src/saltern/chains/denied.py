@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
+from saltern.chains.actions import Body, Transaction
 from saltern.chains.document import Action
 
 COMMANDS = ("cmd.run", "cmd.run_all", "cmd.run_stdout", "cmd.shell")
@@ -26,7 +27,7 @@ SAME: dict[str, tuple[str, ...]] = {
     "state.apply": STATES,
     "state.highstate": STATES,
     "system.reboot": ("system.reboot",),
-    "system.transaction": ("system.transaction", *COMMANDS),
+    "system.transaction": ("system.transaction",),
     "test.sleep": ("test.sleep",),
 }
 RUN_BESIDE = ("unless", "onlyif", "verify", "checks")  # commands that an action runs besides its state
@@ -42,10 +43,19 @@ def denied_by(action: Action, patterns: Sequence[str]) -> tuple[str, str]:
 
 
 def _calls(action: Action) -> Iterable[str]:
-    call = action.body.call(False)
-    inner = [key for key in call.args if "." in key] if call.function == "module.run" else []
-    names = [call.function, *inner]
-    for name in names:
+    for name in _names(action.body):
         yield from SAME.get(name, (name,))
+    if isinstance(action.body, Transaction) and action.body.run is not None:
+        yield from COMMANDS
     if any(getattr(action.body, field, None) for field in RUN_BESIDE):
         yield from COMMANDS
+
+
+def _names(body: Body) -> Iterable[str]:
+    """The function of its state, and those that it calls; of a transaction, those within the snapshot."""
+    call = body.call(False)
+    yield call.function
+    if call.function == "module.run":
+        yield from (key for key in call.args if "." in key)
+    if isinstance(body, Transaction) and (inner := body.inner()) is not None:
+        yield from _names(inner)

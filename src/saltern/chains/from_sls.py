@@ -260,6 +260,27 @@ def _reboot(args: Args, _one: Parsed) -> Args | None:
     return body | {"when": "needed" if args.get("only_on_pending_reboot") else "always"}
 
 
+def _transaction(args: Args, one: Parsed) -> Args | None:
+    """Packages are states within it: what those would be as an action has the same keys."""
+    states = args.get("states")
+    if not states:
+        return _process("run")(args, one)
+    calls = [call for body in states.values() for call in body.items()] if isinstance(states, Mapping) else []
+    if len(calls) != 1:
+        return None
+    function, items = calls[0]
+    for kind, read in READERS.get(function, ()):
+        inner = read(_keywords(items), one)
+        if inner is not None and _renders(kind, inner, Call(function, _keywords(items))):
+            own: Args = {kind: True} if kind in ("patch", "upgrade") else {}
+            refresh = inner.get("refresh")
+            more = {} if own and refresh is True else _given({"refresh": refresh})
+            rest = {name: value for name, value in args.items() if name != "states"}
+            taken = {name: value for name, value in inner.items() if name != "refresh"}
+            return {**own, **taken, **more, **(_process("run")(rest, one) or {})}
+    return None
+
+
 def _same(args: Args, _one: Parsed) -> Args | None:
     return dict(args)
 
@@ -301,7 +322,7 @@ READERS: dict[str, tuple[tuple[str, Read], ...]] = {
         ("health", _health),
     ),
     "system.reboot": (("reboot", _reboot),),
-    "system.transaction": (("transaction", _process("run")),),
+    "system.transaction": (("transaction", _transaction),),
     "saltern.updated": (("agent", _same),),
 }
 

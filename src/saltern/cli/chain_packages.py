@@ -33,7 +33,7 @@ def package_findings(client: Client, chain: Chain, target: str) -> list[Row]:
 
 def packages_of(action: Action) -> tuple[str, ...]:
     """The packages that an action installs, by their names."""
-    if action.kind != "packages":
+    if action.kind not in ("packages", "transaction"):
         return ()
     given = getattr(action.body, "install", None) or getattr(action.body, "latest", None) or ()
     return tuple(name for name in given if "${" not in name)

@@ -28,10 +28,13 @@ class SessionPillar:
         self.warnings: list[Diagnostic] = []
         self.assigned: dict[str, list[Assigned]] = {}
         self.commits = commits_of(session.settings.extra)
+        self.compiled: dict[str, object] | None = None  # by the run that this one belongs to
 
     def compile(self) -> dict[str, object]:
         """The whole pillar. Raises ``PillarError`` if it is wrong."""
         self.warnings = []
+        if self.compiled is not None:
+            return self._overridden(self.compiled)
         compiled = self._with_sources(self._own())
         if self._session.trust:
             roots = self._session.settings.pillar_roots

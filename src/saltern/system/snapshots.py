@@ -23,6 +23,8 @@ FOLDER = ".snapshots"
 FORCED = re.compile(r"\brootflags=\S*\bsubvol")
 GENERATION = re.compile(r"^\s*(Generation|Gen at creation):\s*(\d+)", re.MULTILINE)
 
+MARK = "SALTERN_IN_SNAPSHOT"  # in the environment of a saltern that has a snapshot as its root
+
 # Each is run in a mount namespace of its own: what it mounts is gone with it.
 TOP = 'set -e; mount -t btrfs -o subvolid=5,noatime "$1" "$2"; cd "$2"; '
 MAKE = TOP + 'mkdir -p "$(dirname "$4")"; btrfs -q subvolume snapshot "./$3" "./$4"'
@@ -212,6 +214,11 @@ def use(instead: Snapshots | None) -> None:
     """For tests: the snapshots of another root than that of this machine."""
     global _current
     _current = instead
+
+
+def is_inside() -> bool:
+    """Whether this process works in a snapshot that is not booted yet, which it has as its root."""
+    return MARK in os.environ
 
 
 def snapshots_state(which: Snapshots | None = None) -> tuple[str, str]:

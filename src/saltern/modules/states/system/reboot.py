@@ -19,7 +19,7 @@ from saltern.modules.lib.boots import reboot_needed, units
 from saltern.modules.lib.boots import scheduled_shutdown as foreign
 from saltern.system.boot import has_rebooted
 from saltern.system.reboot import Rebooter, current
-from saltern.system.snapshots import snapshots_state
+from saltern.system.snapshots import is_inside, snapshots_state
 from saltern.system.waits import report_wait
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ def reboot(
               - fun: test.true
         ```
     """
+    if is_inside():
+        raise Refused("a snapshot cannot be rebooted before it runs: let the reboot follow the transaction")
     if timeout is not None:
         notice = timeout if in_seconds else timeout * 60
     want = RebootRequest(

@@ -1,26 +1,41 @@
-"""``system.transaction``: a command in a new snapshot of the root, which the next boot takes."""
+"""``system.transaction``: work in a new snapshot of the root, which the next boot takes."""
 
 from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.config.settings import state_directory
-from saltern.language.result import Result, failed, ok, would_change
+from saltern.language.diagnostics import CompileError
+from saltern.language.result import Outcome, Result, failed, ok, would_change
 from saltern.modules.api.commands import Done, Options, execute
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
+from saltern.modules.lib.boots.snapshot_states import Wanted, apply_inside, start_command
 from saltern.system import atomic, faults
 from saltern.system.private import make_private
 from saltern.system.regular import read_regular
-from saltern.system.snapshots import Snapshots, current
+from saltern.system.snapshots import Snapshots, current, is_inside
 
 SHELL = "/bin/sh"  # that of the snapshot
+NO_SNAPSHOTS = "the root of this machine is no snapshot that boots are chosen by"
+DROPPED = "its snapshot was dropped, and nothing is different"
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """What is done in the snapshot: ``do`` says how it ended, and whether it has changed anything as far as
+    it knows. ``look`` is what test mode says of it."""
+
+    idle: str  # how the comment begins if it has changed nothing
+    do: Callable[[str], tuple[Result, bool]]
+    look: Callable[[], Result]
 
 
 @state(acts_always=True)
@@ -29,23 +44,39 @@ def transaction(
     /,
     name: str,
     *,
+    sls: list[str] | None = None,
+    highstate: bool = False,
+    states: dict[str, object] | None = None,
+    pillar: dict[str, object] | None = None,
+    saltenv: str | None = None,
     env: object = None,
     timeout: float | None = None,
     token: str = "",
 ) -> Result:
-    """Run a command in a new snapshot of the root; the machine runs it from its next boot on.
+    """Run a command or apply states in a new snapshot of the root, which the next boot takes.
 
     The snapshot is made of the one that the next boot would take, so that one transaction builds on
-    another. The running system stays as it is. If the command fails, or changes nothing, the snapshot is
-    dropped; else it is the one that is booted next: let a ``system.reboot`` follow. What is mounted below the
-    root from elsewhere, such as ``/var`` and ``/home``, is the same inside, and changed at once.
+    another. The running system stays as it is. If the command or a state fails, or nothing is changed, the
+    snapshot is dropped; else it is the one that is booted next: let a ``system.reboot`` follow. What is
+    mounted below the root from elsewhere, such as ``/var`` and ``/home``, is the same inside, and changed at
+    once.
+
+    With ``sls``, ``highstate`` or ``states``, saltern is started with the snapshot as its root, and each
+    state that it applies there is a sub state. It finds the packages, the files and the grains of the
+    snapshot, and has the file roots and the pillar of this run. Python, saltern and the file roots must be at
+    the same paths inside. No service runs there: let the states that start services come after the boot.
 
     This is for machines whose root is a subvolume of btrfs and that boot the default subvolume, as those with
     transactional updates do. ``tukit`` is used if there is one; else ``btrfs`` itself.
 
     Args:
-        name: the command, for a shell.
-        env: variables for it.
+        name: the command, for a shell, if no states are given.
+        sls: the names of state files to apply.
+        highstate: apply what the top file gives to this machine.
+        states: states to apply, as they would be written in a state file.
+        pillar: values over those of the machine, for the states.
+        saltenv: the environment of the state files.
+        env: variables for the command, or for the process that applies the states.
         timeout: seconds after which it is ended.
         token: a name of this transaction that is the same whenever the state is called again: one that was
             completed is not repeated.
@@ -55,28 +86,45 @@ def transaction(
         zypper --non-interactive patch:
           system.transaction: []
 
+        the web server:
+          system.transaction:
+            - states:
+                nginx:
+                  pkg.installed: []
+            - require:
+              - system: zypper --non-interactive patch
+
         boot into it:
           system.reboot:
             - only_on_pending_reboot: false
             - require:
-              - system: zypper --non-interactive patch
+              - system: the web server
         ```
     """
     machine = current()
+    if sum(map(bool, (sls, highstate, states))) > 1:
+        raise Refused("only one of sls, highstate and states can be given")
+    if is_inside():
+        raise Refused("a transaction cannot be begun within another one")
     try:
         if not machine.next():
-            raise Refused("the root of this machine is no snapshot that boots are chosen by")
+            raise Refused(NO_SNAPSHOTS)
+        if sls or highstate or states:
+            wanted = Wanted(
+                sls=tuple(sls or ()), states=states or {}, pillar=pillar or {}, saltenv=saltenv or ctx.env
+            )
+            work = _states(ctx, machine, wanted, env=env, timeout=timeout)
+        else:
+            work = _command(ctx, machine, name, Options(env=env, timeout=timeout, kept=False))
         mark = _mark(ctx, token)
         if (before := _marked(mark)) and before in (machine.next(), machine.booted()):
-            return _done(name, before)
-        if ctx.test:
-            return would_change("The command would be run in a new snapshot", {"snapshot": {"new": name}})
-        return _in_new_snapshot(ctx, machine, name, Options(env=env, timeout=timeout, kept=False), mark)
+            return _made(replace(ok(f"{before} was made before"), data={"command": name}), before)
+        return work.look() if ctx.test else _in_new_snapshot(machine, work, mark)
     except OSError as problem:
         raise Refused(str(problem)) from None
 
 
-def _in_new_snapshot(ctx: Context, machine: Snapshots, command: str, options: Options, mark: str) -> Result:
+def _in_new_snapshot(machine: Snapshots, work: Work, mark: str) -> Result:
     if left := _marked(mark):  # of a transaction that was broken off
         with suppress(OSError):
             machine.drop(left)
@@ -84,31 +132,86 @@ def _in_new_snapshot(ctx: Context, machine: Snapshots, command: str, options: Op
     if mark:
         atomic.write(mark, snapshot.encode())
     faults.point("transaction.opened")
-    done = execute(ctx, machine.inside(snapshot, [SHELL, "-c", command]), options)
+    result, changed = work.do(snapshot)
     faults.point("transaction.ran")
-    if done.retcode != 0:
+    if result.outcome is Outcome.FAILED:
         machine.drop(snapshot)
-        return replace(failed(_why(done)), data=done.asdict())
-    if not machine.is_changed(snapshot):
+        return result
+    if not changed or not machine.is_changed(snapshot):
         machine.drop(snapshot)
-        said = "The command has changed nothing, and its snapshot was dropped"
-        return replace(ok(said), data=done.asdict())
+        return _saying(f"{work.idle} changed nothing, and its snapshot was dropped", result)
     machine.close(snapshot)
     faults.point("transaction.closed")
-    return _done(command, snapshot, done)
+    return _made(_saying(f"The next boot takes {snapshot}", result), snapshot)
 
 
-def _done(command: str, snapshot: str, done: Done | None = None) -> Result:
-    comment = f"The next boot takes {snapshot}" if done else f"{snapshot} was made before"
-    changes: dict[str, object] = {"snapshot": {"new": snapshot}}
-    data = {"command": command, **(done.asdict() if done else {})}
-    return replace(ok(comment, changes=changes), data=data)
+def _saying(first: str, result: Result) -> Result:
+    return replace(result, comment="\n".join(filter(None, [first, result.comment])))
+
+
+def _made(result: Result, snapshot: str) -> Result:
+    return replace(result, changes={"snapshot": {"new": snapshot}})
+
+
+# -- a command -------------------------------------------------------------------------------------------
+
+
+def _command(ctx: Context, machine: Snapshots, command: str, options: Options) -> Work:
+    def do(snapshot: str) -> tuple[Result, bool]:
+        done = execute(ctx, machine.inside(snapshot, [SHELL, "-c", command]), options)
+        result = failed(_why(done)) if done.retcode != 0 else ok()
+        return replace(result, data={"command": command, **done.asdict()}), True
+
+    def look() -> Result:
+        return would_change("The command would be run in a new snapshot", {"snapshot": {"new": command}})
+
+    return Work(idle="The command has", do=do, look=look)
 
 
 def _why(done: Done) -> str:
     last = (done.stderr or done.stdout).strip().splitlines()[-1:]
     how = "ran out of time" if done.timed_out else f"ended with exit code {done.retcode}"
-    return "\n".join([f"The command {how}; its snapshot was dropped, and nothing is different", *last])
+    return "\n".join([f"The command {how}; {DROPPED}", *last])
+
+
+# -- states ----------------------------------------------------------------------------------------------
+
+
+def _states(ctx: Context, machine: Snapshots, wanted: Wanted, *, env: object, timeout: float | None) -> Work:
+    def do(snapshot: str) -> tuple[Result, bool]:
+        argv = machine.inside(snapshot, start_command())
+        result, changed = apply_inside(ctx, argv, wanted, env=env, timeout=timeout)
+        if result.outcome is Outcome.FAILED:
+            result = replace(result, comment=f"{result.comment}\n{DROPPED}")
+        return result, changed
+
+    def look() -> Result:
+        """As the running system is, if the snapshot would be made of it; else nobody can tell."""
+        if ctx.run.states is None or machine.next() != machine.booted():
+            return would_change(
+                "The states would be applied in a new snapshot", {"snapshot": {"new": "states"}}
+            )
+        return _foreseen(ctx, wanted)
+
+    return Work(idle="The transaction has", do=do, look=look)
+
+
+def _foreseen(ctx: Context, wanted: Wanted) -> Result:
+    assert ctx.run.states is not None
+    try:
+        returned = ctx.run.states.apply(wanted.sls, wanted.options(), test=True)
+    except CompileError as problem:
+        return failed(str(problem))
+    rows = {tag: one for tag, one in returned.items() if one["result"] is not True}
+    if wrong := [str(one["comment"]) for one in rows.values() if one["result"] is False]:
+        return failed("\n".join(wrong))
+    if not rows:
+        return ok("The states would change nothing")
+    changes: dict[str, object] = {tag: one["changes"] or str(one["comment"]) for tag, one in rows.items()}
+    return would_change(f"The states would change {len(rows)} things in a new snapshot", changes)
+
+
+# -- what was made before --------------------------------------------------------------------------------
 
 
 def _mark(ctx: Context, token: str) -> str:
