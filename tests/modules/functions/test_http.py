@@ -21,13 +21,18 @@ class Answers(BaseHTTPRequestHandler):
         if self.path == "/missing":
             self.send_error(404)
             return
+        if self.path == "/cookie":
+            self._answer(f'{{"cookie": "{self.headers.get("Cookie", "")}"}}', ("Set-Cookie", "a=1"))
+            return
         self._answer(f'{{"path": "{self.path}", "auth": "{self.headers.get("Authorization", "")}"}}')
 
     def do_POST(self) -> None:
         self._answer(self.rfile.read(int(self.headers["Content-Length"])).decode())
 
-    def _answer(self, text: str) -> None:
+    def _answer(self, text: str, *headers: tuple[str, str]) -> None:
         self.send_response(200)
+        for name, value in headers:
+            self.send_header(name, value)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
         self.wfile.write(text.encode())
@@ -123,10 +128,52 @@ def test_a_user_and_an_error_that_is_none(salt: Call, server: str) -> None:
     assert missing["status"] == 404 and "error" not in missing
 
 
-@pytest.mark.parametrize("word", ["cookies", "persist_session", "formdata"])
-def test_what_is_not_supported_is_not_passed_over(salt: Call, word: str) -> None:
-    with pytest.raises(BadArgument):
-        salt("http.query", "http://127.0.0.1:9/", **{word: True})
+def test_data_is_sent_as_a_file_of_a_form(salt: Call, server: str) -> None:
+    answer: Any = salt(
+        "http.query",
+        server,
+        method="POST",
+        data="some\ntext",
+        formdata=True,
+        formdata_fieldname='the "field"',
+        formdata_filename="notes.txt",
+    )
+    lines = answer["body"].split("\r\n")
+    assert lines[1] == 'Content-Disposition: form-data; name="the %22field%22"; filename="notes.txt"'
+    assert lines[4] == "some\ntext"
+    assert lines[-2] == f"{lines[0]}--"
+
+
+def test_a_form_needs_the_name_of_its_field(salt: Call) -> None:
+    with pytest.raises(BadArgument, match="formdata needs formdata_fieldname"):
+        salt("http.query", "http://127.0.0.1:9/", method="POST", data="x", formdata=True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "file"),
+    [
+        ({"cookies": True}, "cookies.txt"),
+        ({"cookies": True, "cookie_format": "mozilla"}, "cookies.txt"),
+        ({"persist_session": True}, "cookies.session.p"),
+    ],
+)
+def test_cookies_are_kept_for_the_next_question(
+    salt: Call, server: str, tmp_path: Path, asked: dict[str, object], file: str
+) -> None:
+    first: Any = salt("http.query", f"{server}/cookie", decode=True, **asked)
+    second: Any = salt("http.query", f"{server}/cookie", decode=True, **asked)
+    without: Any = salt("http.query", f"{server}/cookie", decode=True)
+    assert (first["dict"]["cookie"], second["dict"]["cookie"], without["dict"]["cookie"]) == ("", "a=1", "")
+    assert (tmp_path / "cache" / file).stat().st_mode & 0o777 == 0o600
+
+
+def test_cookies_are_kept_where_the_caller_wants_them(salt: Call, server: str, tmp_path: Path) -> None:
+    jar = tmp_path / "jar"
+    salt("http.query", f"{server}/cookie", cookies=True, cookie_jar=str(jar))
+    assert jar.read_text().startswith("#LWP-Cookies")
+    jar.write_text("no cookies\n")
+    with pytest.raises(BadArgument, match="cannot read the cookies in"):
+        salt("http.query", f"{server}/cookie", cookies=True, cookie_jar=str(jar))
 
 
 def test_a_test_asks_another_url_or_none(salt: Call, server: str) -> None:

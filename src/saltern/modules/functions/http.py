@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Salt's further keywords that change nothing of what is asked and answered here.
 UNUSED = frozenset(
-    {"backend", "opts", "stream", "hide_fields", "node", "port", "cookie_format"}
+    {"backend", "opts", "stream", "hide_fields", "node", "port"}
     | {"streaming_callback", "header_callback", "handle"}
 )
 
@@ -55,6 +55,14 @@ def query(
     headers_out: str | None = None,
     decode_out: str | None = None,
     raise_error: bool = True,
+    formdata: bool = False,
+    formdata_fieldname: str | None = None,
+    formdata_filename: str | None = None,
+    cookies: bool = False,
+    cookie_jar: str | None = None,
+    cookie_format: str = "lwp",
+    persist_session: bool = False,
+    session_cookie_jar: str | None = None,
     test: bool = False,
     test_url: str | None = None,
     **rest: object,
@@ -71,6 +79,11 @@ def query(
             JSON are written to.
         raise_error: False takes an answer with an error code for an answer like any other.
         auth: user and password as a list of two.
+        formdata: send ``data`` as a file of a form, in the field ``formdata_fieldname`` and with the name
+            ``formdata_filename``.
+        cookies: send the cookies that are in the file ``cookie_jar`` and keep the new ones there, in the
+            ``cookie_format`` ``lwp`` or ``mozilla``; without a file, in one of the cache.
+        persist_session: the same with the file ``session_cookie_jar``.
         test, test_url: if ``test`` is True, ``test_url`` is asked instead; without it, none.
 
     Example:
@@ -87,6 +100,8 @@ def query(
     from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.request import urlopen
+
+    from saltern.modules.lib import web_cookies, web_form
 
     for name in rest:
         if name not in UNUSED:
@@ -105,13 +120,18 @@ def query(
     known |= {"User-Agent": agent} if agent else {}
     if auth:
         username, password = (str(one) for one in auth)
-    request = _request(
-        url, method, params, data if body_given is None else body_given, known, (username, password)
-    )
+    body_given = data if body_given is None else body_given
+    if formdata:
+        known["Content-Type"], body_given = web_form.encoded(body_given, formdata_fieldname, formdata_filename)
+    request = _request(url, method, params, body_given, known, (username, password))
+    jars = web_cookies.jars(ctx, (cookies, cookie_jar, cookie_format), (persist_session, session_cookie_jar))
+    for jar in jars:
+        jar.add_cookie_header(request)
     trust = _trust(url, verify_ssl, ca_bundle, cert)
     try:
         with urlopen(request, timeout=float(timeout), context=trust) as answer:
             code, kept, body = answer.status, dict(answer.headers.items()), answer.read()
+            web_cookies.keep(jars, answer, request)
     except HTTPError as problem:
         with problem:
             code, kept, body = problem.code, dict(problem.headers.items()), problem.read()
@@ -214,7 +234,8 @@ def _request(
     if login[0] is not None:
         token = b64encode(f"{login[0]}:{login[1] or ''}".encode()).decode()
         known["Authorization"] = f"Basic {token}"
-    return Request(url, None if body is None else str(body).encode(), known, method=method.upper())
+    sent = body if body is None or isinstance(body, bytes) else str(body).encode()
+    return Request(url, sent, known, method=method.upper())
 
 
 def _decoded(body: str, kind: str, content_type: str) -> object:
