@@ -213,7 +213,7 @@ def test_item_44_hard_cancel_stops_what_runs(tmp_path: Path) -> None:
     bench = made(tmp_path, f"id: a, {LONG % 60}", f"id: b, {SAY % 'b'}", more="finally: [{id: f, SAY}]\n")
     bench.file.write_text(bench.file.read_text().replace("SAY", SAY.replace("BASE", str(tmp_path)) % "f"))
     process = at_work(bench)
-    assert "as soon as what runs has stopped" in bench.chain("cancel", "--now").err
+    assert "as soon as the running action has stopped" in bench.chain("cancel", "--now").err
     assert process.wait(200) == 2
     assert bench.statuses() == {"a": "indeterminate", "b": "cancelled", "f": "cancelled"}
     assert bench.log() == ["long"]
@@ -292,7 +292,7 @@ def test_done_needs_a_reason_and_lets_the_chain_go_on(tmp_path: Path) -> None:
     assert done.code == 2
     assert "a has failed: retry it, skip it or say that it is done" in done.out
     assert "--reason" in bench.chain("done", "a").err
-    assert "as an operator says: by hand" in bench.chain("done", "a", "--reason", "by hand").out
+    assert "marked as done by an operator: by hand" in bench.chain("done", "a", "--reason", "by hand").out
     assert bench.chain("resume").code == 0
     assert bench.statuses() == {"a": "succeeded", "b": "succeeded"}
 

@@ -324,7 +324,7 @@ def test_a_target_that_means_no_system_is_reported(tmp_path: Path) -> None:
     bench = made(tmp_path, "id: a, wait: 0, targets: ['wbe*']", more="systems: [web1]\n")
     for words in (("check",), ("render",), ("to-sls", "--system", "web1"), ("run", "--system", "web1")):
         done = bench.chain(words[0], str(bench.file), *words[1:])
-        assert "action a: none of the systems of the chain 'c' matches 'wbe*'" in done.err, words
+        assert "action a: no system of the chain 'c' matches 'wbe*'" in done.err, words
 
 
 def test_to_sls_for_a_machine_that_is_no_target_says_so(tmp_path: Path) -> None:

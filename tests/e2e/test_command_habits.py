@@ -195,5 +195,5 @@ def test_a_current_directory_that_is_gone_is_no_mistake_of_ours(place: Place, wo
     assert "mistake of ours" not in told
     assert "Traceback" not in told
     if code == 1 and "apply" in words:
-        assert "the current directory is gone: change to one that is there" in told
+        assert "the current directory does not exist any more: change to another one" in told
     assert no_crash(place)

@@ -54,7 +54,7 @@ def test_a_state_that_would_fail_is_a_failure(tree: Path) -> None:
 
 def test_without_a_comparison_there_is_no_last_one(tree: Path, capsys: Out) -> None:
     assert run(["drift", "--last"]) == 1
-    assert "no comparison was made yet" in capsys.readouterr().err
+    assert "no comparison has been made" in capsys.readouterr().err
 
 
 def row(tag: str, kind: str) -> Foreseen:

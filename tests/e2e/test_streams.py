@@ -18,7 +18,7 @@ TREE = {
 HELD_BACK = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 # The command line, a word of its standard output, and one of its standard error that is written later.
 ORDERS = {
-    "plan": (("plan", "main", "-o", "kept.plan"), "Plan: ", "kept as kept.plan"),
+    "plan": (("plan", "main", "-o", "kept.plan"), "Plan: ", "saved as kept.plan"),
     "plan with a profile": (("plan", "main", "--profile"), "Plan: ", "Where the time went"),
     "apply with a profile": (("apply", "main", "--profile"), "Succeeded: 1", "Where the time went"),
     "applied twice": (("apply", "main", "--check-idempotent"), "Succeeded: 1", "not idempotent"),

@@ -179,4 +179,4 @@ def test_what_cannot_be_started_says_why(fleet: Salt) -> None:
     )
     with fleet.chain("run", "secret.yaml", "--on", "web*", "--input", "key=1") as job:
         output, errors = job.communicate()
-    assert job.returncode == 1 and "the job cache of the master would keep it" in errors, output
+    assert job.returncode == 1 and "the job cache of the master would store" in errors, output

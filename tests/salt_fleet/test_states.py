@@ -136,4 +136,4 @@ def test_both_compile_the_same(minion: Path, tmp_path: Path) -> None:
     same = subprocess.run([*command, "same"], capture_output=True, text=True, check=False)
     assert (same.returncode, same.stdout) == (0, "2 states, no difference\n"), same.stderr
     broken = subprocess.run([*command, "no.such"], capture_output=True, text=True, check=False)
-    assert broken.returncode == 3 and "does not compile it" in broken.stderr
+    assert broken.returncode == 3 and "cannot compile the states" in broken.stderr

@@ -1,1 +1,1 @@
-"""Stop 1. ``argv`` in; an exit code out. One file for each command."""
+"""The command line: ``argv`` in, an exit code out. One file for each command."""

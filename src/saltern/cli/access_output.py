@@ -1,4 +1,4 @@
-"""What the commands about permission have in common: lists, data, and words that are looked up in a table."""
+"""Shared by the commands about permissions: lists, data, and the table of verbs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ Act = Callable[[SimpleNamespace, Client, list[str]], int]
 
 
 class Verb(Struct, frozen=True):
-    """What a word does, and the words that follow it; ``…`` behind the last one: it may come again or not."""
+    """What a verb does, and the words that follow it; ``…`` after the last word: it can be repeated or left
+    out.
+    """
 
     act: Act
     takes: tuple[str, ...] = ()
@@ -30,7 +32,7 @@ class Verb(Struct, frozen=True):
 
 
 def run_verb(command: str, verbs: Mapping[str, Verb], args: SimpleNamespace, default: str) -> int:
-    """Look the first word up, check how many follow, and act."""
+    """Look up the verb that the first word names, check the number of words after it, and run it."""
     name, *words = args.words or [default]
     verb = find_verb(command, verbs, name)
     check_words(f"{command} {name}", words, verb.takes, verb.may_take)
@@ -51,12 +53,12 @@ def check_words(
 ) -> None:
     if not len(takes) <= len(words) <= len(takes) + len(may_take):
         wanted = " ".join([*takes, *(f"[{word}]" for word in may_take)]) or "nothing"
-        what = f"`saltern {command}` is followed by {wanted}, not by {len(words)} words"
+        what = f"`saltern {command}` takes {wanted}, not {len(words)} words"
         raise OperationError(Diagnostic(code="option-choice", what=what, fix=f"saltern {command} {wanted}"))
 
 
 def show_list(args: SimpleNamespace, name: str, rows: Iterable[Mapping[str, Any]]) -> int:
-    """A list: as a table for people, or as data."""
+    """Print a list: as a table for people, or as data."""
     found = list(rows)
     if args.out != "nested":
         return show_data(args, found)

@@ -1,4 +1,4 @@
-"""A run that pauses in the middle: for a reboot, which ends us, or for a build that takes our place."""
+"""A run that pauses: for a reboot, which ends this process, or for a build that replaces it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _resumed(args: SimpleNamespace, engine: Session, jid: str) -> Report:
 
 
 def _called_off(engine: Session, report: Report) -> Report:
-    """The report after an interrupt while it waited: interrupted, if the reboot was cancelled by that."""
+    """The report after an interrupt during the wait: interrupted, if the reboot could be cancelled."""
     from saltern.journal.runs import Runs
 
     if Runs(engine.settings).state(report.jid).status == "interrupted":
@@ -80,7 +80,7 @@ def _report_pause(report: Report) -> None:
 
 
 def options_again(args: SimpleNamespace) -> list[str]:
-    """The options that `saltern resume` has, too, as they were given: for the build that takes over."""
+    """The given options that `saltern resume` also has: for the build that takes over."""
     return [word for row in ROWS for word in _words(row, getattr(args, row.dest, row.default))]
 
 

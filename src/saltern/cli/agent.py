@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from saltern.fleet.agent.paths import AgentPaths
 
 ABOUT = """\
-Take part in a fleet: the agent takes jobs from its controllers and returns what came of them.
+Take part in a fleet: the agent takes jobs from its controllers and returns their results.
 
   join TOKEN            join a fleet, once; `-` reads the token from standard input
   run                   run the agent, until it is stopped
-  status                whether it is connected, and what it does
-  sync                  ask the controllers now for what was missed
-  log                   what the agent has logged last
+  status                whether it is connected, and what it is doing
+  sync                  fetch missed jobs from the controllers now
+  log                   the last lines of the agent's log
   leave                 forget the fleet: membership and keys are removed
   install-service       start it at boot: a systemd unit, an init script
-  deploy --on TARGET    make agent systems of systems that are reached over SSH; with --remove, back again"""
+  deploy --on TARGET    install agents on SSH systems; with --remove, remove them again"""
 EPILOG = """\
 examples:
   saltern agent join saltern-join-eNo…
@@ -79,7 +79,7 @@ def _how_to_start(args: SimpleNamespace) -> str:
 
 
 def _own_id(paths: AgentPaths) -> str:
-    """The id by the configuration, or the host name."""
+    """The id from the configuration, or the host name."""
     from saltern.config.load import load
 
     config = paths.config if os.path.isfile(paths.config) else None
@@ -147,7 +147,7 @@ def _leave(args: SimpleNamespace, paths: AgentPaths) -> int:
     if args.if_needed and not is_member(paths):
         _say("this machine is in no fleet")
         return exits.OK
-    with suppress(OperationError):  # it need not run
+    with suppress(OperationError):  # it may not be running
         ask_agent(paths.socket, {"ask": "leave"})
     _say(f"left fleet {leave(paths)}; remove it on the controller: saltern fleet keys revoke")
     return exits.OK
@@ -192,9 +192,7 @@ LINE = CommandLine(
     epilog=EPILOG,
     words=(
         Word(dest="verb", metavar="VERB", choices=(*VERBS, DEPLOY), help=", ".join((*VERBS, DEPLOY))),
-        Word(
-            dest="words", metavar="TOKEN", many=True, help="of `join`: the token that the controller printed"
-        ),
+        Word(dest="words", metavar="TOKEN", many=True, help="join: the token that the controller printed"),
     ),
     rows=(
         Row(
@@ -203,7 +201,7 @@ LINE = CommandLine(
             metavar="DIR",
             help="keep everything below DIR: configuration, keys, state, socket",
         ),
-        Row(flag="--id", dest="minion_id", metavar="ID", help="join: the id of this machine in the fleet"),
+        Row(flag="--id", dest="minion_id", metavar="ID", help="join: the id for this machine in the fleet"),
         Row(
             flag="--wait",
             dest="wait",
@@ -217,7 +215,8 @@ LINE = CommandLine(
             dest="if_needed",
             kind="on",
             default=False,
-            help="join: succeed if this machine is in that fleet by that id already; leave: if it is in none",
+            help="join: succeed if this machine is already in that fleet with that id; leave: if it"
+            " is in no fleet",
         ),
         Row(
             flag="--root",
@@ -238,7 +237,7 @@ LINE = CommandLine(
             dest="remove",
             kind="on",
             default=False,
-            help="install-service: remove it again; deploy: make SSH systems of agent systems",
+            help="install-service: remove it again; deploy: turn agent systems back into SSH systems",
         ),
         Row(flag="--on", dest="on", metavar="TARGET", default="", help="deploy: which systems"),
         Row(
@@ -246,8 +245,8 @@ LINE = CommandLine(
             dest="start",
             metavar="COMMAND",
             default="",
-            help="deploy: start the agent by this shell command, which has its own in $AGENT, in place of a"
-            " service",
+            help="deploy: start the agent with this shell command instead of a service; $AGENT is"
+            " the agent's own command",
         ),
         CONTROLLER_ROW,
         *SSH_ROWS,

@@ -1,4 +1,4 @@
-"""``saltern agent deploy``: systems that are reached over SSH become agent systems; and back."""
+"""``saltern agent deploy``: turn SSH systems into agent systems, and back."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 def run_deploy(args: SimpleNamespace, wait: float) -> int:
-    """From here with a roster; else the controller does it for systems of its own roster. ``wait``: seconds
-    for an agent to come up.
+    """Deploy from this machine if a roster is named; else have the controller do it for the systems of its
+    own
+    roster. ``wait``: seconds for an agent to start.
     """
     from saltern.cli.connect import connect
     from saltern.fleet.ssh.deploy import Deployment
@@ -38,7 +39,7 @@ def _by_controller(args: SimpleNamespace, client: Client, how: Deployment) -> in
     from saltern.fleet.protocol.verbs import DEPLOY
 
     if how.remove:
-        what = "a controller reaches a system with an agent by its agent, and not over SSH"
+        what = "a controller reaches a system with an agent through the agent, not over SSH"
         fix = "name the roster that reaches it: --roster FILE"
         raise OperationError(Diagnostic(code="roster-missing", what=what, fix=fix))
     _refuse({row["id"]: row for row in client.systems.list()}, client.systems.resolve(args.on))
@@ -65,10 +66,10 @@ def _from_here(args: SimpleNamespace, client: Client, how: Deployment) -> int:
 
 
 def _refuse(known: Mapping[str, dict[str, Any]], ids: Iterable[str]) -> None:
-    """Raise ``OperationError`` if one of these systems has an agent that is at work."""
+    """Raise ``OperationError`` if one of these systems has a connected agent."""
     taken = sorted(id_ for id_ in ids if _is_at_work(known.get(id_)))
     if taken:
-        what = f"these have an agent already: {', '.join(taken)}"
+        what = f"these systems already have an agent: {', '.join(taken)}"
         raise OperationError(
             Diagnostic(code="fleet-has-agent", what=what, fix="leave them out of the target")
         )
@@ -79,7 +80,7 @@ def _has_agent(row: dict[str, Any] | None) -> bool:
 
 
 def _is_at_work(row: dict[str, Any] | None) -> bool:
-    """True if its agent is here: one that is away may be deployed again, which repairs it."""
+    """True if the agent of the system is connected. One that is away can be deployed again."""
     return row is not None and _has_agent(row) and bool(row.get("online"))
 
 

@@ -60,7 +60,7 @@ LINE = CommandLine(
             dest="sls",
             metavar="SLS",
             many=True,
-            help="names of state files, such as web or web.nginx; patterns are fine. Or the file of a plan",
+            help="names of state files, such as web or web.nginx; patterns are allowed. Or a plan file",
         ),
     ),
     rows=(
@@ -98,8 +98,8 @@ LINE = CommandLine(
             flag="--failed-from",
             dest="failed_from",
             metavar="RUN",
-            help="only what failed or was not reached in an earlier run (its number, or last), and what needs"
-            " it; no SLS is named",
+            help="only what failed or was not reached in an earlier run (its number, or last), and what"
+            " depends on it; name no SLS",
         ),
         Row(
             flag="--no-journal",
@@ -120,18 +120,18 @@ LINE = CommandLine(
             dest="replan",
             kind="on",
             default=False,
-            help="with the file of a plan: make a new plan, show it and save it; apply nothing",
+            help="with a plan file: make a new plan, show it and save it; apply nothing",
         ),
         Row(
             flag="--verify",
             dest="verify",
             metavar="SIGNERS",
-            help="with the file of a plan: only if a key of this file (allowed_signers) has signed it",
+            help="with a plan file: apply it only if a key in this file (allowed_signers) has signed it",
         ),
         *TREE_ROWS,
         *output_rows("highstate"),
         *STATE_ROWS,
-        Row(flag="--diff", dest="diff", kind="on", group="output", help="show the content of new files, too"),
+        Row(flag="--diff", dest="diff", kind="on", group="output", help="also show the content of new files"),
         *REPORT_ROWS,
         PROFILE_ROW,
         *ON_ROWS,
@@ -149,8 +149,8 @@ def main(argv: list[str]) -> int:
 
 
 def apply(args: SimpleNamespace) -> int:
-    """Apply what was asked for, and report it; the exit code."""
-    if len(args.sls) == 1 and os.path.isfile(args.sls[0]):  # rarely: an SLS is named, and no file
+    """Apply what was requested and print the report; return the exit code."""
+    if len(args.sls) == 1 and os.path.isfile(args.sls[0]):  # rare: the word is usually an SLS name
         from saltern.cli.approved import apply_file, is_meant
 
         if is_meant(args.sls[0]):
@@ -197,7 +197,7 @@ def _applied(args: SimpleNamespace, engine: Session, request: Request) -> Report
 
         profile = Profile(engine)
     if args.failed_from and (request.sls or request.template or request.id or engine.settings.test):
-        what = "--failed-from says what is run: name no SLS, no template and no ID beside it, and no --test"
+        what = "--failed-from decides what is run: give no SLS, template, ID or --test with it"
         raise OperationError(Diagnostic(code="option-shape", what=what))
     report = watched(args, lambda on_event: run(args, engine, request, on_event, profile))
     if report.stopped:
@@ -217,7 +217,7 @@ def run(
     on_event: EventSink | None,
     profile: Profile | None = None,
 ) -> Report:
-    """Prepare and execute it. A test run does nothing, so it needs no journal."""
+    """Prepare and execute a request. A test run changes nothing, so it needs no journal."""
     from saltern.engine.apply import execute
 
     if engine.settings.test or args.no_journal:
@@ -242,7 +242,9 @@ def run(
 
 
 def _prepared(engine: Session, request: Request, profile: Profile | None) -> Prepared:
-    """Compile it. What is compiled stays to the end: the collector, off until now, need not look at it."""
+    """Compile a request. The result lives until the process ends, so the garbage collector, off until now,
+    skips it.
+    """
     import gc
 
     from saltern.engine.apply import prepare
@@ -256,7 +258,7 @@ def _prepared(engine: Session, request: Request, profile: Profile | None) -> Pre
 
 
 def _problems_as_data(args: SimpleNamespace, problem: SalternError) -> None:
-    """Scripts read stdout: there a failure to compile is data, as in Salt."""
+    """Print a failure to compile as data on stdout, as Salt does: scripts read it."""
     problem_writer(args.out)(problem.diagnostics, sys.stdout, options_for(sys.stdout, colour=args.color))
 
 

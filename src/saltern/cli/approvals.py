@@ -13,11 +13,11 @@ from saltern.fleet.client.client import Client
 LINE = CommandLine(
     command="approvals",
     about="""\
-Jobs for which the policy asks for the approval of another person. With words:
+Jobs that need the approval of another person, by the policy. With words:
 
-  list [STATE]        open requests; or those that are approved, rejected, used, expired, or all
-  approve REQUEST     approve one; who asked for it then runs the same command again
-  reject REQUEST      reject one""",
+  list [STATE]        open requests; or approved, rejected, used, expired or all requests
+  approve REQUEST     approve a request; the requester then runs the same command again
+  reject REQUEST      reject a request""",
     epilog="examples:\n  saltern approvals\n  saltern approvals approve 1f2e3d4c --why 'change 4711'",
     words=(Word(dest="words", metavar="VERB", many=True, help="what to do; list by default"),),
     rows=(

@@ -1,4 +1,4 @@
-"""``saltern apply FILE``: do exactly what a plan has shown, or refuse."""
+"""``saltern apply FILE``: apply exactly what a plan shows, or refuse."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from saltern.planfile.trust import check_template, read_own, settings_of
 from saltern.report.text import safe_line
 from saltern.runtime.ports import EventSink
 
-# What a plan has decided. Where code and data come from is given again, and compared.
+# What a plan decides. The places of code and data are given again, and compared.
 DECIDED = (
     *("--test", "--only-id", "--exclude", "--failhard", "--strict"),
     *("--pillar", "--saltenv", "--pillarenv", "--id"),
@@ -40,12 +40,12 @@ DECIDED = (
 
 
 def is_meant(word: str) -> bool:
-    """True if a word that names a file is not the name of an SLS: it has a slash, or the file is a plan."""
+    """True if a word that names an existing file means a plan: it has a slash, or the file is a plan."""
     return "/" in word or is_plan(word)
 
 
 def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
-    """``rows`` are the options that ``args`` were read by."""
+    """Apply a plan file. ``rows`` are the options that ``args`` were parsed with."""
     if not is_plan(path):
         raise _no_plan(path)
     _check_options(args, rows)
@@ -92,7 +92,7 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
 
 
 def _believed(args: SimpleNamespace, path: str, own: Settings) -> tuple[Proposal, Body, Request]:
-    """Read a plan after its file and its signature were checked; nothing of the plan is used before that."""
+    """Read a plan after checking its file and signature; nothing in the plan is used before that."""
     data = read_own(path)
     if signers := args.verify or own.plan_signers:
         from saltern.planfile.signature import verify
@@ -109,7 +109,7 @@ def _believed(args: SimpleNamespace, path: str, own: Settings) -> tuple[Proposal
 
 
 class _Approved(Struct, frozen=True):
-    """The plan that a file holds."""
+    """The plan in a file."""
 
     path: str
     proposal: Proposal
@@ -117,16 +117,16 @@ class _Approved(Struct, frozen=True):
 
 
 def _prepared(engine: Session, request: Request, approved: _Approved) -> Prepared:
-    """Plan again for this machine, and prepare the plan of the file if nothing has changed since."""
+    """Plan again for this machine; prepare the plan of the file if nothing has changed since."""
     path, pillar = approved.path, approved.body.pillar
     again = make_session(replace(engine.settings, test=True), pillar)
     now = foresee(prepare_foresight(again, request))
     check(approved.proposal, again, now, path=path)
-    body = unpacked(approved.proposal, path, engine.settings.extra)  # secrets are known by now
+    body = unpacked(approved.proposal, path, engine.settings.extra)  # the secrets are known now
     with readable(path):
         chunks = chunks_in(body.plan, body.sources)
         for chunk, fresh in zip(chunks, now.plan.chunks if now.plan else (), strict=True):
-            chunk.declared = fresh.declared  # the same, and it knows its line even in a template
+            chunk.declared = fresh.declared  # the same state; it knows its line even in a template
         rendered = convert(body.plan["rendered"], list[str])
         plan = make_plan(chunks, rendered, Diagnostics(), aggregates(engine, chunks))
     return prepare_plan(engine, request, plan)
@@ -137,7 +137,7 @@ def _session(settings: Settings, body: Body, *, test: bool) -> Session:
 
 
 def _check_options(args: SimpleNamespace, rows: Sequence[Row]) -> None:
-    """Refuse options that say where states come from: the plan has decided that."""
+    """Refuse options that say where states come from: the plan decides that."""
     given = [row.flag for row in rows if row.flag in DECIDED and getattr(args, row.dest) is not row.default]
     if given:
         raise OperationError(
@@ -153,7 +153,7 @@ def _no_plan(path: str) -> OperationError:
     return OperationError(
         Diagnostic(
             code="plan-unreadable",
-            what=f"{path!r} is a file, and not one that `saltern plan -o` has written",
-            fix=f"a state file outside the roots: saltern apply --template {path}",
+            what=f"{path!r} is a file, but not a plan written by `saltern plan -o`",
+            fix=f"to apply a state file outside the roots: saltern apply --template {path}",
         )
     )

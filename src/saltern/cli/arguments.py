@@ -1,8 +1,8 @@
-"""Command lines, from tables.
+"""Command lines, read by tables.
 
-A command line is read by ``parse`` straight from the rows. Whatever is unusual (a mistake, a call for
-help) is handed to argparse, built from the same rows: importing and building it costs as much as a
-small run, and most runs make no mistake.
+``parse`` reads a command line directly by its rows. Anything unusual (a mistake, a request for help) is left
+to argparse, built from the same rows: importing and building argparse costs as much as a small run, and most
+command lines have no mistake.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
 
 
-THIS_MACHINE = "local"  # as the target of --on: no controller is asked; L@local is a system of that name
+THIS_MACHINE = "local"  # the --on target that asks no controller; L@local is a system of that name
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One option. ``kind``: text, list (may be given again), on, off, flag (true or false as text)."""
+    """One option. ``kind``: text, list (repeatable), on, off, flag (true or false as text)."""
 
     flag: str
     dest: str
@@ -37,7 +37,7 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 class Word(Struct, frozen=True, kw_only=True):
-    """One positional argument; ``many`` takes all that are left."""
+    """One positional argument; ``many`` takes all remaining words."""
 
     dest: str
     metavar: str
@@ -54,16 +54,16 @@ class CommandLine(Struct, frozen=True, kw_only=True):
     epilog: str = ""
 
 
-SLS = "SLS"  # what words are called that name state files
+SLS = "SLS"  # the metavar of words that name state files
 FLAG_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 class _Unusual(Exception):
-    """Not for the quick reader."""
+    """The fast parser cannot read this command line."""
 
 
 def parse(line: CommandLine, argv: list[str]) -> SimpleNamespace:
-    """What was typed. Ends the process with a message, as argparse does, if it is wrong."""
+    """Parse a command line. Ends the process with a message, as argparse does, if it is wrong."""
     try:
         read = _read(line, argv)
     except _Unusual:
@@ -77,7 +77,7 @@ def parse(line: CommandLine, argv: list[str]) -> SimpleNamespace:
 
 
 def _refuse_keywords(line: CommandLine, words: list[str]) -> None:
-    """``test=True`` is no SLS: say at once what is meant by it here, and not that no such file is there."""
+    """Refuse ``test=True`` and the like, which is not an SLS name, with a hint at the option to use."""
     from saltern.cli.salt_habits import of_words
 
     if problems := of_words(words):
@@ -138,16 +138,16 @@ def _allowed(choices: tuple[str, ...], value: str) -> bool:
 
 
 def parser(line: CommandLine) -> ArgumentParser:
-    """The same command line for argparse: help, and messages about mistakes."""
+    """The same command line as an argparse parser: for help, and messages about mistakes."""
     from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
     class Parser(ArgumentParser):
         def print_help(self, file: Any = None) -> None:
-            """To an output that cannot take it, too: argparse says nothing of that."""
+            """Print the help; an output that cannot be written is an error, which argparse ignores."""
             print(self.format_help(), end="", file=file)
 
         def error(self, message: str) -> NoReturn:
-            """One line and a hint; the whole usage is what --help is for."""
+            """Print one line and a hint; --help prints the whole usage."""
             from saltern.report.text import safe
 
             hint = hint_for(message, [row.flag for row in line.rows])
@@ -177,7 +177,7 @@ def parser(line: CommandLine) -> ArgumentParser:
 
 
 def hint_for(message: str, flags: list[str]) -> str:
-    """What may have been meant by an option that there is not."""
+    """The options that an unknown option may have meant."""
     from saltern.cli.salt_habits import of_flag
 
     words = message.partition(": ")[2].split() if message.startswith("unrecognized") else []

@@ -1,4 +1,4 @@
-"""``saltern audit``: who did what at the controller, and whether that record is whole."""
+"""``saltern audit``: who did what at the controller, and whether the record is complete."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LINE = CommandLine(
 Who did what at the controller. Each row holds a digest of all rows before it. With words:
 
   list       the last rows
-  verify     check the chain, and print its head; noted elsewhere, --noted finds rows that were cut off""",
+  verify     check the chain, and print its head; with --noted, compare it with a head noted earlier""",
     epilog="""\
 examples:
   saltern audit --who anna --last 200
   saltern audit verify                          prints e.g. 4711:9f86d081…
-  saltern audit verify --noted 4711:9f86d081…   also finds rows that were cut off since""",
+  saltern audit verify --noted 4711:9f86d081…   also finds rows that were removed since""",
     words=(Word(dest="words", metavar="VERB", many=True, help="what to do; list by default"),),
     rows=(
         Row(
@@ -46,7 +46,7 @@ examples:
             flag="--noted",
             dest="noted",
             metavar="NUMBER:DIGEST",
-            help="verify: a head that was printed before",
+            help="verify: a head that was printed earlier",
         ),
         CONTROLLER_ROW,
         *output_rows("nested"),
@@ -61,7 +61,7 @@ def main(argv: list[str]) -> int:
 def _list(args: SimpleNamespace, client: Client, _words: list[str]) -> int:
     last = args.last or str(LAST)
     if not last.isdecimal():
-        raise _wrong(f"--last is {last!r}, which is no number", "write how many rows")
+        raise _wrong(f"--last is {last!r}, which is not a number", "give the number of rows")
     rows = (row for row in client.audit.list() if args.who in (None, row["who"]))
     chosen = (row for row in rows if args.action in (None, row["action"]))
     return show_list(args, "audit", deque(chosen, int(last) or None))
@@ -71,10 +71,10 @@ def _verify(args: SimpleNamespace, client: Client, _words: list[str]) -> int:
     number, digest = _head(args.noted) if args.noted else (0, "")
     found = client.audit.verify(number=number, digest=digest)
     if not found["whole"]:
-        what = f"the audit is not whole: {found['problem']}"
-        fix = "compare with a backup of the database: rows were changed past the controller"
+        what = f"the audit log is not intact: {found['problem']}"
+        fix = "compare with a backup of the database: rows were changed without the controller"
         raise OperationError(Diagnostic(code="audit-broken", what=what, fix=fix))
-    print("the audit is whole; its head is", file=sys.stderr)
+    print("the audit log is intact; its head is", file=sys.stderr)
     print(f"{found['number']}:{found['digest']}")
     return exits.OK
 
@@ -82,7 +82,7 @@ def _verify(args: SimpleNamespace, client: Client, _words: list[str]) -> int:
 def _head(text: str) -> tuple[int, str]:
     found = re.fullmatch(r"(\d{1,15}):([0-9a-f]{64})", text)
     if found is None:
-        raise _wrong(f"--noted is {text!r}, which is no head", "give what `saltern audit verify` has printed")
+        raise _wrong(f"--noted is {text!r}, which is not a head", "give what `saltern audit verify` printed")
     return int(found[1]), found[2]
 
 

@@ -1,4 +1,4 @@
-"""``saltern call``: one execution function, as templates call it."""
+"""``saltern call``: call one execution function, as templates do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LINE = CommandLine(
     ),
     rows=(*TREE_ROWS, *output_rows("nested"), SECRETS_ROW, *ON_ROWS),
 )
-# Typed by a person, a command is meant for a shell; in a template it is not.
+# A command typed by a person is meant for a shell; one in a template is not.
 IN_A_SHELL = frozenset({"cmd.run", "cmd.run_all", "cmd.run_stdout", "cmd.run_stderr", "cmd.retcode"})
 
 
@@ -37,7 +37,7 @@ def main(argv: list[str]) -> int:
 
 
 def call(args: SimpleNamespace, positional: list[object], keywords: dict[str, object]) -> int:
-    """Call ``args.function`` and print what it gives."""
+    """Call ``args.function`` and print its return value."""
     if args.show_secrets:
         secrets.show_all()
     engine = session(args)

@@ -1,8 +1,8 @@
-"""What may come next on a command line, for the completion of shells.
+"""Candidates for the next word of a command line, for the completion of shells.
 
-The commands, their options and choices come from the tables that read the command line. The metavar of a
-word says what it stands for: names of SLS come from the tree that the options before the cursor name, runs
-from the journals. Nothing is rendered. Where something goes wrong there are no candidates, and no message.
+Commands, options and choices come from the tables that read the command line. The metavar of a
+word says what it stands for: SLS names come from the tree that the options before the cursor name, runs
+from the journals. Nothing is rendered. On any error there are no candidates and no message.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from saltern.config.settings import Settings
     from saltern.fleet.client.client import Client
 
-FILES = "\0files"  # asks the shell to complete names of files itself
-JOBS = 50  # as many as are worth a look
+FILES = "\0files"  # asks the shell to complete file names itself
+JOBS = 50  # candidates from the newest jobs
 # The words of `saltern fleet`, and what may follow each.
 FLEET_WORDS: dict[str, tuple[str, ...]] = {
     "status": (),
@@ -39,7 +39,7 @@ CHAIN_VERBS = frozenset({"check", "render", "to-sls", "run"})  # those that take
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """Where the cursor is: the command line of the command, the words before, and the one at the cursor."""
+    """Where the cursor is: the command line of the command, the words before it, and the word at it."""
 
     line: CommandLine
     before: Sequence[str]
@@ -47,7 +47,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 def candidates(words: Sequence[str], current: str) -> list[str]:
-    """``words`` are those between ``saltern`` and the cursor; ``current`` is the one being written."""
+    """``words`` are the words between ``saltern`` and the cursor; ``current`` is the word being typed."""
     if not words:
         return _fitting((*COMMANDS, "--help", "--version"), current)
     command = COMMANDS.get(words[0])
@@ -82,7 +82,7 @@ def _at(place: Place, current: str) -> Place:
 
 
 def _waiting(place: Place) -> Row | None:
-    """The option whose value the cursor is at."""
+    """The option whose value is at the cursor."""
     rows = {row.flag: row for row in place.line.rows if row.kind not in ("on", "off")}
     return rows.get(place.before[-1]) if place.before else None
 
@@ -96,7 +96,7 @@ def _next_word(place: Place) -> Word | None:
 
 
 def positions(place: Place) -> list[str]:
-    """The words before the cursor that are no options and no values of options."""
+    """The words before the cursor that are neither options nor values of options."""
     takes = {row.flag for row in place.line.rows if row.kind not in ("on", "off")}
     found: list[str] = []
     skip = False
@@ -116,7 +116,7 @@ def _values(choices: Sequence[str], metavar: str, place: Place) -> list[str]:
     find = SOURCES.get(metavar)
     try:
         return _fitting(find(place), place.current) if find else []
-    except Exception:  # whatever is wrong with the tree: completion is no place to say so
+    except Exception:  # completion does not report problems of the tree
         return []
 
 
@@ -124,7 +124,7 @@ def _values(choices: Sequence[str], metavar: str, place: Place) -> list[str]:
 
 
 def _settings(place: Place) -> Settings:
-    """By the options that stand before the cursor."""
+    """The settings from the options before the cursor."""
     from saltern.cli.values import roots
     from saltern.config.load import load
 
@@ -206,7 +206,7 @@ def _client(place: Place) -> Client:
 
 
 def _fleet_word(place: Place) -> list[str]:
-    """After ``saltern fleet``: a word, then one of its own, then what these are about."""
+    """After ``saltern fleet``: a verb, then its own word, then the names that it takes."""
     given = positions(place)
     if not given:
         return list(FLEET_WORDS)
@@ -221,7 +221,7 @@ def _groups(place: Place) -> list[str]:
 
 
 def _chain_word(place: Place) -> list[str]:
-    """After the verb: the file of a chain, or the number of a run of one."""
+    """After the verb: a chain file, or the number of a chain run."""
     verb = next(iter(positions(place)), "")
     if verb in CHAIN_VERBS:
         return [FILES]
@@ -230,7 +230,7 @@ def _chain_word(place: Place) -> list[str]:
     return Legs(_settings(place)).ids()
 
 
-# What a metavar stands for. Those that are not here have no candidates.
+# What a metavar stands for. Others have no candidates.
 SOURCES: dict[str, Callable[[Place], list[str]]] = {
     "SLS": _sls,
     "PATH|SLS": _sls_and_files,

@@ -43,61 +43,61 @@ if TYPE_CHECKING:
     from saltern.runtime.ports import EventSink
 
 ABOUT = """\
-Run an action chain: ordered actions of a file, cut at reboots and updates, each with a result.
+Run an action chain: ordered actions from a file, divided at reboots and updates, each with a result.
 
   check FILE            read the file and report every problem
-  render FILE           print the segments of each system; --export DIR writes them, for a real Salt
+  render FILE           print the segments of each system; --export DIR writes them for Salt
   to-sls FILE           print the chain as one state file
-  from-sls FILE         print a state file whose states stand in a line as a chain
+  from-sls FILE         print a state file with a linear order as a chain
   add FILE KIND WORD…   append an action to the file: `add nightly.yaml command uptime`
-  run FILE              run what is meant for this machine; with --on TARGET, on each system of the fleet;
+  run FILE              run the actions for this machine; with --on TARGET, on each system of the fleet;
                         with --test, say what each action would do, and do nothing
-  status [RUN]          list the runs of chains; with a name, each action of it; of a job, on each system
-  resume [RUN]          resume one that broke
+  status [RUN]          list the chain runs; with a run, its actions; of a job, on each system
+  resume [RUN]          resume a broken run
   pause [RUN]           pause it before its next action; resume continues
   cancel [RUN]          end it before its next action; --now: and stop what runs
-  retry [RUN]           run again what failed, and what has not run; with --input, with other inputs
+  retry [RUN]           run the failed and remaining actions; --input changes inputs
   skip [RUN] ACTION     count an action as skipped; resume continues after it
-  done [RUN] ACTION     count an action as done, since you have looked; needs --reason
-  release [RUN]         let one be retried that broke again and again
+  done [RUN] ACTION     count an action as done, after you have checked; needs --reason
+  release [RUN]         allow a retry after repeated failures
 
-On many systems, at the controller (the run is that of `run FILE --on TARGET`):
+On many systems, at the controller (runs started by `run FILE --on TARGET`):
 
   plan FILE|CHAIN       ask each system of --on TARGET what it would do, and keep the answers as a plan
-  plan show PLAN        a plan that is kept; plan list [CHAIN] lists them
-  run --plan PLAN       run what was planned; refused if what it rests on has moved (--replan makes it anew)
+  plan show PLAN        show a kept plan; plan list [CHAIN] lists them
+  run --plan PLAN       run what was planned; refused if its basis has changed (--replan plans again)
   runs [CHAIN]          list runs
   watch RUN             show systems by actions until it is over
   show RUN [SYSTEM]     a run, what it waits for, and each system; with a name, each action there
   matrix RUN            systems by actions, once
   log RUN               what was ordered, approved and sent
   log RUN SYSTEM        what the actions of a system have printed; with ACTION, only that one, as it is;
-                        --follow: as it comes, until the run, or that system, is over
+                        --follow: until the run, or that system, has ended
   approve RUN [GATE]    approve what waits for it; reject RUN [GATE] ends it
-  unlock RUN            no longer wait for systems that are away; what they report later still counts
+  unlock RUN            stop waiting for systems that are away; their later reports still count
   pause, resume, cancel, retry [ACTION], skip ACTION, done ACTION, release: as above;
                         --system and --wave choose some of the systems
 
-Who is notified of what happens to runs:
+Notifications about runs:
 
   subscribe NAME            by --webhook URL or --mail ADDRESS; --event and --chain choose what
-  subscriptions [NAME]      who is; with a name, what was sent, what waits and what is dead
-  unsubscribe NAME          no longer; redeliver NAME sends again what is dead
+  subscriptions [NAME]      list them; with a name, what was sent, is waiting or failed
+  unsubscribe NAME          remove it; redeliver NAME sends failed notifications again
 
-Chains that a controller keeps, in versions:
+Chains stored by a controller, with versions:
 
-  list                      the chains; with --archived, also those that are archived
-  new FILE                  keep a new chain
-  edit CHAIN [FILE]         a new version, by your editor or from a file; refused if another was quicker
+  list                      the chains; with --archived, also archived chains
+  new FILE                  store a new chain
+  edit CHAIN [FILE]         a new version, from your editor or a file; refused if it was changed meanwhile
   show CHAIN [VERSION]      its versions, and the text of one; show RUN is above
   diff CHAIN [OLD [NEW]]    what differs between two versions; without them, the last two
-  validate FILE|CHAIN       compare it with the systems of --on TARGET: who is meant, who cannot do it, which
+  validate FILE|CHAIN       check it against the systems of --on TARGET: which take part, which cannot, which
                             packages they do not know
-  import FILE               keep a file, as a new chain or a new version
+  import FILE               store a file, as a new chain or a new version
   export CHAIN [VERSION]    print its text
-  archive CHAIN             put it out of sight; --undo brings it back
+  archive CHAIN             hide it; --undo brings it back
 
-Without RUN, or with `last`: the last one of this machine."""
+Without RUN, or with `last`: the last run of this machine."""
 EPILOG = """\
 examples:
   saltern chain run nightly.yaml
@@ -131,12 +131,12 @@ def main(argv: list[str]) -> int:
 
 
 def _is_run(args: SimpleNamespace) -> bool:
-    """Whether the first word is the number of a run of the fleet, and not the name of a chain."""
+    """True if the first word is the number of a fleet run, not the name of a chain."""
     return bool(args.words) and match(r"\d{8}T\d", args.words[0]) is not None
 
 
 def is_about_fleet(args: SimpleNamespace) -> bool:
-    """Whether a run of the fleet is meant: its number has a T after the day; some verbs know no other."""
+    """True if a fleet run is meant: its number has a T after the day; some verbs take no other run."""
     named = bool(args.words) and "T" in args.words[0][:9]
     return args.verb in FLEET_VERBS or (named and args.verb in SHARED_VERBS)
 
@@ -239,7 +239,7 @@ LINE = CommandLine(
             flag="--export",
             dest="export",
             metavar="DIR",
-            help="render: write the segments below this file root, with the module that a real Salt needs",
+            help="render: write the segments below this file root, with the module that Salt needs",
         ),
         Row(flag="--reason", dest="reason", metavar="TEXT", help="cancel, pause, skip, done, edit: why"),
         Row(
@@ -247,33 +247,33 @@ LINE = CommandLine(
             dest="now",
             kind="on",
             default=False,
-            help="cancel: also stop the running action, with all it has started",
+            help="cancel: also stop the running action and all its processes",
         ),
         Row(
             flag="--token",
             dest="token",
             metavar="TEXT",
-            help="run: a run started before with the same token is shown, and not run again",
+            help="run: if a run with this token exists, show it and start none",
         ),
         Row(
             flag="--plan",
             dest="plan",
             metavar="DIGEST",
-            help="run: this plan; approve, reject: the plan that was looked at; without it, that of the run",
+            help="run: this plan; approve, reject: the plan that was reviewed (default: the plan of the run)",
         ),
         Row(
             flag="--replan",
             dest="replan",
             kind="on",
             default=False,
-            help="run --plan: make the plan anew, show it and what has moved, and run nothing",
+            help="run --plan: plan again, show the plan and what has changed, and run nothing",
         ),
         Row(
             flag="--pin",
             dest="pin",
             kind="on",
             default=False,
-            help="plan: the systems are those of now, also if the target means others later",
+            help="plan: fix the systems now, even if the target matches others later",
         ),
         *INPUT_ROWS,
         *MANY_ROWS,
@@ -289,9 +289,11 @@ LINE = CommandLine(
             dest="follow",
             kind="on",
             default=False,
-            help="log: print what is printed as it comes",
+            help="log: keep printing new output",
         ),
-        Row(flag="--archived", dest="archived", kind="on", default=False, help="list: archived ones, too"),
+        Row(
+            flag="--archived", dest="archived", kind="on", default=False, help="list: include archived chains"
+        ),
         Row(flag="--undo", dest="undo", kind="on", default=False, help="archive: bring it back"),
         Row(flag="--action", dest="action_id", metavar="ID", help="add: the id of the action"),
         Row(flag="--title", dest="title", metavar="TEXT", help="add: what the action is for"),
@@ -300,7 +302,7 @@ LINE = CommandLine(
             dest="targets",
             kind="list",
             metavar="NAME",
-            help="add: a system, or a pattern, that the action is meant for; repeatable",
+            help="add: a system or pattern that the action is for; repeatable",
         ),
         Row(
             flag="--on-failure",

@@ -1,4 +1,4 @@
-"""Commands on a chain of this machine that has begun: resume, retry, pause, cancel, status."""
+"""Commands for a started chain of this machine: resume, retry, pause, cancel, status."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def resume_command(args: SimpleNamespace, engine: Session) -> int:
     legs = Legs(engine.settings)
     names = _given(args) or legs.unfinished()[-1:] or legs.newest_unknown()
     if not names:
-        print("saltern: no chain is under way; there is nothing to resume", file=sys.stderr)
+        print("saltern: no chain is running or paused; there is nothing to resume", file=sys.stderr)
         return exits.OK
     return _resume_leg(args, engine, names[0])
 
@@ -57,9 +57,9 @@ def skip_command(args: SimpleNamespace, engine: Session) -> int:
 
 def done_command(args: SimpleNamespace, engine: Session) -> int:
     if not args.reason:
-        print("saltern chain done: say with --reason how you know that it is done", file=sys.stderr)
+        print("saltern chain done: explain with --reason how you know that it is done", file=sys.stderr)
         return exits.SURROUNDINGS
-    return _vouched(args, engine, "done", f"done, as an operator says: {args.reason}")
+    return _vouched(args, engine, "done", f"marked as done by an operator: {args.reason}")
 
 
 def _vouched(args: SimpleNamespace, engine: Session, kind: str, reason: str) -> int:
@@ -89,30 +89,30 @@ def pause_command(args: SimpleNamespace, engine: Session) -> int:
 
 
 def cancel_command(args: SimpleNamespace, engine: Session) -> int:
-    """A process that works on it is notified, and ends before its next action."""
+    """Cancel a run; a process that works on it is notified, and ends before its next action."""
     from saltern.chains.orders import cancel
 
     name = _named(args, engine)
     known = cancel(engine.settings, name, args.reason or "cancelled by an operator", now=args.now)
     if known is None:
-        when = "as soon as what runs has stopped" if args.now else "before its next action"
+        when = "as soon as the running action has stopped" if args.now else "before its next action"
         print(f"saltern: {name} ends {when}", file=sys.stderr)
         return exits.OK
     return show(args, engine, known)
 
 
 def _given(args: SimpleNamespace) -> list[str]:
-    """The run that is named; ``last`` says what is meant where none is."""
+    """The run that the words name; ``last`` counts as no name."""
     return [word for word in args.words if word != LAST]
 
 
 def _named(args: SimpleNamespace, engine: Session) -> str:
-    """The run that is meant: the last one, if none is named."""
+    """The named run, or the last run if none is named."""
     from saltern.chains.legs import Legs
 
     found: list[str] = _given(args) or Legs(engine.settings).ids()[:1]
     if not found:
-        raise OperationError(Diagnostic(code="chain-unknown", what="no chain was run on this machine yet"))
+        raise OperationError(Diagnostic(code="chain-unknown", what="no chain has been run on this machine"))
     return found[0]
 
 
@@ -134,5 +134,5 @@ def status_command(args: SimpleNamespace, engine: Session) -> int:
         ]
         return write_legs(args, engine, rows)
     lines = [summary(leg, one, at_work=legs.lock.holder() == leg) for leg, one in found]
-    print("\n".join((HEAD, *lines)) if found else "no chain was run yet")
+    print("\n".join((HEAD, *lines)) if found else "no chain has been run")
     return exits.OK

@@ -1,4 +1,4 @@
-"""Commands on the file of a chain: check it, and make SLS of it and back."""
+"""Commands for a chain file: check it, and convert it to SLS and back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _chain(args: SimpleNamespace, *, look: bool = False) -> Chain:
-    """The chain of a file with its inputs; ``look``: those that are missing do not matter."""
+    """The chain of a file with its inputs; ``look``: missing inputs are allowed."""
     from saltern.chains.document import read_chain
 
     text = read_text(args.words[0])
@@ -30,7 +30,7 @@ def _chain(args: SimpleNamespace, *, look: bool = False) -> Chain:
 
 
 def _plans(args: SimpleNamespace, engine: Session, *, look: bool = False) -> list[LegPlan]:
-    """Of the systems that were asked for, that the file names, or of this machine."""
+    """The plans of the requested systems, of the systems in the file, or of this machine."""
     from saltern.chains.compile import plan_for
 
     chain = _chain(args, look=look)
@@ -40,12 +40,12 @@ def _plans(args: SimpleNamespace, engine: Session, *, look: bool = False) -> lis
 
 
 def report_unmatched(chain: Chain) -> None:
-    """Report each target of an action that none of the chain's own systems matches."""
+    """Report each action target that matches none of the chain's systems."""
     from saltern.chains.targets import unmatched
 
     for action, target in unmatched(chain):
-        what = f"action {action}: none of the systems of the chain {chain.name!r} matches {target!r}"
-        print(f"saltern: {what}, so it is run nowhere by that", file=sys.stderr)
+        what = f"action {action}: no system of the chain {chain.name!r} matches {target!r}"
+        print(f"saltern: {what}, so that target has no effect", file=sys.stderr)
 
 
 def check_command(args: SimpleNamespace, engine: Session) -> int:
@@ -55,7 +55,7 @@ def check_command(args: SimpleNamespace, engine: Session) -> int:
         for name, segment in plan.handlers.items():
             print(f"if {name} fails: {_kinds(segment.actions)}")
         if plan.finalizers:
-            print(f"in the end: {_kinds(plan.finalizers)}")
+            print(f"finally: {_kinds(plan.finalizers)}")
     return exits.OK
 
 

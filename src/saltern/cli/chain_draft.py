@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add(args: SimpleNamespace, _engine: Session) -> int:
-    """Append an action, if the file is right with it; a file that is not there is begun."""
+    """Append an action if the file is still valid with it; a missing file is created."""
     from saltern.system import atomic
 
     path, kind, *words = args.words
@@ -33,7 +33,7 @@ def add(args: SimpleNamespace, _engine: Session) -> int:
 
 
 def name_of(path: str) -> str:
-    """The name of a new chain: that of its file, with what a name cannot have replaced."""
+    """The name of a new chain: the file name, with the characters replaced that a chain name cannot have."""
     stem = os.path.basename(path).partition(".")[0]
     return sub(r"[^A-Za-z0-9_-]", "-", stem).lstrip("_-") or "chain"
 

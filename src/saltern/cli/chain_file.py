@@ -1,4 +1,4 @@
-"""A chain file as the command line has it: its text, and the job that takes it to other systems."""
+"""A chain file on the command line: its text, and the job that sends it to other systems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_TEXT = 10_000_000
 
 
 def read_text(path: str) -> str:
-    """The text of a chain file; one that is no plain file, or too long, is refused."""
+    """Read a chain file; refuse one that is not a regular file or is too long."""
     try:
         with os.fdopen(open_regular(path, follow=True), encoding="utf-8") as file:
             text = file.read(MOST_TEXT + 1)
@@ -27,7 +27,7 @@ def read_text(path: str) -> str:
 
 
 def chain_call(args: SimpleNamespace) -> Call:
-    """What each system is asked for: the text of the file, which it reads itself."""
+    """The call for each system: the text of the file, which the system reads itself."""
     from saltern.chains.document import read_chain
     from saltern.cli.chain_inputs import given_inputs
 

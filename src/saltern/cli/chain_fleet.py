@@ -1,4 +1,4 @@
-"""`saltern chain` about runs on many systems: started, watched, shown and steered at the controller."""
+"""`saltern chain` for runs on many systems: start, watch, show and control them at the controller."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from saltern.fleet.client.client import Client
     from saltern.report.outputs import OutputOptions
 
-WIDE = 10_000  # columns where there is no terminal
-LOOK = 0.5  # seconds between two looks at a run
+WIDE = 10_000  # columns without a terminal
+LOOK = 0.5  # seconds between two polls of a run
 CODES = {"succeeded": exits.OK, "running": exits.OK, "scheduled": exits.OK}
 
 
 def ask_fleet(args: SimpleNamespace) -> int:
-    """Do what a verb asks of the controller."""
+    """Carry out a verb at the controller."""
     verb = VERBS[args.verb]
     if not verb.least <= len(args.words) <= verb.most:
         print(f"saltern chain {args.verb}: give {verb.needs}", file=sys.stderr)
@@ -50,7 +50,7 @@ class Verb:
 
 
 def start_run(args: SimpleNamespace) -> int:
-    """The exit code of ``chain run FILE --on TARGET``."""
+    """Start a run with ``chain run FILE --on TARGET``; return the exit code."""
     with connect(args) as client:
         made = client.chain_runs.start(
             args.on,
@@ -73,7 +73,7 @@ def _watch(args: SimpleNamespace, client: Client) -> int:
 def follow_run(
     args: SimpleNamespace, client: Client, run: str, left_out: list[str], *, patient: bool = False
 ) -> int:
-    """Show the run until it is over, or waits for what does not come by itself."""
+    """Show the run until it ends, or waits for people or for systems that are away."""
     from saltern.system.signals import end_in_order
 
     end_in_order()
@@ -87,16 +87,16 @@ def follow_run(
             time.sleep(LOOK)
     except KeyboardInterrupt:
         screen.leave()
-        print(f"saltern: it continues; `saltern chain watch {run}` shows it again", file=sys.stderr)
+        print(f"saltern: the run continues; `saltern chain watch {run}` shows it again", file=sys.stderr)
         return exits.INTERRUPTED
     screen.leave()
     if away := chain_matrix.only_away(matrix):
-        print(f"saltern: away: {', '.join(away[:10])}; they get it when they are back", file=sys.stderr)
+        print(f"saltern: away: {', '.join(away[:10])}; they start when they are back", file=sys.stderr)
     return _print_end(args, client, run, left_out)
 
 
 def _rests(matrix: dict[str, Any]) -> bool:
-    """Whether it waits for people, or for systems that are away."""
+    """True if the run waits for people, or for systems that are away."""
     stopped = matrix["status"] in ("halted", "paused", "awaiting approval")
     at_work = any(row["status"] in WORKING and not row["away"] for row in matrix["rows"])
     return (stopped and not at_work) or bool(chain_matrix.only_away(matrix)) or _all_paused(matrix)
@@ -111,11 +111,11 @@ WORKING = ("queued", "delivered", "running", "rebooting", "updating", "waiting")
 
 
 class _Screen:
-    """The matrix at the bottom of a terminal; elsewhere a line when a system has another status."""
+    """The matrix at the bottom of a terminal; without one, a line for each change of a system's status."""
 
     def __init__(self, args: SimpleNamespace, look: Callable[[], dict[str, Any]]) -> None:
         self._look = look
-        self._looked: object = None  # at what
+        self._looked: object = None  # the matrix that was shown last
         self._below: list[str] = []
         self._live = sys.stderr.isatty() and args.out == "nested"
         self._lines = 0
@@ -141,7 +141,7 @@ class _Screen:
         lines = chain_matrix.matrix_lines(
             matrix,
             width=size.columns,
-            height=size.lines - 2,  # what is erased from the first line on is kept by some terminals
+            height=size.lines - 2,  # some terminals keep what is erased from the first line on
             colour=True,
             plain=plain,
             below=self._to_know(matrix),
@@ -151,7 +151,7 @@ class _Screen:
         self._lines = len(lines)
 
     def _to_know(self, matrix: dict[str, Any]) -> list[str]:
-        """Why systems failed or are away, and what can be done: asked for when something of that is new."""
+        """Why systems failed or are away, and what to do; fetched only when one of these is new."""
         about = (matrix["status"], matrix["why"], chain_matrix.needs_look(matrix))
         if about != self._looked:
             self._below = chain_run.look_lines(self._look(), time.time())
@@ -163,7 +163,7 @@ class _Screen:
             print(f"\x1b[{self._lines}A\x1b[J", end="", file=sys.stderr)
 
     def leave(self) -> None:
-        """What is printed in the end takes its place."""
+        """Erase the matrix: the final output takes its place."""
         self._clear()
         self._lines = 0
 
@@ -268,19 +268,19 @@ def _order(args: SimpleNamespace, client: Client) -> int:
     for name, what in changed.items():
         print(f"{name}: {what}")
     if not changed:
-        print("nothing has changed")
+        print("nothing was changed")
     return exits.OK
 
 
 def _number(text: str) -> int:
     if not text.isdigit():
-        what = f"--wave {text!r} is no number"
-        raise OperationError(Diagnostic(code="option-shape", what=what, fix="waves are numbered from 1 on"))
+        what = f"--wave {text!r} is not a number"
+        raise OperationError(Diagnostic(code="option-shape", what=what, fix="waves are numbered from 1"))
     return int(text)
 
 
 def _vote(args: SimpleNamespace, client: Client) -> int:
-    """The vote is bound to the plan that the controller shows now."""
+    """Send a vote, bound to the plan that the controller shows now."""
     run, *named = args.words
     shown = client.chain_runs.get(run)
     opened = {gate["gate"]: gate for gate in shown["gates"] if gate["status"] == "open"}
@@ -300,7 +300,7 @@ def _vote(args: SimpleNamespace, client: Client) -> int:
 
 
 def _waited_gate(shown: dict[str, Any], opened: list[str]) -> str:
-    """The gate that something waits for now; if nothing does, the first that is open."""
+    """The gate that the run waits for now; otherwise the first open gate."""
     said = [shown["why"], *(leg["waits_for"] for leg in shown["legs"])]
     waited = [gate for gate in opened if any(repr(gate) in text for text in said)]
     return next(iter((*waited, *opened)), "")

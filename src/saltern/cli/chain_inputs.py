@@ -1,4 +1,4 @@
-"""``--input NAME=VALUE`` and ``--inputs FILE``: what a run of a chain is given."""
+"""``--input NAME=VALUE`` and ``--inputs FILE``: the inputs of a chain run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INPUT_ROWS: tuple[Row, ...] = (
 
 
 def given_inputs(args: SimpleNamespace, specs: Mapping[str, Input]) -> dict[str, object]:
-    """All that was given; a value of the command line is read as the input's type has it."""
+    """All given inputs; a value on the command line is read by the type of its input."""
     found = mapping_value("--pillar", args.pillar)
     if args.inputs:
         found |= mapping_file("--inputs", args.inputs)
@@ -43,7 +43,7 @@ def given_inputs(args: SimpleNamespace, specs: Mapping[str, Input]) -> dict[str,
 
 
 def _read(name: str, value: str, specs: Mapping[str, Input]) -> object:
-    """A text as it is; lists and mappings, and any value of a chain without declared inputs, as YAML."""
+    """Text stays as it is; lists, mappings, and inputs that the chain does not declare are read as YAML."""
     if specs and not (name in specs and specs[name].type in AS_YAML):
         return value
     return yaml_value(f"--input {name}", value)

@@ -1,4 +1,6 @@
-"""``saltern chain list|new|edit|show|diff|validate|import|export|archive``: what a controller keeps."""
+"""``saltern chain list|new|edit|show|diff|validate|import|export|archive``: the stored chains of a
+controller.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 def run_library(args: SimpleNamespace) -> int:
-    """The exit code of a verb about chains of a controller."""
+    """Run a verb about stored chains; return the exit code."""
     verb = LIBRARY[args.verb]
     check_words(f"chain {args.verb}", args.words, verb.takes, verb.may_take)
     with connect(args) as client:
@@ -42,7 +44,7 @@ def _list(args: SimpleNamespace, client: Client, _words: list[str]) -> int:
 
 
 def _new(args: SimpleNamespace, client: Client, words: list[str]) -> int:
-    """Refused if there is a chain of that name."""
+    """Store a new chain; refused if its name is taken."""
     name, text = _read(words[0])
     if any(one["name"] == name for one in client.chains.list(archived=True)):
         what = f"there is a chain {name!r} already"
@@ -57,12 +59,12 @@ def _import(args: SimpleNamespace, client: Client, words: list[str]) -> int:
 
 
 def _edit(args: SimpleNamespace, client: Client, words: list[str]) -> int:
-    """By an editor, or from a file; refused if the chain was changed meanwhile."""
+    """Store a new version, from an editor or a file; refused if the chain has changed meanwhile."""
     before = client.chains.text(words[0])
     text = read_text(words[1]) if len(words) > 1 else _edited(before["text"])
     name = read_chain(text, words[1] if len(words) > 1 else words[0]).name
     if name != before["chain"]:
-        what = f"the text is of the chain {name!r}, and {before['chain']!r} is edited"
+        what = f"the text defines the chain {name!r}, not {before['chain']!r}"
         raise OperationError(
             Diagnostic(code="chain-name", what=what, fix="`saltern chain new FILE` keeps it")
         )
@@ -76,7 +78,7 @@ def _edited(text: str) -> str:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         if subprocess.run(["/bin/sh", "-c", f'{editor} "$1"', editor, path]).returncode:
-            what = f"the editor {editor!r} has failed: nothing is changed"
+            what = f"the editor {editor!r} failed: nothing was changed"
             raise OperationError(Diagnostic(code="chain-editor", what=what, fix="set EDITOR"))
         return read_text(path)
 
@@ -128,7 +130,7 @@ def _diff(args: SimpleNamespace, client: Client, words: list[str]) -> int:
 
 
 def _validate(args: SimpleNamespace, client: Client, words: list[str]) -> int:
-    """Of a file, or of a chain that the controller has."""
+    """Check a file, or a stored chain, against systems."""
     is_file = os.path.lexists(words[0])
     text = read_text(words[0]) if is_file else client.chains.text(words[0])["text"]
     chain, target = read_chain(text, words[0]), args.on or "*"
@@ -152,7 +154,7 @@ def _archive(args: SimpleNamespace, client: Client, words: list[str]) -> int:
 
 def _number(word: str) -> int:
     if not word.isdecimal():
-        what = f"{word!r} is no version: versions are numbers"
+        what = f"{word!r} is not a version: versions are numbers"
         raise OperationError(Diagnostic(code="option-shape", what=what))
     return int(word)
 

@@ -1,4 +1,4 @@
-"""``saltern chain log``: what happened to a run, and what its actions print, also as it comes."""
+"""``saltern chain log``: what happened to a run, and the output of its actions, also live."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from saltern.report.text import emit, safe, safe_line
 if TYPE_CHECKING:
     from saltern.fleet.client.client import Client
 
-LOOK = 0.5  # seconds between two looks at what has grown
+LOOK = 0.5  # seconds between two polls for new output
 
 
 def show_log(args: SimpleNamespace, client: Client) -> int:
-    """The log of a run; with a system, what its actions print; with an action, its output as it is."""
+    """Print the log of a run; with a system, the output of its actions; with an action, its raw output."""
     run, *words = args.words
     if args.follow:
         return _follow(client, run, words)
@@ -48,7 +48,9 @@ def _known_action(leg: dict[str, Any], action: str) -> str:
 
 
 def _print_raw(texts: list[dict[str, Any]]) -> int:
-    """Print what the newest attempt printed, each stream to ours; to a terminal, nothing it would obey."""
+    """Print the raw output of the newest attempt, each stream to its own; without control codes on a
+    terminal.
+    """
     newest = max((row["attempt"] for row in texts), default=0)
     for row in texts:
         if row["attempt"] == newest:
@@ -71,7 +73,7 @@ def _printed(args: SimpleNamespace, rows: list[Any], lines: Iterator[str]) -> in
 
 
 def _follow(client: Client, run: str, words: list[str]) -> int:
-    """Print what actions print until the run, or the leg that is named, is over; Ctrl-C leaves it running."""
+    """Print output until the run, or the named leg, has ended; Ctrl-C leaves it running."""
     from saltern.system.signals import end_in_order
 
     end_in_order()
@@ -88,7 +90,7 @@ def _follow(client: Client, run: str, words: list[str]) -> int:
                 return exits.OK
             time.sleep(LOOK)
     except KeyboardInterrupt:
-        print(f"saltern: it continues; `saltern chain watch {run}` shows it", file=sys.stderr)
+        print(f"saltern: the run continues; `saltern chain watch {run}` shows it", file=sys.stderr)
         return exits.INTERRUPTED
 
 
@@ -103,7 +105,7 @@ def _is_over(client: Client, run: str, words: list[str]) -> bool:
 
 
 class Growth:
-    """What was shown of each stream; texts are read only of those that have grown."""
+    """How much of each stream was shown; fetches only streams that have grown."""
 
     def __init__(self, client: Client, run: str, words: list[str]) -> None:
         self._client, self._run = client, run

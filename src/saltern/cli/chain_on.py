@@ -1,4 +1,4 @@
-"""``saltern chain run FILE --on TARGET``: the whole chain as one job; each system runs its leg of it."""
+"""``saltern chain run FILE --on TARGET``: run the whole chain as one job; each system runs its leg."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HERE = {"system": "--system", "reason": "--reason", "now": "--now"}
 
 
 def run_chain_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int:
-    """The exit code of what is asked about many systems."""
+    """Run a chain verb that has ``--on``; return the exit code."""
     if args.via:
         from saltern.cli.chain_salt import run_via_salt
 
@@ -43,7 +43,7 @@ def _refuse(args: SimpleNamespace) -> None:
 
 
 def _check_targets(args: SimpleNamespace) -> None:
-    """Refuse a chain that means none of the systems; report targets of actions that match none of them."""
+    """Refuse a chain whose actions match none of the systems; report each action target that matches none."""
     from saltern.chains.document import read_chain
     from saltern.chains.targets import unmatched
     from saltern.cli.chain_source import chain_text
@@ -52,8 +52,8 @@ def _check_targets(args: SimpleNamespace) -> None:
         chain = read_chain(chain_text(args.words[0], client), args.words[0])
         systems = client.systems.resolve(args.on)
     if systems and not any(action.meant_for(one) for action in chain.actions for one in systems):
-        what = f"no action of the chain {chain.name!r} is meant for a system of {args.on!r}"
-        fix = "name these systems among the targets of an action, or choose others with --on"
+        what = f"no action of the chain {chain.name!r} is for a system of {args.on!r}"
+        fix = "add these systems to the targets of an action, or choose others with --on"
         raise OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
     for action, target in unmatched(chain, systems):
         print(f"saltern: action {action}: no system of {args.on!r} matches {target!r}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What ``saltern chain`` prints of a leg, and how its process stays with the leg."""
+"""The output of ``saltern chain`` for a leg, and how its process stays with the leg."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from saltern.language.events import Event
     from saltern.runtime.ports import EventSink
 
-# Of a leg, by its status; one that still runs, or waits for its turn, was interrupted.
+# Exit codes by the status of a leg; one that still runs, or waits for its turn, was interrupted.
 CODES = {
     "failed": exits.FAILED,
     "indeterminate": exits.FAILED,
@@ -37,7 +37,7 @@ CODES = {
 def drive_and_show(
     args: SimpleNamespace, engine: Session, plan: LegPlan, work: Callable[[EventSink], KnownLeg]
 ) -> int:
-    """Do the work, wait while the machine goes down, and print what became of the leg; the exit code."""
+    """Run the leg, wait while the machine shuts down, and print the leg; return the exit code."""
     end_in_order()
     sink = _sink_for(args, plan, sys.stdout)
     known, code = _stay(args, engine, lambda: work(sink))
@@ -55,10 +55,10 @@ def drive_and_show(
 def _stay(
     args: SimpleNamespace, engine: Session, work: Callable[[], KnownLeg]
 ) -> tuple[KnownLeg, int | None]:
-    """Do the work. A machine that goes down ends this process while it waits for that; if it was another that
-    ended it, a process is left that stays with the leg. An exit code if the work was ended so."""
+    """Run the leg. If this process is ended while it waits for a shutdown, and something else ended it, start
+    a process that stays with the leg. Returns an exit code if the work was ended so, else None."""
     try:
-        with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
+        with redirect_stdout(sys.stderr):  # stdout is for data, so modules print to stderr
             return work(), None
     except KeyboardInterrupt:
         if not was_terminated() or (known := _rebooting(engine)) is None:
@@ -85,7 +85,9 @@ def _rebooting(engine: Session) -> KnownLeg | None:
 
 
 def _leave_owner(args: SimpleNamespace, name: str) -> None:
-    """Start a process that stays with the leg in our place: what ended us may not have been the reboot."""
+    """Start a process that stays with the leg instead of this one: what ended us may not have been the
+    reboot.
+    """
     import subprocess
 
     from saltern.system import own_program, reboot
@@ -102,11 +104,11 @@ def _leave_owner(args: SimpleNamespace, name: str) -> None:
         stdout=nothing,
         stderr=nothing,
     )
-    child.returncode = 0  # it is not waited for
+    child.returncode = 0  # do not wait for it
 
 
 def options_of(args: SimpleNamespace) -> list[str]:
-    """The options of this command line that the next process of the leg needs, too."""
+    """The options of this command line that the leg's next process also needs."""
     from saltern.cli.after_pause import options_again
 
     return options_again(args)
@@ -121,7 +123,7 @@ def _sink_for(args: SimpleNamespace, plan: LegPlan, out: TextIO) -> EventSink:
 
 
 def _progress(event: Event) -> None:
-    """One line on the terminal as each action begins."""
+    """Print a line on the terminal as each action begins."""
     if isinstance(event, ChunkStarted) and sys.stderr.isatty():
         print(f"{event.chunk.id} …", file=sys.stderr)
 
@@ -138,7 +140,7 @@ def show(args: SimpleNamespace, engine: Session, known: KnownLeg) -> int:
 def write_legs(
     args: SimpleNamespace, engine: Session, value: dict[str, Any] | Sequence[dict[str, Any]]
 ) -> int:
-    """One leg or several, in the format that was asked for."""
+    """Print one or several legs in the requested format."""
     legs = [value] if isinstance(value, dict) else list(value)
     if args.out == "junit":
         from saltern.chains.formats import write_junit

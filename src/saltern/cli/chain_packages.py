@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from saltern.fleet.client.client import Client
 
 FUNCTION = "pkg.list_repo_pkgs"
-PATIENCE = 60.0  # seconds for the answers; who has not answered by then is named
+PATIENCE = 60.0  # seconds for the answers; systems that have not answered by then are named
 PAUSE = 0.2
 Row = dict[str, Any]
 
 
 def package_findings(client: Client, chain: Chain, target: str) -> list[Row]:
-    """Packages that a system would have to install and whose package manager does not know them."""
+    """Report packages that a system would have to install and that its package manager does not know."""
     wanted = [(action, names) for action in chain.actions if (names := packages_of(action))]
     if not wanted:
         return []
@@ -40,7 +40,7 @@ def packages_of(action: Action) -> tuple[str, ...]:
 
 
 def missing(action: Action, names: tuple[str, ...], known: Mapping[str, Mapping[str, object]]) -> list[Row]:
-    """A finding for each name that some of the action's systems do not know."""
+    """A finding for each package name that some of the action's systems do not know."""
     found: list[Row] = []
     for name in names:
         lacking = sorted(
@@ -53,7 +53,7 @@ def missing(action: Action, names: tuple[str, ...], known: Mapping[str, Mapping[
 
 
 def _ask(client: Client, target: str, names: list[str]) -> tuple[set[str], dict[str, Mapping[str, object]]]:
-    """The systems that were asked, and what those that answered in time have of each name."""
+    """The systems that were asked, and what those that answered in time know of each name."""
     job = client.jobs.submit(FUNCTION, target, args=names, wait=0)
     expected = {str(system) for system in (*job["expected"], *job["away"])}
     known: dict[str, Mapping[str, object]] = {}

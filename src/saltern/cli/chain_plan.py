@@ -21,13 +21,13 @@ from saltern.report.outputs import options_for, write_data
 if TYPE_CHECKING:
     from saltern.fleet.client.client import Client
 
-LOOK = 0.3  # seconds between two looks at a plan
+LOOK = 0.3  # seconds between two polls of a plan
 OPEN = "open"
 Plan = dict[str, Any]
 
 
 def plan_or_run(args: SimpleNamespace) -> int:
-    """The exit code of ``chain plan …`` or ``chain run --plan PLAN``."""
+    """Run ``chain plan …`` or ``chain run --plan PLAN``; return the exit code."""
     if args.verb == "run":
         return _run_planned(args)
     word, *rest = args.words or [""]
@@ -51,16 +51,16 @@ def _make(args: SimpleNamespace) -> int:
 
 
 def _ready(client: Client, name: str) -> Plan:
-    """The plan when its dry run is over."""
+    """Wait for the dry run of a plan, and return the plan."""
     seen: list[str] = []
     try:
         while (plan := client.chain_plans.get(name))["status"] == OPEN:
             if not seen:
-                print(f"saltern: plan {name}: asks {len(plan['waiting'])} systems", file=sys.stderr)
+                print(f"saltern: plan {name}: waiting for {len(plan['waiting'])} systems", file=sys.stderr)
             seen = [name]
             time.sleep(LOOK)
     except KeyboardInterrupt:
-        print(f"saltern: it continues; `saltern chain plan show {name}` shows it", file=sys.stderr)
+        print(f"saltern: planning continues; `saltern chain plan show {name}` shows it", file=sys.stderr)
         raise
     return plan
 
@@ -84,7 +84,7 @@ def _list(args: SimpleNamespace, words: list[str]) -> int:
 
 
 def _print(args: SimpleNamespace, plan: Plan) -> int:
-    """The plan; the exit code is that of a failure if an action would fail, or a system was not planned."""
+    """Print the plan; return the exit code, a failure if an action would fail or a system was not planned."""
     if args.out != "nested":
         _data(args, plan)
     else:
@@ -123,7 +123,7 @@ def _run_planned(args: SimpleNamespace) -> int:
 
 
 def _replan(args: SimpleNamespace, client: Client) -> int:
-    """Plan the same again; what was planned before stays as it is."""
+    """Make the same plan again; the earlier plan stays as it is."""
     before = client.chain_plans.get(args.plan)
     inputs = {name: value for name, value in before["inputs"].items() if value != MASK}
     number = client.chain_plans.make(
@@ -138,7 +138,7 @@ def _replan(args: SimpleNamespace, client: Client) -> int:
 
 
 def _refuse_others(args: SimpleNamespace) -> None:
-    """A plan has its chain, target, inputs and rollout: another one beside it would be ignored."""
+    """Refuse a chain, target, inputs or rollout beside a plan, which has its own."""
     given = [name for name in ACROSS_DESTS if getattr(args, name)]
     given += [name for name in ("on", "pillar", "saltenv", "test", "pin") if getattr(args, name)]
     if args.words:

@@ -1,4 +1,4 @@
-"""The options of `saltern chain` that are about many systems, and what they say as a rollout."""
+"""The options of `saltern chain` that are about many systems, and the rollout that they describe."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from saltern.cli.arguments import Row
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-ACROSS = "how a chain goes through many systems (with --on)"
+ACROSS = "rollout over many systems (with --on)"
 
 
 def _row(flag: str, metavar: str, about: str) -> Row:
@@ -21,32 +21,38 @@ def _on(flag: str, about: str) -> Row:
 
 
 ACROSS_ROWS: tuple[Row, ...] = (
-    _row("--waves", "LIST", "sizes of the waves: 1,10%%,rest; the last is repeated"),
-    _row("--canary", "AMOUNT", "so many systems first, then the rest: short for --waves AMOUNT,rest"),
+    _row("--waves", "LIST", "sizes of the waves: 1,10%%,rest; the last size is repeated"),
+    _row("--canary", "AMOUNT", "AMOUNT systems first, then the rest: short for --waves AMOUNT,rest"),
     _row("--max-in-flight", "AMOUNT", "work on at most AMOUNT systems at a time (a number or a percentage)"),
     _row("--max-failures", "AMOUNT", "stop the run when strictly more than AMOUNT systems have failed"),
     _row("--max-unavailable", "AMOUNT", "work on at most AMOUNT systems of each group at a time"),
     _row("--group-by", "GRAIN", "the grain by which systems are grouped for --max-unavailable"),
+    _row("--quorum", "AMOUNT", "a wave ends when AMOUNT of its systems have succeeded, whatever the rest do"),
+    _row("--soak", "SECONDS", "wait SECONDS after each wave before the next begins"),
     _row(
-        "--quorum", "AMOUNT", "a wave is over when AMOUNT of it have succeeded, whatever becomes of the rest"
+        "--health",
+        "COMMAND",
+        "after each wave and its soak, run COMMAND on its systems; exit code 0 is healthy",
     ),
-    _row("--soak", "SECONDS", "wait so long after each wave before the next begins"),
-    _row("--health", "COMMAND", "after each wave and its soak, run COMMAND on its systems: 0 is well"),
     _row(
         "--health-check", "NAME", "after each wave and its soak, have the controller run its own check NAME"
     ),
-    _row("--health-failures", "AMOUNT", "stop when it fails on strictly more than AMOUNT (default: 0)"),
+    _row(
+        "--health-failures",
+        "AMOUNT",
+        "stop when the check fails on strictly more than AMOUNT systems (default: 0)",
+    ),
     _row("--leg-time", "SECONDS", "the longest time that one system may take"),
     _row("--deadline", "SECONDS", "the longest time that the whole run may take (default: a day)"),
-    _row("--grace", "SECONDS", "how long a system over its time is waited for (default: 600)"),
-    _row("--on-halt", "WORD", "finish: what runs when the run halts comes to its end; pause: it pauses"),
+    _row("--grace", "SECONDS", "how long to wait for a system that exceeds its time (default: 600)"),
+    _row("--on-halt", "WORD", "when the run halts, running systems finish (finish) or pause (pause)"),
     _on("--count-away", "count systems that are away as failed"),
-    _row("--order", "WORD", "in which order systems begin: name, reverse or random"),
+    _row("--order", "WORD", "the order of the systems: name, reverse or random"),
     _row("--reachable", "AMOUNT", "begin when AMOUNT of the systems are connected"),
     _row(
         "--autonomy",
         "WORD",
-        "what a system does without hearing of its controller again: full, per_segment, per_step",
+        "how far a system works without its controller: full, per_segment, per_step",
     ),
     _row(
         "--outside-window",
@@ -58,8 +64,8 @@ ACROSS_ROWS: tuple[Row, ...] = (
         "N[:SECONDS]",
         "retry systems that failed N times, SECONDS later (default: 60), then twice that …",
     ),
-    _on("--lockstep", "all systems of a wave finish an action before one begins the next"),
-    _row("--approvals", "N[:GROUP]", "the run waits until N persons (of GROUP) have approved it"),
+    _on("--lockstep", "all systems of a wave finish an action before any begins the next"),
+    _row("--approvals", "N[:GROUP]", "wait until N people (of GROUP) have approved the run"),
     _row("--wave-approvals", "N[:GROUP]", "each wave after the first waits for approvals"),
     Row(
         flag="--step-approvals",
@@ -67,9 +73,9 @@ ACROSS_ROWS: tuple[Row, ...] = (
         kind="list",
         metavar="ACTION=N[:GROUP][@wave|@leg]",
         group=ACROSS,
-        help="wait for approvals before an action: once for the run, each wave or each system; repeatable",
+        help="wait for approvals before an action: once for each run, wave or system; repeatable",
     ),
-    _row("--rollout", "FILE", "all of this from a YAML file, and stages"),
+    _row("--rollout", "FILE", "read all these settings, and stages, from a YAML file"),
     Row(
         flag="--wave",
         dest="wave",
@@ -97,7 +103,7 @@ SUBSCRIBE_ROWS: tuple[Row, ...] = (
         kind="list",
         metavar="NAME",
         group=CALLBACKS,
-        help="what it is notified of, such as run.failed, leg.*; repeatable (default: run.* and gate.open)",
+        help="events to send, such as run.failed, leg.*; repeatable (default: run.* and gate.open)",
     ),
     Row(
         flag="--chain",
@@ -105,14 +111,14 @@ SUBSCRIBE_ROWS: tuple[Row, ...] = (
         kind="list",
         metavar="CHAIN",
         group=CALLBACKS,
-        help="only of this chain; repeatable",
+        help="only events of this chain; repeatable",
     ),
     Row(
         flag="--key-file",
         dest="key_file",
         metavar="FILE",
         group=CALLBACKS,
-        help="the key of the signatures; without it one is made, and printed once",
+        help="the key of the signatures; without it, a key is generated and printed once",
     ),
 )
 VIA = "over a Salt master (with --via salt)"
@@ -151,7 +157,7 @@ GATES = {"approvals": "gate", "wave_approvals": "wave_gate"}
 
 
 def rollout_of(args: SimpleNamespace) -> dict[str, Any]:
-    """The rollout that the options and the file say; an option overrides the file."""
+    """The rollout that the options and the file describe; an option overrides the file."""
     found: dict[str, Any] = _file(args.rollout) if args.rollout else {}
     found |= {name: value for name in AMOUNTS if (value := getattr(args, name)) is not None}
     found |= {name: _seconds(name, value) for name in SECONDS if (value := getattr(args, name)) is not None}

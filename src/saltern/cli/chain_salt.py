@@ -1,6 +1,6 @@
-"""``saltern chain run FILE --via salt``: a chain over the minions of the Salt master on this machine.
+"""``saltern chain run FILE --via salt``: run a chain on the minions of this machine's Salt master.
 
-The chain is started by one job for all minions; what happens is read from the event bus of the master. Each
+One job for all minions starts the chain; progress is read from the event bus of the master. Each
 minion keeps the journal of its leg, so nothing is lost if this command ends.
 """
 
@@ -31,7 +31,7 @@ NAME = "salt-"
 PROGRESS = {
     "action-finished": "{action} {status}",
     "minion-started": "the minion has started again",
-    "asked-again": "it did nothing for the chain, and was asked again",
+    "asked-again": "it was idle, and was asked again",
 }
 CODES = {
     Run.SUCCEEDED: exits.OK,
@@ -40,10 +40,10 @@ CODES = {
 
 
 def run_via_salt(args: SimpleNamespace) -> int:
-    """The exit code of what is asked about a chain over a Salt master."""
+    """Run a chain verb over a Salt master; return the exit code."""
     if args.verb not in VERBS:
         what = f"saltern chain {args.verb} does not take --via salt"
-        fix = f"with it there are {', '.join(VERBS)}"
+        fix = f"the verbs with --via salt are {', '.join(VERBS)}"
         raise OperationError(Diagnostic(code="option-shape", what=what, fix=fix))
     least, do = VERBS[args.verb]
     if len(args.words) < least:
@@ -60,7 +60,7 @@ def _run(args: SimpleNamespace, runner: SaltRunner) -> int:
     text = read_text(args.words[0])
     specs = read_chain(text, args.words[0]).inputs
     if secret := [name for name, one in specs.items() if one.secret]:
-        what = f"the chain has the secret input {secret[0]!r}, and the job cache of the master would keep it"
+        what = f"the chain has the secret input {secret[0]!r}, which the job cache of the master would store"
         raise OperationError(Diagnostic(code="chain-secret", what=what, fix="put it in the pillar"))
     inputs = given_inputs(args, specs)
     chain = read_chain(text, args.words[0], inputs)
@@ -75,7 +75,7 @@ def _run(args: SimpleNamespace, runner: SaltRunner) -> int:
 
 
 def _systems(args: SimpleNamespace, chain: Chain, runner: SaltRunner) -> list[str]:
-    """The minions that an action is meant for: those of ``--on``, or those that the file names."""
+    """The minions that have actions: of ``--on``, or of the file."""
     if args.on is None and not any(action.among or action.targets for action in chain.actions):
         what, fix = f"the chain {chain.name!r} names no systems", "choose minions with --on TARGET"
         raise OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
@@ -83,14 +83,14 @@ def _systems(args: SimpleNamespace, chain: Chain, runner: SaltRunner) -> list[st
     known = runner.ask("minions", target)
     meant = [one for one in known if any(action.meant_for(one) for action in chain.actions)]
     if not meant:
-        what = f"no action of the chain {chain.name!r} is meant for a minion of {target!r}"
+        what = f"no action of the chain {chain.name!r} is for a minion of {target!r}"
         fix = "`salt-key -l accepted` lists the minions of this master"
         raise OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
     return meant
 
 
 def _follow(args: SimpleNamespace, run: SaltRun, rows: Callable[[], Iterator[dict[str, Any]]]) -> int:
-    """Show the run until it is over, or until only minions are left that do not answer."""
+    """Show the run until it ends, or until only minions are left that do not answer."""
     end_in_order()
     try:
         for row in rows():
@@ -98,7 +98,7 @@ def _follow(args: SimpleNamespace, run: SaltRun, rows: Callable[[], Iterator[dic
             run.note(row)
             _progress(args, row, sorted(run.away - before))
     except KeyboardInterrupt:
-        print(f"saltern: it continues; {_again('status', run.run)} shows it", file=sys.stderr)
+        print(f"saltern: the run continues; {_again('status', run.run)} shows it", file=sys.stderr)
         return exits.INTERRUPTED
     if run.away:
         away = ", ".join(sorted(run.away)[:10])
@@ -111,11 +111,11 @@ def _again(verb: str, run: str) -> str:
 
 
 def _progress(args: SimpleNamespace, row: dict[str, Any], away: list[str]) -> None:
-    """Show what has happened; ``away`` are the systems that are found away by it."""
+    """Show a new event; ``away`` are the systems that it shows to be away."""
     if args.out == "jsonl":
         print(json.encode(row).decode(), flush=True)
         return
-    lines = [f"{system}: it does not answer" for system in away]
+    lines = [f"{system}: no answer" for system in away]
     if row["event"] in PROGRESS:
         lines.append(f"{row['system']}: {PROGRESS[row['event']].format_map(row)}")
     for line in lines:
@@ -141,7 +141,7 @@ def _print(args: SimpleNamespace, run: SaltRun) -> int:
 
 
 def _known(args: SimpleNamespace, runner: SaltRunner, *, ask: bool) -> SaltRun:
-    """A run by the job cache of the master; ``ask``: and by the minions that have not ended it."""
+    """A run from the master's job cache; ``ask``: also ask the minions that have not ended it."""
     name = args.words[0]
     found = runner.ask("chain_show", name, f"ask={ask}")
     run = SaltRun(name, read_chain(found["text"], name, found["inputs"] or {}), list(found["legs"]))

@@ -1,4 +1,4 @@
-"""The chain that a word of the command line means: a file, or one that a controller keeps; its inputs."""
+"""The chain that a command-line word means, a file or a chain stored by a controller, and its inputs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def what_to_run(args: SimpleNamespace, client: Client) -> dict[str, Any]:
-    """The text of a file, or the name of a chain that the controller keeps; and its inputs."""
+    """The text of a file, or the name of a stored chain; and the inputs."""
     named = args.words[0]
     text = chain_text(named, client)
     inputs = given_inputs(args, read_chain(text, named).inputs)
-    read_chain(text, named, inputs)  # what is wrong with them is reported with the lines of the file
+    read_chain(text, named, inputs)  # reports mistakes with their lines in the file
     found = {"text": text} if is_file(named) else {"chain": named}
     return {**found, "inputs": inputs, "environment": args.saltenv or "base"}
 
 
 def is_file(named: str) -> bool:
-    """Whether a word means a file, and not a chain that the controller keeps."""
+    """True if a word means a file, not a chain stored by the controller."""
     return os.path.lexists(named) or "/" in named or named.endswith((".yaml", ".yml"))
 
 

@@ -1,4 +1,4 @@
-"""``saltern chain subscribe`` and its kin: who is notified of what happens to chains."""
+"""``saltern chain subscribe`` and related verbs: notifications about chains."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHOWN = 50  # notifications of one subscriber that are listed
 
 
 def subscribe(args: SimpleNamespace, client: Client) -> int:
-    """Keep a subscription; print the key that receivers check signatures with, if it was made now."""
+    """Store a subscription; print its signing key if the key was made now."""
     if bool(args.webhook) == bool(args.mail):
         what = "name one receiver: --webhook URL or --mail ADDRESS"
         raise OperationError(Diagnostic(code="option-shape", what=what))
@@ -42,7 +42,7 @@ def subscribe(args: SimpleNamespace, client: Client) -> int:
 
 
 def show_subscriptions(args: SimpleNamespace, client: Client) -> int:
-    """All subscriptions; of one that is named, what was sent to it."""
+    """Print all subscriptions; of a named subscription, its deliveries."""
     rows: list[dict[str, Any]]
     if args.words:
         rows = list(islice(client.subscriptions.deliveries(args.words[0]), SHOWN))
@@ -63,12 +63,12 @@ def unsubscribe(args: SimpleNamespace, client: Client) -> int:
 
 
 def redeliver(args: SimpleNamespace, client: Client) -> int:
-    print(f"{client.subscriptions.retry(args.words[0])} are sent again")
+    print(f"{client.subscriptions.retry(args.words[0])} notifications are sent again")
     return exits.OK
 
 
 def subscription_lines(rows: Sequence[dict[str, Any]], now: float) -> Iterator[str]:
-    """One line each, and why something did not arrive."""
+    """One line for each subscription, and why deliveries failed."""
     if not rows:
         yield "there are no subscriptions"
     for row in rows:
@@ -82,13 +82,13 @@ def subscription_lines(rows: Sequence[dict[str, Any]], now: float) -> Iterator[s
         if row["problem"]:
             yield safe_line(f"  {row['problem']}")
         if row["dead"]:
-            yield f"  saltern chain redeliver {safe_line(row['name'])} sends the dead ones again"
+            yield f"  saltern chain redeliver {safe_line(row['name'])} sends the failed notifications again"
 
 
 def delivery_lines(rows: Sequence[dict[str, Any]], now: float) -> Iterator[str]:
-    """The newest first."""
+    """One line for each delivery, the newest first."""
     if not rows:
-        yield "nothing was to be sent yet"
+        yield "no notification was due yet"
     for row in rows:
         again = f", again {moment(row['next_at'], now)}" if row["next_at"] else ""
         tries = f", attempt {row['attempts']}" if row["attempts"] > 1 else ""

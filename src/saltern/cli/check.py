@@ -1,4 +1,4 @@
-"""``saltern check``: every problem of the states, without running any of them."""
+"""``saltern check``: report every problem of the states, without running them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from saltern.lint.check import Checked
 
 OUTPUTS = ("human", "json", "sarif", "github")
-MOST_PASSES = 5  # an edit may uncover another mistake
+MOST_PASSES = 5  # an edit may uncover another problem
 EPILOG = """\
 examples:
   saltern check                          the whole tree, and every run of its top file
-  saltern check states/web               the state files below a directory
+  saltern check states/web               the state files in a directory
   saltern check web.nginx --fix
   saltern check --machine fixtures       for each machine that a file there describes
   saltern check --rule sls-unused --ignore command-unguarded
@@ -37,15 +37,15 @@ examples:
 
 What it runs: templates are rendered, and a template may call any function, cmd.run and http.query among them;
 files for a renderer that runs code (py, mako, genshi, cheetah, or one of your own), '_grains', '_modules' and
-the like are Python, and run as you. So check only what you would apply, or give --untrusted: then nothing of
-the tree runs that is code, templates get functions that only compute, and a process of its own is kept from
+the like are Python, and run as you. So check only what you would apply, or give --untrusted: then no
+the tree's code runs, templates get functions that only compute, and a separate process is kept from
 the network, from programs, and from files outside of the roots. Files that need more are reported as
 'not-rendered'. For pull requests in CI.
 
-A machine is a file NAME.yaml with 'id', 'grains' and 'pillar', all of which may be left out; what it does
-not say is as on this machine.
+A machine is a file NAME.yaml with 'id', 'grains' and 'pillar', all optional; what it does
+not set is as on this machine.
 
-A comment 'saltern: ignore RULE' on a line, or on the one above, keeps that rule quiet there.
+A comment 'saltern: ignore RULE' on a line, or on the one above, disables that rule there.
 
 exit codes: 0 no errors, 1 usage or environment, 3 errors (with --fail-on warning: or warnings),
 5 the pillar does not compile
@@ -63,7 +63,7 @@ LINE = CommandLine(
             dest="untrusted",
             kind="on",
             default=False,
-            help="run no code of the tree, read nothing outside of it, and reach no network",
+            help="run no code from the tree, read nothing outside of it, and reach no network",
         ),
         Row(flag="--fix", dest="fix", kind="on", default=False, help="fix what can be fixed automatically"),
         Row(
@@ -74,13 +74,13 @@ LINE = CommandLine(
             help="switch a rule on, or set it to off, warning or error; repeatable",
         ),
         Row(flag="--ignore", dest="ignore", kind="list", metavar="NAME", help="switch a rule off"),
-        Row(flag="--list", dest="listing", kind="on", default=False, help="print all rules, and end"),
+        Row(flag="--list", dest="listing", kind="on", default=False, help="print all rules, and exit"),
         Row(
             flag="--exclude",
             dest="exclude",
             kind="list",
             metavar="PATTERN",
-            help="leave out the SLS whose names match",
+            help="leave out the SLS files whose names match",
         ),
         Row(
             flag="--fail-on",
@@ -97,7 +97,7 @@ LINE = CommandLine(
             kind="list",
             metavar="FILE|DIR",
             group=FROM,
-            help="check for the machine described by a file, or for those of a directory; repeatable",
+            help="check for the machine described by a file, or for all files of a directory; repeatable",
         ),
         Row(
             flag="--out",
@@ -143,7 +143,7 @@ def _checked(args: SimpleNamespace) -> Checked:
     from saltern.lint.check import check
     from saltern.lint.choices import choose, excluded
 
-    with redirect_stdout(sys.stderr):  # stdout is for what was found; a template's print is none of that
+    with redirect_stdout(sys.stderr):  # stdout is for findings, so templates print to stderr
         engine = _session(args)
         configured = engine.settings.check
         return check(
@@ -156,7 +156,7 @@ def _checked(args: SimpleNamespace) -> Checked:
 
 
 def _machines(args: SimpleNamespace, settings: Settings) -> dict[str, Session]:
-    """A session for each machine that is described somewhere."""
+    """A session for each described machine."""
     from saltern.engine.nested_engine import make_session
     from saltern.lint.machines import read_machines
 

@@ -22,10 +22,12 @@ _KINDS = {"pillar": PillarError, "compile": CompileError, "surroundings": Operat
 
 
 def checked_apart(args: SimpleNamespace) -> Checked:
-    """What the worker found, as ``check`` itself would have. Raises what it would have raised."""
+    """The findings of the worker, as ``check`` itself would report them. Raises what it would have raised."""
     if args.fix:
-        what = "--fix cannot be given with --untrusted: what is to be written would be decided by the tree"
-        raise OperationError(Diagnostic(code="untrusted-fix", what=what, fix="look first, then fix"))
+        what = "--fix cannot be given with --untrusted: the tree would decide what is written"
+        raise OperationError(
+            Diagnostic(code="untrusted-fix", what=what, fix="review the findings first, then fix them")
+        )
     answer = _asked(_question(args))
     if answer.failed:
         raise OperationError(
@@ -92,11 +94,9 @@ def _asked(question: Question) -> CheckReply:
         data, _ = process.communicate(json.encode(question), timeout=LONGEST)
         return json.decode(data, type=CheckReply)
     except TimeoutExpired:
-        _failed(f"it was stopped after {LONGEST:.0f} seconds")
+        _failed(f"the worker was stopped after {LONGEST:.0f} seconds")
     except DecodeError:
-        _failed(
-            f"it ended with {process.returncode} and without an answer, perhaps for lack of memory or time"
-        )
+        _failed(f"the worker ended with {process.returncode} and no answer, perhaps out of memory or time")
     finally:
         process.kill()
         process.wait()

@@ -1,4 +1,4 @@
-"""``saltern compare``: what Salt and saltern make of the same state files on this machine."""
+"""``saltern compare``: compare how Salt and saltern compile the same state files."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from saltern.migration.salt_call import SaltCall
 from saltern.report.text import emit, safe_line
 
 EPILOG = """\
-A minion without a master (file_client: local) is compared directly. On one with a master both ask the master,
-which needs the extension saltext-saltern.
+A minion without a master (file_client: local) is compared directly. On a minion with a master, both ask
+the master, which needs the extension saltext-saltern.
 
 examples:
   saltern compare web                    the low data of web, by Salt and by saltern
@@ -83,17 +83,17 @@ def main(argv: list[str]) -> int:
 
 
 def _words(args: SimpleNamespace) -> list[str]:
-    """What both are asked for: the names, and what goes with them, as Salt writes it."""
+    """The words for both: the SLS names, and their options in Salt's form."""
     found = [",".join(args.sls)] if args.sls else []
     found += [f"saltenv={args.saltenv}"] if args.saltenv else []
     return [*found, *([f"pillar={args.pillar}"] if args.pillar else [])]
 
 
-# -- whom to ask -------------------------------------------------------------------------------------
+# -- the callers -------------------------------------------------------------------------------------
 
 
 def _callers(args: SimpleNamespace) -> tuple[SaltCall, Callable[..., object]]:
-    """Salt, and saltern: on a minion with a master both ask that."""
+    """Salt and saltern; on a minion with a master, both ask the master."""
     path = os.path.join(args.salt_config, "minion")
     if not os.path.isfile(path):
         raise OperationError(
@@ -126,11 +126,11 @@ def _ask_saltern(configuration: str, verb: str, words: tuple[str, ...]) -> objec
         return [f"exit code {done.returncode}"]
 
 
-# -- what they answer --------------------------------------------------------------------------------
+# -- the answers --------------------------------------------------------------------------------
 
 
 def _low(answer: object, who: str) -> list[dict[str, object]]:
-    """Low data; any other list says why it does not compile."""
+    """Low data; any other list is the reason why the states do not compile."""
     if isinstance(answer, list) and all(isinstance(one, dict) for one in answer):
         return answer
     raise _not_compiled(answer, who)
@@ -147,8 +147,8 @@ def _not_compiled(answer: object, who: str) -> CompileError:
     return CompileError(
         Diagnostic(
             code="compare-not-compiled",
-            what=f"{who} does not compile it: {'; '.join(map(str, lines))}",
-            fix="correct that first; then compare again",
+            what=f"{who} cannot compile the states: {'; '.join(map(str, lines))}",
+            fix="fix that first, then compare again",
         )
     )
 

@@ -55,7 +55,7 @@ end
 complete -c saltern -f -a '(__saltern_complete)'
 """
 SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
-FILES_SIGN = "<files>"  # how the scripts are asked to complete names of files
+FILES_SIGN = "<files>"  # asks the scripts to complete file names
 
 LINE = CommandLine(
     command="completion",

@@ -1,4 +1,4 @@
-"""``saltern apply --ask``: show the plan, ask a person, and apply exactly that."""
+"""``saltern apply --ask``: show the plan, ask for confirmation, and apply exactly that plan."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ YES = frozenset({"y", "yes"})
 
 
 def ask_and_apply(args: SimpleNamespace, request: Request, rows: Sequence[Row]) -> int:
-    """Plan what is requested, and apply the plan once the person at the terminal agrees."""
+    """Plan the request, and apply the plan if the person at the terminal agrees."""
     from saltern.cli.approved import DECIDED, apply_file
     from saltern.planfile.document import save
 
@@ -54,13 +54,13 @@ def _check(args: SimpleNamespace) -> None:
             Diagnostic(
                 code="no-terminal",
                 what="--ask needs a terminal to ask at",
-                fix="leave it out, or make a plan with `saltern plan -o FILE` and apply that",
+                fix="leave out --ask, or save a plan with `saltern plan -o FILE` and apply the file",
             )
         )
 
 
 def _check_signers(args: SimpleNamespace) -> None:
-    """A plan that is made and applied at once is one that no key has signed: refused before it is made."""
+    """Refuse early if plans must be signed: a plan that is made and applied at once has no signature."""
     signers = args.verify or session(args).settings.plan_signers
     if not signers:
         return
@@ -68,14 +68,14 @@ def _check_signers(args: SimpleNamespace) -> None:
     raise OperationError(
         Diagnostic(
             code="plan-signature",
-            what=f"--ask applies a plan that is not signed, and {asks} asks for a signature of {signers!r}",
-            fix="make a plan, sign it and apply that: saltern plan -o FILE --sign KEY; saltern apply FILE",
+            what=f"--ask applies a plan that is not signed, but {asks} requires a signature from {signers!r}",
+            fix="save a signed plan and apply it: saltern plan -o FILE --sign KEY; saltern apply FILE",
         )
     )
 
 
 def _shown(args: SimpleNamespace, request: Request) -> Proposal:
-    """The plan, after it was printed."""
+    """Print the plan, and return it."""
     from saltern.cli.plan_output import write_plan
     from saltern.planfile.make import foresee, prepare_foresight, propose
 
@@ -89,7 +89,7 @@ def _shown(args: SimpleNamespace, request: Request) -> Proposal:
 
 
 def _agreed() -> bool:
-    """Whether the answer is yes; anything else, the end of the input included, is no."""
+    """True if the answer is yes; anything else, including the end of the input, is no."""
     sys.stdout.flush()
     print("Apply this? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in YES

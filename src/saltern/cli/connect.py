@@ -1,4 +1,4 @@
-"""The controller that a command asks: where it is, and as whom."""
+"""The controller that a command asks: its address, and the login."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.fleet.client.client import Client
 
 
 def connect(args: SimpleNamespace) -> Client:
-    """A client of the controller that is named, by option, variable or configuration, or of this machine."""
+    """A client of the controller named by option, variable or configuration, or on this machine."""
     from saltern.cli.stored_logins import stored_login
 
     where = address(args)
@@ -28,7 +28,7 @@ def address(args: SimpleNamespace) -> str:
 
 
 def local_socket() -> str:
-    """Where a controller on this machine listens: the user's own, else that of the system."""
+    """The socket of a controller on this machine: the user's own, else the system's."""
     from saltern.fleet.controller.paths import controller_paths
     from saltern.fleet.identity.directories import RUN
 

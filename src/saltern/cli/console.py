@@ -18,12 +18,12 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 LINE = CommandLine(
     command="console",
     about="""\
-Open the console of the fleet in a browser. Root on the controller, and the user that runs it, get a link that
-signs them in: it works once, for two minutes. Everyone else gets the page to sign in.""",
+Open the console of the fleet in a browser. Root on the controller, and the user that runs the controller,
+get a link that signs them in: it works once, for two minutes. Everyone else gets the sign-in page.""",
     epilog="""\
 examples:
   saltern console
-  saltern console --no-browser                  print the address only
+  saltern console --no-browser                  only print the address
   saltern console --controller https://salt.example.org:4510""",
     words=(),
     rows=(
@@ -32,13 +32,13 @@ examples:
             dest="browser",
             kind="off",
             default=True,
-            help="print the address, and open nothing",
+            help="print the address without opening it",
         ),
         Row(
             flag="--url",
             dest="url",
             metavar="URL",
-            help="where your browser reaches the controller (default: what the controller says)",
+            help="the address of the controller for your browser (default: its own setting)",
         ),
         CONTROLLER_ROW,
     ),
@@ -57,19 +57,19 @@ def main(argv: list[str]) -> int:
 
 
 def console_url(client: Client, args: SimpleNamespace) -> str:
-    """Where the console is: signed in for the admin on the socket, else its first page."""
+    """The address of the console: a sign-in link for an admin on the socket, else its first page."""
     where = parse_address(address(args))
     return link_url(_link(client), args.url) if where.socket else f"{where}/"
 
 
 def link_url(link: dict[str, Any], given: str | None) -> str:
-    """The page that takes the code of a link, where a browser reaches it."""
+    """The page that takes the code of a sign-in link, at the address for browsers."""
     from urllib.parse import quote
 
     url = (given or link["url"]).rstrip("/")
     if not url:
         what = "the controller listens on its socket only, where no browser reaches it"
-        fix = "set `api.host` and `api.port` in controller.yaml, or put a proxy before the socket"
+        fix = "set `api.host` and `api.port` in controller.yaml, or put a proxy in front of the socket"
         raise OperationError(Diagnostic(code="console-no-address", what=what, fix=fix))
     return f"{url}{link['path']}?code={quote(link['code'])}"
 
@@ -86,7 +86,7 @@ def _link(client: Client) -> dict[str, Any]:
 
 
 def _open(url: str) -> None:
-    """Open it; where there is no browser, the address that was printed is enough."""
+    """Open the address; without a browser, the printed address is enough."""
     import webbrowser
 
     try:

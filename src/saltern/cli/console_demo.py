@@ -1,7 +1,7 @@
-"""``saltern fleet demo --console``: a fleet that does something, for the pages of the console.
+"""``saltern fleet demo --console``: a fleet with activity to see in the console.
 
 A chain runs in waves: one system fails in the first, another reboots, and the second wave waits for an
-approval. A system asks to join, a schedule and a window are there. A reboot is played: the agent of the
+approval. A system asks to join; there are a schedule and a window. A reboot is simulated: the agent of the
 system is stopped for a while, as it would be while the machine is down.
 """
 
@@ -14,7 +14,9 @@ from saltern.cli.local_fleet import LocalFleet
 from saltern.fleet.client.client import Client
 
 ANNA, BEN = "anna", "ben"
-PASSWORD = "saltern-demo-only"  # of both; the fleet is on this machine alone, and is removed with it
+PASSWORD = (
+    "saltern-demo-only"  # of both users; the fleet is only on this machine, and is removed with the demo
+)
 CHAIN = """\
 chain: os-patch
 description: Drain, patch, check. The demonstration changes only files of its own.
@@ -55,7 +57,7 @@ RRULE:FREQ=DAILY
 END:VEVENT
 END:VCALENDAR
 """
-AWAY = "web2"  # whose reboot is played
+AWAY = "web2"  # the system whose reboot is simulated
 FAILS = "web1"
 GUIDE = """\
 
@@ -79,7 +81,7 @@ Ctrl-C ends the demonstration, and removes all of it.
 
 
 def begin(fleet: LocalFleet) -> str:
-    """People, a chain, a window and a schedule; then a run in waves. Its id."""
+    """Create users, a chain, a window and a schedule; start a run in waves, and return its id."""
     with fleet.client() as client:
         _people(client)
         client.chains.save(CHAIN.replace("pause", "settle"), note="the first one")
@@ -97,18 +99,18 @@ def begin(fleet: LocalFleet) -> str:
 
 
 def _window(now: float) -> str:
-    """Six hours of each day, which have begun: what is asked of the databases can be done now."""
+    """A window of six hours each day that has begun: work on the databases is allowed now."""
     return WINDOW.format(begin=(time.gmtime(now).tm_hour - 1) % 24)
 
 
 def _is_over(client: Client, run: str) -> bool:
-    """Whether all systems of the first wave have ended."""
+    """True if all systems of the first wave have ended."""
     legs = [leg for leg in client.chain_runs.get(run)["legs"] if leg["wave"] == 1]
     return all(leg["ended"] for leg in legs)
 
 
 def _rollout() -> dict[str, Any]:
-    """Two systems first, then the rest behind a gate; a failure does not halt it."""
+    """Two systems first, then the rest after a gate; a failure does not halt the run."""
     return {"waves": [2, "rest"], "wave_gate": {"needed": 1}, "max_failures": 2}
 
 
@@ -119,7 +121,7 @@ def _people(client: Client) -> None:
 
 
 def _ask_to_join(fleet: LocalFleet, client: Client) -> None:
-    """A system with a token that is used up: it waits for an operator."""
+    """Start a system with a token that is used up: it waits for an operator."""
     token = client.tokens.make(uses=1)
     client.tokens.remove(max(client.tokens.list(), key=lambda one: one["made_at"])["id"])
     fleet.ask_to_join("new1", token)
@@ -127,7 +129,7 @@ def _ask_to_join(fleet: LocalFleet, client: Client) -> None:
 
 
 def _play_reboot(fleet: LocalFleet, client: Client, run: str) -> None:
-    """Stop an agent in the middle of its leg, and start it again when the controller has seen that."""
+    """Stop an agent in the middle of its leg, and start it again when the controller has noticed."""
     fleet.wait("its leg", lambda: _leg(client, run, AWAY) not in ("pending", "queued", "delivered"))
     fleet.end(AWAY)
     fleet.wait("the silence", lambda: not client.systems.get(AWAY)["online"])
@@ -139,7 +141,7 @@ def _leg(client: Client, run: str, system: str) -> str:
 
 
 def guide(fleet: LocalFleet) -> str:
-    """What is printed: where the console is, who may sign in, and what there is to see."""
+    """The printed guide: where the console is, who may sign in, and what to look at."""
     from saltern.cli.console import link_url
 
     with fleet.client() as client:

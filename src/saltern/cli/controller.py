@@ -19,19 +19,20 @@ if TYPE_CHECKING:
     from saltern.fleet.controller.paths import ControllerPaths
     from saltern.fleet.store.database import Database
 
-ENOUGH = 3  # controllers, so that one may go
+ENOUGH = 3  # controllers, so that one may fail
 ABOUT = """\
 Run the controller of a fleet: broker, database and API in one.
 
-  run              run it until it is stopped; this is done without a word, too
-  backup FILE      write keys, configuration and database to a file; it may run meanwhile
-  restore FILE     put a backup back; it must not run
+  run              run it until it is stopped; the default
+  backup FILE      write keys, configuration and database to a file; the controller may be running
+  restore FILE     restore a backup; the controller must be stopped
   move-database ADDRESS
-                   copy the database into an empty one, such as postgresql://user@host/name; it must not run
-  doctor           check everything that must be right, and change nothing
+                   copy the database into an empty one, such as postgresql://user@host/name;
+                   the controller must be stopped
+  doctor           check keys, database, broker and configuration; change nothing
   invite NAME      make a token for a further controller; all share one PostgreSQL database
   join TOKEN       make this machine that controller; `-` reads the token from standard input
-  remove NAME      strike a controller off that is gone for good, so that another can take its place"""
+  remove NAME      remove a controller that is gone for good, so that another can replace it"""
 EPILOG = """\
 examples:
   saltern controller                             run it; as root with /etc/saltern/controller.yaml
@@ -43,7 +44,7 @@ def main(argv: list[str]) -> int:
     args.verb, *args.words = args.words or ["run"]
     if args.verb not in VERBS:
         hint = did_you_mean(args.verb, VERBS) or f"there are: {', '.join(VERBS)}"
-        print(f"saltern controller: nothing is called {args.verb!r}; {hint}", file=sys.stderr)
+        print(f"saltern controller: there is no verb {args.verb!r}; {hint}", file=sys.stderr)
         return exits.SURROUNDINGS
     verb = VERBS[args.verb]
     if len(args.words) != len(verb.takes):
@@ -84,7 +85,7 @@ def _restore(args: SimpleNamespace, paths: ControllerPaths) -> int:
         made = restore(paths, load_settings(paths), args.words[0])
     when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(made.made_at))
     _say(f"fleet {made.fleet} is as it was at {when}; what was here has '.before-' in its name now")
-    _say("start the controller: what is younger is read again from the broker and the agents")
+    _say("start the controller: newer data is read again from the broker and the agents")
     return exits.OK
 
 
@@ -142,12 +143,12 @@ def _remove(args: SimpleNamespace, paths: ControllerPaths) -> int:
     with _database(paths) as database:
         me = load_identity(paths.keys)
         left = remove(database, me, name, now=time.time())
-    _say(f"{name} is no controller of this fleet any more; left: {', '.join(left)}")
+    _say(f"{name} is no longer a controller of this fleet; remaining: {', '.join(left)}")
     if me.root is None:
         _say("agents still obey its key: run the same on the controller that has the root key")
-    _say("keys of the fleet were on it: if it may be in the wrong hands, see docs/guides/controller.md")
+    _say("it held keys of the fleet: if someone else may have it, see docs/guides/controller.md")
     if len(left) < ENOUGH:
-        _say("invite another one, so that one may go again: saltern controller invite NAME")
+        _say("invite another controller, so that one may fail again: saltern controller invite NAME")
     return exits.OK
 
 
@@ -167,7 +168,7 @@ def _database(paths: ControllerPaths) -> Iterator[Database]:
 
 
 class Verb(Struct, frozen=True):
-    """What it does, and the words that it takes."""
+    """What the verb does, and the words that it takes."""
 
     run: Callable[[SimpleNamespace, ControllerPaths], int]
     takes: tuple[str, ...] = ()
@@ -195,7 +196,7 @@ LINE = CommandLine(
             flag="--directory",
             dest="directory",
             metavar="DIR",
-            help="keep everything below this directory, the configuration (controller.yaml), too",
+            help="keep everything below this directory, including the configuration (controller.yaml)",
         ),
     ),
 )

@@ -78,7 +78,7 @@ PILLAR_TOP = "base:\n  '*':\n    - fleet\n"
 
 
 def files(place: str) -> dict[str, str]:
-    """Text by path, below the directory of the demonstration; ``place`` is where the systems write."""
+    """File texts by their path below the demo's directory; ``place`` is where the systems write."""
     return {
         "salt/top.sls": TOP,
         "salt/base.sls": BASE,

@@ -1,4 +1,4 @@
-"""``saltern docs``: the page of a module or of one function, read from the code itself."""
+"""``saltern docs``: print the page of a module or function, read from its code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``saltern drift``: is this machine still as its states describe it?"""
+"""``saltern drift``: compare this machine with its states"""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ examples:
   saltern drift --last                   what the last comparison found
   saltern drift --install-timer daily    compare once a day
 
-exit codes: 0 all is as described, 1 usage or environment, 2 a state would fail, 3 the states do not
-compile, 4 something is different, 5 the pillar does not compile
+exit codes: 0 the machine is as described, 1 usage or environment, 2 a state would fail, 3 the states do not
+compile, 4 something differs, 5 the pillar does not compile
 """
 OWN = ("--only-id", "--exclude", "--strict")
 LINE = CommandLine(
     command="drift",
     about="Compare this machine with its states; change nothing. Without a name: the highstate.",
     epilog=EPILOG,
-    words=(Word(dest="sls", metavar="SLS", many=True, help="names of state files; patterns are fine"),),
+    words=(Word(dest="sls", metavar="SLS", many=True, help="names of state files; patterns are allowed"),),
     rows=(
         Row(flag="--last", dest="last", kind="on", default=False, help="show what the last comparison found"),
         REFRESH_ROW,
@@ -57,7 +57,7 @@ LINE = CommandLine(
             dest="remove",
             kind="on",
             default=False,
-            help="do not compare regularly any more",
+            help="stop the regular comparison",
         ),
         DISK_ROOT_ROW,
         *(row for row in APPLY.rows if row.flag in OWN),
@@ -78,7 +78,7 @@ def main(argv: list[str]) -> int:
 
         found = load(engine.settings)
         if found is None:
-            what = "no comparison was made yet"
+            what = "no comparison has been made"
             raise OperationError(Diagnostic(code="drift-unknown", what=what, fix="make one: saltern drift"))
     else:
         found = _look(args, engine)
@@ -118,7 +118,7 @@ def _write(args: SimpleNamespace, found: Drift) -> None:
 
 
 def lines(found: Drift, *, colour: bool) -> Iterator[str]:
-    """The report: a line for each state that is different, the oldest difference first, and the total."""
+    """The report: a line for each state that differs, the oldest difference first, and the total."""
     paint = painter(colour)
     for one in sorted(found.different, key=lambda one: one.since):
         verb = VERBS[one.kind]

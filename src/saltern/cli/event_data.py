@@ -9,7 +9,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 def data_of(words: list[str]) -> dict[str, Any]:
-    """The data; ``OperationError`` if it is no mapping."""
+    """The data of an event. Raises ``OperationError`` if it is not a mapping."""
     args, keywords = call_arguments(words)
     data: dict[str, Any] = {}
     for one in args:

@@ -1,4 +1,4 @@
-"""``saltern events``: what happens in the fleet, as it happens; and events of one's own."""
+"""``saltern events``: print events of the fleet as they happen, and send events."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ Tags are Salt's where Salt has one (salt/job/JID/ret/ID), and others begin with 
 examples:
   saltern events --tag 'salt/job/*/ret/*'
   saltern events send shop/deploy/done '{version: 7}'""",
-    words=(Word(dest="words", metavar="VERB", many=True, help="send; nothing: print events"),),
+    words=(Word(dest="words", metavar="VERB", many=True, help="send; without a word, print events"),),
     rows=(
         Row(flag="--tag", dest="tag", metavar="GLOB", default="*", help="only events whose tag matches"),
         Row(
             flag="--after",
             dest="after",
             metavar="NUMBER",
-            help="begin after the event of this number; 0: all",
+            help="begin after the event with this number; 0: print all",
         ),
         Row(
             flag="--no-follow",
             dest="follow",
             kind="off",
             default=True,
-            help="print those that are stored, and end",
+            help="print the stored events, and exit",
         ),
         CONTROLLER_ROW,
         Row(
@@ -81,7 +81,7 @@ def main(argv: list[str]) -> int:
 
 def _send(client: Client, words: list[str]) -> int:
     if words[0] != "send" or len(words) < 2:
-        what = "`saltern events` is followed by nothing, or by send, a tag and data"
+        what = "`saltern events` takes no words, or send, a tag and data"
         raise OperationError(
             Diagnostic(code="option-choice", what=what, fix="saltern events send TAG [DATA]")
         )
@@ -91,7 +91,7 @@ def _send(client: Client, words: list[str]) -> int:
 
 
 def _print(args: SimpleNamespace, event: Mapping[str, Any]) -> None:
-    """One line, at once: a reader may wait for it."""
+    """Print an event as one line and flush it: a reader may be waiting."""
     if args.out == "jsonl":
         print(tame(dumps(dict(event)).decode()))
     else:

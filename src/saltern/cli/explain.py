@@ -1,4 +1,4 @@
-"""``saltern explain``: why a state runs where it runs, or what an error code means."""
+"""``saltern explain``: why a state runs at its position, or what an error code means."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EPILOG = """\
 examples:
   saltern explain nginx                  a state of the highstate, by its ID or name
   saltern explain nginx web db           the same, in what `saltern apply web db` would run
-  saltern explain 'pkg nginx' web        only the one of that type
+  saltern explain 'pkg nginx' web        only the state of that type
   saltern explain requisite-unknown      the page of an error code
   saltern explain                        all codes
 """
@@ -54,7 +54,7 @@ LINE = CommandLine(
             dest="is_state",
             kind="on",
             default=False,
-            help="treat it as an ID even if an error code has that name",
+            help="treat the word as an ID even if it is also an error code",
         ),
         *TREE_ROWS,
         *output_rows("nested"),
@@ -96,7 +96,7 @@ def _state(word: str, sls: tuple[str, ...], args: SimpleNamespace) -> int:
 
 
 def _perhaps_a_code(word: str, names: tuple[str, ...]) -> None:
-    """Who misspells a code need not hear that there are no states here."""
+    """Raise if a word looks like a misspelled error code, before states are looked for."""
     from saltern.views.codes import known
 
     fix = did_you_mean(word, known())
@@ -124,7 +124,7 @@ def _unknown(word: str, explainer: Explainer) -> OperationError:
     return OperationError(
         Diagnostic(
             code="explain-unknown",
-            what=f"no state of this run has the ID or name {word!r}, and no error code is called so",
+            what=f"no state of this run has the ID or name {word!r}, and no error code has that name",
             fix=fix
             or "name the SLS that declares it: saltern explain ID SLS; `saltern show order` lists the states",
         )

@@ -24,23 +24,23 @@ from saltern.report.outputs import options_for, write_data
 from saltern.report.text import safe_line
 
 ABOUT = """\
-Who is there, who is away and since when, what runs, what failed. With words:
+Show which systems are connected or away, what is running and what failed. With words:
 
   status                        the same
   systems [TARGET]              list the systems
   keys [STATE]                  list the keys: pending, accepted, rejected, revoked
-  keys accept|reject SYSTEM …   let systems in that ask to join, or not; compare the fingerprints first
+  keys accept|reject SYSTEM …   accept or reject systems that ask to join; compare the fingerprints first
   keys revoke SYSTEM …          end the membership of systems, at once
-  keys restore SYSTEM …         take that back
-  keys remove SYSTEM …          forget systems; the same name may join again with another key
+  keys restore SYSTEM …         undo that
+  keys remove SYSTEM …          delete systems; the same name may join again with another key
   tokens                        list the tokens that systems can join with
-  tokens new                    make one: --uses, --expires, --site
+  tokens new                    make a token: --uses, --expires, --site
   tokens remove TOKEN …         make tokens invalid
   groups                        list the groups
-  groups set NAME TARGET        make a group: --on @NAME means what TARGET means
+  groups set NAME TARGET        make a group: --on @NAME then selects TARGET
   groups remove NAME …          delete groups
   facts SYSTEM [GRAIN …]        the grains of a system, as it reports them
-  roster check [FILE …]         list the systems of rosters, and report every mistake; without FILE, of those
+  roster check [FILE …]         list the systems of rosters, and report every mistake; without FILE, those
                                 of the controller on this machine
   demo                          a controller and five agents on this machine, in a temporary directory"""
 EPILOG = """\
@@ -83,7 +83,7 @@ LINE = CommandLine(
             dest="console",
             kind="on",
             default=False,
-            help="demo: have something happen, and look at it in the browser until Ctrl-C",
+            help="demo: with activity, for the console in a browser, until Ctrl-C",
         ),
         CONTROLLER_ROW,
         *output_rows("nested"),
@@ -113,7 +113,7 @@ def main(argv: list[str]) -> int:
 
 
 def show_rows(args: SimpleNamespace, name: str, rows: Iterable[Mapping[str, Any]]) -> int:
-    """A list: as a table for people, or as data."""
+    """Print a list: as a table for people, or as data."""
     found = list(rows)
     if args.out == "nested":
         for line in listed(name, found, time.time(), terminal_width(sys.stdout)):
@@ -158,7 +158,7 @@ def _facts(args: SimpleNamespace, client: Client, words: list[str]) -> int:
 
 
 class Decision(Struct, frozen=True):
-    """What can be decided about a key: the method of the client, the option it takes, what is printed."""
+    """A decision about a key: the method of the client, the option that it takes, and what is printed."""
 
     act: Callable[[Client], Callable[..., Any]]
     done: str
@@ -196,7 +196,7 @@ def _tokens(args: SimpleNamespace, client: Client, words: list[str]) -> int:
     if words == ["new"]:
         uses, life = _number("--uses", args.uses, 1), _number("--expires", args.expires, DAY)
         print(client.tokens.make(uses=uses, life=life, site=args.site or ""))
-        print("saltern: on the system that is to join: saltern agent join TOKEN", file=sys.stderr)
+        print("saltern: run on the system that is to join: saltern agent join TOKEN", file=sys.stderr)
         return exits.OK
     return _remove("tokens", client.tokens.remove, words)
 

@@ -17,7 +17,7 @@ from saltern.report.colours import is_terminal, painter, wanted
 from saltern.system.signals import end_in_order
 
 SYSTEMS = ("db1", "db2", "web1", "web2", "web3")
-FIX = "systems/{}/certificate.pem"  # what the failing state looks for
+FIX = "systems/{}/certificate.pem"  # the file that the failing state requires
 STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Who is there?", ("fleet",)),
     ("Ask all of them at once. Equal answers are printed once.", ("call", "test.ping", "--on", "*")),
@@ -39,7 +39,7 @@ Look around, in another terminal:
 
 
 def demo(*, keep: bool = False, colour: bool | None = None, console: bool = False) -> int:
-    """Set it up, show it, and take it down; the exit code."""
+    """Set up the demo, show it, and remove it; return the exit code."""
     end_in_order()
     with _place() as directory:
         fleet = LocalFleet(directory)
@@ -56,7 +56,7 @@ def demo(*, keep: bool = False, colour: bool | None = None, console: bool = Fals
         finally:
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C would leave processes behind
-            print("saltern: the demonstration is taken down", file=sys.stderr)
+            print("saltern: removing the demonstration", file=sys.stderr)
             fleet.stop()
     return exits.OK
 
@@ -72,7 +72,7 @@ def _place() -> Iterator[str]:
 
 def _set_up(fleet: LocalFleet) -> None:
     print(
-        f"saltern: a controller and {len(SYSTEMS)} agents are started in {fleet.directory}", file=sys.stderr
+        f"saltern: a controller and {len(SYSTEMS)} agents are starting in {fleet.directory}", file=sys.stderr
     )
     for path, text in files(os.path.join(fleet.directory, "systems")).items():
         fleet.write(f"controller/{path}", text)
@@ -80,7 +80,7 @@ def _set_up(fleet: LocalFleet) -> None:
 
 
 def _show(fleet: LocalFleet, colour: bool | None) -> None:
-    """Every step: what it is about, the command as one would type it, and what it prints."""
+    """Run each step: print what it is about, the command, and its output."""
     from saltern.cli.main import run
 
     paint = painter(wanted(sys.stdout, colour))
@@ -97,7 +97,7 @@ def _show(fleet: LocalFleet, colour: bool | None) -> None:
 
 
 def _open_console(fleet: LocalFleet) -> None:
-    """Begin what there is to see, say where, and stay until Ctrl-C."""
+    """Start the activity, print the guide, and wait for Ctrl-C."""
     from saltern.cli.console_demo import begin, guide
 
     begin(fleet)
@@ -106,10 +106,10 @@ def _open_console(fleet: LocalFleet) -> None:
 
 
 def _hold(fleet: LocalFleet, keep: bool) -> None:
-    """Say how to look around, and leave it running as long as there is a terminal to end it at."""
+    """Print how to look around, and keep the demo running as long as a terminal can end it."""
     print(AROUND.format(socket=fleet.socket, states=fleet.states), flush=True)
     if is_terminal(sys.stdin):
-        print("Enter ends the demonstration, and removes all of it.", flush=True)
+        print("Press Enter to end and remove the demonstration.", flush=True)
         sys.stdin.readline()
     elif keep:
         signal.pause()

@@ -1,4 +1,4 @@
-"""``saltern fleet roster check``: the systems of rosters, and every mistake in them."""
+"""``saltern fleet roster check``: list the systems of rosters, and report every mistake."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 def check_roster(words: list[str]) -> int:
-    """Read the rosters that are named, else those of the controller, as ``saltern ssh roster`` does."""
+    """Check the named rosters, else those of the controller, as ``saltern ssh roster`` does."""
     from saltern.cli.ssh import main
 
     if not words or words[0] != "check":

@@ -1,4 +1,4 @@
-"""``saltern fmt``: state files in one layout, without changing what they mean."""
+"""``saltern fmt``: format state files without changing their meaning."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ DEFAULT_PIPE = "jinja|yaml"
 STDIN = "-"
 LINE = CommandLine(
     command="fmt",
-    about="Lay state files out in one way: indentation, blank lines, spaces. What they mean stays the same.",
-    epilog="A file whose meaning could change is left as it is, and so is one that is not YAML.\n\n"
+    about="Format state files: indentation, blank lines, spaces. Their meaning stays the same.",
+    epilog="Files that are not YAML, or whose meaning could change, are left as they are.\n\n"
     "exit codes: 0 ok, 1 usage or environment, 3 with --check: files would be changed",
     words=(
         Word(

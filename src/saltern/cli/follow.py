@@ -1,4 +1,4 @@
-"""A job of the fleet, followed to its end: while it runs, at Ctrl-C, and what is printed in the end."""
+"""Follow a job of the fleet to its end: while it runs, at Ctrl-C, and its final output."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ANSWERS = {"l": LEAVE, "c": CANCEL, "w": WATCH, "k": KILL}
 
 
 class Jobs(Protocol):
-    """What is asked of the controller about jobs."""
+    """What this module asks the controller about jobs."""
 
     def targets(self, jid: str) -> Iterator[Row]: ...
     def returns(self, jid: str) -> Iterator[Row]: ...
@@ -49,7 +49,7 @@ class Jobs(Protocol):
 
 
 class Controller(Protocol):
-    """The controller, as far as a job is followed."""
+    """The part of the controller that following a job needs."""
 
     @property
     def jobs(self) -> Jobs: ...
@@ -59,7 +59,7 @@ class Controller(Protocol):
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """How it is shown. ``patient``: also those that are away are waited for, until the job expires."""
+    """How the job is shown. ``patient``: also wait for systems that are away, until the job expires."""
 
     out: str = GROUPED
     colour: bool | None = None
@@ -69,8 +69,8 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 
 class Followed(Struct, kw_only=True):
-    """The job: what is known of it, and from where on its notices are read. ``found_again``: how a person
-    comes back to it, if that is not `saltern job`.
+    """The job: what is known of it, and the position in its notices. ``found_again``: how a person returns to
+    the job, if not by `saltern job`.
     """
 
     board: Board
@@ -85,7 +85,7 @@ class Followed(Struct, kw_only=True):
 
 
 def new_followed(submitted: Row, ask: Row) -> Followed:
-    """A job that was just submitted."""
+    """A job that has just been submitted."""
     expected, away = submitted["expected"], submitted["away"]
     board = new_board(
         submitted["jid"],
@@ -104,7 +104,7 @@ def new_followed(submitted: Row, ask: Row) -> Followed:
 
 
 def follow_job(controller: Controller, job: Followed, shown: Shown) -> int:
-    """Follow it to its end, print what came of it, and give the exit code."""
+    """Follow a job to its end, print its result, and return the exit code."""
     end_in_order()
     with watcher_for(job.board, shown.out, shown.colour) as watcher:
         _begin(watcher, job)
@@ -114,7 +114,7 @@ def follow_job(controller: Controller, job: Followed, shown: Shown) -> int:
 
 
 def show_away(job: Followed) -> None:
-    """Name those who are away, for a command that does not follow the job."""
+    """Name the systems that are away, for a command that does not follow the job."""
     for line in _away(job):
         print(f"saltern: {line}", file=sys.stderr)
 
@@ -137,7 +137,7 @@ def _begin(watcher: Watcher, job: Followed) -> None:
 
 
 def _watched(controller: Controller, job: Followed, shown: Shown, watcher: Watcher) -> bool:
-    """Follow it; False if it was left running."""
+    """Follow the job; False if it was left running."""
     cancelled = False
     while True:
         try:
@@ -155,7 +155,7 @@ def _watched(controller: Controller, job: Followed, shown: Shown, watcher: Watch
             cancelled = True
             controller.jobs.cancel(job.jid, hard=answer == KILL)
             watcher.note(
-                "asked to end: after the present state" if answer == CANCEL else "asked to end at once"
+                "asked to end after the current state" if answer == CANCEL else "asked to end at once"
             )
 
 
@@ -172,7 +172,7 @@ def _ask(watcher: Watcher, job: Followed, cancelled: bool) -> str:
 
 
 def _listen(controller: Controller, job: Followed, shown: Shown, watcher: Watcher) -> None:
-    """Take in what the controller reports, until nothing is left to wait for."""
+    """Process what the controller reports, until nothing is left to wait for."""
     jobs = controller.jobs
     if job.cursor is None:
         _look(jobs, job, watcher)
@@ -192,7 +192,7 @@ def _listen(controller: Controller, job: Followed, shown: Shown, watcher: Watche
 
 
 def _read(row: Row) -> AnyNotice | None:
-    """A notice; None for one of a kind that is not known here."""
+    """A notice; None for an unknown kind."""
     try:
         found: AnyNotice = convert(row, AnyNotice)
     except ValidationError:
@@ -201,7 +201,7 @@ def _read(row: Row) -> AnyNotice | None:
 
 
 def _look(jobs: Jobs, job: Followed, watcher: Watcher) -> None:
-    """What is true now, where what led to it was not heard."""
+    """Fetch the current state, for notices that were missed."""
     for row in jobs.targets(job.jid):
         _take(jobs, job, _as_notice(row), watcher)
         if row.get("state"):
@@ -234,7 +234,7 @@ def _take(jobs: Jobs, job: Followed, notice: AnyNotice, watcher: Watcher) -> Non
 
 
 def _is_unheard(notice: AnyNotice) -> bool:
-    """Whether states failed of which nothing was heard: a quick run ends before its progress is reported."""
+    """True if states failed without a report: a quick run ends before its progress is reported."""
     return (
         isinstance(notice, StatusChanged)
         and notice.status == "failed"
@@ -244,7 +244,7 @@ def _is_unheard(notice: AnyNotice) -> bool:
 
 
 def _look_up(jobs: Jobs, job: Followed, system: str) -> list[Said]:
-    """Failures from the answer of a system."""
+    """The failures in the answer of a system."""
     from saltern.fleet.view.outcomes import Answered, outcome
 
     row = job.board.rows[system]
@@ -271,7 +271,7 @@ def _returned(jobs: Jobs, job: Followed, system: str) -> dict[str, object]:
 
 
 def print_job(jobs: Jobs, job: Followed, shown: Shown) -> int:
-    """Print what came of it, in the format that was asked for, and give the exit code."""
+    """Print the result in the requested format, and return the exit code."""
     rows = _heard(job.board) or _asked(jobs, job)
     code = exit_code(rows.values(), detailed=shown.detailed)
     if shown.out == "jsonl":
@@ -287,7 +287,7 @@ def print_job(jobs: Jobs, job: Followed, shown: Shown) -> int:
 
 
 def _heard(board: Board) -> dict[str, Row]:
-    """The systems by what was heard of them; none unless they have all ended."""
+    """The systems by their notices; empty unless all have ended."""
     if not board.rows or board.open:
         return {}
     names = ("status", "why", "exit_code", "changed")
@@ -302,7 +302,7 @@ def _asked(jobs: Jobs, job: Followed) -> dict[str, Row]:
 
 
 def outcomes(jobs: Jobs, job: Followed, rows: Mapping[str, Row]) -> Iterator[Outcome]:
-    """What every system of the job answered; those without an answer come last."""
+    """What every system of the job answered; systems without an answer come last."""
     from saltern.fleet.view.outcomes import outcome
 
     left = dict(rows)
@@ -323,7 +323,7 @@ def _answered(row: Row, **body: Any) -> Answered:
 
 
 def exit_code(rows: Any, *, detailed: bool) -> int:
-    """The worst of all systems; ``detailed``: to have changed something is worse than not to have."""
+    """The worst code of all systems; ``detailed``: a change counts as worse than none."""
     codes = [code_of(row["status"], row["exit_code"]) for row in rows]
     if detailed and any(row["changed"] for row in rows):
         codes.append(exits.CHANGED)

@@ -1,4 +1,4 @@
-"""What options become: settings, a session, and how output is written."""
+"""Turn options into settings, a session, and an output style."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def settings_of(args: SimpleNamespace, **overrides: object) -> Settings:
-    """The configuration, with what was typed over it. Raises ``OperationError``.
+    """The configuration, overridden by the command line. Raises ``OperationError``.
 
     A worker of an agent gives ``args.overrides``: options that no command line has.
     """
@@ -43,7 +43,7 @@ def settings_of(args: SimpleNamespace, **overrides: object) -> Settings:
         from saltern.system import log
 
         log.start(settings.log_level, secrets.mask)
-        log.info("configuration: %s", ", ".join(settings.files) or "none, the defaults hold")
+        log.info("configuration: %s", ", ".join(settings.files) or "none, defaults are used")
     if args.color is None and isinstance(settings.color, bool):
         args.color = settings.color
     show_warnings(args, warnings)
@@ -51,7 +51,7 @@ def settings_of(args: SimpleNamespace, **overrides: object) -> Settings:
 
 
 def show_warnings(args: SimpleNamespace, warnings: Sequence[Diagnostic]) -> None:
-    """On standard error, where they are in no one's way."""
+    """Print warnings on standard error, so that they do not mix with output."""
     if warnings:
         from saltern.report.colours import wanted
         from saltern.report.diagnostics import show
@@ -60,7 +60,7 @@ def show_warnings(args: SimpleNamespace, warnings: Sequence[Diagnostic]) -> None
 
 
 def session(args: SimpleNamespace, **overrides: object) -> Session:
-    """Everything a command needs, from what was typed. Raises ``OperationError``."""
+    """A session for a command, from its command line. Raises ``OperationError``."""
     from saltern.engine.nested_engine import make_session
 
     return make_session(settings_of(args, **overrides), mapping_value("--pillar", args.pillar))

@@ -1,4 +1,4 @@
-"""``saltern graph``: the requisites and the order as a picture."""
+"""``saltern graph``: draw the requisites and the order."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 FORMATS = ("html", "svg", "dot", "mermaid")
 SUFFIXES = {".html": "html", ".htm": "html", ".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid"}
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps")
-FORMAT_FIX = f"name it *{', *'.join(SUFFIXES)}, or say which it is: --format FORMAT"
+FORMAT_FIX = f"name it *{', *'.join(SUFFIXES)}, or choose the format: --format FORMAT"
 EPILOG = """\
 examples:
-  saltern graph web -o web.html          a page to zoom, search and click in
+  saltern graph web -o web.html          an interactive page
   saltern graph -o site.svg              the highstate as a still picture
   saltern graph web --format mermaid     for a README
   saltern graph --run 20261115140000123456 -o run.html
@@ -72,7 +72,7 @@ def main(argv: list[str]) -> int:
 
 
 def _by_name(path: str) -> str:
-    """The format that the name of a file asks for; without a suffix it is a page."""
+    """The format for a file name; without a suffix, a page."""
     suffix = os.path.splitext(path)[1].lower()
     if not suffix or suffix in SUFFIXES:
         return SUFFIXES.get(suffix, "html")
@@ -98,7 +98,7 @@ def _run(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tupl
     from saltern.views.run_picture import of_run
 
     if names:
-        what = "a run has its own states: --run goes without the names of SLS"
+        what = "--run takes no SLS names: a run has its own states"
         raise OperationError(
             Diagnostic(code="graph-run-names", what=what, fix=f"leave out {' '.join(names)}")
         )
@@ -117,7 +117,7 @@ def drawn(picture: Picture, kind: str, title: str) -> str:
 
 
 def put(text: str, path: str | None) -> None:
-    """To the file, or printed."""
+    """Write the text to the file, or print it."""
     text = secrets.mask(text)
     if path in (None, "-"):
         sys.stdout.write(text)

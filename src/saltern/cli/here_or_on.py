@@ -1,4 +1,4 @@
-"""Commands that are for this machine, and for many with ``--on TARGET``."""
+"""Commands that run on this machine, or on many systems with ``--on TARGET``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saltern.cli.arguments import CommandLine, parse
 
 
 def run_here_or_on(line: CommandLine, argv: list[str], run_here: Callable[[SimpleNamespace], int]) -> int:
-    """Run a command on this machine, or as a job of the systems that are named."""
+    """Run a command on this machine, or as a job on the named systems."""
     args = parse(line, argv)
     if args.on is not None:
         from saltern.cli.on import run_on

@@ -1,4 +1,4 @@
-"""``saltern init``: a small tree that works, with a test, to begin from."""
+"""``saltern init``: write a small working tree with a test, as a starting point."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 LINE = CommandLine(
     command="init",
-    about="Write a small tree that works: configuration, states, pillar and a test. Nothing is overwritten.",
-    words=(Word(dest="folder", metavar="DIR", many=True, help="where to write it; here if not given"),),
+    about="Write a small working tree: configuration, states, pillar and a test. Nothing is overwritten.",
+    words=(
+        Word(
+            dest="folder", metavar="DIR", many=True, help="where to write it (default: the current directory)"
+        ),
+    ),
     rows=(),
 )
 
@@ -120,7 +124,7 @@ def main(argv: list[str]) -> int:
 
 
 def write(folder: str) -> list[str]:
-    """The names of the files that were not there and now are."""
+    """Write the files that do not exist yet, and return their names."""
     written = []
     try:
         for name, text in FILES.items():

@@ -1,4 +1,4 @@
-"""``saltern install-service``: have this machine resume its runs when it boots."""
+"""``saltern install-service``: resume runs when this machine boots."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 LINE = CommandLine(
     command="install-service",
     about="Install a service that resumes broken and rebooting runs at boot: a systemd unit, an init script.",
-    epilog="Both start `saltern resume --boot`, which does nothing if no run is broken. What is installed\n"
-    "already and as it should be is left alone.",
+    epilog="Both start `saltern resume --boot`, which does nothing if no run is broken. Files that\n"
+    "are already as they should be are left alone.",
     words=(),
     rows=(
         DISK_ROOT_ROW,
@@ -22,16 +22,16 @@ LINE = CommandLine(
             dest="slots",
             metavar="DIR",
             default="",
-            help="start the build that is current there, as `saltern.updated` keeps them",
+            help="start the current build in this directory, where `saltern.updated` keeps builds",
         ),
         Row(flag="--python", dest="python", metavar="FILE", default="", help="the Python to start"),
         Row(
             flag="--config",
             dest="config",
             metavar="FILE",
-            help="the configuration that the service uses; by default the one that commands use here",
+            help="the configuration that the service uses; by default the one that commands use",
         ),
-        Row(flag="--remove", dest="remove", kind="on", default=False, help="take it away again"),
+        Row(flag="--remove", dest="remove", kind="on", default=False, help="remove the service"),
     ),
 )
 
@@ -59,7 +59,9 @@ def main(argv: list[str]) -> int:
 
 
 def configuration(given: str | None, root: str) -> str:
-    """The file that the service must name: the given one, or one that only this place or user has."""
+    """The configuration file for the service: the given one, or one that is specific to this place or
+    user.
+    """
     from saltern.config.files import find, is_for_the_machine
 
     if root != "/":

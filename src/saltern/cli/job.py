@@ -1,4 +1,4 @@
-"""``saltern job``: one job of the fleet: what came of it, or what is coming."""
+"""``saltern job``: show or follow one job of the fleet."""
 
 from __future__ import annotations
 
@@ -25,20 +25,16 @@ from saltern.report.text import safe_line
 
 LINE = CommandLine(
     command="job",
-    about="Show what came of a job of the fleet. Without a number: the last one of yours.",
+    about="Show the result of a job of the fleet. Without a number: your last job.",
     epilog="""\
 examples:
   saltern job 20261115T083000.123456-0a1b2c
-  saltern job last --follow                   also after the terminal was closed
+  saltern job last --follow                   works even after the terminal was closed
   saltern job last --out highstate            what each system did
-  saltern job JID --tree                      an orchestration, with the jobs that it has started
+  saltern job JID --tree                      an orchestration, with the jobs that it started
 
 `saltern jobs` lists them.""",
-    words=(
-        Word(
-            dest="jids", metavar="JID", many=True, help="the number of a job, or `last`: the newest of yours"
-        ),
-    ),
+    words=(Word(dest="jids", metavar="JID", many=True, help="the number of a job, or `last`: your newest"),),
     rows=(
         Row(flag="--follow", dest="follow", kind="on", default=False, help="follow it to its end"),
         Row(
@@ -60,7 +56,7 @@ examples:
             dest="tree",
             kind="on",
             default=False,
-            help="show the jobs that it has started, and those that they have started",
+            help="show the jobs that it started, and the jobs that those started",
         ),
         Row(flag="--system", dest="system", metavar="SYSTEM", help="only this system"),
         CONTROLLER_ROW,
@@ -87,14 +83,14 @@ def main(argv: list[str]) -> int:
 
 
 def _chosen(client: Client, word: str) -> str:
-    """The job that is named. The last one is the newest of the person who asks: schedules, reactions and
-    other people send jobs, too."""
+    """The number of the named job. ``last`` is the newest job of the person who asks: schedules, reactions
+    and other people also send jobs."""
     if word != LAST:
         return word
     newest = next(iter(client.jobs.list(user=client.me()["name"])), None)
     if newest is None:
         fix = "use --on TARGET; `saltern jobs` lists those of others"
-        raise OperationError(Diagnostic(code="jobs-none", what="you have sent no job yet", fix=fix))
+        raise OperationError(Diagnostic(code="jobs-none", what="you have not sent a job yet", fix=fix))
     return str(newest["jid"])
 
 
@@ -123,7 +119,7 @@ def _show(args: SimpleNamespace, argv: list[str], client: Client, jid: str) -> i
 
 
 def _show_tree(args: SimpleNamespace, client: Client, jid: str) -> int:
-    """Print a job and all below it; the exit code is that of the job."""
+    """Print a job and all jobs below it; return the exit code of the job."""
     tree = job_tree(client.jobs, jid)
     if chosen_format(args, ["--out"] if args.out != "nested" else []) == "grouped":
         width = terminal_width(sys.stdout)
@@ -135,7 +131,7 @@ def _show_tree(args: SimpleNamespace, client: Client, jid: str) -> int:
 
 
 def _head(client: Client, job: dict[str, object]) -> None:
-    """What it is, before what came of it."""
+    """Print what the job is, before its result."""
     now = time.time()
     created = moment(float(str(job["created"])), now)
     what = f"{job['function']} {' '.join(map(str, job['args'] or []))}".rstrip()  # type: ignore[call-overload]

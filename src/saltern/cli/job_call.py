@@ -1,4 +1,4 @@
-"""What a verb with ``--on`` becomes: the call of a job."""
+"""The job call that a verb with ``--on`` becomes."""
 
 from __future__ import annotations
 

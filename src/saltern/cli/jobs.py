@@ -1,4 +1,4 @@
-"""``saltern jobs``: what was asked of the fleet, the newest first."""
+"""``saltern jobs``: list the jobs of the fleet, the newest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A leg as its controller gets it: numbered, so that an older report never replaces a newer one."""
+"""A leg as a numbered report to its controller, so that an older report never replaces a newer one."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from saltern.language import secrets
 from saltern.language.diagnostics import OperationError
 from saltern.system import atomic, live
 
-STEP = 1_000_000  # records of a segment that the numbers of one record of the leg leave room for
-OFTEN = 0.5  # seconds between two reports of a leg at work
+STEP = 1_000_000  # the range of numbers that one record of the leg leaves for its segment
+OFTEN = 0.5  # seconds between two reports of a running leg
 HEAD = (
     "status",
     "seq",
@@ -34,14 +34,14 @@ HEAD = (
     "boots",
     "build",
 )
-COMMENT = 500  # characters of a comment while it is at work
-OUTPUT = 8_000  # characters of one stream, and of all of them, while it is at work
+COMMENT = 500  # characters of a comment while the leg runs
+OUTPUT = 8_000  # characters of one stream, and of all streams, while the leg runs
 ALL_OUTPUT = 24_000
-Printed = dict[str, tuple[int, bytes]]  # of each stream: how much is left out, and the rest
+Printed = dict[str, tuple[int, bytes]]  # by stream: how many bytes are left out, and the rest
 
 
 def report_of_leg(known: KnownLeg, data: dict[str, Any], settings: Settings) -> dict[str, Any]:
-    """The data of a leg with its number: it grows with each record of the leg, and of its open segment."""
+    """The data of a leg with its number, which grows with each record of the leg and of its open segment."""
     segment, inner = known.state.segment, 0
     if segment is not None:
         runs = Runs(settings)
@@ -51,7 +51,7 @@ def report_of_leg(known: KnownLeg, data: dict[str, Any], settings: Settings) -> 
 
 
 class LegReport:
-    """What is known of a leg while a worker drives it, in the folder of the job: the agent sends it."""
+    """Reports of a leg while a worker runs it, in the folder of the job; the agent sends them."""
 
     def __init__(self, follower: JobFollower, settings: Settings, token: str) -> None:
         self._follower = follower
@@ -62,19 +62,19 @@ class LegReport:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Until the block ends, what programs print is reported while they run."""
+        """Report the output of programs while they run, until the block ends."""
         with live.watch(self._follower.live_prefix, self.note_output):
             yield
 
     def note_output(self) -> None:
-        """Report what the running program has printed, if that is more than before."""
+        """Report what the running program has printed, if there is new output."""
         found = {name: live.read(f"{self._follower.live_prefix}.{name}") for name in live.STREAMS}
         if found != self._printed:
             self._printed = found
             self.note(now=True, printed=found)
 
     def note(self, *, now: bool = False, printed: Printed | None = None) -> None:
-        """Write it down; not too often, unless it must be seen ``now``. ``printed``: by what runs now."""
+        """Write a report; not too often, unless ``now``. ``printed`` is the output of the running program."""
         tick = time.monotonic()
         if not now and tick - self._at < OFTEN:
             return
@@ -86,13 +86,13 @@ class LegReport:
         try:
             data = report_of_leg(known, as_data(known, self._settings), self._settings)
         except OperationError:
-            return  # a journal in the middle of a change; the next report has it
+            return  # the journal is being written; the next report has the change
         atomic.write(self._follower.leg_file, json.encode(short_leg(data, printed or {})), durable=False)
 
 
 def short_leg(data: dict[str, Any], printed: Printed) -> dict[str, Any]:
-    """A leg at work, without what is long: the return has all of it. ``printed``: what the running program
-    has printed so far, with how much is left out before it.
+    """A running leg without long texts, which the return will have in full. ``printed``: the output of the
+    running program so far, with how much is left out before it.
     """
     names = ("action", "status", "changed", "attempts", "took", "started", "ended", "exit_code")
     rows = [
@@ -125,6 +125,6 @@ def _live_output(row: dict[str, Any], printed: Printed) -> dict[str, Any]:
 
 
 def _whole_lines(left_out: int, data: bytes) -> str:
-    """Whole lines only, without secrets: a part of one would not be known as one."""
+    """Whole lines only, with secrets masked: part of a secret would not be recognised."""
     begin = data.find(b"\n") + 1 if left_out else 0
     return secrets.mask(data[begin : data.rfind(b"\n") + 1].decode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""Lists of chains, maintenance windows and schedules, as lines for people."""
+"""Lists of chains, maintenance windows and schedules as lines for people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 
 
 def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], nothing: str) -> Iterator[str]:
-    """Columns as wide as they need to be; ``nothing`` is said of an empty list."""
+    """Columns that are as wide as needed; ``nothing`` is the line for an empty list."""
     if not rows:
         yield nothing
         return
@@ -25,7 +25,7 @@ def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], nothing: str) 
 
 
 def show_data(args: SimpleNamespace, value: object) -> int:
-    """The rows as data, in the format that was asked for."""
+    """Print the rows as data, in the requested format."""
     write_data(value, sys.stdout, options_for(sys.stdout, colour=args.color, label=""), args.out)
     return exits.OK
 
@@ -39,7 +39,7 @@ def chains(rows: Sequence[Row]) -> Iterator[str]:
         (row["name"], str(row["version"]), when(row["changed"]), row["changed_by"], _archived(row))
         for row in rows
     ]
-    nothing = "no chains: `saltern chain new FILE` keeps one"
+    nothing = "no chains: `saltern chain new FILE` stores one"
     yield from table(("chain", "version", "changed", "by", ""), found, nothing)
 
 
@@ -58,23 +58,23 @@ def windows(rows: Sequence[Row]) -> Iterator[str]:
         )
         for row in rows
     ]
-    nothing = "no windows: everything is allowed at any time; `saltern window set NAME FILE` keeps one"
+    nothing = "no windows: everything is allowed at any time; `saltern window set NAME FILE` stores one"
     yield from table(("window", "kind", "target", "zone", "now"), found, nothing)
 
 
 def verdicts(rows: Sequence[Row]) -> Iterator[str]:
-    """Of each system: whether work may begin now, why not, and when it may."""
+    """For each system: whether work may begin now, why not, and when it may."""
     for row in rows:
         if row["open"]:
             until = f" until {when(row['until'])}" if row["until"] else ", at any time"
             yield f"{row['system']}: open{until}"
         else:
-            following = f"; next {when(row['next'])}" if row["next"] else "; no window comes"
+            following = f"; next {when(row['next'])}" if row["next"] else "; there is no next window"
             yield f"{row['system']}: not now: {row['why']}{following}"
         for begin, end in row["windows"]:
             yield f"  {when(begin)} – {when(end)}"
     if not rows:
-        yield "no system is meant"
+        yield "no system matches"
 
 
 def schedules(rows: Sequence[Row]) -> Iterator[str]:
@@ -91,7 +91,7 @@ def schedules(rows: Sequence[Row]) -> Iterator[str]:
         for row in rows
     ]
     head = ("schedule", "chain", "version", "target", "times", "next", "last")
-    yield from table(head, found, "no schedules: `saltern schedule set NAME CHAIN CRON` keeps one")
+    yield from table(head, found, "no schedules: `saltern schedule set NAME CHAIN CRON` stores one")
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
@@ -100,4 +100,4 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
         systems = f": {', '.join(row['systems'])}" if row["systems"] else ""
         yield f"{row['level']}: {where}{row['what']}{systems}"
     if not rows:
-        yield "no problem is found"
+        yield "no problems were found"

@@ -14,7 +14,7 @@ from saltern.fleet.client.problems import ControllerError
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import own_program
 
-PATIENCE = 60.0  # seconds for a process to be there
+PATIENCE = 60.0  # seconds for a process to become ready
 LOOK = 0.1
 GRACE = 15.0  # seconds for a process to end
 CONTROLLER = "controller"
@@ -23,7 +23,7 @@ CONFIG = "host: 127.0.0.1\nport: 0\nnames: [127.0.0.1]\napi: {port: 0}\n"
 
 
 class LocalFleet:
-    """The processes, and the directory that all is in: ``controller/``, one for each system, and logs."""
+    """The processes, and the directory for everything: ``controller/``, one for each system, and logs."""
 
     def __init__(self, directory: str, environment: Mapping[str, str] | None = None) -> None:
         self.directory = directory
@@ -36,7 +36,7 @@ class LocalFleet:
         return Client(self.socket)
 
     def write(self, path: str, text: str) -> None:
-        """A file below the directory."""
+        """Write a file below the directory."""
         whole = os.path.join(self.directory, path)
         os.makedirs(os.path.dirname(whole), exist_ok=True)
         with open(whole, "w", encoding="utf-8") as file:
@@ -45,7 +45,7 @@ class LocalFleet:
     # -- start -------------------------------------------------------------------------------------
 
     def start(self, systems: Sequence[str]) -> None:
-        """The controller, then the agents, until all are there."""
+        """Start the controller, then the agents, and wait until all are ready."""
         self.start_controller()
         for name in systems:
             self.join(name)
@@ -60,7 +60,7 @@ class LocalFleet:
         self.wait("the controller", lambda: _answers(self.client()))
 
     def join(self, name: str) -> None:
-        """Make a token, and have a system join with it."""
+        """Make a token, and let a system join with it."""
         with self.client() as client:
             token = client.tokens.make()
         words = ["agent", "join", token, "--directory", os.path.join(self.directory, name), "--id", name]
@@ -70,7 +70,7 @@ class LocalFleet:
             raise OperationError(Diagnostic(code="local-fleet", what=what))
 
     def ask_to_join(self, name: str, token: str) -> None:
-        """Have a system ask; the process waits for the decision of an operator."""
+        """Let a system ask to join; the process waits for an operator's decision."""
         directory = os.path.join(self.directory, name)
         self._spawn(name, "agent", "join", token, "--directory", directory, "--id", name)
 
@@ -78,7 +78,7 @@ class LocalFleet:
         self._spawn(name, "agent", "run", "--directory", os.path.join(self.directory, name))
 
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """A command of ours, to its end."""
+        """Run one of our commands to its end."""
         return subprocess.run(
             own_program.command("saltern", words),
             stdin=subprocess.DEVNULL,
@@ -90,7 +90,7 @@ class LocalFleet:
         )
 
     def _spawn(self, name: str, *words: str) -> None:
-        """A process in the background that Ctrl-C does not reach; what it prints goes to a file."""
+        """Start a background process that Ctrl-C does not reach; its output goes to a file."""
         with open(self.log(name), "ab") as log:
             self._running[name] = subprocess.Popen(
                 own_program.command("saltern", words),
@@ -109,19 +109,19 @@ class LocalFleet:
         return os.path.join(self.directory, f"{name}.log")
 
     def wait(self, what: str, is_there: Callable[[], bool]) -> None:
-        """Until it is so; a process that has ended meanwhile is a problem."""
+        """Wait until ``is_there`` is true; raise if one of the processes ends meanwhile."""
         end = time.monotonic() + PATIENCE
         while not is_there():
             ended = [name for name, one in self._running.items() if one.poll() is not None]
             if ended or time.monotonic() > end:
-                why = f"{ended[0]} has ended" if ended else f"{what} is not there in time"
+                why = f"{ended[0]} has ended" if ended else f"{what} was not ready in time"
                 raise _problem(why, self.log(ended[0] if ended else CONTROLLER))
             time.sleep(LOOK)
 
     # -- stop --------------------------------------------------------------------------------------
 
     def stop(self) -> None:
-        """End what runs, then the agents, then the controller."""
+        """End running work, then the agents, then the controller."""
         with suppress(ControllerError), self.client() as client:
             for job in client.jobs.list(open=True):
                 client.jobs.cancel(job["jid"], hard=True)
@@ -130,7 +130,7 @@ class LocalFleet:
         self.end(CONTROLLER)
 
     def end(self, *names: str, how: int = signal.SIGTERM) -> None:
-        """End processes by a signal, and by force if they do not."""
+        """End processes with a signal, and kill those that do not end."""
         some = [self._running.pop(name) for name in names if name in self._running]
         for one in some:
             with suppress(ProcessLookupError):
@@ -145,7 +145,7 @@ class LocalFleet:
 
 
 def _is_ready(client: Client, name: str) -> bool:
-    """Whether an agent is there, and has reported its grains."""
+    """True if an agent is connected and has reported its grains."""
     with suppress(ControllerError):
         return bool(client.systems.get(name)["online"] and client.systems.facts(name))
     return False
@@ -161,5 +161,5 @@ def _problem(what: str, log_file: str) -> OperationError:
     last = ""
     with suppress(OSError), open(log_file, errors="replace") as log:
         last = log.read().strip()[-600:]
-    said = f"; it said: {last}" if last else ""
+    said = f"; its last line: {last}" if last else ""
     return OperationError(Diagnostic(code="local-fleet", what=f"{what}{said}"))

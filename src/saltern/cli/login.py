@@ -1,4 +1,4 @@
-"""``saltern login``: log in at a controller, and keep the token."""
+"""``saltern login``: log in to a controller, and store the token."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ WAYS = ("local", "pam", "oidc")
 LINE = CommandLine(
     command="login",
     about="""\
-Log in at a controller and keep the token, for your user alone. The password is asked for, or read from
-standard input if that is no terminal; it is never an argument. Root needs no login on the controller.""",
+Log in to a controller and store the token, readable only by you. The password is asked for, or read from
+standard input if that is not a terminal; it is never an argument. Root needs no login on the controller.""",
     epilog="""\
 examples:
   saltern login anna --controller https://salt.example.org:4510 --fingerprint 5f0c…
-  saltern login --way oidc                      in a browser, at the provider of your organisation
+  saltern login --way oidc                      in a browser, with your organisation's provider
   SALTERN_TOKEN=… saltern fleet                 a program uses an API token: saltern operators token NAME""",
-    words=(Word(dest="words", metavar="NAME", many=True, help="your name (default: that of your user)"),),
+    words=(Word(dest="words", metavar="NAME", many=True, help="your name (default: your user name)"),),
     rows=(
         Row(
             flag="--way",
@@ -59,7 +59,7 @@ examples:
             dest="browser",
             kind="off",
             default=True,
-            help="print the address that is to be opened, and open nothing",
+            help="print the address of the provider instead of opening it",
         ),
         CONTROLLER_ROW,
     ),
@@ -80,7 +80,7 @@ def main(argv: list[str]) -> int:
 
 
 def _ca(args: SimpleNamespace, where: str) -> str:
-    """The certificate authority to trust: one that is named, or the one that was trusted before."""
+    """The certificate authority to trust: the named one, or the one trusted before."""
     if args.ca:
         return _read_ca(args.ca)
     if args.fingerprint:
@@ -99,7 +99,7 @@ def _enter(client: Client, args: SimpleNamespace) -> dict[str, Any]:
 
 
 def _way(offered: list[str], *, named: bool) -> str:
-    """The way that is meant: the provider, unless a name was given and there are passwords."""
+    """The way to log in: the provider, unless a name was given and passwords are possible."""
     order = ("local", "pam", "oidc") if named else ("oidc", "local", "pam")
     found = next((way for way in order if way in offered), "")
     if not found:
@@ -149,7 +149,7 @@ def _report(where: str, made: dict[str, Any], me: dict[str, Any]) -> None:
         )
     )
     if made["failures"]:
-        print(f"{made['failures']} logins with this name have failed before", file=sys.stderr)
+        print(f"{made['failures']} earlier logins with this name failed", file=sys.stderr)
     if not me["roles"]:
-        print("without a role you can do little: ask an admin for one", file=sys.stderr)
+        print("you have no role: ask an admin for one", file=sys.stderr)
     print(f"the token is in {path_of(os.environ)}", file=sys.stderr)

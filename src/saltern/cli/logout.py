@@ -1,4 +1,4 @@
-"""``saltern logout``: end the session at a controller, and forget its token."""
+"""``saltern logout``: end the session with a controller, and delete its token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saltern.fleet.client.problems import ControllerError
 
 LINE = CommandLine(
     command="logout",
-    about="End the session at a controller, and forget its token.",
+    about="End the session with a controller, and delete its token.",
     epilog="examples:\n  saltern logout --controller https://salt.example.org:4510",
     words=(),
     rows=(CONTROLLER_ROW,),
@@ -35,9 +35,10 @@ def main(argv: list[str]) -> int:
         try:
             client.own.logout()
         except ControllerError as problem:
-            if problem.status != 401:  # it has ended already
+            if problem.status != 401:  # the session has already ended
                 print(
-                    f"saltern: the token is forgotten here, but not ended there: {problem}", file=sys.stderr
+                    f"saltern: the token is deleted here, but its session is not ended: {problem}",
+                    file=sys.stderr,
                 )
                 return exits.SURROUNDINGS
     print(f"logged out at {where}")

@@ -9,22 +9,22 @@ from saltern.cli.values import existing, mapping_value, roots
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 EPILOG = """\
-An editor starts this and talks to it; docs/guides/editors.md has the lines for each.
+An editor starts this and talks to it; docs/guides/editors.md has the settings for each editor.
 
 examples:
   saltern lsp                            over stdin and stdout
   saltern lsp --file-root states --pillar '{role: web}'
-  saltern lsp --tcp 127.0.0.1:2087       for an editor that connects
+  saltern lsp --tcp 127.0.0.1:2087       for an editor that connects over TCP
 
 It needs pygls: pip install 'saltern[lsp]'
 
-exit codes: 0 the editor has ended it, 1 usage or environment, 130 a signal has ended it
+exit codes: 0 ended by the editor, 1 usage or environment, 130 ended by a signal
 """
 
 LINE = CommandLine(
     command="lsp",
-    about="Serve an editor: problems as you type, completion, documentation, definitions. Files that no"
-    " configured root holds belong to the tree around them.",
+    about="Serve an editor: problems as you type, completion, documentation, definitions. Files outside"
+    " the configured roots belong to the tree around them.",
     epilog=EPILOG,
     words=(),
     rows=(
@@ -32,21 +32,21 @@ LINE = CommandLine(
             flag="--tcp",
             dest="tcp",
             metavar="HOST:PORT",
-            help="wait there for one connection, instead of stdin and stdout",
+            help="wait for one connection there instead of using stdin and stdout",
         ),
         Row(
             flag="--stdio",
             dest="stdio",
             kind="on",
             default=False,
-            help="what it does anyway; some editors say so",
+            help="the default; some editors give this option",
         ),
         Row(
             flag="--trust",
             dest="trust",
             kind="on",
             default=False,
-            help="let templates call programs while checking, as saltern check does; else they are refused",
+            help="let templates call programs while checking, as saltern check does; otherwise refuse them",
         ),
         *(row for row in TREE_ROWS if row.dest != "saltenv"),
     ),
@@ -81,7 +81,7 @@ def main(argv: list[str]) -> int:
 def _address(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     if not colon or not port.isdigit() or int(port) > 65535:
-        what = f"--tcp {text!r} is no address"
+        what = f"--tcp {text!r} is not an address"
         raise OperationError(
             Diagnostic(code="lsp-address", what=what, fix="write HOST:PORT, such as 127.0.0.1:2087")
         )

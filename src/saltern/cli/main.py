@@ -36,7 +36,7 @@ saltern COMMAND --help says more; saltern --version prints the version.
 
 
 def run(argv: list[str]) -> int:
-    """The exit code of one command line."""
+    """Run one command line; return the exit code."""
     help_python()
     sys.set_int_max_str_digits(numbers.MOST_DIGITS)  # Python's own limit is 4,300, and it raises
     try:
@@ -67,7 +67,7 @@ def _run(argv: list[str]) -> int:
 
 
 def guarded(work: Callable[[], int]) -> int:
-    """The exit code of some work; an error that it raises becomes a message and its code."""
+    """Run some work and return its exit code; an error becomes a message and its exit code."""
     try:
         return work()
     except SalternError as problem:
@@ -80,8 +80,8 @@ def guarded(work: Callable[[], int]) -> int:
     except OSError:
         raise
     except Exception as problem:
-        if numbers.was_refused(problem):  # made by code of the user's: what is read has been looked at
-            what, fix = numbers.what(), "some function or module gives it: let it give text"
+        if numbers.was_refused(problem):  # made by user code: numbers that are read were checked
+            what, fix = numbers.what(), "a function or module returns it: return text instead"
             return _report_problem(OperationError(Diagnostic(code="number-too-long", what=what, fix=fix)))
         return _bug(problem)
 
@@ -96,11 +96,13 @@ def _unknown(name: str) -> int:
 
 
 def _surroundings(problem: OSError) -> int:
-    """The system refused something: the disk of the output is full, the current directory is gone."""
+    """Report a refusal of the system, such as a full disk or a missing current directory; return the exit
+    code.
+    """
     where = problem.filename if isinstance(problem.filename, str) else ""
     what = f"{where}: {problem.strerror or problem}" if where else f"{problem.strerror or problem}"
     if _is_lost():
-        what = "the current directory is gone: change to one that is there"
+        what = "the current directory does not exist any more: change to another one"
     elif not where:
         what = f"the output cannot be written: {what}"
     if problem.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -109,12 +111,12 @@ def _surroundings(problem: OSError) -> int:
     try:
         print(f"saltern: {what}", file=sys.stderr, flush=True)
     except OSError:
-        pass  # there is nowhere left to report it
+        pass  # it cannot be reported anywhere
     return exits.SURROUNDINGS
 
 
 def _is_lost() -> bool:
-    """Whether the directory that we were started in has been removed."""
+    """True if the directory that we were started in has been removed."""
     try:
         os.getcwd()
     except OSError:
@@ -147,7 +149,7 @@ def _report_problem(problem: SalternError) -> int:
 
 
 def _bug(problem: Exception) -> int:
-    """We failed. One sentence for the user; the details in a file."""
+    """Report a bug in saltern: one sentence for the user, the details in a file."""
     import tempfile
     import traceback
 
@@ -157,14 +159,14 @@ def _bug(problem: Exception) -> int:
     from saltern.report.text import safe_line
 
     said = safe_line(secrets.mask(f"{type(problem).__name__}: {problem}"))
-    print(f"saltern: a mistake of ours: {said}", file=sys.stderr)
+    print(f"saltern: a bug in saltern: {said}", file=sys.stderr)
     print(f"the details are in {path}; please report them", file=sys.stderr)
     return exits.BUG
 
 
 def _to_nowhere() -> None:
-    """The reader of the output is gone, or cannot take it: discard what is left in the buffer."""
-    with suppress(OSError, ValueError):  # a test may have put something else in its place
+    """Discard buffered output: its reader is gone, or cannot take it."""
+    with suppress(OSError, ValueError):  # a test may have replaced the stream
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)

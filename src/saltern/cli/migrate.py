@@ -1,4 +1,4 @@
-"""``saltern migrate``: the configuration of a controller and its agents from that of a Salt master."""
+"""``saltern migrate``: convert the configuration of a Salt master for a controller and its agents."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ KEYS = {
 }
 LINE = CommandLine(
     command="migrate",
-    about="Read the configuration of a Salt master and minion; write that of a controller and its agents, and"
-    " a report of what works unchanged, what differs and what is missing. Nothing of Salt is changed.",
+    about="Read the configuration of a Salt master and minion; write one for a controller and its agents, and"
+    " a report of what works unchanged, what differs and what is missing. Salt's files are not changed.",
     epilog="examples:\n"
     "  saltern migrate --from-salt --to /etc/saltern.new\n"
     "  saltern migrate --from-salt --salt-config ./etc --to ./new --out json\n\n"
@@ -107,7 +107,7 @@ def _minions(folder: str) -> dict[str, list[str]]:
 
 
 def _checked(controller: dict[str, object]) -> Iterator[Finding]:
-    """What ``saltern check`` says of the state files in directories."""
+    """What ``saltern check`` finds in the state files of directories."""
     roots = [*_roots(controller, "file_roots"), *_roots(controller, "pillar_roots")]
     if not any(root.startswith("--file-root") for root in roots):
         return
@@ -117,7 +117,7 @@ def _checked(controller: dict[str, object]) -> Iterator[Finding]:
         answer = msgspec.json.decode(done.stdout)
     except msgspec.DecodeError:
         yield Finding(
-            kind=CHANGED, what="the state files could not be checked", advice="saltern check says why"
+            kind=CHANGED, what="the state files could not be checked", advice="run saltern check to see why"
         )
         return
     yield Finding(kind=SAME, what=f"{answer['files']} state files were compiled")
@@ -128,7 +128,7 @@ def _checked(controller: dict[str, object]) -> Iterator[Finding]:
 
 
 def _roots(controller: dict[str, object], option: str) -> list[str]:
-    """The directories among the roots, as options of a command."""
+    """The directories among the roots, as command options."""
     given, flag = controller.get(option), option.removesuffix("s").replace("_", "-")
     return [
         f"--{flag}={env}={root}"
@@ -168,7 +168,7 @@ def _print(args: SimpleNamespace, made: Migration) -> None:
 
 
 def _report(made: Migration) -> Iterator[str]:
-    """The report as Markdown, which reads well in a terminal, too."""
+    """The report as Markdown, which is also readable in a terminal."""
     for kind, title in TITLES.items():
         found = [one for one in made.findings if one.kind == kind]
         if found:

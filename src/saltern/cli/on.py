@@ -1,4 +1,4 @@
-"""``--on TARGET``: a verb as a job of the fleet, followed to its end and printed as on one machine."""
+"""``--on TARGET``: run a verb as a job of the fleet, follow it to its end, and print it as on one machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from saltern.fleet.client.client import Client
     from saltern.fleet.protocol.batch import Batch
 
-# Options that say where files and data of this machine are. The controller has those of the fleet.
+# Options that say where files and data of this machine are. The controller has its own for the fleet.
 HERE = {
     "file_root": "--file-root",
     "pillar_root": "--pillar-root",
@@ -26,7 +26,7 @@ HERE = {
     "minion_id": "--id",
     "template": "--template",
 }
-# Options of verbs that mean something on this machine only.
+# Options that have a meaning only on this machine.
 LOCAL = {
     "ask": "--ask",
     "failed_from": "--failed-from",
@@ -43,15 +43,15 @@ LOCAL = {
     "export": "--export",
 }
 
-# Options of jobs that a controller keeps.
+# Options for jobs that a controller stores.
 OF_CONTROLLERS = {"detach": "--detach", "expires": "--expires"}
-# Options of pillar, and the verbs that take them with them.
+# Pillar options, and the verbs that pass them on.
 PILLAR = {"pillar": "--pillar", "pillarenv": "--pillarenv"}
 TAKES = {"pillar": ("apply", "plan", "show", "single", "chain"), "pillarenv": ("apply", "plan", "show")}
 
 
 def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int:
-    """The exit code of a verb with ``--on``."""
+    """Run a verb with ``--on``; return the exit code."""
     _refuse(line.command, args)
     call = VERBS[line.command](args)
     if args.roster:
@@ -95,7 +95,7 @@ def _submit(args: SimpleNamespace, argv: Sequence[str], client: Client, ask: dic
 
 
 def _shown(args: SimpleNamespace, argv: Sequence[str]) -> Shown:
-    """How the job is shown, by what was typed."""
+    """How the job is shown, from the command line."""
     from saltern.cli.follow import Shown
 
     return Shown(
@@ -111,7 +111,7 @@ LAYOUT = ("state_output", "state_verbose", "state_output_diff", "expand", "sub_s
 
 
 def chosen_format(args: SimpleNamespace, argv: Sequence[str]) -> str:
-    """The format that was asked for; equal outcomes in groups if none was."""
+    """The requested format; by default, equal outcomes in groups."""
     from saltern.fleet.view.format_names import FORMAT_NAMES, GROUPED
 
     if not any(word == "--out" or word.startswith("--out=") for word in argv):
@@ -123,7 +123,7 @@ def chosen_format(args: SimpleNamespace, argv: Sequence[str]) -> str:
 
 
 def _refuse(verb: str, args: SimpleNamespace) -> None:
-    """Options that would be ignored."""
+    """Refuse options that would be ignored."""
     given = vars(args)
     elsewhere, kept = ({}, OF_CONTROLLERS) if args.roster else (HERE, {})
     for names, why in (
@@ -142,7 +142,7 @@ def _refuse(verb: str, args: SimpleNamespace) -> None:
 
 
 def _batch(args: SimpleNamespace) -> Batch | None:
-    """How many systems of a roster run at a time; None for all of them."""
+    """How many systems of a roster run at a time; None for all."""
     from saltern.fleet.chains.amounts import is_amount
     from saltern.fleet.protocol.batch import Batch
 
@@ -201,7 +201,7 @@ def _common(args: SimpleNamespace) -> dict[str, object]:
 
 
 def _given(options: dict[str, object]) -> dict[str, Any]:
-    """Those that were given."""
+    """The options that were given."""
     return {name: value for name, value in options.items() if value not in (None, False)}
 
 

@@ -1,4 +1,4 @@
-"""``saltern operators``: who may log in at the controller, and their API tokens."""
+"""``saltern operators``: who may log in to the controller, and their API tokens."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 DAY = 86_400.0
 ABOUT = """\
-People and programs that may ask the controller, and their API tokens. With words:
+People and programs that may use the controller, and their API tokens. With words:
 
   list                      list the operators
-  add NAME                  add one: --role, --group, --note, --no-password; a password is asked for
-  change NAME               give other roles and groups: --role, --group
-  disable|enable NAME       keep one out, with all sessions and tokens; let them in again
-  remove NAME               remove one
-  password [NAME]           set a password; your own without NAME
-  tokens [NAME]             list sessions and API tokens; your own without NAME
+  add NAME                  add an operator: --role, --group, --note, --no-password; asks for a password
+  change NAME               set roles and groups: --role, --group
+  disable|enable NAME       block an operator, with all sessions and tokens; unblock
+  remove NAME               remove an operator
+  password [NAME]           set a password (default: your own)
+  tokens [NAME]             list sessions and API tokens (default: your own)
   token [NAME]              make an API token, which is shown once: --label, --scope, --days
   revoke TOKEN [NAME]       end a session or an API token, by its id"""
 LINE = CommandLine(
@@ -52,7 +52,7 @@ examples:
             dest="password",
             kind="off",
             default=True,
-            help="add: only tokens, or another way to log in",
+            help="add: no password; only tokens, or another way to log in",
         ),
         Row(flag="--label", dest="label", metavar="TEXT", help="token: what it is for"),
         Row(
@@ -60,13 +60,13 @@ examples:
             dest="scopes",
             metavar="SCOPE",
             kind="list",
-            help="token: only this, such as jobs.read or jobs.submit:test.* (default: all of it)",
+            help="token: only this, such as jobs.read or jobs.submit:test.* (default: everything)",
         ),
         Row(
             flag="--days",
             dest="days",
             metavar="NUMBER",
-            help="token: how long it is valid (default: 90; 30 for one who logs in elsewhere)",
+            help="token: how long it is valid (default: 90; 30 for a person who logs in through a provider)",
         ),
         CONTROLLER_ROW,
         *output_rows("nested"),
@@ -98,7 +98,7 @@ def _add(args: SimpleNamespace, client: Client, words: list[str]) -> int:
 
 def _change(args: SimpleNamespace, client: Client, words: list[str]) -> int:
     if args.roles is None and args.groups is None:
-        what, fix = "nothing is to be changed", "name all roles with --role, or all groups with --group"
+        what, fix = "there is nothing to change", "name all roles with --role, or all groups with --group"
         raise OperationError(Diagnostic(code="option-choice", what=what, fix=fix))
     made = client.operators.change(words[0], roles=args.roles, groups=args.groups)
     roles, groups = (", ".join(made[key]) or "none" for key in ("roles", "groups"))
@@ -128,7 +128,7 @@ def _password(_args: SimpleNamespace, client: Client, words: list[str]) -> int:
     if words:
         client.operators.password(words[0], ask_new_password(words[0]))
     else:
-        old = ask_password("your present password: ")
+        old = ask_password("your current password: ")
         client.own.password(old, ask_new_password("yourself"))
     print("the password was set, and other sessions have ended")
     return exits.OK
@@ -155,7 +155,7 @@ def _days(text: str | None, usual: float) -> float:
     try:
         return float(text) if text else usual
     except ValueError:
-        what = f"--days is {text!r}, which is no number"
+        what = f"--days is {text!r}, which is not a number"
         raise OperationError(
             Diagnostic(code="option-choice", what=what, fix="write a number of days")
         ) from None

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what becomes of them: a session."""
+"""Options that several commands share, and their conversion into a session."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ LEVELS = ("critical", "error", "warning", "info", "debug", "trace")
 STATE_OUTPUTS = ("full", "terse", "mixed", "changes", "filter")
 
 
-# What several commands have; each is written once.
+# Options of several commands, each written once.
 TEST_ROW = Row(flag="--test", dest="test", kind="on", help="say what would change, and change nothing")
 EXCLUDE_ROW = Row(
     flag="--exclude",
     dest="exclude",
     metavar="YAML",
-    help="SLS names or {id: NAME} to leave out; a list is fine",
+    help="SLS names or {id: NAME} to leave out; a list is allowed",
 )
 FAILHARD_ROW = Row(flag="--failhard", dest="failhard", kind="on", help="end the run at the first failure")
 STRICT_ROW = Row(flag="--strict", dest="strict", kind="on", help="unknown states and arguments are errors")
 COLOR_ROW = Row(
-    flag="--color", dest="color", kind="on", group="output", help="colours even where there is no terminal"
+    flag="--color", dest="color", kind="on", group="output", help="use colours even without a terminal"
 )
 NO_COLOR_ROW = Row(flag="--no-color", dest="color", kind="off", group="output", help="no colours")
 OUTPUT_FILE_ROW = Row(
@@ -49,7 +49,7 @@ LOG_ROWS: tuple[Row, ...] = (
         kind="on",
         default=False,
         group=LOG,
-        help="say what happens: --log-level info",
+        help="log what happens: --log-level info",
     ),
     Row(
         flag="--debug",
@@ -57,7 +57,7 @@ LOG_ROWS: tuple[Row, ...] = (
         kind="on",
         default=False,
         group=LOG,
-        help="say why, with the tracebacks of modules: --log-level debug",
+        help="log details, with tracebacks of modules: --log-level debug",
     ),
     Row(
         flag="--log-level",
@@ -83,7 +83,7 @@ TREE_ROWS: tuple[Row, ...] = (
         kind="list",
         metavar="[ENV=]DIR",
         group=FROM,
-        help="a directory with state files; may be given again, earlier ones win",
+        help="a directory with state files; repeatable; earlier ones win",
     ),
     Row(
         flag="--pillar-root",
@@ -112,7 +112,7 @@ TREE_ROWS: tuple[Row, ...] = (
         dest="config",
         metavar="FILE",
         group=FROM,
-        help="the configuration file (a Salt minion's will do)",
+        help="the configuration file (a Salt minion's works, too)",
     ),
     Row(flag="--saltenv", dest="saltenv", metavar="ENV", group=FROM, help="only this environment"),
     Row(flag="--pillarenv", dest="pillarenv", metavar="ENV", group=FROM, help="only this pillar environment"),
@@ -121,7 +121,7 @@ TREE_ROWS: tuple[Row, ...] = (
         dest="minion_id",
         metavar="ID",
         group=FROM,
-        help="the name of this machine, for targeting",
+        help="the id of this machine, for targeting",
     ),
     *LOG_ROWS,
 )
@@ -149,7 +149,7 @@ SECRETS_ROW = Row(
     kind="on",
     default=False,
     group="output",
-    help="print values that were decrypted or fetched from a secret store as they are, not as ***",
+    help="print decrypted values and values from secret stores instead of ***",
 )
 
 PROFILE_ROW = Row(
@@ -158,7 +158,7 @@ PROFILE_ROW = Row(
     kind="on",
     default=False,
     group="output",
-    help="say on stderr where the time went: phases, files, states",
+    help="report on stderr where the time went: phases, files, states",
 )
 
 OVER_SSH = "systems over SSH, without a controller"
@@ -171,7 +171,7 @@ CONTROLLER_ROW = Row(
     help="the controller to ask: https://HOST:PORT, or its socket (default: SALTERN_CONTROLLER, the"
     " configuration, the controller on this machine)",
 )
-# Where a command acts or asks, if that is not this machine.
+# Where a command acts or asks, if not on this machine.
 SSH_ROWS: tuple[Row, ...] = (
     Row(
         flag="--roster",
@@ -179,8 +179,8 @@ SSH_ROWS: tuple[Row, ...] = (
         kind="list",
         metavar="FILE",
         group=OVER_SSH,
-        help="a roster of Salt, an inventory of Ansible, an ssh configuration, a directory of those,"
-        " or addresses: user@web1:22,web2; may be given again",
+        help="a roster of Salt, an inventory of Ansible, an ssh configuration, a directory of these,"
+        " or addresses: user@web1:22,web2; repeatable",
     ),
     Row(
         flag="--resume",
@@ -188,8 +188,8 @@ SSH_ROWS: tuple[Row, ...] = (
         kind="on",
         default=False,
         group=OVER_SSH,
-        help="find the last job of the same command again: follow what runs, fetch what has ended, begin"
-        " where it was not begun",
+        help="return to the last job of the same command: follow what runs, fetch what has ended, begin"
+        " where nothing was begun",
     ),
     Row(
         flag="--refresh-grains",
@@ -221,7 +221,7 @@ SSH_ROWS: tuple[Row, ...] = (
         kind="on",
         default=False,
         group=OVER_SSH,
-        help="accept host keys of systems that are not known yet; changed ones are refused",
+        help="accept unknown host keys; changed keys are refused",
     ),
     Row(
         flag="--known-hosts",
@@ -272,15 +272,15 @@ ON_ROWS: tuple[Row, ...] = (
         dest="wait",
         metavar="SECONDS",
         group=MANY,
-        help="wait at most SECONDS for systems that are away; 0 leaves them out (default: the job is queued"
-        " for them, and not waited for)",
+        help="wait at most SECONDS for systems that are away; 0 leaves them out (default: queue the job"
+        " for them, and do not wait)",
     ),
     Row(
         flag="--expires",
         dest="expires",
         metavar="SECONDS",
         group=MANY,
-        help="how long the job is offered to systems that are away (default: a day; for questions 5 minutes)",
+        help="how long the job is offered to systems that are away (default: a day; 5 minutes for queries)",
     ),
     Row(
         flag="--batch",
@@ -295,7 +295,7 @@ ON_ROWS: tuple[Row, ...] = (
         dest="batch_wait",
         metavar="SECONDS",
         group=MANY,
-        help="wait SECONDS after the end on one system before the next one begins",
+        help="wait SECONDS after one system ends before the next begins",
     ),
     Row(
         flag="--batch-failures",
@@ -317,7 +317,7 @@ ON_ROWS: tuple[Row, ...] = (
         kind="on",
         default=False,
         group=MANY,
-        help="print the number of the job and do not wait; `saltern job JID --follow` does",
+        help="print the number of the job without waiting; follow it with `saltern job JID --follow`",
     ),
     *SSH_ROWS,
 )
@@ -349,14 +349,14 @@ STATE_ROWS: tuple[Row, ...] = (
 )
 
 
-# What of a report is shown at all.
+# Which parts of a report are shown.
 REPORT_ROWS: tuple[Row, ...] = (
     Row(
         flag="--sub-states",
         dest="sub_states",
         choices=("full", "changes", "failed", "count"),
         default="full",
-        help="which steps of an external engine to show; the others are counted",
+        help="which steps of an external engine to show; the others are only counted",
         group="output",
     ),
     Row(
@@ -365,6 +365,6 @@ REPORT_ROWS: tuple[Row, ...] = (
         kind="on",
         group="output",
         default=False,
-        help="show every state that a failure kept from running, and the data of each",
+        help="show every state that was not run because of a failure, with its data",
     ),
 )

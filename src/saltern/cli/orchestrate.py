@@ -1,4 +1,4 @@
-"""``saltern orchestrate``: states that act on many systems, as a run of its own with a journal."""
+"""``saltern orchestrate``: run states that act on many systems, with a journal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DIRECTORY_ROW = Row(
     flag="--directory",
     dest="directory",
     metavar="DIR",
-    help="the directory of the controller, if it was started with one: its roots are used",
+    help="the directory of the controller, if it was started with --directory: use its roots",
 )
 LINE = CommandLine(
     command="orchestrate",
@@ -38,7 +38,7 @@ examples:
   saltern orchestrate deploy --pillar '{version: 7}'
   saltern orchestrate deploy --test                   systems report what would change
   saltern orchestrate deploy --roster hosts.yaml      over SSH, without a controller
-  saltern orchestrate --resume                        continue the last one that broke
+  saltern orchestrate --resume                        continue the last broken orchestration
 
 exit codes: as for `saltern apply`""",
     words=(
@@ -51,9 +51,15 @@ exit codes: as for `saltern apply`""",
             dest="resume",
             kind="on",
             default=False,
-            help="continue one that broke: the last, or the one that is named. Nothing is sent twice",
+            help="continue a broken orchestration: the last, or the named one. Nothing is sent twice",
         ),
-        Row(flag="--list", dest="list", kind="on", default=False, help="list those that were run from here"),
+        Row(
+            flag="--list",
+            dest="list",
+            kind="on",
+            default=False,
+            help="list the orchestrations of this machine",
+        ),
         EXCLUDE_ROW,
         FAILHARD_ROW,
         STRICT_ROW,
@@ -68,8 +74,8 @@ exit codes: as for `saltern apply`""",
             flag="--jid",
             dest="jid",
             metavar="JID",
-            help="for programs: the number that it gets. One that is known is continued, or shown if it has"
-            " ended",
+            help="for programs: the number for the orchestration. A known one is continued, or shown"
+            " if it has ended",
         ),
         DIRECTORY_ROW,
         CONTROLLER_ROW,
@@ -98,7 +104,7 @@ def main(argv: list[str]) -> int:
 
 
 def _list(args: SimpleNamespace) -> int:
-    """Print those of this machine, the newest first."""
+    """Print the orchestrations of this machine, the newest first."""
     from saltern.cli.orchestration_fleet import orchestration_settings
     from saltern.fleet.orchestration.folder import Orchestrations
     from saltern.system.clock import stamp

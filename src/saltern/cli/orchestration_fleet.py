@@ -1,4 +1,4 @@
-"""Where an orchestration gets its files, its pillar and its systems from."""
+"""Where an orchestration gets its files, pillar and systems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from saltern.fleet.orchestration.folder import Note
     from saltern.fleet.orchestration.ports import Fleet
 
-# Options that an orchestration within an orchestration gets as well.
+# Options that nested orchestrations inherit.
 INHERITED = {
     "config": "--config",
     "file_root": "--file-root",
@@ -25,16 +25,16 @@ INHERITED = {
 
 
 def orchestration_settings(args: SimpleNamespace) -> Settings:
-    """The configuration of this machine, with the roots of the controller if it is here."""
+    """The configuration of this machine, with the roots of the controller if it runs here."""
     typed = {name: getattr(args, name, None) for name in ("test", "failhard", "strict")}
     own: dict[str, object] = {} if args.roster else _controller_options(args)
-    own["id"] = f"{socket.gethostname()}_master"  # as a Salt master is called in its own pillar
+    own["id"] = f"{socket.gethostname()}_master"  # the id of a Salt master in its own pillar
     given = {"file_roots": args.file_root, "pillar_roots": args.pillar_root, "id": args.minion_id}
     return settings_of(args, **{name: one for name, one in own.items() if not given.get(name)}, **typed)
 
 
 def _controller_options(args: SimpleNamespace) -> dict[str, object]:
-    """What the configuration of the controller on this machine says of files, pillar and groups."""
+    """Files, pillar and groups from the configuration of the controller on this machine."""
     from saltern.fleet.controller.paths import controller_paths
     from saltern.fleet.controller.settings import load_settings
 
@@ -51,14 +51,14 @@ def _controller_options(args: SimpleNamespace) -> dict[str, object]:
 
 
 def _directory_of(where: str) -> str | None:
-    """The directory of a controller, found by its socket: a configuration lies beside it."""
+    """The directory of a controller, found by its socket, which is beside the configuration."""
     directory, name = os.path.split(os.path.abspath(where.removeprefix("unix://")))
     is_own = name == "controller.sock" and os.path.isfile(os.path.join(directory, "controller.yaml"))
     return directory if is_own else None
 
 
 def controller_address(args: SimpleNamespace) -> str:
-    """The controller that is named, by option, directory, variable or configuration."""
+    """The address of the controller, from option, directory, variable or configuration."""
     from saltern.cli.connect import address
     from saltern.fleet.controller.paths import controller_paths
 
@@ -68,7 +68,7 @@ def controller_address(args: SimpleNamespace) -> str:
 
 
 def check_controller(args: SimpleNamespace) -> None:
-    """Raise if no controller answers. Only a controller that has answered before is waited for."""
+    """Raise if no controller answers. Later, a controller that has answered once is waited for."""
     from saltern.cli.connect import connect
 
     with connect(SimpleNamespace(controller=controller_address(args))) as client:
@@ -76,8 +76,8 @@ def check_controller(args: SimpleNamespace) -> None:
 
 
 def make_fleet(args: SimpleNamespace, note: Note, session: Session) -> Fleet:
-    """How the systems of an orchestration are reached."""
-    session.opts["__orchestration_jid__"] = note.jid  # as templates and modules of Salt know it
+    """The connection to the systems of an orchestration."""
+    session.opts["__orchestration_jid__"] = note.jid  # Salt's name for templates and modules
     return _ssh_fleet(args, note, session) if note.ssh else _controller_fleet(args, note, session)
 
 

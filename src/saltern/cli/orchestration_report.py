@@ -1,4 +1,4 @@
-"""What an orchestration reports to its controller, and whether it is called off there."""
+"""Report an orchestration to its controller, and notice if it is cancelled there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Reported:
-    """One orchestration, as its controller knows it."""
+    """One orchestration as a job of its controller."""
 
     def __init__(self, fleet: Fleet, note: Note, settings: Settings) -> None:
         self._fleet = fleet
@@ -32,7 +32,7 @@ class Reported:
         self._began = time.time()
 
     def begin(self) -> None:
-        """Write it down as a job. Raises ``OperationError`` if it was called off, or if that is refused."""
+        """Register it as a job. Raises ``OperationError`` if it was cancelled, or if that is refused."""
         settings, note = self._settings, self._note
         try:
             wanted = self._fleet.begin(
@@ -45,7 +45,7 @@ class Reported:
         except CallRefused as problem:
             raise OperationError(Diagnostic(code="orchestration-refused", what=str(problem))) from None
         if not wanted:
-            what, fix = f"orchestration {note.jid} was called off", "start a new one"
+            what, fix = f"orchestration {note.jid} was cancelled", "start a new one"
             raise OperationError(Diagnostic(code="orchestration-cancelled", what=what, fix=fix))
 
     def __enter__(self) -> Reported:
@@ -55,13 +55,13 @@ class Reported:
     def __exit__(
         self, _kind: type[BaseException] | None, problem: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Files that do not compile end it, too."""
+        """End the job, also if the files do not compile."""
         if isinstance(problem, SalternError):
             found = [str(one.what) for one in problem.diagnostics]
             self._fleet.end("failed", exit_code=3, why=found[0][:500] if found else "", started=self._began)
 
     def hear(self, event: Event) -> None:
-        """End as if a user had pressed Ctrl-C, before the next state, if it is called off."""
+        """If the job is cancelled, end before the next state, as after Ctrl-C."""
         if isinstance(event, ChunkStarted) and self._fleet.is_cancelled():
             raise KeyboardInterrupt
 
@@ -69,7 +69,7 @@ class Reported:
         return both(self.hear, on_event)
 
     def end(self, report: Report) -> bool:
-        """Report how it ended; true if it has not, because it was interrupted and can be resumed."""
+        """Report how it ended; True if it was interrupted and can be resumed."""
         cancelled = report.stopped == INTERRUPTED and self._fleet.is_cancelled()
         if report.stopped == INTERRUPTED and not cancelled:
             return True

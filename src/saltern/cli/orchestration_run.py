@@ -1,4 +1,4 @@
-"""An orchestration, begun or continued: the run, its journal and its report."""
+"""Begin or continue an orchestration: the run, its journal and its report."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from saltern.runtime.ports import EventSink
 
 RUNNING = "running"
-LOOK = 0.5  # seconds between two looks at one that another process runs
+LOOK = 0.5  # seconds between two polls of an orchestration that another process runs
 
 
 def begin(args: SimpleNamespace) -> int:
-    """Run a new one; the exit code. One that has the number ``--jid`` already is continued."""
+    """Run a new orchestration, or continue the one with the number ``--jid``; return the exit code."""
     settings = orchestration_settings(args)
     kept = Orchestrations(settings)
     if args.jid and _has_begun(args.jid, kept, settings):
@@ -82,18 +82,18 @@ def _run(args: SimpleNamespace, engine: Session, note: Note, on_event: EventSink
 
 
 def _finish(args: SimpleNamespace, engine: Session, report: Report, resumable: str = "") -> int:
-    """Print the report; ``resumable`` is the number of one that has not ended."""
+    """Print the report; ``resumable`` is the number of an orchestration that has not ended."""
     write_report(args, engine, report)
     if resumable:
         print(f"saltern: `saltern orchestrate --resume {resumable}` continues it", file=sys.stderr)
     return exit_code(report, detailed=args.detailed_exitcode)
 
 
-# -- one that was begun before -------------------------------------------------------------------------
+# -- earlier orchestrations -------------------------------------------------------------------------
 
 
 def resume_named(args: SimpleNamespace, name: str) -> int:
-    """Continue the one that is named, or the last that broke; the exit code."""
+    """Continue the named orchestration, or the last broken one; return the exit code."""
     settings = orchestration_settings(args)
     kept = Orchestrations(settings)
     jid = name if name != "last" else kept.last_broken(settings)
@@ -132,19 +132,19 @@ def _resume(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: Set
             prepare=attach,
         )
         if report is None:
-            what = f"orchestration {jid} is not broken, or broke before it had done anything"
+            what = f"orchestration {jid} is not broken, or broke before it did anything"
             fix = "`saltern orchestrate --list` lists all"
             raise OperationError(Diagnostic(code="run-not-resumable", what=what, fix=fix))
         return report
 
     report = watched(args, work)
     resumable = reports[0].end(report)
-    args.seen = False  # what an earlier process did was not seen here
+    args.seen = False  # the output of the earlier process was not shown here
     return _finish(args, found[0], report, jid if resumable else "")
 
 
 def _has_begun(jid: str, kept: Orchestrations, settings: Settings) -> bool:
-    """Whether something of it was done: it has a plan. One that another process runs is waited for."""
+    """True if it has a plan, so something was done. Waits while another process runs it."""
     if jid not in kept.jids():
         return False
     known = kept.summary(jid, settings)
@@ -155,7 +155,7 @@ def _has_begun(jid: str, kept: Orchestrations, settings: Settings) -> bool:
 
 
 def _continue(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: Settings) -> int:
-    """Resume one that broke; show one that has ended."""
+    """Resume a broken orchestration; show one that has ended."""
     from saltern.journal.report import report_of
 
     known = kept.summary(jid, settings)

@@ -23,7 +23,9 @@ from saltern.modules.api.orchestration import RemoteCall
 
 
 def job_maker(args: SimpleNamespace, settings: Settings) -> Callable[[RemoteCall, str], SshController]:
-    """What makes the job of a call. The roster is read for each: a state may have added a host."""
+    """A function that makes the job of a call. It reads the roster each time: a state may have added a
+    host.
+    """
     directory = os.path.join(state_directory(settings), "ssh")
 
     def begin(call: RemoteCall, jid: str) -> SshController:

@@ -1,4 +1,4 @@
-"""What a run reports: while it happens, at its end, and by its exit code."""
+"""The report of a run: while it happens, at its end, and as its exit code."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from saltern.report.live import Live
     from saltern.runtime.ports import EventSink
 else:
-    Protocol = object  # the real one costs as much as a module
+    Protocol = object  # importing the real one is too slow
 
 
 class Follower(Protocol):
-    """What a worker of an agent does with a run: it is the job ``job`` of a fleet."""
+    """A worker's view of a run that is the job ``job`` of a fleet."""
 
     job: str
 
@@ -49,7 +49,7 @@ class Follower(Protocol):
 
 
 def follower_of(args: SimpleNamespace) -> Follower | None:
-    """The agent's worker that this command runs in; None on a command line."""
+    """The worker that this command runs in; None on a command line."""
     found: Follower | None = getattr(args, "follower", None)
     return found
 
@@ -73,12 +73,12 @@ def seconds(text: str | None, usual: float) -> float:
 
 
 def watched(args: SimpleNamespace, work: Callable[[EventSink | None], Report]) -> Report:
-    """Run it while the log, the terminal or the lines on stdout follow its events."""
+    """Do the work while the log, the terminal or stdout lines follow its events."""
     watchers, close = _watchers(args)
     args.seen = bool(watchers)
     end_in_order()
     try:
-        with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
+        with redirect_stdout(sys.stderr):  # stdout is for data, so modules print to stderr
             return work(_all(watchers))
     finally:
         for watcher in close:
@@ -105,7 +105,7 @@ def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:
 
 
 def _watchers(args: SimpleNamespace) -> tuple[list[EventSink], list[Live | Lines]]:
-    """What follows the events of a run: the log, an agent, the terminal, or the lines on stdout."""
+    """The followers of a run's events: the log, an agent, the terminal, or the lines on stdout."""
     found, close = _viewers(args)
     if follower := follower_of(args):
         found = [follower.follow, *found]

@@ -1,4 +1,6 @@
-"""Ask for a password: at the terminal without showing it, or from standard input if that is no terminal."""
+"""Ask for a password: at the terminal without showing it, or from standard input if that is not a
+terminal.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 def ask_password(prompt: str) -> str:
-    """One line. Raises ``OperationError`` if nothing is given."""
+    """Read one line. Raises ``OperationError`` if it is empty."""
     if sys.stdin.isatty():
         import getpass
 
@@ -23,9 +25,9 @@ def ask_password(prompt: str) -> str:
 
 
 def ask_new_password(name: str) -> str:
-    """A new one: at the terminal it is asked for twice."""
+    """Ask for a new password, twice at a terminal."""
     given = ask_password(f"new password of {name}: ")
-    if sys.stdin.isatty() and given != ask_password("the same again: "):
+    if sys.stdin.isatty() and given != ask_password("repeat the password: "):
         what = "the two passwords differ"
         raise OperationError(
             Diagnostic(code="password-missing", what=what, fix="type the same password twice")

@@ -1,4 +1,4 @@
-"""``saltern plan``: what an apply would do, for a person to approve."""
+"""``saltern plan``: show what an apply would do, for approval."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 EPILOG = """\
 examples:
-  saltern plan web                    look
-  saltern plan web -o web.plan        keep it
-  saltern apply web.plan              do exactly that, or refuse if the world has moved
+  saltern plan web                    show the plan
+  saltern plan web -o web.plan        save it
+  saltern apply web.plan              apply exactly that, or refuse if anything has changed
 
 exit codes: 0 ok, 1 usage or environment, 2 a state would fail, 3 the states do not compile,
 4 something would change (with --detailed-exitcode), 5 the pillar does not compile
@@ -29,20 +29,20 @@ REFRESH_ROW = Row(
     dest="refresh",
     kind="on",
     default=False,
-    help="fetch the lists of packages first, as an apply would",
+    help="update the package lists first, as an apply would",
 )
 LINE = CommandLine(
     command="plan",
     about="Show what would be created, changed and deleted; change nothing. Without a name: the highstate.",
     epilog=EPILOG,
-    words=(Word(dest="sls", metavar="SLS", many=True, help="names of state files; patterns are fine"),),
+    words=(Word(dest="sls", metavar="SLS", many=True, help="names of state files; patterns are allowed"),),
     rows=(
-        Row(flag="-o", dest="save", metavar="FILE", help="keep the plan, for `saltern apply FILE`"),
+        Row(flag="-o", dest="save", metavar="FILE", help="save the plan, for `saltern apply FILE`"),
         Row(
             flag="--sign",
             dest="sign",
             metavar="KEY",
-            help="sign the plan that -o keeps with this SSH key; the signature goes beside it, to FILE.sig",
+            help="sign the plan that -o saves with this SSH key; the signature is FILE.sig",
         ),
         *(row for row in APPLY.rows if row.flag in OWN),
         REFRESH_ROW,
@@ -68,9 +68,9 @@ def main(argv: list[str]) -> int:
 
 
 def run_here(args: SimpleNamespace) -> int:
-    """Show what would change on this machine; the exit code."""
+    """Show what would change on this machine; return the exit code."""
     if args.sign and not args.save:
-        what = "--sign needs a plan that is kept"
+        what = "--sign needs a plan that is saved"
         raise OperationError(Diagnostic(code="plan-signature", what=what, fix="add -o FILE"))
     engine = session(
         args,

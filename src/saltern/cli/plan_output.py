@@ -1,4 +1,4 @@
-"""A plan on the terminal, and in a file where that is asked for."""
+"""Print a plan, and write it to a file if requested."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def show(
     override: Mapping[str, object],
     save: str | None,
 ) -> int:
-    """Make the plan, print it, and write it to the file that is asked for."""
+    """Make the plan, print it, and write it to the requested file."""
     from saltern.planfile.make import foresee, prepare_foresight, propose
 
     profile = None
@@ -37,7 +37,7 @@ def show(
 
         profile = Profile(engine)
     end_in_order()
-    with redirect_stdout(sys.stderr):  # stdout is for the plan; a module's print is none of it
+    with redirect_stdout(sys.stderr):  # stdout is for the plan, so modules print to stderr
         prepared = prepare_foresight(engine, request)
         if profile is not None:
             profile.compiled()
@@ -50,7 +50,7 @@ def show(
         written = keep(save, proposal)
         if key := getattr(args, "sign", None):
             _sign(save, written, key)
-        print(f"saltern: kept as {save}; saltern apply {save} does exactly this", file=sys.stderr)
+        print(f"saltern: saved as {save}; saltern apply {save} applies exactly this", file=sys.stderr)
     if profile is not None:
         profile.write(found.report, sys.stderr, colour=args.color)
     return _code(args, found.report)

@@ -1,4 +1,4 @@
-"""``saltern policy``: who may run what where, checked, explained, and imported from a Salt master."""
+"""``saltern policy``: check, explain and import the policy of who may run what where."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ The policy: who may run which functions on which systems. With words:
   show                           the policy in force
   check FILE                     report every mistake of a policy file; no controller is needed
   set FILE                       put a file in force, if the controller has no policy.yaml of its own
-  versions                       every version, with who put it in force
+  versions                       every version, and who activated it
   explain WHO FUNCTION TARGET    what would be decided, and what each rule says
-  import-salt FILE               make a policy of the publisher_acl, external_auth and nodegroups of a
-                                 Salt master's configuration, and say what was left out"""
+  import-salt FILE               convert the publisher_acl, external_auth and nodegroups of a
+                                 Salt master's configuration, and list what was left out"""
 LINE = CommandLine(
     command="policy",
     about=ABOUT,
@@ -37,11 +37,17 @@ examples:
   saltern policy import-salt /etc/salt/master > policy.yaml""",
     words=(Word(dest="words", metavar="VERB", many=True, help="what to do; show by default"),),
     rows=(
-        Row(flag="--test", dest="test", kind="on", default=False, help="explain: as a test"),
+        Row(flag="--test", dest="test", kind="on", default=False, help="explain: for a test run"),
         Row(
-            flag="--role", dest="roles", metavar="ROLE", kind="list", help="explain: as if they had this role"
+            flag="--role", dest="roles", metavar="ROLE", kind="list", help="explain: as if WHO had this role"
         ),
-        Row(flag="--group", dest="groups", metavar="GROUP", kind="list", help="explain: and this group"),
+        Row(
+            flag="--group",
+            dest="groups",
+            metavar="GROUP",
+            kind="list",
+            help="explain: as if WHO were in this group",
+        ),
         CONTROLLER_ROW,
         *output_rows("nested"),
     ),
@@ -104,7 +110,7 @@ def _check(path: str) -> int:
 
 
 def _checked(path: str) -> str:
-    """The text of a policy file without mistakes; its warnings are shown."""
+    """Read a policy file without mistakes; its warnings are printed."""
     from saltern.fleet.access.document import read_policy
 
     try:
@@ -120,7 +126,7 @@ def _checked(path: str) -> str:
 
 
 def _import_salt(path: str) -> int:
-    """The policy goes to standard output, all else to standard error."""
+    """Print the policy on standard output, everything else on standard error."""
     from saltern.config.files import read
     from saltern.fleet.access.document import read_policy
     from saltern.fleet.access.policy_text import policy_text
@@ -145,7 +151,7 @@ def _import_salt(path: str) -> int:
         print(f"first run: saltern fleet groups set {_quoted(name)} {_quoted(target)}", file=sys.stderr)
     for name in dict.fromkeys(made.accounts):
         print(f"first run: saltern operators add {_quoted(name)}", file=sys.stderr)
-    print(f"# made of {os.path.abspath(path)} on {time.strftime('%Y-%m-%d')}: {len(made.rules)} rules")
+    print(f"# made from {os.path.abspath(path)} on {time.strftime('%Y-%m-%d')}: {len(made.rules)} rules")
     print(text, end="")
     return exits.OK
 

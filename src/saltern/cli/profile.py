@@ -1,4 +1,4 @@
-"""``--profile``: where the time of a command went. Nothing of this is loaded, or measured, without it."""
+"""``--profile``: where the time of a command went. Without it, nothing is loaded or measured."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ MOST = 10  # rows of a table
 
 
 class Spent(Struct):
-    """On one file: seconds, and how often."""
+    """Time spent on one file: seconds, and how often."""
 
     seconds: float = 0.0
     times: int = 0
 
 
 class Profile:
-    """Begins with the process, measures what ``session`` does, and is written once at the end."""
+    """Starts with the process, measures what ``session`` does, and is written once at the end."""
 
     def __init__(self, session: Session, middle: str = "compiling and planning") -> None:
-        """``middle`` is what is done before anything runs, beside rendering."""
+        """``middle`` names what is done, besides rendering, before anything runs."""
         self._middle = middle
         self._started_up = _age()
         self._begin = time.perf_counter()
         self._compiled: float | None = None
-        self._early = 0.0  # rendering until all is compiled
+        self._early = 0.0  # rendering before everything is compiled
         self._pillar = 0.0
-        self._inside = False  # a file that renders another is one whole
+        self._inside = False  # a file that renders another counts once
         self.files: dict[str, Spent] = {}
         renderers = session.renderers
         vars(session).update(load_pillar=self._timed_pillar(session.load_pillar))
@@ -48,7 +48,7 @@ class Profile:
         )
 
     def compiled(self) -> None:
-        """To be called when all is compiled, and nothing is run yet."""
+        """Call this when everything is compiled, before anything runs."""
         self._compiled = time.perf_counter()
         self._early = self._rendering()
 
@@ -139,7 +139,7 @@ def _table(rows: list[tuple[str, float, str]]) -> Iterator[str]:
 
 
 def _age() -> float:
-    """Seconds since this process was started, as Linux counts them; 0 where that cannot be read."""
+    """Seconds since this process was started, from Linux; 0 where that cannot be read."""
     try:
         with open("/proc/self/stat", encoding="ascii") as file:
             begun = int(file.read().rpartition(")")[2].split()[19])

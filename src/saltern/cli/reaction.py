@@ -1,5 +1,5 @@
-"""The process of a ``runner`` or ``wheel`` reaction: what to call comes on standard input, and its answer
-leaves on output, both as JSON. A controller starts it; ``SALTERN_TOKEN`` says as whom it asks.
+"""The process of a ``runner`` or ``wheel`` reaction: reads the call from standard input, and writes its
+answer to standard output, both as JSON. A controller starts it; ``SALTERN_TOKEN`` is the login that it uses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from saltern.language.diagnostics import SalternError
 def main() -> int:
     call = msgspec.json.decode(sys.stdin.buffer.read(), type=RunnerCall)
     answer = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a runner prints must not be taken for its answer
+    os.dup2(2, 1)  # a runner's own output must not mix with its answer
     try:
         made = RunnerAnswer(value=_called(call))
     except SalternError as problem:
@@ -31,7 +31,7 @@ def main() -> int:
 
 
 def _called(call: RunnerCall) -> Any:
-    """Run it in a session with the files of the controller."""
+    """Run the call in a session with the files of the controller."""
     from saltern.cli.connect import connect
     from saltern.cli.orchestration_fleet import orchestration_settings
     from saltern.engine.nested_engine import make_session
@@ -54,7 +54,7 @@ def _called(call: RunnerCall) -> Any:
 
 
 def _options(call: RunnerCall) -> SimpleNamespace:
-    """The command line that the configuration is read for: none of its options but the controller."""
+    """The options for reading the configuration: only the controller."""
     from saltern.cli.arguments import parse
     from saltern.cli.runner import LINE
 

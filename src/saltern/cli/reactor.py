@@ -1,4 +1,4 @@
-"""``saltern reactor``: what follows from events, and what would."""
+"""``saltern reactor``: show, test and edit the reactions to events."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SHOWN = 5  # systems that are named
 LINE = CommandLine(
     command="reactor",
     about="""\
-What follows from events: rows of `reactor` in the configuration of the controller map tags to files.
+Reactions to events: rows of `reactor` in the configuration of the controller map tags to files.
 With words:
 
-  last                  the last reactions: what was done, what failed and in which line
+  last                  the last reactions: what was done, and what failed at which line
   list                  the map that is in force
-  test TAG [DATA]       show what would follow from an event, without doing it
+  test TAG [DATA]       show the reactions to an event, without running them
   add TAG FILE...       add a row to the map
   remove TAG            remove a row that was added""",
     epilog="""\
@@ -66,12 +66,12 @@ def _last(args: SimpleNamespace, client: Client, _words: list[str]) -> int:
     for row in reversed(rows):
         print(safe_line(reaction_line(row)))
     if not rows:
-        print("nothing has followed from an event yet")
+        print("there were no reactions yet")
     return exits.OK
 
 
 def reaction_line(row: dict[str, Any]) -> str:
-    """One reaction: when, how it went, because of what, by which line of which file."""
+    """One reaction: when, its result, its event, and the file and line that asked for it."""
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(bounded(row["at"])))
     what = f"{row['kind']}.{row['function']}" if row["function"] else "-"
     on = f" on {row['target']}" if row["target"] else ""
@@ -110,7 +110,7 @@ def _test(args: SimpleNamespace, client: Client, words: list[str]) -> int:
 
 def _show(tag: str, found: dict[str, Any]) -> None:
     if not found["sources"]:
-        print(safe_line(f"nothing follows from {tag}: no row of the map matches it"))
+        print(safe_line(f"there is no reaction to {tag}: no row of the map matches it"))
     for one in found["reactions"]:
         print(safe_line(f"{_place(one)}: {one['kind']}.{one['function']}"))
         if one["target"]:
@@ -123,7 +123,7 @@ def _show(tag: str, found: dict[str, Any]) -> None:
     for one in found["wrong"]:
         print(safe_line(f"{_place(one)}: {one['why']}"))
     if found["sources"] and not found["reactions"] and not found["wrong"]:
-        print("nothing follows: the files ask for nothing")
+        print("there are no reactions: the files ask for none")
 
 
 def _systems(systems: list[str]) -> str:
@@ -135,7 +135,7 @@ def _systems(systems: list[str]) -> str:
 
 def _add(_args: SimpleNamespace, client: Client, words: list[str]) -> int:
     client.reactor.add(words[0], words[1:])
-    print(safe_line(f"{words[0]} is followed by {', '.join(words[1:])}"))
+    print(safe_line(f"{words[0]} now runs {', '.join(words[1:])}"))
     return exits.OK
 
 

@@ -1,4 +1,4 @@
-"""``saltern render``: a file through its renderers, printed as the data it becomes."""
+"""``saltern render``: render a file, and print the resulting data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LINE = CommandLine(
 
 
 def place(path: str, roots: Sequence[str]) -> tuple[str, str]:
-    """A file as the tree knows it, below a root, and the SLS that it is; elsewhere the path, and no SLS."""
+    """The path of a file below its root, and its SLS name; outside the roots, the path and no SLS."""
     for root in roots:
         top = os.path.abspath(root).rstrip("/") + "/"
         if path.startswith(top):

@@ -1,4 +1,4 @@
-"""``saltern report``: a run as one page that can be sent to others."""
+"""``saltern report``: write a run as one page that can be shared."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def main(argv: list[str]) -> int:
 
 
 def run_here(args: SimpleNamespace) -> int:
-    """Write what a run of this machine did; the exit code."""
+    """Write what a run of this machine did; return the exit code."""
     from saltern.cli.run_names import LAST, chosen
     from saltern.journal.runs import Runs
 

@@ -1,4 +1,4 @@
-"""``saltern resume``: resume a run that broke."""
+"""``saltern resume``: resume a broken run."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 OWN = ("--sub-states", "--expand", "--detailed-exitcode")
 LINE = CommandLine(
     command="resume",
-    about="Resume a run that broke, at the first state that is not done. Without a name: the last one.",
-    epilog="Nothing that is done is done again. A command that still runs is waited for; one that has ended\n"
-    "keeps its result. One whose end is unknown counts as failed, unless its 'resume' says otherwise.",
+    about="Resume a broken run, at the first state that is not done. Without a name: the last run.",
+    epilog="States that are done are not run again. A command that still runs is waited for; an ended one\n"
+    "keeps its result. A command whose end is unknown counts as failed, unless its 'resume' says otherwise.",
     words=(Word(dest="run", metavar="RUN", many=True, help="its number in `saltern runs`, or `last`"),),
     rows=(
         Row(
@@ -36,7 +36,7 @@ LINE = CommandLine(
             dest="boot",
             kind="on",
             default=False,
-            help="for init scripts: all runs that broke, in their order; not those that a user interrupted",
+            help="for init scripts: all broken runs, in their order; not runs that a user interrupted",
         ),
         *(row for row in APPLY.rows if row.flag in OWN),
         *TREE_ROWS,
@@ -57,7 +57,7 @@ def main(argv: list[str]) -> int:
 
 
 def resume_named(args: SimpleNamespace) -> int:
-    """Resume the run that was named, or all that broke; the exit code."""
+    """Resume the named run, or all broken runs; return the exit code."""
     if len(args.run) > 1:
         print("saltern resume: name one run", file=sys.stderr)
         return exits.SURROUNDINGS
@@ -75,12 +75,12 @@ def resume_named(args: SimpleNamespace) -> int:
 
 
 def _is_orchestration(name: str) -> bool:
-    """Whether a run of this name is an orchestration: their numbers have a letter, as those of jobs."""
+    """True if the name is that of an orchestration: its number has a letter, like that of a job."""
     return "T" in name[:9] and name[:1].isdigit()
 
 
 def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
-    """None: there is nothing to resume."""
+    """Resume one run; return the exit code, or None if there is nothing to resume."""
     from saltern.cli.after_pause import continue_paused, options_again
     from saltern.cli.resume_question import ask_at_terminal
     from saltern.durable.resume import resume
@@ -94,7 +94,7 @@ def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
         return report or Report()
 
     watched(args, work)
-    args.seen = False  # what an earlier process did was not seen here
+    args.seen = False  # the output of the earlier process was not shown here
     if not found:
         return None
     report = continue_paused(args, engine, found[0])
@@ -103,12 +103,12 @@ def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
 
 
 def _its_chain(engine: Session, report: Report) -> int:
-    """Continue the action chain that the run is a chunk of, if it is one and the run has ended."""
+    """Continue the action chain that the run belongs to, if the run has ended; return the exit code."""
     return exits.OK if report.stopped in PAUSES else _chains(engine, of=report.jid)
 
 
 def _all(args: SimpleNamespace, engine: Session) -> int:
-    """The one that is named first, then the others. One that cannot be resumed is no hindrance for them."""
+    """Resume the named run first, then the others. A run that cannot be resumed does not stop the others."""
     from saltern.report.diagnostics import show
 
     worst = exits.OK
@@ -119,14 +119,14 @@ def _all(args: SimpleNamespace, engine: Session) -> int:
         except SalternError as problem:
             show(problem.diagnostics, sys.stderr, colour=False)
             if problem.diagnostics[0].code == "journal-failed":
-                return exits.SURROUNDINGS  # a disk that loses what is written: nothing more is done
+                return exits.SURROUNDINGS  # the disk loses written data: stop here
             code = exits.SURROUNDINGS
         worst = max(worst, code or exits.OK)
     return max(worst, _chains(engine))
 
 
 def _chains(engine: Session, of: str = "") -> int:
-    """Resume action chains whose run has ended by now. ``of``: only the one with this run."""
+    """Resume action chains whose run has ended. ``of``: only the chain with this run."""
     from saltern.chains.drive import left_open, resume_leg
     from saltern.cli.chain_output import CODES
     from saltern.cli.resume_question import ask_at_terminal

@@ -1,4 +1,4 @@
-"""The question what to do with a state that was interrupted in its call, asked at the terminal."""
+"""Ask at the terminal what to do with a state that was interrupted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WAYS = ("rerun", "skip", "fail")
 
 
 def ask_at_terminal(chunk: Chunk) -> str:
-    """One of ``WAYS``; ``fail`` if input or messages are not those of a terminal."""
+    """One of ``WAYS``; ``fail`` without a terminal for input and messages."""
     if sys.stdin is None or sys.stderr is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return "fail"
     what = f"{chunk.function} {chunk.label!a} was running when the run broke"

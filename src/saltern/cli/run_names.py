@@ -1,4 +1,4 @@
-"""Which run a word of the command line means."""
+"""Find the run that a word of the command line names."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def chosen(runs: Runs, word: str = LAST) -> str:
 
 
 def given(words: list[str]) -> str | None:
-    """The run that is named where none need be; ``last`` says what is meant anyway."""
+    """The named run, or None; ``last`` counts as no name."""
     return None if not words or words[0] == LAST else words[0]

@@ -59,7 +59,7 @@ def _list(*, wheel: bool) -> int:
 
 
 def _run(args: SimpleNamespace) -> int:
-    """Run it in a session with the files of the controller; print what it answers."""
+    """Run the runner in a session with the files of the controller; print its answer."""
     from saltern.cli.connect import connect
     from saltern.cli.orchestration_fleet import controller_address, inherited_words, orchestration_settings
     from saltern.engine.nested_engine import make_session

@@ -1,4 +1,4 @@
-"""``saltern runs``: what was run on this machine, and what can be taken up again."""
+"""``saltern runs``: list the runs of this machine, and which can be resumed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from saltern.system.clock import stamp
 LINE = CommandLine(
     command="runs",
     about="List the runs of this machine, the newest first.",
-    epilog="`saltern resume` continues one that broke; `saltern show run ID` shows what was done.",
+    epilog="`saltern resume` continues a broken run; `saltern show run ID` shows what was done.",
     words=(),
     rows=(*TREE_ROWS, *output_rows("nested"), *ON_ROWS),
 )
@@ -32,7 +32,7 @@ def main(argv: list[str]) -> int:
 
 
 def run_here(args: SimpleNamespace) -> int:
-    """List the runs of this machine; the exit code."""
+    """List the runs of this machine; return the exit code."""
     engine = session(args)
     found = list(Runs(engine.settings).summaries())
     if args.out == "nested":

@@ -1,10 +1,10 @@
-"""What users of Salt type out of habit, and what to type here. Read only when a command line is wrong."""
+"""Words that users of Salt type, and what to type in saltern. Imported only when a command line is wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-# Words such as test=True, which salt-call takes behind the names of SLS.
+# Words such as test=True, which salt-call takes after the SLS names.
 KEYWORDS: dict[str, str] = {
     "test": "write --test",
     "pillar": "write --pillar '{key: value}'",
@@ -71,7 +71,7 @@ COMMANDS: dict[str, str] = {
 
 
 def of_words(words: Iterable[str]) -> list[str]:
-    """What to write in place of keywords among the names of SLS."""
+    """Hints for keywords among the SLS names."""
     found = []
     for word in words:
         key, equals, _ = word.partition("=")
@@ -83,7 +83,7 @@ def of_words(words: Iterable[str]) -> list[str]:
 
 
 def of_flag(flag: str, known: Iterable[str]) -> str:
-    """Nothing for a flag that this command has."""
+    """A hint for an unknown flag; empty for a flag that the command has."""
     name = flag.partition("=")[0]
     short = name[:2] if name.startswith("-") and not name.startswith("--") else name
     wanted = FLAGS.get(flag) or FLAGS.get(name) or FLAGS.get(short, "")

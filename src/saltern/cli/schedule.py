@@ -1,4 +1,4 @@
-"""``saltern schedule``: chains that a controller runs at their times."""
+"""``saltern schedule``: chains that a controller runs on a schedule."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 LINE = CommandLine(
     command="schedule",
     about="""\
-Chains at their times. When each fires next is kept by the controller, so that nothing is lost while it is
-away. With words:
+Chains on a schedule. The controller stores when each runs next, so that nothing is lost while it is
+down. With words:
 
-  list                    the schedules, and when each fires next
-  set NAME CHAIN CRON     keep one: '30 2 * * *', @daily …
-  enable NAME             let it fire again
-  disable NAME            stop it from firing until it is enabled
-  remove NAME             remove one; runs that it has begun continue""",
+  list                    the schedules, and when each runs next
+  set NAME CHAIN CRON     store a schedule: '30 2 * * *', @daily …
+  enable NAME             let it run again
+  disable NAME            stop it until it is enabled
+  remove NAME             remove a schedule; its runs continue""",
     epilog="""\
 examples:
   saltern schedule set nightly patching '30 2 * * *' --zone Europe/Berlin --target 'web*'
@@ -32,7 +32,7 @@ examples:
         Row(flag="--target", dest="target", metavar="TARGET", default="*", help="set: the systems"),
         Row(flag="--zone", dest="zone", metavar="ZONE", default="UTC", help="set: the time zone of CRON"),
         Row(flag="--version", dest="version", metavar="NUMBER", help="set: this version, not the newest"),
-        Row(flag="--inputs", dest="inputs", metavar="YAML|FILE", help="set: what each run is given"),
+        Row(flag="--inputs", dest="inputs", metavar="YAML|FILE", help="set: the inputs of each run"),
         Row(flag="--strategy", dest="strategy", metavar="YAML|FILE", help="set: waves, limits of failures …"),
         Row(
             flag="--overlap",
@@ -40,7 +40,7 @@ examples:
             metavar="WHAT",
             default="skip",
             choices=("skip", "queue", "allow"),
-            help="set: if its last run is not over, leave this one out, wait for it, or run both",
+            help="set: if its last run has not ended: skip this one, wait, or run both",
         ),
         Row(
             flag="--catch-up",

@@ -1,4 +1,4 @@
-"""``--check-idempotent``: what a second run would not leave alone."""
+"""``--check-idempotent``: find states that change something again in a second run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def is_idempotent(args: SimpleNamespace, engine: Session, run: Callable[[], Report]) -> bool:
-    """Apply once more, and report on stderr every state that changed something or failed."""
+    """Apply once more, and report each state on stderr that changed something or failed."""
     if engine.settings.test:
         what = "--check-idempotent applies twice, and a test run applies nothing"
         raise OperationError(Diagnostic(code="idempotence-untested", what=what, fix="leave out --test"))

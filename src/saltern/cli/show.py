@@ -1,4 +1,4 @@
-"""``saltern show``: print any boundary of the pipeline."""
+"""``saltern show``: print the data between the stages of the compiler."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
     View = Callable[[Session, Request, Diagnostics], object]
 
-# What can be shown, and what it is.
+# What can be shown, and its description.
 VIEWS: dict[str, str] = {
     "highstate": "high data: what the files declare",
-    "sls": "the same, for the SLS that are named",
+    "sls": "the same, for the named SLS files",
     "lowstate": "low data: one entry for each call, sorted",
-    "low-sls": "the same, for the SLS that are named",
-    "order": "the sequence that will really run, with the reason for each position",
-    "top": "which SLS the top file gives to this machine",
+    "low-sls": "the same, for the named SLS files",
+    "order": "the actual sequence of states, with the reason for each position",
+    "top": "the SLS files that the top file assigns to this machine",
     "pillar": "the compiled pillar",
     "grains": "the grains of this machine",
     "rendered": "the text of each file after its template ran",
@@ -80,7 +80,7 @@ LINE = CommandLine(
             flag="--context",
             dest="context",
             metavar="DATA",
-            help="what the entry that calls the block gives it as 'context', as YAML",
+            help="the 'context' that the calling entry gives to the block, as YAML",
         ),
         *TREE_ROWS,
         *output_rows("nested"),
@@ -106,7 +106,7 @@ def main(argv: list[str]) -> int:
 
 
 def run_here(args: SimpleNamespace) -> int:
-    """Print what was asked for, for this machine; return the exit code."""
+    """Print what was requested for this machine; return the exit code."""
     if args.what == "run":
         return _run(args)
     if args.show_secrets:
@@ -167,7 +167,7 @@ def _print_order(rows: Any) -> None:
         print(f"{place.rjust(widths[0])}  {'  '.join(shown)}  {safe_line(where)}")
 
 
-# What reads better than nested data.
+# Views that read better than nested data.
 PLAINLY: dict[str, Callable[[Any], None]] = {"rendered": _print_rendered, "order": _print_order}
 
 

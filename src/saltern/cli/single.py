@@ -1,4 +1,4 @@
-"""``saltern single``: one state, without any file."""
+"""``saltern single``: apply one state without a file."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def main(argv: list[str]) -> int:
 
 
 def apply_single(args: SimpleNamespace, positional: list[object], keywords: dict[str, object]) -> int:
-    """Apply the state ``args.function`` and report it; the exit code."""
+    """Apply the state ``args.function`` and print its report; return the exit code."""
     if "." not in args.function:
         raise OperationError(
-            Diagnostic(code="state-unknown", what=f"{args.function!r} names no function; write STATE.FUN")
+            Diagnostic(code="state-unknown", what=f"{args.function!r} is not a function; write STATE.FUN")
         )
     engine = session(args, test=args.test)
     from saltern.engine.single import single

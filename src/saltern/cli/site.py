@@ -1,4 +1,4 @@
-"""``saltern site``: places of a fleet that have a broker of their own."""
+"""``saltern site``: locations of a fleet that have their own broker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 
 ABOUT = """\
-A site is a place of the fleet with a broker of its own: its agents connect to that, and one link leads to the
+A site is a location of the fleet with its own broker: its agents connect to that, and one link leads to the
 controller.
 
   add NAME         on the controller: make a site, and write the kit for its broker to a file
@@ -62,7 +62,7 @@ def _add(args: SimpleNamespace, name: str) -> int:
         now=time.time(),
     )
     write(path, msgspec.json.encode(kit), OWNER_ONLY)
-    _say(f"{path} has keys of the site: bring it there in secret, and run `saltern site run {path}`")
+    _say(f"{path} holds keys of the site: copy it there securely, and run `saltern site run {path}`")
     _say(f"tokens for its agents: saltern fleet tokens new --site {name}")
     return exits.OK
 
@@ -101,23 +101,22 @@ LINE = CommandLine(
             dest="address",
             kind="list",
             metavar="HOST:PORT",
-            help="where agents of the site reach its broker; may be given several times",
+            help="where agents of the site reach its broker; repeatable",
         ),
         Row(
             flag="--through",
             dest="through",
             kind="list",
             metavar="HOST:PORT",
-            help="where the site reaches the controller's broker, if not by the names of this machine",
+            help="where the site reaches the controller's broker, if not by this machine's names",
         ),
         Row(
             flag="--keep-files",
             dest="keep_files",
             metavar="MIB",
-            help="with run: how much of the fleet's files the site keeps for its agents; 2048 by default, 0"
-            " for none",
+            help="with run: how much of the fleet's files the site keeps for its agents; default: 2048, 0 for none",
         ),
-        Row(flag="--output", dest="output", metavar="FILE", help="write the kit there; NAME.kit by default"),
+        Row(flag="--output", dest="output", metavar="FILE", help="write the kit there; default: NAME.kit"),
         Row(flag="-o", dest="output", metavar="FILE", help="the same as --output"),
         Row(
             flag="--directory",

@@ -17,12 +17,12 @@ LINE = CommandLine(
     about="""\
 The git repositories among file_roots, pillar_roots and gitfs_remotes. With words:
 
-  list      the commit of each; what is older than git_update_interval is fetched first
-  update    ask all of them now, and fetch what has changed""",
+  list      the commit of each; fetches those older than git_update_interval first
+  update    check all of them now, and fetch changes""",
     words=(Word(dest="words", metavar="VERB", many=True, help="list or update; list by default"),),
     rows=(*TREE_ROWS, *output_rows("nested")),
 )
-AGES: dict[str, float | None] = {"list": None, "update": 0.0}  # what may be how old
+AGES: dict[str, float | None] = {"list": None, "update": 0.0}  # the maximum age for each verb
 
 
 def main(argv: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""``saltern ssh``: systems that are reached over SSH, without states."""
+"""``saltern ssh``: reach systems over SSH, without states."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 ABOUT = """\
 Reach systems over SSH. States are applied with `saltern apply SLS --on TARGET --roster FILE`.
 
-  raw COMMAND      run a shell command on the systems, also on those without a Python
+  raw COMMAND      run a shell command on the systems, also on systems without Python
   roster           list the systems of the roster with their groups, and report every problem
-  bundle           prepare what is sent to systems with another Python, for places without an index"""
+  bundle           prepare the bundle for systems with another Python, where no package index is reachable"""
 EPILOG = """\
 examples:
   saltern ssh roster --roster hosts.yaml
@@ -47,7 +47,7 @@ LINE = CommandLine(
             dest="timeout",
             metavar="SECONDS",
             default="0",
-            help="for raw: end what takes longer",
+            help="for raw: end commands that take longer",
         ),
         Row(flag="--python", dest="python", metavar="X.Y", help="for bundle: the Python of the systems"),
         Row(
@@ -89,7 +89,7 @@ def _raw(args: SimpleNamespace) -> int:
 
 
 def _show(said: Mapping[str, Said]) -> int:
-    """Print what each system said, equal answers once."""
+    """Print what each system answered, equal answers once; return the exit code."""
     groups: dict[tuple[object, ...], list[str]] = {}
     for id_, one in said.items():
         key = (one.code, one.out, one.err, str(one.problem or ""), one.problem and one.problem.kind)

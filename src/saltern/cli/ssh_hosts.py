@@ -1,4 +1,4 @@
-"""What every command that reaches systems over SSH shares: its options, the roster, the connections."""
+"""Shared by commands that reach systems over SSH: options, roster, connections."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from saltern.targeting.problem import BadTarget
 
 
 def make_reach(args: SimpleNamespace) -> Reach:
-    """How the hosts of a command are reached: connections, passwords, limits, and what is brought along."""
+    """How the hosts of a command are reached: connections, passwords, limits, and the bundle."""
     passwords = Passwords(_ask)
     options = SshOptions(
         known_hosts=os.path.abspath(args.known_hosts) if args.known_hosts else "",
@@ -52,7 +52,7 @@ def _ask(prompt: str) -> str:
 
 
 def read(args: SimpleNamespace) -> Roster:
-    """The roster that was named, with its warnings printed. Raises ``OperationError``."""
+    """Read the named roster, and print its warnings. Raises ``OperationError``."""
     named = os.environ.get("SALTERN_ROSTER", "")
     sources = args.roster or ([named] if named else [])
     if not sources:
@@ -65,7 +65,7 @@ def read(args: SimpleNamespace) -> Roster:
 
 
 def chosen(args: SimpleNamespace, roster: Roster) -> list[Host]:
-    """The hosts that were targeted, marked if a password is to be asked for. Raises ``OperationError``."""
+    """The targeted hosts, marked if a password must be asked for. Raises ``OperationError``."""
     hosts = _targeted(args, roster)
     if not hosts:
         what = f"no system of the roster matches {args.on!r}"
@@ -76,12 +76,12 @@ def chosen(args: SimpleNamespace, roster: Roster) -> list[Host]:
 
 
 def _targeted(args: SimpleNamespace, roster: Roster) -> list[Host]:
-    """The hosts that the target means. If it uses grains, those that are not known are asked for, and hosts
-    that cannot be asked are left out: ``not G@os:Debian`` says nothing of them."""
+    """The hosts that the target matches. If it uses grains, hosts with unknown grains are asked for them, and
+    hosts that do not answer are left out: ``not G@os:Debian`` is unknown for them."""
     try:
         uses = needs_grains(spelled_out(args.on, roster))
     except BadTarget:
-        uses = False  # ``select`` reports it
+        uses = False  # ``select`` reports the mistake
     if not uses:
         return select(roster, args.on)
     known = _grains(args, list(roster.hosts.values()))
@@ -96,7 +96,7 @@ def _grains(args: SimpleNamespace, hosts: list[Host]) -> dict[str, KnownGrains]:
     answers = ask_grains(lacking, make_reach(args)) if lacking else {}
     for id_, answer in answers.items():
         if isinstance(answer, str):
-            what = f"the grains of {id_} are not known, and it is left out: {answer}"
+            what = f"the grains of {id_} are unknown, so it is left out: {answer}"
             print(f"warning: {what}", file=sys.stderr)
     fresh = {id_: one for id_, one in answers.items() if isinstance(one, KnownGrains)}
     if fresh:
@@ -106,7 +106,7 @@ def _grains(args: SimpleNamespace, hosts: list[Host]) -> dict[str, KnownGrains]:
 
 
 def _report_age(known: Mapping[str, KnownGrains]) -> None:
-    """Print how old the oldest grains are that were not asked for now."""
+    """Print the age of the oldest grains that were not fetched now."""
     if known and (hours := (time.time() - min(one.at for one in known.values())) / 3600) >= 1:
         text = f"grains of {len(known)} systems are up to {hours:.0f} hours old; --refresh-grains asks again"
         print(f"saltern: {text}", file=sys.stderr)
@@ -126,12 +126,12 @@ def _with_questions(host: Host, args: SimpleNamespace) -> Host:
 
 
 def number(text: str, flag: str) -> float:
-    """The number that was given for an option. Raises ``OperationError``."""
+    """The number given for an option. Raises ``OperationError``."""
     try:
         found = float(text)
     except ValueError:
         found = -1.0
     if not 0 <= found < 1e9:
-        what = f"{flag} needs a number, and {text!r} is none"
+        what = f"{flag} needs a number, not {text!r}"
         raise OperationError(Diagnostic(code="option-value", what=what))
     return found

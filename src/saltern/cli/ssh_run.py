@@ -1,4 +1,4 @@
-"""``--on TARGET --roster FILE``: a verb on systems that are reached over SSH, from this process."""
+"""``--on TARGET --roster FILE``: run a verb on systems over SSH, from this process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FOUND_AGAIN = "the same command with --resume follows it again, and Ctrl-C there
 
 
 def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown, batch: Batch | None) -> int:
-    """Run the call on the hosts that were targeted, and print it as a job of a fleet; the exit code."""
+    """Run the call on the targeted hosts, and print it as a job of a fleet; return the exit code."""
     hosts = chosen(args, read(args))
     settings = session(args).settings
     directory = os.path.join(state_directory(settings), "ssh")
@@ -71,7 +71,7 @@ def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown, batch: Batch |
 
 
 def _jid(args: SimpleNamespace, call: Call, hosts: list[str], records: Records) -> str:
-    """The number of the job: a new one, or with --resume that of the newest one with the same call."""
+    """The number of the job: a new one, or with --resume that of the newest job with the same call."""
     wanted: dict[str, Any] = msgspec.to_builtins(call)
     if not args.resume_job:
         jid = new_jid(time.time())
@@ -79,7 +79,7 @@ def _jid(args: SimpleNamespace, call: Call, hosts: list[str], records: Records) 
         return jid
     known = records.latest(wanted)
     if known is None:
-        what = "no job with these words was begun over SSH from this machine"
+        what = "no job with this command was started over SSH from this machine"
         raise OperationError(Diagnostic(code="no-job", what=what, fix="leave --resume out"))
     return known.jid
 

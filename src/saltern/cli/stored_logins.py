@@ -1,6 +1,6 @@
-"""Logins that are kept: for each controller a token, and the certificate authority that is trusted for it.
+"""Stored logins: for each controller a token, and the certificate authority that is trusted for it.
 
-One JSON file of the user's own, readable by no other user. ``SALTERN_TOKEN`` comes before it.
+One JSON file of the user, readable by no other user. ``SALTERN_TOKEN`` takes precedence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ FILE = "saltern/logins.json"
 
 
 class Login(Struct, frozen=True, kw_only=True):
-    """What is kept for one controller; ``ca`` is PEM, empty for what the machine trusts."""
+    """The stored data for one controller; ``ca`` is PEM, empty for the authorities that the machine
+    trusts.
+    """
 
     token: str = ""
     name: str = ""
@@ -43,7 +45,7 @@ def stored_login(address: str, environ: Mapping[str, str], now: float | None = N
 
 
 def store_login(address: str, login: Login | None, environ: Mapping[str, str]) -> None:
-    """Keep a login, or with None forget it."""
+    """Store a login; None deletes it."""
     path = path_of(environ)
     known = _read(path)
     known.pop(address, None)
@@ -54,7 +56,7 @@ def store_login(address: str, login: Login | None, environ: Mapping[str, str]) -
 
     make_private(os.path.dirname(path))
     data = {name: {key: getattr(one, key) for key in Login.__struct_fields__} for name, one in known.items()}
-    handle, fresh = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".logins-")  # of mode 0600
+    handle, fresh = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".logins-")  # with mode 0600
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(data, file, indent=1)

@@ -1,4 +1,4 @@
-"""Standard output and standard error as one reader of both sees them: in the order of what was written."""
+"""Keep standard output and standard error in the order in which they were written."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from saltern.language import secrets
 
 
 class OrderedError(TextIOWrapper):
-    """Standard error, without secrets: a module prints there what it likes.
+    """Standard error with secrets masked: a module may print anything there.
 
-    Whatever standard output still holds back is written first. Python keeps that back where it is a pipe or a
-    file, and standard error never: a line of it would stand before what was printed long before.
+    Flushes standard output first. Python buffers it where it is a pipe or a file, but never buffers standard
+    error: a later error line would come before earlier output.
     """
 
     def __init__(self, before: TextIO, error: TextIO) -> None:
@@ -26,13 +26,13 @@ class OrderedError(TextIOWrapper):
         try:
             self._before.flush()
         except (OSError, ValueError):
-            pass  # who ends the process flushes again, and reports it
+            pass  # the end of the process flushes again, and reports it
         super().write(secrets.mask(text))
-        self.flush()  # half a line, too
+        self.flush()  # also an incomplete line
         return len(text)
 
 
 def keep_order() -> None:
-    """For this process. Streams that are something else than text over bytes stay as they are."""
+    """Replace standard error of this process. Streams that are not text over bytes stay as they are."""
     if isinstance(sys.stderr, TextIOWrapper) and isinstance(sys.stdout, TextIOWrapper):
         sys.stderr = OrderedError(sys.stdout, sys.stderr)

@@ -15,7 +15,7 @@ from saltern.cli.options import CONTROLLER_ROW, output_rows
 from saltern.fleet.client.client import Client
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-SHORT = 12  # signs of a digest that are printed
+SHORT = 12  # characters of a digest that are printed
 LAST = 25
 LINE = CommandLine(
     command="tree",
@@ -23,12 +23,12 @@ LINE = CommandLine(
 Versions of the files that the systems of a fleet see. Each job sees one version, from its beginning to its
 end. ENV is base if it is not given; a version is named by the beginning of its digest. With words:
 
-  list                       the version of each environment that is in force
+  list                       the active version of each environment
   log [ENV]                  the versions, the newest first
   diff [ENV] [OLD [NEW]]     what differs between two versions; without them, the last two
-  publish                    publish the roots now, with what git remotes have; each job does that, too
-  rollback [ENV] [VERSION]   return to an earlier version, and stay there whatever the roots say
-  follow [ENV]               follow the roots again""",
+  publish                    publish the roots now, including git remotes; each job also does that
+  rollback [ENV] [VERSION]   return to an earlier version, and ignore changes of the roots
+  follow [ENV]               use the roots again""",
     epilog="""\
 examples:
   saltern tree log
@@ -83,7 +83,7 @@ def _rollback(_args: SimpleNamespace, client: Client, words: list[str]) -> int:
     _check_versions(environment, version)
     digest = client.trees.rollback(environment, version=version)
     print(f"{environment}: {digest[:SHORT]} is in force")
-    hint = f"it stays so whatever the roots say; `saltern tree follow {environment}` ends that"
+    hint = f"changes of the roots are ignored until `saltern tree follow {environment}`"
     print(f"saltern: {hint}", file=sys.stderr)
     return exits.OK
 

@@ -1,4 +1,4 @@
-"""Words of the command line as values: roots, mappings, and the arguments of calls."""
+"""Convert command-line words into values: roots, mappings, and call arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 def roots(given: list[str] | None) -> dict[str, list[str]] | None:
-    """``DIR`` is of base, ``ENV=DIR`` of that environment; a git repository is as good as a directory."""
+    """Roots by environment: ``DIR`` is for base, ``ENV=DIR`` for that environment; DIR can be a git
+    repository.
+    """
     if not given:
         return None
     roots: dict[str, list[str]] = {}
@@ -38,7 +40,7 @@ def mapping_value(option: str, text: str | None) -> dict[str, object]:
             Diagnostic(
                 code="option-shape",
                 what=f"{option} needs a mapping, such as '{{key: value}}', or a file that holds one",
-                fix="quote the whole of it for your shell",
+                fix="quote all of it for your shell",
             )
         )
     return value
@@ -53,7 +55,7 @@ def mapping_file(option: str, path: str) -> dict[str, object]:
         raise OperationError(
             Diagnostic(
                 code="option-path",
-                what=f"{option}: {path!r} is no mapping, and there is no file of that name",
+                what=f"{option}: {path!r} is not a mapping, and no file has that name",
                 fix="write '{key: value}', quoted for your shell, or name a YAML file",
             )
         )
@@ -77,7 +79,7 @@ def yaml_value(option: str, text: str) -> object:
 
 
 def call_arguments(words: list[str]) -> tuple[list[object], dict[str, object]]:
-    """``a b k=v`` as a call's arguments, each value read as YAML."""
+    """``a b k=v`` as the arguments of a call, each value read as YAML."""
     if not words:
         return [], {}
     from saltern.render.call_words import read_words

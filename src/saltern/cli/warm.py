@@ -1,8 +1,8 @@
-"""The warm worker of an agent: it has read all code that a question needs, and forks for each one.
+"""The warm worker of an agent: it has imported the code that a query needs, and forks for each query.
 
-``python -m saltern.cli.warm``, with a socket to the agent as standard input. A line with the folder of a job
-comes in, the number of the process that works on it goes out; 0 if another program must be started for
-it. It ends when there was nothing to do for a while, and with its agent.
+``python -m saltern.cli.warm``, with a socket to the agent as standard input. It reads a line with the folder
+of a job, and writes the number of the process that works on it, or 0 if the agent must start another program.
+It ends when it has been idle for a while, and with its agent.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ AHEAD = (
 
 
 def serve(line: int, idle: float = IDLE) -> None:
-    """Answer until the other end is closed, or for ``idle`` seconds nothing was asked and no child works."""
+    """Answer until the other end is closed, or until it is idle for ``idle`` seconds with no child
+    running.
+    """
     held = b""
     ended = _woken_by_children()
     while True:
@@ -58,7 +60,7 @@ def serve(line: int, idle: float = IDLE) -> None:
 
 
 def _woken_by_children() -> int:
-    """A pipe that can be read when a child has ended."""
+    """A pipe that becomes readable when a child ends."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -67,7 +69,7 @@ def _woken_by_children() -> int:
 
 
 def fork(folder: str, line: int) -> int:
-    """The process that works on the job of a folder."""
+    """Fork the process that works on the job of a folder; return its number."""
     child = os.fork()
     if child:
         return child
@@ -102,7 +104,7 @@ def main() -> None:
         with suppress(ImportError):
             import_module(name)
     gc.collect()
-    gc.freeze()  # what was read ahead is shared with all children
+    gc.freeze()  # the imported code is shared with all children
     serve(0, float(sys.argv[1]) if len(sys.argv) > 1 else IDLE)
 
 

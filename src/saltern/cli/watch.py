@@ -13,7 +13,7 @@ from saltern.report.text import tame
 
 
 class Lines(Watcher):
-    """``--out jsonl``: an object for each thing that happens, on standard output."""
+    """``--out jsonl``: an object for each event, on standard output."""
 
     records = True
 
@@ -31,7 +31,7 @@ class Lines(Watcher):
 
 
 def watcher_for(board: Board, out: str, colour: bool | None) -> Watcher:
-    """What follows a job that is printed in this format."""
+    """The watcher that prints a job in this format."""
     if out == "jsonl":
         return Lines()
     if out == "quiet" or sys.stderr is None:

@@ -17,11 +17,11 @@ from saltern.report.text import cut
 from saltern.report.ticker import Ticker
 
 COLOURS = {"failed": "red", "changed": "cyan", "clean": "green", "down": "yellow"}
-BEATS = 60.0  # seconds after which a log that says nothing gets a line
+BEATS = 60.0  # seconds after which a silent log gets a line
 
 
 class Plain(Watcher):
-    """Lines on a stream that is no terminal."""
+    """Prints lines to a stream that is not a terminal."""
 
     def __init__(self, board: Board, out: TextIO) -> None:
         self._board, self._out = board, out
@@ -43,7 +43,7 @@ class Plain(Watcher):
 
 
 class Terminal(Watcher):
-    """The block at the bottom of a terminal, and above it what stays."""
+    """The live block at the bottom of a terminal, with permanent lines above it."""
 
     def __init__(self, board: Board, out: TextIO, colour: bool | None) -> None:
         out.flush()
@@ -77,7 +77,7 @@ class Terminal(Watcher):
             self._held = True
         try:
             found = sys.stdin.readline()
-        except KeyboardInterrupt:  # once more: as if there were no answer
+        except KeyboardInterrupt:  # a second Ctrl-C counts as no answer
             found = ""
         finally:
             self._held = False

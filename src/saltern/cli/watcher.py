@@ -1,4 +1,4 @@
-"""What follows a job of the fleet for one that only waits; the base of those that print."""
+"""A watcher of a fleet job that only waits; the base of those that print."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from saltern.fleet.view.board import Said
 
 
 class Watcher:
-    """Writes to nothing: the parts that the others replace."""
+    """Prints nothing; the subclasses replace these methods."""
 
     records = False
-    _reported = False  # that the controller cannot be reached
+    _reported = False  # whether a lost connection was reported
 
     def __enter__(self) -> Watcher:
         return self
@@ -22,26 +22,28 @@ class Watcher:
         self.close()
 
     def note(self, text: str) -> None:
-        """A line about the job itself."""
+        """Print a line about the job itself."""
 
     def say(self, said: Sequence[Said]) -> None:
-        """Lines about systems."""
+        """Print lines about systems."""
 
     def broken(self, problem: ControllerError) -> None:
-        """The connection to the controller broke, and is made again."""
+        """Report that the connection to the controller was lost; it is made again."""
         if not self._reported:
             self.note(f"{problem.diagnostics[0].what}; trying again")
         self._reported = True
 
     def record(self, event: str, **values: object) -> None:
-        """A line for scripts."""
+        """Print a line for scripts."""
 
     def record_notice(self, notice: Notice) -> None:
-        """A notice, as a line for scripts."""
+        """Print a notice as a line for scripts."""
 
     def ask(self, question: str, answers: Mapping[str, str], *, without: str, again: str) -> str:  # noqa: ARG002
-        """What to do now: ``without`` a terminal or an answer this, for an answer that is none ``again``."""
+        """Ask what to do; ``without`` is the answer without a terminal, ``again`` that for an invalid
+        answer.
+        """
         return without
 
     def close(self) -> None:
-        """Leave the screen as it is to stay. May be called twice."""
+        """Leave the screen in its final state. Can be called twice."""

@@ -16,11 +16,11 @@ LINE = CommandLine(
     command="window",
     about="""\
 Maintenance windows: calendars (iCalendar) in which work is allowed, or denied, on the systems of a target.
-Denied is denied, whatever allows it; a system that no calendar is for is open at any time. With words:
+A denial overrides every window; a system without a calendar is open at any time. With words:
 
   list                   the calendars, and whether each has a window now
-  set NAME FILE          keep a calendar; --deny: of times in which nothing may begin
-  remove NAME            remove one
+  set NAME FILE          store a calendar; --deny: of times when nothing may begin
+  remove NAME            remove a calendar
   check [TARGET]         whether work may begin on each system, why not now, and its next windows
   show NAME              print the text of a calendar""",
     epilog="""\
@@ -42,14 +42,19 @@ examples:
             dest="zone",
             metavar="ZONE",
             default="UTC",
-            help="set: the zone of times that name none, such as Europe/Berlin",
+            help="set: the time zone of times without one, such as Europe/Berlin",
         ),
         Row(
-            flag="--deny", dest="deny", kind="on", default=False, help="set: nothing may begin in these times"
+            flag="--deny", dest="deny", kind="on", default=False, help="set: nothing may begin at these times"
         ),
         Row(flag="--note", dest="note", metavar="TEXT", default="", help="set: what it is for"),
         Row(flag="--needs", dest="needs", metavar="SECONDS", help="check: how long the work takes"),
-        Row(flag="--count", dest="count", metavar="NUMBER", help="check: how many next windows (default: 5)"),
+        Row(
+            flag="--count",
+            dest="count",
+            metavar="NUMBER",
+            help="check: how many of the next windows (default: 5)",
+        ),
         CONTROLLER_ROW,
         *output_rows("nested"),
     ),
@@ -94,7 +99,7 @@ def _remove(_args: SimpleNamespace, client: Client, words: list[str]) -> int:
 
 
 def _check(args: SimpleNamespace, client: Client, words: list[str]) -> int:
-    """The exit code says whether work may begin on all of them."""
+    """Print whether work may begin; the exit code is success if it may on all systems."""
     given = {"needs": _number("--needs", args.needs), "count": _number("--count", args.count)}
     rows = list(client.windows.check(words[0] if words else "*", **given))
     if args.out != "nested":

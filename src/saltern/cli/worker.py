@@ -1,6 +1,6 @@
-"""The worker of an agent: one job, in a process of its own, as the same verb would run on the command line.
+"""The worker of an agent: runs one job in its own process, like the same verb on the command line.
 
-``python -m saltern.cli.worker FOLDER``. What to do is in the folder, and what comes of it goes there; see
+``python -m saltern.cli.worker FOLDER``. The folder holds the task, and receives the result; see
 ``fleet/agent/task.py``.
 """
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from saltern.engine.session import Session
 
 TAKEN = 75  # another worker has the job: this one does nothing
-AGAIN = "again"  # a word: this process has the job, and became another build
-# Words of state functions that are no options of the command: Salt's names, and where a value goes.
+AGAIN = "again"  # this process has the job, and has become another build
+# Arguments of state functions that are not options of the command: Salt's names, and where a value goes.
 OWN_WORDS = {"pillar", "test", "saltenv", "mods", "queue", "concurrent"}
-OPTIONS = {"state_events"}  # words of state functions that are options of the configuration
-IDLE = {"sync_mods"}  # those that ask for what is done anyway
+OPTIONS = {"state_events"}  # arguments of state functions that are options of the configuration
+IDLE = {"sync_mods"}  # arguments that ask for what is always done
 SHUT = {
     "config", "file_root", "pillar_root", "out", "minion_id", "log_level", "debug", "verbose", "save", "sign",
     "output", "on", "controller", "wait", "expires", "detach", "batch",
@@ -45,7 +45,7 @@ SHUT = {
 
 
 def main(argv: list[str]) -> int:
-    """Do the job of a folder; the exit code of its command, or ``TAKEN``."""
+    """Run the job of a folder; return the exit code of its command, or ``TAKEN``."""
     folder = JobFolder(argv[0])
     task = folder.read_task()
     if argv[1:] == [AGAIN]:
@@ -62,7 +62,7 @@ def main(argv: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     if argv[1:] == [AGAIN] and is_update_open(_settings(task), task.jid):
-        return code  # this build has not taken over: the one before continues
+        return code  # this build did not take over: the previous one continues
     outcome = Outcome(
         attempt=task.attempt, code=code, changed=follower.changed, failed=follower.failed, run=follower.run
     )
@@ -77,7 +77,7 @@ def main(argv: list[str]) -> int:
 
 
 def _redirect(folder: JobFolder, *, anew: bool) -> None:
-    """Standard output and errors go to files; a build that takes over adds its errors to those before."""
+    """Redirect standard output and errors to files; a build that takes over appends its errors."""
     for number, name in ((1, "out"), (2, "err")):
         empty = os.O_TRUNC if anew or name == "out" else 0
         file = os.open(folder.file(name), os.O_WRONLY | os.O_CREAT | os.O_APPEND | empty, 0o600)
@@ -158,7 +158,7 @@ def _continue(task: Task, follower: JobFollower, run: str) -> int:
         except OperationError as problem:
             if problem.diagnostics[0].code != "run-not-resumable":
                 raise
-            state = Runs(engine.settings).state(run)  # the machine's own service was quicker
+            state = Runs(engine.settings).state(run)  # the machine's own service resumed it first
     report = report_of(state)
     write_report(args, engine, report)
     return exit_code(report)
@@ -219,7 +219,7 @@ COMMANDS: dict[str, Callable[[Task, JobFollower], int]] = {
 }
 
 
-# -- their command lines -----------------------------------------------------------------------------
+# -- command lines -----------------------------------------------------------------------------
 
 
 def _args(
@@ -229,7 +229,7 @@ def _args(
     follower: JobFollower | None,
     kwargs: dict[str, object] | None = None,
 ) -> SimpleNamespace:
-    """What the command line would have given, with what only an agent gives."""
+    """The arguments from a command line, with values that only an agent gives."""
     args = parse(line, _words(line, task, words, kwargs or {}))
     args.overrides = dict(task.overrides)
     args.follower = follower
@@ -260,7 +260,7 @@ def _words(line: CommandLine, task: Task, words: list[str], kwargs: dict[str, ob
 
 
 def _pillar_file(pillar: object) -> str:
-    """Pillar data in a file of our own: a command line can be read by every user."""
+    """Write pillar data to a private file: every user can read a command line."""
     path = os.path.join(os.environ["SALTERN_JOB_FOLDER"], "pillar.yaml")
     atomic.write(path, msgspec.json.encode(pillar))
     return path

@@ -1,4 +1,6 @@
-"""The leg of a chain as the job of an agent: begun once, driven to its end over reboots, printed as data."""
+"""Run the leg of a chain as an agent's job: begin it once, run it to its end over reboots, print it as
+data.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,12 @@ from saltern.report.outputs import write_data
 WORDS = frozenset({"text", "file", "pillar", "saltenv"})
 DOWN = (Leg.REBOOTING, Leg.UPDATING)
 RESTS = (Leg.PAUSED, Leg.WAITING)
-LOOK = 0.5  # seconds between two looks at a leg that another process drives
+LOOK = 0.5  # seconds between two polls of a leg that another process runs
 WHY = "its job was cancelled"
 
 
 def run_leg(task: Task, follower: JobFollower, args: SimpleNamespace) -> int:
-    """Drive the leg of this job as far as it comes, print it, and give its exit code."""
+    """Run the leg of this job until it ends or waits, print it, and return its exit code."""
     engine = session(args)
     text, file = str(task.kwargs.get("text", "")), str(task.kwargs.get("file", "chain"))
     plan = plan_for(read_secretly(text, file, _pillar(task.kwargs.get("pillar"))), engine.settings.id)
@@ -62,7 +64,7 @@ def run_leg(task: Task, follower: JobFollower, args: SimpleNamespace) -> int:
 
 
 def _rehearsed(task: Task, plan: LegPlan, settings: Settings) -> dict[str, object]:
-    """What the leg would do here."""
+    """What the leg would do on this machine."""
     from saltern.chains.rehearse import rehearse
 
     with redirect_stdout(sys.stderr):
@@ -74,7 +76,7 @@ def _pillar(given: object) -> dict[str, object]:
 
 
 class LegDriver:
-    """The leg that has the job's number as its token: an earlier worker may have begun it."""
+    """Runs the leg whose token is the number of the job; an earlier worker may have begun it."""
 
     def __init__(
         self,
@@ -86,15 +88,15 @@ class LegDriver:
         on_change: Callable[..., None] = lambda **_options: None,
     ) -> None:
         self.settings, self.order, self.follower = settings, order, follower
-        self.take_up = take_up  # continue a leg that was paused
+        self.take_up = take_up  # continue a paused leg
         self.on_change = on_change
 
     def to_the_end(self) -> KnownLeg:
-        """A machine that goes down ends this process while it waits; the next one continues."""
+        """Run the leg to its end. A shutdown ends this process while it waits; the next one continues."""
         try:
             while not _rests(known := self._advance()):
                 pass
-        except KeyboardInterrupt:  # by force, or before the next action
+        except KeyboardInterrupt:  # killed, or cancelled before the next action
             if (begun := self._begun()) is None:
                 raise
             known = begun
@@ -113,7 +115,7 @@ class LegDriver:
             except OperationError as problem:
                 if not self._is_driven(known.id, problem):
                     raise
-                time.sleep(LOOK)  # the machine's own service was quicker: wait for what comes of it
+                time.sleep(LOOK)  # the machine's own service runs it: wait for the result
         return start(self.settings, self.order, self._watch)
 
     def _begun(self) -> KnownLeg | None:
@@ -121,7 +123,7 @@ class LegDriver:
         return next((one for one in every if one.head.get("token") == self.order.token), None)
 
     def _why(self, name: str) -> str:
-        """Why the leg is cancelled: an order about it may have said so before its job was ended."""
+        """Why the leg is cancelled: an order may have given the reason before the job was ended."""
         ordered = Legs(self.settings).orders.reason(name, "cancel")
         return ordered or self.follower.cancel_reason() or WHY
 
@@ -139,5 +141,5 @@ class LegDriver:
 
 
 def _rests(known: KnownLeg) -> bool:
-    """Whether nothing more is to be done here: it is over, it waits for an operator, it was interrupted."""
+    """True if nothing more can be done now: the leg has ended, waits for an operator, or was interrupted."""
     return known.state.status not in DOWN

@@ -1,4 +1,4 @@
-"""A run as its agent sees it: where it is, that it pauses, and that it is to end before its next state."""
+"""Report a run to its agent: its position, its pauses; and end it before its next state on request."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from saltern.system import atomic, long_sockets
 if TYPE_CHECKING:
     from saltern.cli.worker_records import RecordWriter
 
-SIZE = 8192  # bytes of the note of where a run is
-WAIT = 2.0  # seconds for the agent to pass on that the machine goes down
-COMMENT = 1000  # characters of a comment in it, and of a name
+SIZE = 8192  # bytes of the note with the position of a run
+WAIT = 2.0  # seconds for the agent to report a shutdown
+COMMENT = 1000  # characters of a comment or name in the note
 NAME = 200
 OUTCOMES = {Outcome.FAILED: "failed", Outcome.WOULD_CHANGE: "would change"}
 
@@ -41,13 +41,13 @@ def _name(chunk: Chunk) -> str:
 
 
 def _reason(answer: Answer) -> str:
-    """Why it failed, in one line, and where it is written."""
+    """Why it failed, in one line, with the file and line."""
     where, first = place(answer), answer.result.comment.strip().partition("\n")[0]
     return first[:COMMENT] + (f" ({where})" if where else "")
 
 
 class JobFollower:
-    """Writes to the folder of a job what its run reports."""
+    """Writes the reports of a run to the folder of its job."""
 
     def __init__(self, folder: JobFolder, task: Task) -> None:
         self.job = task.jid
@@ -75,7 +75,7 @@ class JobFollower:
             self._pause(PAUSES[event.stopped])
 
     def end_if_cancelled(self) -> None:
-        """End as if a user had pressed Ctrl-C here, where no state is at work."""
+        """If the job is cancelled, end as after Ctrl-C, between two states."""
         if self.is_cancelled():
             raise KeyboardInterrupt
 
@@ -83,12 +83,14 @@ class JobFollower:
         return os.path.exists(self._folder.file("cancel"))
 
     def cancel_reason(self) -> str:
-        """Why it is cancelled, as who ordered it says; empty if that is not known."""
+        """The reason given for the cancellation; empty if unknown."""
         return self._folder.text("cancel", COMMENT).strip()
 
     def _finished(self, answer: Answer) -> None:
         result = answer.result
-        failed = result.outcome is Outcome.FAILED and result.ran  # what was not run failed for another reason
+        failed = (
+            result.outcome is Outcome.FAILED and result.ran
+        )  # a state that did not run has another reason
         usual = "" if not result.ran else "changed" if result.changes else "ok"
         step = replace(
             self._step,
@@ -102,12 +104,12 @@ class JobFollower:
 
     @property
     def leg_file(self) -> str:
-        """Where the leg of a chain is noted, for the agent to send."""
+        """The file with the leg of a chain, which the agent sends."""
         return self._folder.file("leg")
 
     @property
     def live_prefix(self) -> str:
-        """How the names of the files begin that have what its programs print while they run."""
+        """The prefix of the files that hold the live output of programs."""
         return self._folder.file("live")
 
     def claimed(self, run: str) -> None:
@@ -120,7 +122,7 @@ class JobFollower:
         self._note(replace(self._step, run=run))
 
     def paused(self, _report: Report) -> None:
-        """What was printed so far is not the end."""
+        """Mark the output so far as incomplete."""
         os.truncate(self._folder.file("out"), 0)
 
     def reported(self, report: Report) -> None:
@@ -128,12 +130,14 @@ class JobFollower:
         self.changed, self.failed = found.changed, found.failed
 
     def write_records(self) -> None:
-        """Write what the journal of the run has and the controller does not, before this process ends."""
+        """Write the journal records that the controller does not have yet, before this process ends."""
         if self._records is not None:
             self._records.write_rest()
 
     def _note(self, step: Step) -> None:
-        """Write in one call and always as much: a reader that comes in between reads again."""
+        """Write the note in one call, always with the same size: a reader that sees half of it reads
+        again.
+        """
         self._step = step
         if self._file < 0:
             flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
@@ -141,7 +145,7 @@ class JobFollower:
         os.pwrite(self._file, msgspec.json.encode(step).ljust(SIZE), 0)
 
     def _pause(self, kind: str) -> None:
-        """Let the agent pass on that the machine, or this program, is away for a while."""
+        """Let the agent report that the machine, or this program, pauses."""
         seconds = self._records.longest_pause(kind) if self._records else 0.0
         atomic.write(self._folder.file("pause"), f"{kind} {seconds:g}".encode())
         if not self._socket:
@@ -153,4 +157,4 @@ class JobFollower:
                 line.sendall(msgspec.json.encode({"ask": "paused", "jid": self.job}) + b"\n")
                 line.recv(1024)
         except OSError:
-            pass  # the agent is away, too; it finds the file
+            pass  # the agent is also down; it finds the file later

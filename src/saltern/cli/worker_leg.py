@@ -1,6 +1,7 @@
-"""An order of a controller about this system's leg of a run: carried out once, and answered with the leg.
+"""A controller's order about this system's leg of a run: carried out once, and answered with the leg.
 
-Each order has a number; the highest counts. Each brings the whole plan, so that none depends on another.
+Each order has a number; the highest counts. Each contains the whole plan, so orders do not depend on each
+other.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ class Asked(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reason: str = ""
     hard: bool = False
     pillar: dict[str, Any] = {}
-    revision: int = 0  # of the inputs: a higher one replaces those that the leg has
+    revision: int = 0  # of the inputs: a higher revision replaces the leg's inputs
     saltenv: str | None = None
 
 
 def run_order(
     task: Task, follower: JobFollower, make_args: Callable[[dict[str, Any]], SimpleNamespace]
 ) -> int:
-    """Carry an order out, print the leg as it is then, and give the exit code of the job."""
+    """Carry out an order, print the resulting leg, and return the exit code of the job."""
     asked = read_order(task.kwargs)
     args = make_args({"saltenv": asked.saltenv} if asked.saltenv else {})
     settings = session(args).settings
@@ -62,13 +63,13 @@ def run_order(
     follower.changed = sum(bool(row["changed"]) for row in data["steps"])
     follower.failed = sum(Step(row["status"]) in BAD for row in data["steps"])
     write_data(data, sys.stdout, options_for(sys.stdout, label=""), "json")
-    return exits.OK  # the order was carried out, whatever became of the leg
+    return exits.OK  # the order was carried out, whatever the result of the leg
 
 
 def carry_out(
     settings: Settings, asked: Asked, follower: JobFollower, denied: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """Carry an order out; the leg as it is then."""
+    """Carry out an order; return the resulting leg."""
     return _Orders(settings, asked, follower, denied).carry_out()
 
 
@@ -87,7 +88,7 @@ def _wrong(what: str) -> OperationError:
 
 
 class _Orders:
-    """One order, on this machine."""
+    """One order, carried out on this machine."""
 
     def __init__(
         self, settings: Settings, asked: Asked, follower: JobFollower, denied: tuple[str, ...]
@@ -107,14 +108,14 @@ class _Orders:
                 self._prepare()
         self.numbers.prune()
         if counts and VERBS[self.asked.verb].drives and not (self.known() is None and self.numbers.end()):
-            self._drive()  # else it has ended, and its journal was removed since
+            self._drive()  # otherwise it has ended, and its journal was removed
         report = self.report()
         if Leg(report["status"]) in OVER and self.known() is not None:
             self.numbers.note_end(short_leg(report, {}))
         return report
 
     def with_leg(self, work: Callable[[str], object]) -> None:
-        """Nothing is to be done if the leg never began, or is over; what it is then is the answer."""
+        """Do some work on the leg, unless it never began or has ended; the answer shows its state."""
         known = self.known()
         if known is not None and known.state.status not in OVER:
             with suppress(OperationError):
@@ -122,10 +123,10 @@ class _Orders:
         elif known is not None and known.state.quarantined and self.asked.verb == "release":
             work(known.id)
 
-    # -- what drives the leg --------------------------------------------------------------------------
+    # -- running the leg --------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        """Take back what an earlier order left; a leg at work may then simply continue."""
+        """Undo what an earlier order left; a running leg then simply continues."""
         if (known := self.known()) is not None:
             self.legs.orders.remove(known.id, "pause")
 
@@ -153,7 +154,7 @@ class _Orders:
             LegDriver(self.settings, order, self.follower, take_up=True, on_change=live.note).to_the_end()
 
     def _note(self, name: str) -> None:
-        """Record the order in the journal of the leg, which continues by it after a reboot, too."""
+        """Record the order in the journal of the leg, so that it also counts after a reboot."""
         with self.legs.lock.locked(name):
             known = self.legs.known(name)
             body = {name: getattr(self.asked, name) for name in ("order", "verb", "until", "lease")}
@@ -161,7 +162,7 @@ class _Orders:
             Journal(self.legs, name, known.state.records).add("order", **body)
 
     def change(self, kind: str, **body: object) -> None:
-        """What the statuses do not allow any more changes nothing: the answer shows why."""
+        """Change the leg; a change that its statuses do not allow has no effect, and the answer shows why."""
         if (known := self.known()) is not None:
             try:
                 change(self.settings, known.id, kind, order=self.asked.order, **body)
@@ -183,7 +184,7 @@ class _Orders:
         return self._never_begun()
 
     def _never_begun(self) -> dict[str, Any]:
-        """The leg of an order that came before its plan, or after a higher one."""
+        """The leg for an order that came before its plan, or after a higher order."""
         verb = self.numbers.known().verb
         status, step = ENDED_UNBEGUN.get(verb, (Leg.PENDING, Step.NOT_RUN))
         rows = [
@@ -226,7 +227,7 @@ def _retry(orders: _Orders) -> None:
 
 
 def _revise(orders: _Orders) -> None:
-    """Take other inputs for what is not done yet, before that is retried."""
+    """Take new inputs for the remaining actions, before they are retried."""
     known = orders.known()
     if known is not None and orders.asked.revision > int(known.head.get("revision") or 0):
         revise(orders.settings, known.id, orders.asked.pillar, orders.asked.revision)
@@ -238,16 +239,16 @@ def _skip(orders: _Orders) -> None:
 
 def _done(orders: _Orders) -> None:
     orders.change(
-        "done", action=orders.asked.step, reason=f"done, as an operator says: {orders.asked.reason}"
+        "done", action=orders.asked.step, reason=f"marked as done by an operator: {orders.asked.reason}"
     )
 
 
 def _nothing(orders: _Orders) -> None:
-    """It only continues."""
+    """Do nothing: the leg only continues."""
 
 
 class Verb(Struct, frozen=True):
-    """``drives``: the leg is at work afterwards, and the job ends with it."""
+    """An order. ``drives``: the leg runs afterwards, and the job ends with it."""
 
     work: Callable[[_Orders], None]
     drives: bool = True
@@ -263,5 +264,5 @@ VERBS: dict[str, Verb] = {
     "cancel": Verb(_cancel, drives=False),
     "release": Verb(_release, drives=False),
 }
-REMOVED = "it ended long ago, and its journal was removed since: start a new run"
+REMOVED = "it ended long ago, and its journal was removed: start a new run"
 ENDED_UNBEGUN = {"cancel": (Leg.CANCELLED, Step.CANCELLED), "pause": (Leg.PAUSED, Step.NOT_RUN)}

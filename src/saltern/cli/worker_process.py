@@ -1,4 +1,4 @@
-"""What a worker process does before and after its work."""
+"""The start and end of a worker process."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 
 def start(main: Callable[[list[str]], int], argv: list[str], bug: int) -> None:
-    """Run a program to the end of this process."""
+    """Run a program and end this process with its exit code."""
     import gc
 
     from saltern.cli.streams import keep_order
     from saltern.system.signals import end_in_order
 
-    gc.disable()  # compiling only builds up; `apply` switches it on again for the run
+    gc.disable()  # compiling frees little; `apply` enables it again for the run
     keep_order()
     end_in_order()
     os.environ["SALTERN_JOB_FOLDER"] = argv[0]

@@ -1,8 +1,8 @@
-"""The journal of a job's run as messages for the controller, without what its ``no_log`` states worked with.
+"""The journal of a job's run as messages for the controller, without the values of its ``no_log`` states.
 
 Records are written to the folder of the job as soon as they are in the journal, with the same numbers; the
 agent sends them. The journal of a run with ``no_log`` states has their values while it can be resumed: it is
-read when the run has ended or pauses, and goes through the same door as a journal that is kept.
+read when the run has ended or pauses, and is redacted like a journal that is kept.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from saltern.system import atomic
 
 TOKEN = OPEN.encode()  # a secret that is sealed
 BATCH_SIZE = 400_000  # bytes of records in one message
-LARGEST = 200_000  # bytes of one record; a larger one is left out, and its place says so
+LARGEST = 200_000  # bytes of one record; a larger one is replaced by a note
 
 
 class RecordWriter:
-    """Writes the records of a job's run to its folder, each once, also over several attempts."""
+    """Writes the records of a job's run to its folder, each once, even over several attempts."""
 
     def __init__(self, folder: JobFolder, task: Task, run: str) -> None:
         kept = {key: value for key, value in task.overrides.items() if key == "state_dir"}
@@ -46,8 +46,8 @@ class RecordWriter:
         self._hides = False
 
     def on_saved(self, path: str, records: Saved) -> None:
-        """Records are in a journal: write those of this run, unless states of it are ``no_log``, or earlier
-        records were not written. A disk that is full is left to the run, which needs it more.
+        """Called when records are in a journal: write those of this run, unless the run has ``no_log`` states
+        or earlier records were not written. A full disk is ignored: the run needs the space more.
         """
         if path != self._path or self._hides or records[0][0] != self._written:
             return
@@ -67,7 +67,7 @@ class RecordWriter:
         self._write(pairs[self._written :], len(pairs) - self._written)
 
     def longest_pause(self, kind: str) -> float:
-        """Seconds in which the run is to continue after the barriers that are open; 0 if none is known."""
+        """The seconds within which the run must continue after its open barriers; 0 if unknown."""
         try:
             state = fold(list(read(self._path)))
         except (Damaged, Unreadable):
@@ -83,7 +83,7 @@ class RecordWriter:
 
 
 def shown(records: list[Record]) -> Iterator[tuple[str, object]]:
-    """Kind and body of each record, as they may leave the machine.
+    """Kind and body of each record that may leave the machine.
 
     The journal of a run that is over has no hidden values any more.
     """
@@ -93,7 +93,7 @@ def shown(records: list[Record]) -> Iterator[tuple[str, object]]:
 
 
 def _lessened(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, object]]:
-    """The records without what stays on this machine, such as pillar and configuration."""
+    """The records without data that stays on this machine, such as pillar and configuration."""
     for kind, body in pairs:
         change = LESS.get(kind)
         yield kind, change(body) if change is not None else body
@@ -104,7 +104,7 @@ def _head(body: Any) -> dict[str, Any]:
 
 
 def _sources(body: Any) -> list[str]:
-    """The names of the files; the controller has their texts."""
+    """The names of the source files; the controller has their texts."""
     return list(body)
 
 
@@ -115,7 +115,7 @@ LESS: dict[str, Callable[[Any], object]] = {"run": _head, "sources": _sources}
 def batches(
     jid: str, run: str, records: Iterable[tuple[str, object]], *, first: int = 0
 ) -> Iterator[Records]:
-    """Messages of a bounded size, numbered by the records in them."""
+    """Messages of a bounded size, numbered by their records."""
     size = 0
     held: list[Any] = []
     for kind, body in records:

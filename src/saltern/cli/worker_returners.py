@@ -1,7 +1,7 @@
-"""Returners: what a job came to, given to those that it names, after it has ended.
+"""Call the returners that a job names with its result, after it has ended.
 
-Each is called once for a job, whatever happens to its workers: that it is called is written down before.
-What goes wrong with one is part of the return, and no failure of the job.
+Each is called once for a job, whatever happens to its workers: the call is recorded before it is made.
+An error in a returner is part of the return, not a failure of the job.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ log = logging.getLogger(__name__)
 
 KIND, FUNCTION = "returners", "returner"
 LIMIT = 60  # seconds for one returner
-STATES = frozenset({"apply", "single", "resume"})  # commands whose answer is that of states
-LABEL = "local"  # over the data that a command prints on one machine
+STATES = frozenset({"apply", "single", "resume"})  # commands that return state results
+LABEL = "local"  # the key above the data that a command prints on one machine
 INTERRUPTED = "it was interrupted, and is not called a second time"
-Said = dict[str, str | None]  # by name: what went wrong, empty if nothing did; None while it is called
+Said = dict[str, str | None]  # by name: the error, empty for none; None during the call
 
 
 class TooLong(BaseException):
-    """A returner exceeds its time. No ``Exception``, which a returner may catch."""
+    """A returner exceeds its time. Not an ``Exception``, which a returner could catch."""
 
 
 def call_returners(folder: JobFolder, task: Task, outcome: Outcome, engine: Callable[[], Session]) -> Outcome:
-    """The outcome, with what went wrong with the returners of the job."""
+    """The outcome, with the errors of the job's returners."""
     said = _said(folder)
     opened: list[Session] = []
     for name in task.returners:
@@ -58,7 +58,7 @@ def call_returners(folder: JobFolder, task: Task, outcome: Outcome, engine: Call
 
 
 def salt_return(task: Task, outcome: Outcome, body: Any, id: str) -> dict[str, Any]:
-    """What Salt's minions give to returners. A job without a value has the reason in its place."""
+    """The return as Salt's minions pass it to returners. A job without a value has the reason instead."""
     words = [{"__kwarg__": True, **task.kwargs}] if task.kwargs else []
     is_labelled = task.command != "call" and isinstance(body, dict) and list(body) == [LABEL]
     return {
@@ -81,7 +81,7 @@ def _call(
     engine: Callable[[], Session],
     opened: list[Session],
 ) -> str:
-    """Why it failed; empty if it did not."""
+    """Call a returner; return the reason of a failure, or an empty text."""
     try:
         with _limited(LIMIT):
             if not opened:

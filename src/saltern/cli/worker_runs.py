@@ -1,4 +1,4 @@
-"""The run of a job: what its journal says, to a worker that comes after another one."""
+"""The run of a job, from its journal, for a worker that continues the job."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def run_of(settings: Settings, job: str) -> str:
-    """The run that an earlier attempt at a job has begun; empty if none got so far."""
+    """The run that an earlier attempt at a job began; empty if none did."""
     from saltern.journal.runs import Runs
 
     runs = Runs(settings)
@@ -21,7 +21,7 @@ def run_of(settings: Settings, job: str) -> str:
 
 
 def is_update_open(settings: Settings, job: str) -> bool:
-    """True if a build was to take over the run of a job, and has not."""
+    """True if another build was to take over the run of a job, and has not done so."""
     from saltern.durable.barriers.takeover import open_update
     from saltern.journal.runs import Runs
 

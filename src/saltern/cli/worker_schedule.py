@@ -1,4 +1,4 @@
-"""The schedule of a machine as its agent reads it: Salt's keys, checked, with all times in one form."""
+"""The schedule of a machine for its agent: Salt's keys, checked, with all times in one form."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ WORDS = {
 
 
 def print_schedule(engine: Session) -> int:
-    """Print what this machine does by itself: jobs that are enabled, and beacons. What cannot be understood
-    is a line on standard error.
+    """Print the enabled jobs and the beacons of this machine. Each entry that cannot be understood is
+    reported on standard error.
     """
     found = {"jobs": [*_jobs(engine), *_mine(engine)], "beacons": _beacons(engine)}
     sys.stdout.write(msgspec.json.encode(found).decode())
@@ -43,7 +43,7 @@ def _beacons(engine: Session) -> dict[str, Any]:
 
 
 def _mine(engine: Session) -> list[Scheduled]:
-    """The job that publishes what is in ``mine_functions``, as Salt has it."""
+    """The job that publishes ``mine_functions``, as in Salt."""
     if not engine.caller.function("mine.valid", [], {}):
         return []
     minutes = engine.pillar.get("mine_interval") or engine.opts.get("mine_interval") or 60
@@ -69,7 +69,7 @@ def _jobs(engine: Session) -> list[Scheduled]:
 
 
 def scheduled(name: str, given: Mapping[str, Any]) -> list[Scheduled]:
-    """One for each function of a job."""
+    """A scheduled job for each of its functions."""
     crons, moments = _moments(_texts(given.get("when")))
     if "cron" in given:
         cron = str(given["cron"]).strip()
@@ -116,7 +116,7 @@ def _splay(value: Any) -> tuple[float, float]:
 
 
 def _range(value: object) -> Range | None:
-    """``{start: 8:00am, end: 5:00pm}``: of every day, or with dates of one time."""
+    """``{start: 8:00am, end: 5:00pm}``: of every day, or with dates, once."""
     if value is None:
         return None
     if not isinstance(value, Mapping) or not {"start", "end"} <= value.keys():
@@ -139,7 +139,7 @@ def _limit(value: object) -> float:
 
 
 def _moments(texts: list[str]) -> tuple[list[str], list[float]]:
-    """Times of day and of the week as cron rows, dates as moments."""
+    """Times of day and of the week as cron rows, dates as timestamps."""
     crons, moments = [], []
     for text in texts:
         times.moment(text, "when")

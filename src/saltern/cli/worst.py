@@ -1,4 +1,4 @@
-"""The exit code of a job for many systems: the worst of them, by the table ``ASCENDING``."""
+"""The exit code of a job on many systems: the worst of theirs, by the table ``ASCENDING``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from saltern.cli import exits
 
-# From what is best to what is worst. A code that is not here is worse than all.
+# From best to worst. A code that is not listed is worse than all.
 ASCENDING: tuple[int, ...] = (
     exits.OK,
     exits.CHANGED,
@@ -19,7 +19,7 @@ ASCENDING: tuple[int, ...] = (
     exits.BUG,
     exits.INTERRUPTED,
 )
-# What a status without an exit code of its own counts as.
+# The exit code for a status that has none.
 CODES: dict[str, int] = {
     "held": exits.AWAY,
     "queued": exits.AWAY,
@@ -34,14 +34,14 @@ CODES: dict[str, int] = {
 
 
 def code_of(status: str, exit_code: int) -> int:
-    """What one system counts as."""
+    """The exit code that one system counts as."""
     if status in CODES:
         return CODES[status]
     return exits.FAILED if status == "failed" and exit_code in (exits.OK, exits.CHANGED) else exit_code
 
 
 def worst(codes: Iterable[int]) -> int:
-    """The worst of them; well if there are none."""
+    """The worst code; success if there are none."""
     return max(codes, key=_rank, default=exits.OK)
 
 

@@ -202,7 +202,7 @@ def test_the_question_can_be_answered(monkeypatch: pytest.MonkeyPatch) -> None:
         seen = _read(primary)
     assert jobs.cancelled == [False]
     assert seen.count("[l]eave it running, [c]ancel it, or [w]atch on?") == 2
-    assert "asked to end: after the present state" in seen
+    assert "asked to end after the current state" in seen
 
 
 def _read(terminal: int) -> str:

@@ -48,7 +48,7 @@ def test_systems_are_asked_whether_they_know_the_packages(place: Place) -> None:
     text = "chain: tools\nactions:\n  - {id: known, packages: {install: [bash]}}\n"
     (place.base / "tools.yaml").write_text(text)
     done = place.run("chain", "validate", "tools.yaml", "--on", "web1,web2")
-    assert (done.returncode, done.stdout) == (0, "no problem is found\n"), done
+    assert (done.returncode, done.stdout) == (0, "no problems were found\n"), done
     text += "  - {id: lost, packages: {install: {no-such-package: '1.0', bash: null}}, targets: [web2]}\n"
     (place.base / "tools.yaml").write_text(text)
     done = place.run("chain", "validate", "tools.yaml", "--on", "web1,web2")
@@ -74,7 +74,7 @@ def test_a_window_says_why_not_now(place: Place) -> None:
     assert done.returncode == 0, done
     checked = place.run("window", "check", "web1", "--needs", "60")
     assert checked.returncode == exits.FAILED, checked
-    assert checked.stdout.startswith("web1: not now: no window of nights is open; no window comes"), checked
+    assert checked.stdout.startswith("web1: not now: no window of nights is open; there is no next window"), checked
     assert place.run("window", "check", "db1").stdout == "db1: open, at any time\n"
     assert place.run("window", "show", "nights").stdout == NIGHTS
     assert place.run("window", "remove", "nights").returncode == 0

@@ -125,7 +125,7 @@ def test_one_that_was_called_off_ends_with_its_jobs_and_is_not_resumed(here: Sit
     assert job["ended"] and job["cancelled_at"]
     assert all(one["ended"] for one in job["children"])
     assert len(lines(place)["web1"]) < 5
-    assert "was called off" in here.run("orchestrate", "--resume", jid).stderr
+    assert "was cancelled" in here.run("orchestrate", "--resume", jid).stderr
 
 
 def test_a_controller_that_is_away_is_waited_for(here: Site) -> None:

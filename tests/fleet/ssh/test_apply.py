@@ -273,7 +273,7 @@ def test_options_that_make_no_sense_with_a_roster(laptop: Laptop, words: tuple[s
 def test_there_is_nothing_to_find(laptop: Laptop) -> None:
     done = laptop.run("apply", "never-begun", "--resume")
     assert done.returncode == 1
-    assert "no job with these words was begun over SSH" in done.stderr
+    assert "no job with this command was started over SSH" in done.stderr
 
 
 def test_sshd_dies_in_the_middle_and_the_result_is_fetched_afterwards(tmp_path: Path, laptop: Laptop) -> None:
@@ -385,7 +385,7 @@ def test_a_target_with_grains_asks_each_host_once(laptop: Laptop, tmp_path: Path
     laptop.hosts("web1", web2=rack, gone=laptop.host("gone", port=free_port()))
     words = ("call", "test.echo", "hello")
     first = laptop.run(*words, on="G@kernel:Linux and not G@rack:b")
-    assert "the grains of gone are not known, and it is left out" in first.stderr
+    assert "the grains of gone are unknown, so it is left out" in first.stderr
     assert first.returncode == 0, first.stderr
     assert "web1" in first.stdout
     assert "web2" not in first.stdout

@@ -83,7 +83,7 @@ def test_there_and_back_and_again(field: Field) -> None:
     done = place.run("call", "test.ping", "--on", "*", "--wait", "0", "--out", "json")
     assert json.loads(done.stdout) == dict.fromkeys(names, True)
     done = place.run("agent", "deploy", "--on", "*")
-    assert "have an agent already: script, systemd" in done.stderr
+    assert "already have an agent: script, systemd" in done.stderr
 
     done = place.run("agent", "deploy", "--remove", "--on", "*", *field.roster())
     assert done.returncode == 0, done

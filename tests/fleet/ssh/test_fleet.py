@@ -258,7 +258,7 @@ def test_a_host_gets_an_agent_with_one_command_and_loses_it_with_another(place: 
             assert json.loads(done.stdout) == {"s6": True}
             roster = ("--roster", str(place.roster), "--known-hosts", str(place.server.known_hosts))
             done = place.run("agent", "deploy", "--on", "s6", *options, *roster)
-            assert "have an agent already: s6" in done.stderr
+            assert "already have an agent: s6" in done.stderr
             done = place.run("agent", "deploy", "--remove", "--on", "s6", *options, *roster)
             assert done.returncode == 0, done
         finally:

@@ -27,5 +27,5 @@ def test_jobs_of_reactions_and_others_are_not_meant() -> None:
 
 
 def test_who_has_sent_none_gets_none_of_another() -> None:
-    with pytest.raises(OperationError, match="you have sent no job yet"):
+    with pytest.raises(OperationError, match="you have not sent a job yet"):
         _chosen(client_of("ben"), "last")
