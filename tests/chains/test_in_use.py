@@ -49,7 +49,7 @@ def test_the_waiting_command_fails_a_reboot_that_does_not_happen(tmp_path: Path)
     done = bench.chain("run", str(bench.file))
     assert done.code == 2, done
     assert bench.statuses() == {"r": "failed", "b": "not run"}
-    assert "has not gone down within 5 seconds" in done.out
+    assert "did not shut down within 5 seconds" in done.out
 
 
 def test_a_command_that_is_ended_leaves_a_process_with_the_reboot(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_an_inner_block_is_found_by_its_name() -> None:
 
 
 def test_a_block_that_no_file_has_is_reported_with_those_that_are_there() -> None:
-    with pytest.raises(Exception, match=r"no file that was named has a block 'otter'"):
+    with pytest.raises(Exception, match=r"none of the named files has a block 'otter'"):
         shown("otter")
 
 

@@ -1,6 +1,6 @@
-"""Find configuration files and read them, with those they include.
+"""Find configuration files and read them, with the files that they include.
 
-YAML is loaded only when there is a file to read; lines are looked up only for a problem.
+Imports YAML only when there is a file to read, and looks up lines only for a problem.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class Read(Struct):
     files: list[str]
 
     def mark(self, *path: str) -> Mark | None:
-        """Where a key, or one inside it, was written."""
+        """Where a key, or a key inside it, was written."""
         file = self.origins.get(path[0])
         return Mark(file, _line(file, path)) if file else None
 
 
 def option_place(files: Sequence[str], path: Sequence[str | int], written: str = "") -> Unquoted | None:
-    """Where an option, or a value in it, stands; for a problem with what it leads to.
+    """Where an option, or a value in it, is written; for a problem with that value.
 
-    ``written``: the value as it must stand there. If it does not, it came from elsewhere, such as a flag.
+    ``written`` is the expected value. If the file has another, the value came from elsewhere, such as a flag.
     """
     for file in reversed(files):
         try:
@@ -51,7 +51,7 @@ def option_place(files: Sequence[str], path: Sequence[str | int], written: str =
 
 
 def _words(node: Any) -> list[str]:
-    """A value, or the keys of a mapping, as they are written."""
+    """A value, or the keys of a mapping, as written."""
     pairs = node.value if isinstance(getattr(node, "value", None), list) else []
     names = [str(pair[0].value) for pair in pairs if isinstance(pair, tuple)]
     return names or [str(getattr(node, "value", ""))]
@@ -72,12 +72,12 @@ def find(path: str | None, environ: Mapping[str, str]) -> tuple[str | None, list
 
 
 def is_for_the_machine(path: str) -> bool:
-    """True if every user's commands read it without a flag that names it."""
+    """True if the commands of all users read the file without a flag that names it."""
     return path in MACHINE
 
 
 def distrust(path: str) -> str:
-    """Why a file is not to be believed, as the rest of a sentence; empty for the user's own and root's."""
+    """Why a file is not trusted, as the rest of a sentence; empty for files of the user and of root."""
     status = os.stat(path)
     if status.st_uid not in (os.geteuid(), 0):
         return f"belongs to the user with the number {status.st_uid}"
@@ -90,7 +90,7 @@ def _ignored(reason: str) -> Diagnostic:
         code="configuration-ignored",
         what=f"{HERE!r} in this directory {reason}, and is not read",
         where=Mark(os.path.abspath(HERE)),
-        fix=f"if you trust it, use --config {HERE}, or let it be yours alone: chown, and chmod go-w",
+        fix=f"if you trust it, use --config {HERE}, or make it yours alone: chown, and chmod go-w",
     )
 
 
@@ -103,13 +103,15 @@ def _usual(environ: Mapping[str, str]) -> str | None:
 
 
 def _own(path: str, like: str = "") -> str:
-    """One that was not named: root takes it only if it is root's alone, or as the one that includes it."""
+    """Check a file that was not named: root reads it only if only root can write it, or like the including
+    file.
+    """
     if why := foreign(path, like=like):
         fix = f"make it root's alone: chown root {path} and chmod go-w"
         raise _problem(
             "configuration-foreign",
             f"the configuration {path} {why}, and root does not read it",
-            fix=fix if like else f"{fix}; or name it: --config {path}",
+            fix=fix if like else f"{fix}; or name the file: --config {path}",
         )
     return path
 
@@ -127,7 +129,7 @@ def _named(path: str) -> str:
 
 
 def read(path: str) -> Read:
-    """The file, then ``<file>.d/*.conf``, then what it includes; the later value of a key is kept.
+    """The file, then ``<file>.d/*.conf``, then its includes; the later value of a key wins.
 
     As in Salt, an included key replaces the whole key of the main file, while the included
     files are merged with each other.
@@ -190,7 +192,7 @@ def mapping(path: str) -> dict[str, object]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     text = _text(path)
     try:
-        if not _is_bounded(yaml.parse(text, loader)):  # PyYAML itself would end the process, or take minutes
+        if not _is_bounded(yaml.parse(text, loader)):  # PyYAML itself would crash, or take minutes
             raise _problem("bad-configuration", _TOO_LARGE, Mark(path))
         data = yaml.load(text, loader)
     except yaml.YAMLError as problem:
@@ -218,7 +220,9 @@ DEPTH, NODES = 100, 1_000_000
 
 
 def _is_bounded(events: Iterable[object]) -> bool:
-    """By what the parser reports, before anything is built: depth, and how many values aliases unfold to."""
+    """True if depth and size (with aliases expanded) are within limits; from parser events, before data is
+    built.
+    """
     count = 0
     open_: list[tuple[str, int]] = []
     sizes: dict[str, int] = {}
@@ -239,7 +243,9 @@ def _is_bounded(events: Iterable[object]) -> bool:
 
 
 def _bounded(data: object, *, depth: int = 100, nodes: int = 1_000_000) -> bool:
-    """Aliases share what they name, so that a small file may stand for a tree without end."""
+    """True if the data is small enough; aliases share their target, so a small file can stand for an
+    endless tree.
+    """
     stack = [(data, 0)]
     while stack:
         value, at = stack.pop()
@@ -275,7 +281,7 @@ def _line(path: str, keys: tuple[str, ...]) -> int:
 
 
 def _innermost(path: str, steps: Sequence[str | int]) -> tuple[int, Any]:
-    """The innermost value that keys, and places in lists, lead to: its line, and what the parser has."""
+    """Follow keys and list indexes to the innermost value found; return its line and its node."""
     line, node = 0, _composed(_text(path))
     for step in steps:
         inner = node.value if isinstance(getattr(node, "value", None), list) else []
@@ -289,7 +295,7 @@ def _innermost(path: str, steps: Sequence[str | int]) -> tuple[int, Any]:
     return line, node
 
 
-@lru_cache(maxsize=2)  # a file may have many keys that are asked for
+@lru_cache(maxsize=2)  # many keys of one file may be looked up
 def _composed(text: str) -> Any:
     import yaml
 

@@ -1,8 +1,8 @@
-"""Keys of a Salt minion or master configuration that are no options of saltern, and are no mistakes.
+"""Keys of a Salt minion or master configuration that are not options of saltern, but are no mistakes.
 
-Some are followed (``FOLLOWED``). The others mean nothing to a local engine, and are accepted in silence, so
-that an existing file can be read as it is. What would change a result if it were ignored
-(``s3fs_…``, ``svnfs_…``) is not here on purpose: those are reported as not used.
+Some are followed (``FOLLOWED``). The others mean nothing to a local engine and are accepted silently, so
+that an existing file can be used unchanged. Keys that would change a result if they were ignored
+(``s3fs_…``, ``svnfs_…``) are omitted on purpose: they are reported as not used.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ FOLLOWED: dict[str, str] = {
     "default_include": "Where `schedule` keeps its file.",
     "enable_fqdns_grains": "False: the names of the machine's addresses are not looked up for grains.",
     "engines": "Where the programs of [other tools](../guides/engines.md) are.",
-    "ext_pillar": "Pillar from modules in `_pillar`, or of an installed Salt, over that of the files.",
-    "fileserver_backend": "Whether `gitfs_remotes` are used, and whether before `file_roots`.",
+    "ext_pillar": "Pillar from modules in `_pillar`, or from an installed Salt; overrides that of the files.",
+    "fileserver_backend": "Whether `gitfs_remotes` are used, and whether they come before `file_roots`.",
     "gitfs_remotes": "[Git repositories](../guides/git-sources.md) among the roots; `gitfs_…` is for all.",
     "git_pillar_base": "The branch of the pillar source `git` that is `base`; and more `git_pillar_…`.",
     "git_pillar_includes": "False: the repositories of the pillar source `git` see only their own files.",
@@ -30,14 +30,14 @@ FOLLOWED: dict[str, str] = {
     "pillar_raise_on_missing": "`pillar.get` without a default fails if the key is missing.",
     "pillarenv_from_saltenv": "The pillar comes from the environment of the states.",
     "postgres": "The database of the source `postgres` of `ext_pillar`.",
-    "providers": "Which module stands behind a name, such as `{service: sysv}`.",
-    "root_dir": "What is before the places that `opts` names, such as `pki_dir`.",
+    "providers": "The module for a name, such as `{service: sysv}`.",
+    "root_dir": "The prefix of paths in `opts`, such as `pki_dir`.",
     "sqlite3": "The database of the source `sqlite3` of `ext_pillar`.",
-    "user": "What modules of Salt's see as the user of the minion.",
+    "user": "The user of the minion, as Salt modules see it.",
     "vault": "The server that the source `vault` and the driver `vault` of `sdb` ask.",
 }
 
-# Whole families, by the beginning of the key.
+# Families of keys, by their prefix.
 _FAMILIES = (
     "acceptance_",
     "auth_",
@@ -111,5 +111,5 @@ _KEYS = frozenset(_SINGLE.split())
 
 
 def is_foreign(key: str) -> bool:
-    """Whether ``key`` is followed, or belongs to Salt's other parts, or to a module (``mysql.host``)."""
+    """True if ``key`` is followed, belongs to other parts of Salt, or to a module (``mysql.host``)."""
     return key in FOLLOWED or key in _KEYS or key.startswith(_FAMILIES) or "." in key

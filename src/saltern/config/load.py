@@ -17,7 +17,7 @@ from saltern.language.source import Mark
 def load(
     path: str | None, overrides: Mapping[str, object], environ: Mapping[str, str]
 ) -> tuple[Settings, list[Diagnostic]]:
-    """The settings, and warnings about keys that are not used.
+    """Load the settings; also return warnings about unused keys.
 
     ``path`` is a file, or a directory with ``saltern.yaml`` or ``minion`` in it; without it the
     current directory and then the default places are tried. ``overrides`` are options given by hand;
@@ -39,7 +39,7 @@ def load(
 def _name_of_grains(
     values: dict[str, object], environ: Mapping[str, str], overrides: Mapping[str, object]
 ) -> None:
-    """``id`` in a grains file names the machine: over the configuration if the file is given by hand."""
+    """``id`` from a grains file; it overrides the configuration if the file is given explicitly."""
     by_hand = overrides.get("grains_file") is not None
     chosen = overrides.get("id") is not None or "SALTERN_ID" in environ
     file = values.get("grains_file")
@@ -71,7 +71,7 @@ def _from_file(read: Read) -> tuple[dict[str, object], dict[str, object], list[D
 
 
 def _of_minion(values: Mapping[str, object]) -> dict[str, object]:
-    """What a Salt minion has that is no option of saltern."""
+    """Options of a Salt minion that are not options of saltern."""
     given = values.get("minion_options")
     return (
         {name: value for name, value in given.items() if name not in OPTIONS}
@@ -89,7 +89,7 @@ def _shaped(option: Option, value: object, read: Read) -> object:
 
 
 def from_environment(environ: Mapping[str, str]) -> dict[str, object]:
-    """The options that ``SALTERN_…`` variables give."""
+    """The options set by ``SALTERN_…`` variables."""
     values: dict[str, object] = {}
     problems: list[Diagnostic] = []
     for variable, text in environ.items():
@@ -105,7 +105,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     return values
 
 
-MOST_NAMED = 100  # keys that are no option
+MOST_NAMED = 100  # unknown keys in one warning
 
 
 def _from_overrides(overrides: Mapping[str, object]) -> dict[str, object]:
@@ -130,7 +130,7 @@ def _from_overrides(overrides: Mapping[str, object]) -> dict[str, object]:
 
 
 def _checked(option: Option, value: object, base: str) -> object:
-    """The value in the option's shape. ``ValueError`` carries a hint, if there is one."""
+    """The value in the option's shape. Raises ``ValueError``, with a hint where there is one."""
     try:
         shaped = SHAPES[option.shape](value)
     except (ValueError, TypeError):
@@ -155,12 +155,12 @@ def _wrong(option: Option, value: object, hint: str, where: Mark | None) -> Oper
 
 
 def _is_profile(value: object) -> bool:
-    """Whether it describes a store of ``sdb``."""
+    """True if the value describes an ``sdb`` store."""
     return isinstance(value, dict) and isinstance(value.get("driver"), str)
 
 
 def _unused(names: list[str], read: Read) -> Diagnostic:
-    """One warning for all keys that are no option."""
+    """One warning for all keys that are not options."""
     marks = {name: read.mark(name) for name in names[:MOST_NAMED]}
     keys = []
     for name, mark in marks.items():
@@ -173,12 +173,12 @@ def _unused(names: list[str], read: Read) -> Diagnostic:
         code="unused-configuration",
         what=f"saltern does not use {'this key' if len(names) == 1 else 'these keys'}: {', '.join(keys)}",
         where=marks[names[0]],
-        fix="correct or remove what was meant for saltern; `config.get` still finds the rest",
+        fix="correct or remove the keys meant for saltern; `config.get` still finds the others",
     )
 
 
 def _minion_id(config: str) -> str:
-    """Salt keeps a machine's name in ``minion_id``, beside its configuration."""
+    """The machine's name from ``minion_id``, which Salt keeps beside its configuration."""
     try:
         with open(os.path.join(os.path.dirname(config), "minion_id"), encoding="utf-8") as file:
             return file.read().strip()

@@ -1,8 +1,8 @@
-"""``opts`` of templates and modules: our settings, and every option that a minion of Salt has by default.
+"""``opts`` of templates and modules: our settings, and every default option of a Salt minion.
 
-Formulas ask for them (``opts['config_dir']``, ``config.get('pki_dir')``), and must not fail where the
-option means nothing here. Options that only saltern has are left out until they are set: a pillar key of
-that name is found by ``config.get`` all the same.
+Formulas read them (``opts['config_dir']``, ``config.get('pki_dir')``), and must not fail where an
+option means nothing here. Options that only saltern has are left out until they are set, so that
+``config.get`` finds a pillar key of that name.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ CONFIG = "/etc/salt/minion"
 
 
 def options(settings: Settings, user: str) -> dict[str, object]:
-    """A dictionary of its own for each call: templates may change what is in it."""
+    """A new dictionary for each call: templates may change it."""
     given = {
         name: value for name, value in asdict(settings).items() if name in OPTIONS and _shown(name, value)
     }

@@ -1,14 +1,14 @@
 """Every option of the engine, one row each.
 
 The loader, the command line and the reference page read this table; ``Settings`` has a field
-for each row, with the same default (a test holds the two together).
+for each row, with the same default (a test compares the two).
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-# The shapes a value may have, as a problem names them; ``shapes.SHAPES`` has a reader for each.
+# The shapes of values, as problems name them; ``shapes.SHAPES`` has a reader for each.
 TEXT, FLAG, NUMBER, SECONDS = "text", "true or false", "a whole number", "a number of seconds"
 TEXTS, ROOTS, MAPPING = "a list of texts", "a mapping of environments to directories", "a mapping"
 NUMBER_OR_NONE = "a whole number from 1 on, or None"
@@ -21,7 +21,7 @@ OPTIONAL_TEXT, FLAG_OR_TEXT, FLAG_OR_TEXTS = (
 
 
 class Option(Struct, frozen=True):
-    """One row. ``choices`` are all texts allowed, if there are only a few."""
+    """One row. ``choices`` lists all allowed texts, where there are only a few."""
 
     name: str
     shape: str
@@ -48,7 +48,7 @@ OPTIONS: dict[str, Option] = {
             "git_update_interval",
             SECONDS,
             60.0,
-            "How old what is known of a git repository among the roots may be before it is asked again.",
+            "How many seconds a fetched git root is used before its repository is checked again.",
         ),
         Option(
             "file_tree",
@@ -60,17 +60,20 @@ OPTIONS: dict[str, Option] = {
             "agent_socket",
             PATH,
             "",
-            "The socket of the agent that has started a run: missing files of `file_tree` and the pillar come"
+            "The socket of the agent that started a run: missing files of `file_tree` and the pillar come"
             " from there.",
         ),
-        Option(
-            "agent_job", TEXT, "", "The job of a fleet that a run belongs to; the agent sets it for its runs."
-        ),
+        Option("agent_job", TEXT, "", "The fleet job that a run belongs to; the agent sets it."),
         Option("saltenv", OPTIONAL_TEXT, None, "The environment states come from."),
         Option("pillarenv", OPTIONAL_TEXT, None, "The only environment pillar comes from; all if not set."),
         Option("lock_saltenv", FLAG, False, "Refuse another environment on the command line."),
         Option("env_order", TEXTS, [], "The environments, in the order of their top files."),
-        Option("default_top", TEXT, "base", "Whose top file replaces a missing one (strategy `same`)."),
+        Option(
+            "default_top",
+            TEXT,
+            "base",
+            "The environment whose top file replaces a missing one (strategy `same`).",
+        ),
         Option("state_top", TEXT, "top.sls", "The name of the top file, for states and for pillar."),
         Option("state_top_saltenv", OPTIONAL_TEXT, None, "Read the top file of this environment only."),
         Option(
@@ -98,7 +101,7 @@ OPTIONS: dict[str, Option] = {
         ),
         Option("renderer", TEXT, "jinja|yaml", "The pipe for files without a `#!` line."),
         Option("renderer_blacklist", TEXTS, [], "Renderers that may not be used."),
-        Option("renderer_whitelist", TEXTS, [], "The only renderers that may be used, if any are named."),
+        Option("renderer_whitelist", TEXTS, [], "The only renderers that may be used; all if empty."),
         Option(
             "gpg_keydir",
             PATH,
@@ -115,9 +118,9 @@ OPTIONS: dict[str, Option] = {
             "gpg_decrypt_must_succeed",
             FLAG,
             True,
-            "A gpg block that cannot be decrypted is an error; with false it stays as it is, with a warning.",
+            "A gpg block that cannot be decrypted is an error; if false, it stays as it is, with a warning.",
         ),
-        Option("jinja_env", MAPPING, {}, "Jinja options for templates that are no SLS."),
+        Option("jinja_env", MAPPING, {}, "Jinja options for templates that are not SLS files."),
         Option("jinja_sls_env", MAPPING, {}, "Jinja options for SLS files."),
         Option("allow_undefined", FLAG, False, "Let templates use names that do not exist."),
         Option("render_time_limit", SECONDS, 30.0, "CPU seconds one file may take to render; 0: no limit."),
@@ -125,7 +128,7 @@ OPTIONS: dict[str, Option] = {
             "render_memory_limit",
             NUMBER,
             1024**3,
-            "Bytes of memory the template of one file may take, beside what saltern holds; 0: no limit.",
+            "Bytes of memory the template of one file may take, in addition to saltern's own; 0: no limit.",
         ),
         Option("max_sls_size", NUMBER, 10 * 1024 * 1024, "Bytes one state file may have."),
         Option("max_yaml_depth", NUMBER, 100, "How deep YAML may be nested."),
@@ -159,12 +162,12 @@ OPTIONS: dict[str, Option] = {
         ),
         Option("failhard", FLAG, False, "The first failed state ends the run."),
         Option("state_auto_order", FLAG, True, "States run in the order in which they are written."),
-        Option("state_aggregate", FLAG_OR_TEXTS, False, "Let modules do several states in one go."),
+        Option("state_aggregate", FLAG_OR_TEXTS, False, "Let modules process several states together."),
         Option(
             "delayed_repeat_limit",
             NUMBER_OR_NONE,
             1,
-            "How often a run renders one delayed block or SLS whose tag says nothing; None: no limit.",
+            "How often a run renders one delayed block or SLS whose tag sets no limit; None: no limit.",
         ),
         Option("delayed_max_depth", NUMBER, 50, "How deep delayed frames may nest."),
         Option("delayed_max_frames", NUMBER, 1000, "How many delayed frames one run may have."),
@@ -172,7 +175,7 @@ OPTIONS: dict[str, Option] = {
             "delayed_callback_timeout",
             SECONDS,
             300.0,
-            "How long a run waits for a controller that has to render a file or a block and does not answer.",
+            "How long a run waits for a controller that must render a file or block and does not answer.",
         ),
         Option(
             "state_dir",
@@ -184,7 +187,7 @@ OPTIONS: dict[str, Option] = {
             "chains_in_memory",
             FLAG,
             False,
-            "Run action chains with reboots although `state_dir` is in memory, where a reboot forgets them.",
+            "Run action chains with reboots even if `state_dir` is in memory, which a reboot clears.",
         ),
         Option("queue_runs", SECONDS, 600, "How long a run waits for another one to end; 0: not at all."),
         Option(
@@ -205,7 +208,7 @@ OPTIONS: dict[str, Option] = {
             "reboot_cancel_command",
             TEXTS,
             [],
-            "The program that calls a reboot off, and its arguments; needed beside `reboot_command`.",
+            "The program that cancels a reboot, and its arguments; needed with `reboot_command`.",
         ),
         Option(
             "poweroff_command",
@@ -219,15 +222,15 @@ OPTIONS: dict[str, Option] = {
             "output_limit",
             NUMBER,
             16 << 20,
-            "How many bytes of what a program prints are kept, of each stream: half from its beginning, half "
+            "How many bytes of each output stream of a program are kept: half from its beginning, half "
             "from its end. A line between them says how much is left out.",
         ),
         Option(
             "output_file_limit",
             NUMBER,
             1 << 30,
-            "How many bytes of a stream that is longer go to a file beside the journal, which is removed "
-            "with that; 0: none.",
+            "How many bytes of a longer stream go to a file beside the journal, which is removed "
+            "with it; 0: none.",
         ),
         Option("state_max_parallel", NUMBER, 0, "How many parallel states run at once; 0: no limit."),
         Option("state_events", FLAG, False, "Send an event for every finished state."),
@@ -239,19 +242,19 @@ OPTIONS: dict[str, Option] = {
             "minion_options",
             MAPPING,
             {},
-            "What else the Salt minion that runs saltern has in its configuration: `opts` has it.",
+            "Other configuration of the Salt minion that runs saltern, for `opts`.",
         ),
         Option(
             "diff_new_files",
             FLAG,
             False,
-            "Show the content of new files as a diff, as `new_file_diff` of `file.managed` does; plans do.",
+            "Show the content of new files as a diff, like `new_file_diff` of `file.managed`, as plans do.",
         ),
         Option(
             "refresh_in_test",
             FLAG,
             True,
-            "Test runs fetch the lists of packages where a real run would; plans do only with `--refresh`.",
+            "Test runs update package lists where a real run would; plans only with `--refresh`.",
         ),
         Option("cmd_safe", FLAG, True, "Commands called from templates and by hand get no shell."),
         Option(
@@ -261,7 +264,7 @@ OPTIONS: dict[str, Option] = {
             "Keep a copy of every file that is replaced.",
             ("", "minion", "master", "both"),
         ),
-        Option("hash_type", TEXT, "sha256", "The digest for files that name none."),
+        Option("hash_type", TEXT, "sha256", "The digest for files that specify none."),
         Option(
             "cachedir",
             PATH,
@@ -273,7 +276,7 @@ OPTIONS: dict[str, Option] = {
             "plan_signers",
             PATH,
             "",
-            "A list of keys, as sshd's `allowed_signers`; if it is set, only plans that one of them has"
+            "A file of keys, like sshd's `allowed_signers`; if set, only plans that one of them has"
             " signed are applied.",
         ),
         Option("extension_modules", PATH, "", "A directory of modules written for Salt."),
@@ -281,7 +284,7 @@ OPTIONS: dict[str, Option] = {
             "log_level",
             TEXT,
             "warning",
-            "Write a log to stderr, from this level on. `-v` is `info`.",
+            "Write a log of this level and above to stderr. `-v` is `info`.",
             ("quiet", "critical", "error", "warning", "info", "profile", "debug", "trace", "garbage", "all"),
         ),
         Option("color", FLAG_OR_TEXT, "auto", "Colours: true, false, or auto (only on a terminal)."),

@@ -9,8 +9,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 Roots = dict[str, list[str]]
-COMMITS = "source_commits"  # in ``extra``: what each repository among the roots is at
-WITHIN = "SALTERN_RUN"  # in the environment of what a run starts: its number
+COMMITS = "source_commits"  # in ``extra``: the commit of each repository among the roots
+WITHIN = "SALTERN_RUN"  # the number of the run, in the environment of its programs
 
 
 def _states() -> Roots:
@@ -26,9 +26,9 @@ def _hostname() -> str:
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a run is configured with. ``options.OPTIONS`` says what each field means.
+    """The configuration of a run. ``options.OPTIONS`` describes each field.
 
-    ``extra`` keeps every key of the configuration that is no option, so that ``config.get`` finds
+    ``extra`` keeps every configuration key that is not an option, so that ``config.get`` finds
     it; ``files`` are the files that were read, in that order.
     """
 
@@ -126,20 +126,20 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 def has_repositories(settings: Settings) -> bool:
-    """Whether any root is a git repository. Every run asks: nothing of git is imported for the answer."""
+    """True if any root is a git repository. Every run asks, so this imports nothing of git."""
     roots = (settings.file_roots, settings.pillar_roots)
     named = any(one.startswith("git+") for some in roots for dirs in some.values() for one in dirs)
     return named or (bool(settings.extra.get("gitfs_remotes")) and not settings.file_tree)
 
 
 def commits_of(extra: Mapping[str, object]) -> dict[str, str]:
-    """The commits that the repositories of a run have, by their addresses."""
+    """The commits of a run's repositories, by address."""
     found = extra.get(COMMITS)
     return {str(one): str(commit) for one, commit in found.items()} if isinstance(found, Mapping) else {}
 
 
 def with_commits(settings: Settings, commits: Mapping[str, str]) -> Settings:
-    """The settings with these commits, over those that they have."""
+    """The settings with these commits; they override the existing ones."""
     known = commits_of(settings.extra)
     if not commits.items() - known.items():
         return settings
@@ -147,7 +147,7 @@ def with_commits(settings: Settings, commits: Mapping[str, str]) -> Settings:
 
 
 def cache_directory(settings: Settings) -> str:
-    """Where this user may keep files between runs. It need not exist yet."""
+    """The directory where this user may keep files between runs. It may not exist yet."""
     if settings.cachedir:
         return settings.cachedir
     if os.geteuid() == 0:
@@ -157,7 +157,7 @@ def cache_directory(settings: Settings) -> str:
 
 
 def state_directory(settings: Settings) -> str:
-    """Where what must outlive a reboot is kept."""
+    """The directory for data that must survive a reboot."""
     if settings.state_dir:
         return settings.state_dir
     if os.geteuid() == 0:

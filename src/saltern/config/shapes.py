@@ -1,7 +1,7 @@
-"""From a value as written, or a text as typed, to a value of the shape an option has.
+"""Convert a value as written, or a text as typed, to the shape of an option.
 
-A reader raises ``ValueError`` when the value cannot be meant; the loader then says what is needed.
-Everything may come as text, since environment variables have nothing else.
+A reader raises ``ValueError`` for a value that does not fit; the loader then says what is needed.
+Every value may be text, since environment variables are.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from saltern.config import options
 
-REMOTE = "git+"  # how a root begins that is a git repository
+REMOTE = "git+"  # the prefix of a root that is a git repository
 _FLAGS = {
     "true": True,
     "yes": True,
@@ -89,7 +89,7 @@ def _paths(value: object) -> list[str]:
 
 
 def _roots(value: object) -> dict[str, list[str]]:
-    """A mapping; or directories alone, which are then those of ``base``."""
+    """A mapping of roots; a list of directories is for ``base``."""
     if isinstance(value, str) and not value.startswith("{"):
         value = _paths(value)
     if isinstance(value, list | tuple):
@@ -138,14 +138,14 @@ SHAPES: dict[str, Callable[[object], object]] = {
 
 
 def _whole(path: str, base: str) -> str:
-    """``path`` seen from ``base``: absolute, ``~`` unfolded."""
+    """``path`` relative to ``base`` as an absolute path, with ``~`` expanded."""
     if not path or path.startswith(REMOTE):
         return path
     return os.path.normpath(os.path.join(base, os.path.expanduser(path)))
 
 
 def _unglob(paths: list[str]) -> list[str]:
-    """Roots may be patterns (``/srv/formulas/*``), which stand for what they match now, sorted."""
+    """Expand patterns among roots (``/srv/formulas/*``) to their current matches, sorted."""
     if not any(mark in path for path in paths for mark in "*?[" if not path.startswith(REMOTE)):
         return paths
     from glob import glob
@@ -158,7 +158,7 @@ def _unglob(paths: list[str]) -> list[str]:
 
 
 def place(value: object, shape: str, base: str) -> object:
-    """Relative paths in ``value`` made absolute; values of other shapes as they are."""
+    """``value`` with relative paths made absolute; values of other shapes are unchanged."""
     if shape == options.PATH:
         return _whole(str(value), base)
     if shape == options.PATHS and isinstance(value, list):

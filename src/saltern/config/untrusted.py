@@ -1,4 +1,4 @@
-"""The settings of an untrusted tree: its configuration may say where its files are, and little else."""
+"""The settings of an untrusted tree: its configuration may set the roots, and little else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltern.language.diagnostics import Diagnostic, Severity
 from saltern.language.source import Mark
 from saltern.system.guard import is_within
 
-# What is set aside: code that is loaded from elsewhere, commands, and places that are written.
+# Options that are ignored: code loaded from elsewhere, commands, and directories that are written.
 SET_ASIDE: Mapping[str, object] = {
     "cachedir": "",
     "state_dir": "",
@@ -22,13 +22,13 @@ SET_ASIDE: Mapping[str, object] = {
     "agent_socket": "",
     "agent_job": "",
 }
-CODE = ("ext_pillar", "master_tops")  # keys that are no options, and lead to code
-# Limits may be lowered, not raised; 0 is none.
+CODE = ("ext_pillar", "master_tops")  # keys that are not options but load code
+# Limits may be lowered, not raised; 0 is no limit.
 LIMITS = ("render_time_limit", "render_memory_limit", "max_sls_size", "max_yaml_depth", "max_yaml_nodes")
 
 
 def untrusted(settings: Settings, places: Sequence[str]) -> tuple[Settings, list[Diagnostic]]:
-    """The settings that may count, and a warning for each root that is outside of ``places``."""
+    """The settings that are allowed, and a warning for each root outside of ``places``."""
     usual = Settings()
     real = [os.path.realpath(place) for place in places]
     found: list[Diagnostic] = []
@@ -42,7 +42,7 @@ def untrusted(settings: Settings, places: Sequence[str]) -> tuple[Settings, list
 
 
 def _inside(roots: Roots, places: Sequence[str]) -> tuple[Roots, list[str]]:
-    """A root that is a link to elsewhere is elsewhere."""
+    """The roots inside ``places``, and the others; a link is judged by its target."""
     kept: Roots = {}
     refused: list[str] = []
     for env, several in roots.items():
@@ -59,7 +59,7 @@ def _outside(name: str, root: str, settings: Settings) -> Diagnostic:
     return Diagnostic(
         severity=Severity.WARNING,
         code="untrusted-root",
-        what=f"the root {root!r} of {name} is outside of the untrusted tree, and is not read",
+        what=f"the root {root!r} of {name} is outside of the untrusted tree and is not read",
         where=Mark(settings.files[0]) if settings.files else None,
-        fix="name it on the command line if it may be read: --file-root, --pillar-root",
+        fix="to allow it, name it on the command line: --file-root, --pillar-root",
     )

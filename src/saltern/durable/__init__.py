@@ -1,1 +1,1 @@
-"""Runs that survive: journaled while they happen, resumed where they broke, across reboots and updates."""
+"""Durable runs: recorded in a journal, resumed after a break, across reboots and updates."""

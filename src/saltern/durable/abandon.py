@@ -1,4 +1,4 @@
-"""A run that broke, ended for good."""
+"""End a broken run for good."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from saltern.system.private import remove_private
 
 
 def abandon(settings: Settings, jid: str, why: str) -> str:
-    """Record that a run that broke is over, so that it cannot be resumed.
+    """Record that a broken run is over, so that it cannot be resumed.
 
-    What came of a reboot that was under way; empty if none was.
+    Returns the result of a pending reboot; empty if there was none.
     """
     runs = Runs(settings)
     with runs.lock.locked(jid, clock.now(), wait=settings.queue_runs):

@@ -1,4 +1,4 @@
-"""A new run with a journal: claimed, prepared, executed."""
+"""A new run with a journal: claim, prepare, execute."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 class JournalOptions(Struct, frozen=True, kw_only=True):
     """How a run is recorded.
 
-    ``queue``: seconds to wait for another run to end. ``pillar``: what the command line gave. ``before``: an
-    earlier run; what it did successfully is not done again. ``job``: the job of a fleet that it belongs to.
+    ``queue``: seconds to wait for another run to end. ``pillar``: pillar data of the command line.
+        ``before``: an earlier run, whose successful states are not run again. ``job``: the fleet job that the
+        run belongs to.
     """
 
     queue: float = 0.0
@@ -44,7 +45,7 @@ class JournalOptions(Struct, frozen=True, kw_only=True):
 
 
 class ClaimedRun:
-    """A run that has its number ``jid``, and this machine to itself. It is executed once."""
+    """A run with its number ``jid`` and exclusive use of this machine. It is executed once."""
 
     def __init__(
         self, runs: Runs, jid: str, session: Session, request: Request, options: JournalOptions
@@ -56,7 +57,7 @@ class ClaimedRun:
         self._options = options
 
     def execute(self, prepared: Prepared, on_event: EventSink | None = None) -> Report:
-        """Run what was prepared and record it. A barrier that it asks for is armed when this returns."""
+        """Run and record what was prepared. A requested barrier is armed when this returns."""
         with open_journal(self._runs, self.jid, self._session) as recorder:
             if prepared.plan is not None:
                 self._begin(recorder, prepared.plan)
@@ -79,8 +80,8 @@ class ClaimedRun:
 
 @contextmanager
 def claim_run(session: Session, request: Request, options: JournalOptions) -> Iterator[ClaimedRun]:
-    """Lock this machine and give the run a number: no other run comes between what is looked at within this
-    context and what is done."""
+    """Lock this machine and give the run a number: within this context, no other run comes between looking
+    and acting."""
     remember()
     runs = Runs(session.settings)
     now, asked = session.clock.now(), asked_for(to_builtins(request))
@@ -91,7 +92,7 @@ def claim_run(session: Session, request: Request, options: JournalOptions) -> It
 
 
 def apply(session: Session, request: Request, on_event: EventSink | None, options: JournalOptions) -> Report:
-    """``engine.apply``, with a journal."""
+    """Like ``engine.apply``, with a journal."""
     with claim_run(session, request, options) as run:
         return run.execute(prepare(session, request), on_event)
 
@@ -99,8 +100,8 @@ def apply(session: Session, request: Request, on_event: EventSink | None, option
 def failed_part(
     settings: Settings, jid: str, options: JournalOptions
 ) -> tuple[Session, Request, JournalOptions]:
-    """What an earlier run was asked for, once more, by the files as they are now: only what failed of it, or
-    was not reached, and what needs that. The report has nothing else."""
+    """Run the request of an earlier run again, with the current files: only states that failed or were not
+    reached, and states that need them. The report has nothing else."""
     old = Runs(settings).state(jid)
     if not old.has_plan:
         what, fix = f"run {jid} broke before it had a plan", "apply the states again"
@@ -111,7 +112,7 @@ def failed_part(
 
 
 def pause_for_barrier(runs: Runs, report: Report, settings: Settings) -> None:
-    """If the run has stopped at a barrier: ask the machine to reboot, or switch builds."""
+    """If the run stopped at a barrier, ask the machine to reboot, or switch builds."""
     if report.stopped in STOPS.values():
         from saltern.durable.barriers.cross import leave_for_barrier
 
@@ -119,7 +120,7 @@ def pause_for_barrier(runs: Runs, report: Report, settings: Settings) -> None:
 
 
 def remove_leftovers() -> None:
-    """If the run has acted: remove what killed processes have left among temporary files."""
+    """If the run changed anything, remove temporary files of killed processes."""
     if effects.has_acted():
         from saltern.system import temporary
 
@@ -127,12 +128,12 @@ def remove_leftovers() -> None:
 
 
 def _drop_carried(report: Report, first: int) -> None:
-    """Leave out what an earlier run has done: it has reported that."""
+    """Remove answers of an earlier run from the report: that run has reported them."""
     report.answers = [one for one in report.answers if one.number >= first]
     report.frames = [one for one in report.frames if one.first >= first]
 
 
 def _sources(plan: Plan) -> dict[str, str]:
-    """The texts that the states were made of."""
+    """The texts of the state files."""
     origins = {chunk.declared.origin.file: chunk.declared.origin for chunk in plan.chunks}
     return {file: str(getattr(origin, "source", "")) for file, origin in origins.items()}

@@ -1,4 +1,4 @@
-"""The head of a journal: what a run was asked for, and by which configuration."""
+"""The head of a journal: the request and configuration of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saltern.system import reboot
 
 
 class Head(Struct, frozen=True, kw_only=True):
-    """What is needed of a journal's head to continue or to repeat its run."""
+    """The part of a journal's head that continuing or repeating its run needs."""
 
     request: Request
     settings: dict[str, object]
@@ -28,7 +28,7 @@ class Head(Struct, frozen=True, kw_only=True):
 def make_head(
     session: Session, request: Request, jid: str, pillar: Mapping[str, object], job: str = ""
 ) -> dict[str, object]:
-    """The head of a new run. ``pillar`` is what the command line gave, ``job`` the fleet's job."""
+    """The head of a new run. ``pillar`` is from the command line, ``job`` the fleet job."""
     return {
         **({"job": job} if job else {}),
         "jid": jid,
@@ -42,12 +42,12 @@ def make_head(
 
 
 def surroundings() -> dict[str, object]:
-    """What differs between two processes of one run: which boot it is, and which process."""
+    """What differs between two processes of one run: the boot and the process."""
     return {"boot": reboot.current().identity(), "pid": os.getpid()}
 
 
 def head_of(state: RunState) -> Head:
-    """The head of a journal that has one."""
+    """The head of a journal, which must have one."""
     head = state.head
     return Head(
         request=convert(head["request"], Request), settings=head["settings"], pillar=head.get("pillar") or {}
@@ -55,6 +55,8 @@ def head_of(state: RunState) -> Head:
 
 
 def restore_session(settings: Settings, kept: Mapping[str, object], pillar: Mapping[str, object]) -> Session:
-    """A session by the settings that were kept; ``settings`` for those that an older version did not have."""
+    """A session with the recorded settings; ``settings`` supplies those that an older version did not
+    have.
+    """
     known = {name: kept[name] for name in Settings.__struct_fields__ if name in kept}
     return make_session(Settings(**{**asdict(settings), **known}), pillar)

@@ -1,4 +1,4 @@
-"""The journal of one run, open while the run lasts, and what goes with it: kept programs, noticed effects."""
+"""The journal of one run, open while the run lasts, with the keeper of its programs and its effects."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_journal(runs: Runs, jid: str, session: Session, past: RunState | None = None) -> Iterator[Recorder]:
-    """Record a run. ``past`` is what an earlier process has recorded of it.
+    """Record a run. ``past`` is what an earlier process recorded of it.
 
-    While it is open, whatever is known is on disk before something acts, and programs are run by a process
+    While it is open, everything known is on disk before anything acts, and programs are run by a process
     that outlives this one.
     """
     writer = runs.writer(jid, resumed_at=past.records if past else 0)
@@ -64,7 +64,7 @@ def open_journal(runs: Runs, jid: str, session: Session, past: RunState | None =
 
 
 def _open_programs(runs: Runs, jid: str, *, resumed: bool) -> ProgramKeeper:
-    """The keeper of the run's programs. Of a run that is resumed, those that still run are waited for: their
+    """The keeper of the run's programs. For a resumed run, waits for programs that still run: their
     results belong to the run that continues."""
     folder = runs.kept_folder(jid)
     if not resumed:
@@ -85,21 +85,21 @@ def _open_programs(runs: Runs, jid: str, *, resumed: bool) -> ProgramKeeper:
 
 
 def _conceal(change: Callable[[Entry], object] | None) -> None:
-    """What is done to entries about programs before they are written."""
+    """Set what is done to entries about programs before they are written."""
     from saltern.system.ledger import Conceal
 
     Conceal.change = change
 
 
 def _sealing(writer: Writer) -> Callable[[Entry], object]:
-    """Seals what programs print, as the journal is."""
+    """Seals the output of programs, like the journal."""
     seal = writer.seal.open()
     return lambda entry: entry if entry.ran is None else seal.sealed(to_builtins(entry))
 
 
 def end_journal(recorder: Recorder, report: Report) -> None:
     """Record that the run has ended, or that it pauses for a barrier."""
-    effects.before(None)  # what is written from here on is the journal's own
+    effects.before(None)  # from here on, writes are the journal's own
     stopped = report.stopped
     if stopped in STOPS.values():
         recorder.pause()

@@ -1,4 +1,4 @@
-"""A run that broke or paused, continued where it was."""
+"""Continue a broken or paused run."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def resume(
     question: ResumeQuestion | None = None,
     prepare: Callable[[Session], None] | None = None,
 ) -> Report | None:
-    """Continue a run; the last that can be, if none is named. None: there is nothing to resume.
+    """Continue a run; if none is named, the last that can be continued. None: there is nothing to resume.
 
-    A run that waits for a reboot waits here until the machine has rebooted, or is found not to; an interrupt,
-    or ``ends``, cancels the reboot where that can be done. One that continues with another build of this
+    A run that waits for a reboot waits here until the machine has rebooted or turns out not to; an interrupt,
+    or ``ends``, cancels the reboot where possible. A run that continues with another build of this
     program replaces this process by that build, with the options ``again`` on its command line.
     ``question`` is asked about interrupted states with ``resume: ask``; without one, such a state fails.
     ``prepare`` is called with the session before anything is run.
@@ -48,7 +48,7 @@ def resume(
         return None
     _quarantine_if_damaged(runs, chosen, settings)
     with runs.lock.locked(chosen, clock.now(), wait=settings.queue_runs):
-        state = runs.state(chosen)  # another process may have continued it while we waited for the lock
+        state = runs.state(chosen)  # another process may have continued it meanwhile
         _check(chosen, state)
         head = head_of(state)
         session = restore_session(settings, head.settings, head.pillar)
@@ -71,7 +71,7 @@ def resume(
 
 
 def _quarantine_if_damaged(runs: Runs, jid: str, settings: Settings) -> None:
-    """Report a mistake at once, and not after a wait for the lock; put a damaged journal aside."""
+    """Report a damaged journal at once, not after waiting for the lock; move it aside."""
     try:
         runs.state(jid)
     except OperationError:
@@ -83,7 +83,7 @@ def _quarantine_if_damaged(runs: Runs, jid: str, settings: Settings) -> None:
 
 
 def _check(jid: str, state: RunState) -> None:
-    """Raise if nothing of the run is left to do."""
+    """Raise if the run has nothing left to do."""
     if state.status in RESUMABLE and state.has_plan:
         return
     what, fix = f"run {jid} has {state.status}: nothing is left to do", "`saltern runs` lists all"

@@ -1,1 +1,1 @@
-"""The spine: one function for each thing a user asks for, and the session that holds the parts of one run."""
+"""One function for each request of a user, and the session with the parts of one run."""

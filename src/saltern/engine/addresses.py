@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def has_address(value: object) -> bool:
-    """Whether data has an address of a store in it."""
+    """True if the data contains the address of a store."""
     if isinstance(value, str):
         return value.startswith("sdb://")
     if isinstance(value, Mapping):
@@ -24,7 +24,7 @@ def has_address(value: object) -> bool:
 
 
 def option_values(settings: Settings, opts: Mapping[str, object]) -> dict[str, object]:
-    """Options of the configuration with the values of their addresses: functions and sources see these."""
+    """The configuration with the values of its addresses, for functions and sources."""
     if not any(map(has_address, settings.extra.values())):
         return {}
     from saltern.modules.lib import sdb
@@ -39,7 +39,7 @@ def option_values(settings: Settings, opts: Mapping[str, object]) -> dict[str, o
 def without_addresses(
     pillar: dict[str, object], opts: Mapping[str, object], roots: Mapping[str, Sequence[str]]
 ) -> dict[str, object]:
-    """The pillar with the values that addresses in it stand for; ``roots`` are those of its files."""
+    """The pillar with addresses replaced by their values; ``roots`` are the roots of its files."""
     if not has_address(pillar):
         return pillar
     from saltern.modules.lib import sdb
@@ -67,7 +67,7 @@ def _option_place(settings: Settings, uri: str) -> Mark | None:
 
 
 def _path(value: object, uri: str, above: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """The way to an address in data; empty if it is not there."""
+    """The path to an address in data; empty if it is not there."""
     if value == uri:
         return above
     pairs = (
@@ -77,7 +77,7 @@ def _path(value: object, uri: str, above: tuple[str | int, ...]) -> tuple[str | 
 
 
 def _line_with(uri: str, roots: Mapping[str, Sequence[str]]) -> Mark | None:
-    """The first line of a pillar file that has the address."""
+    """The first line of a pillar file that contains the address."""
     folders = dict.fromkeys(root for several in roots.values() for root in several)
     for folder, _, names in (place for root in folders for place in os.walk(root)):
         for path in sorted(os.path.join(folder, name) for name in names if name.endswith(".sls")):

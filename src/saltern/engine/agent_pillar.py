@@ -1,4 +1,4 @@
-"""The pillar of a run that an agent has started: compiled on the controller, handed over by the agent."""
+"""The pillar of a run that an agent started: compiled on the controller, passed on by the agent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saltern.sources.agent_socket import ask
 def ask_pillar(
     settings: Settings, overrides: Mapping[str, object]
 ) -> tuple[dict[str, object], list[Diagnostic]]:
-    """The pillar, and warnings about it. ``overrides`` are what its templates see as the pillar meanwhile."""
+    """The pillar, and warnings about it. ``overrides`` is the pillar that its templates see."""
     environment = settings.pillarenv or ""
     if not environment and settings.extra.get("pillarenv_from_saltenv"):
         environment = settings.saltenv or ""

@@ -1,6 +1,6 @@
-"""The spine: ``prepare`` compiles a request, ``execute`` runs what was prepared, every stage named in order.
+"""``prepare`` compiles a request, ``execute`` runs what was prepared; both name every stage in order.
 
-Read ``prepare`` and ``execute`` from top to bottom and you have read the way of the data:
+Read ``prepare`` and ``execute`` from top to bottom to follow the data:
 files → High → chunks → plan → answers.
 """
 
@@ -34,7 +34,7 @@ NO_TOP = "no top file gives this machine any state: check top.sls in the file ro
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
-    """A run that is ready: all of it is compiled, nothing of it is done.
+    """A run that is compiled completely and has not begun.
 
     ``plan`` is None if no top file gives this machine any state. ``found`` has the warnings of the compiler;
     None for a plan that was compiled before, by a process that has reported them.
@@ -49,14 +49,14 @@ class Prepared(Struct, frozen=True, kw_only=True):
 
     @property
     def warnings(self) -> list[Diagnostic]:
-        """All that were found so far, of frames, too."""
+        """All warnings so far, including those of frames."""
         found = self.found.warnings if self.found is not None else []
         rendered = self.session.renderers.warnings
         return [*self.session.warnings, *found, *rendered, *self.delays.warnings]
 
 
 def prepare(session: Session, request: Request) -> Prepared:
-    """Compile what is requested. Raises ``CompileError`` if any file is wrong; nothing is done."""
+    """Compile what is requested. Raises ``CompileError`` if any file is wrong. Changes nothing."""
     found = Diagnostics()
     options = compiler_options(session, request)
     session.load_pillar()
@@ -73,9 +73,9 @@ def prepare(session: Session, request: Request) -> Prepared:
 
 
 def prepare_plan(session: Session, request: Request, plan: Plan) -> Prepared:
-    """Prepare a plan that was made before: that of a run that broke, or one that a person has approved.
+    """Prepare an existing plan: that of a broken run, or one that a person has approved.
 
-    ``request`` is what it was made for.
+    ``request`` is the request that it was made for.
     """
     session.load_pillar()
     return Prepared(
@@ -90,8 +90,8 @@ def prepare_plan(session: Session, request: Request, plan: Plan) -> Prepared:
 def execute(
     prepared: Prepared, journal: Journal | None = None, *, on_event: EventSink | None = None, jid: str = ""
 ) -> Report:
-    """Run what was prepared. ``journal`` records it, and knows what an earlier process has done of it;
-    ``on_event`` is called with every event as it happens; ``jid`` is the number of the run."""
+    """Run what was prepared. ``journal`` records the run, and knows what an earlier process has done;
+    ``on_event`` is called with every event; ``jid`` is the number of the run."""
     session, plan, delays = prepared.session, prepared.plan, prepared.delays
     if plan is None:
         return _no_states(prepared.warnings)
@@ -118,7 +118,7 @@ def execute(
 
 
 def _warn_of_unused(options: CompilerOptions, plan: Plan, found: Diagnostics) -> None:
-    """Of what the command line excludes."""
+    """Warn about exclusions of the command line that match nothing."""
     if options.exclude:
         from saltern.compiler.exclude import warn_of_unused
 
@@ -126,7 +126,7 @@ def _warn_of_unused(options: CompilerOptions, plan: Plan, found: Diagnostics) ->
 
 
 def _with_fleet(session: Session, on_event: EventSink | None, jid: str) -> EventSink | None:
-    """On a machine of a fleet the controllers hear of states, too."""
+    """The event sink; on a machine of a fleet it also reports states to the controllers."""
     if not session.run.agent.is_there:
         return on_event
     from saltern.engine.state_events import StateEvents
@@ -136,12 +136,12 @@ def _with_fleet(session: Session, on_event: EventSink | None, jid: str) -> Event
 
 
 def apply(session: Session, request: Request, on_event: EventSink | None = None) -> Report:
-    """Bring this machine to the state that the SLS files describe, without a journal."""
+    """Apply a request on this machine, without a journal."""
     return execute(prepare(session, request), on_event=on_event)
 
 
 def _frame_compiler(prepared: Prepared) -> FrameMaker | None:
-    """None if no state delays anything; then the code for frames is not even imported."""
+    """The compiler of frames; None if no state delays anything, so that its code is not imported."""
     if not prepared.delays.wanted:
         return None
     from saltern.engine.frames import FrameCompiler
@@ -150,12 +150,12 @@ def _frame_compiler(prepared: Prepared) -> FrameMaker | None:
 
 
 def _select_id(plan: Plan, id_: str, delays: Delays) -> Plan:
-    """The chunks with this ID and whatever they need."""
+    """The plan of the chunks with this ID and of the chunks that they need."""
     from saltern.plan.subset import subset
 
     indexes = [index for index, chunk in enumerate(plan.chunks) if chunk.id == id_]
     if not indexes:
-        inside = delays.inside(id_, "which runs after the state that calls it: ask for that one")
+        inside = delays.inside(id_, "which runs after the state that calls it: name that state")
         raise OperationError(
             Diagnostic(
                 code="id-unknown",
@@ -167,7 +167,7 @@ def _select_id(plan: Plan, id_: str, delays: Delays) -> Plan:
 
 
 def _no_states(warnings: list[Diagnostic]) -> Report:
-    """Salt's own way of saying that no top file matched: one failed result."""
+    """A report with one failed result, as Salt reports that no top file matched."""
     declared = Declaration(
         id="states",
         state="no",

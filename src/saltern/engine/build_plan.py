@@ -1,4 +1,4 @@
-"""Names of files → plan: the stages in between, for a whole run and for each delayed frame of it."""
+"""File names → plan: the stages of compiling a whole run or a delayed frame."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def build_plan(
     mark_data: Callable[[list[Chunk]], None] | None = None,
     elsewhere: Callable[[str], str] | None = None,
 ) -> Plan:
-    """Compile these files and put their states in sequence. Raises ``CompileError`` if any file is wrong.
+    """Compile these files and order their states. Raises ``CompileError`` if any file is wrong.
 
-    ``checks``: compare the arguments with the signatures. ``mark_data`` is given the chunks before they are
-    related to each other; ``elsewhere`` says where a name is that this scope lacks.
+    ``checks``: compare arguments with signatures. ``mark_data`` is called with the chunks before they are
+    related to each other; ``elsewhere`` finds the scope of a name that this scope lacks.
     """
     high = compile_high(refs, loader, options, found)
     is_delayed = _is_delayed(high)
@@ -59,12 +59,12 @@ def build_plan(
 
 
 def _is_delayed(high: High) -> bool:
-    """Whether any of the files has to do with delayed rendering at all."""
+    """True if any of the files uses delayed rendering."""
     return any(scope_of(file.origin) is not NO_BLOCKS for file in high.files.values())
 
 
 def _relate_delayed(chunks: list[Chunk], loader: TreeLoader, delays: Delays, found: Diagnostics) -> None:
-    """Attach to each chunk what it delays, and turn references to registered returns into requisites."""
+    """Attach to each chunk what it delays; turn references to registered returns into requisites."""
     from saltern.compiler.delayed import attach, called
     from saltern.compiler.registers import relate
 
@@ -76,8 +76,8 @@ def _relate_delayed(chunks: list[Chunk], loader: TreeLoader, delays: Delays, fou
 
 
 def aggregates(session: Session, chunks: Sequence[Chunk]) -> Callable[[Chunk], bool] | None:
-    """A test for chunks that are to be called together, by their own word or by the configuration; None if no
-    chunk is."""
+    """A predicate for chunks that are called together, by their own option or the configuration; None if
+    there are none."""
     usual = session.settings.state_aggregate
     if not usual and not any("aggregate" in chunk.words for chunk in chunks):
         return None

@@ -1,7 +1,7 @@
-"""Files and blocks rendered for a run on another machine, which gets data and never a text.
+"""Render files and blocks for a run on another machine, which gets the data and never the text.
 
-The session is that of the other machine: its facts, its pillar, the tree of its job. What a template asks of
-``salt`` is answered from these alone, because a function would look at this machine.
+The session is that of the other machine: its facts, its pillar, the tree of its job. Templates get answers
+from ``salt`` from these alone, because a function would inspect this machine.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from saltern.render.remote import Question, RootNames, Sent, SentProblem, places
 from saltern.runtime.slots import PREFIX
 from saltern.sources.tree import SlsSource
 
-# Problems whose text names files, IDs and shapes, and nothing of what a file says.
+# Problems whose text names only files, IDs and shapes, not the content of a file.
 PLAIN = frozenset(("sls-not-found", "file-too-large", "file-unreadable", "not-utf8", "renderer-refused"))
-WITHHELD = "it cannot be rendered; the controller has the whole message"
+WITHHELD = "it cannot be rendered; the controller has the full message"
 
 
 class UnknownBlock(Exception):
@@ -33,7 +33,7 @@ class UnknownBlock(Exception):
 
 
 class CallbackRenderer:
-    """Renders for one run. ``scopes`` are those of what it has rendered, by their names.
+    """Renders for one run. ``scopes`` are the scopes of what it has rendered, by name.
 
     ``limit`` is the repeat limit of blocks whose tag has none; None: the other machine decides.
     """
@@ -46,9 +46,9 @@ class CallbackRenderer:
         self.scopes: dict[str, BlockScope] = {}
 
     def answer(self, question: Question, name: str) -> Sent:
-        """What is sent for a question; the blocks in it belong to the scope ``name`` from then on.
+        """The answer to a question; the blocks in it then belong to the scope ``name``.
 
-        Raises ``CompileError``, and ``UnknownBlock`` for what is no part of this run.
+        Raises ``CompileError``, and ``UnknownBlock`` for anything outside this run.
         """
         if not question.name and not question.block:
             return Sent(variables=_plain(public(self._scope(question.scope).variables)))
@@ -123,7 +123,7 @@ class CallbackRenderer:
         return self._names.shared(path, self._env)
 
     def problems(self, problem: CompileError) -> Sent:
-        """What is sent in place of data: places and codes."""
+        """The answer in place of data: the places and codes of problems."""
         return Sent(problems=[self._problem(one) for one in problem.diagnostics])
 
     def _problem(self, one: Diagnostic) -> SentProblem:
@@ -133,7 +133,7 @@ class CallbackRenderer:
 
 
 def _written(value: object, text: str) -> Iterator[str]:
-    """Texts that mean more than themselves where a file says them, and that this file does say."""
+    """Texts in the data with a special meaning in a file, and that this file contains literally."""
     if isinstance(value, str):
         if (PREFIX in value or OPEN in value) and value in text:
             yield value
@@ -146,7 +146,7 @@ def _written(value: object, text: str) -> Iterator[str]:
 
 
 def _plain(variables: Mapping[str, object]) -> dict[str, object]:
-    """Those that are data: macros and imports cannot be sent."""
+    """The variables that are data: macros and imports cannot be sent."""
     return {name: value for name, value in variables.items() if name != PREV_RET and _is_plain(value)}
 
 

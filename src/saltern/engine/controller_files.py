@@ -1,7 +1,7 @@
-"""Files that the controller renders, for a run that an agent has started: asked for through the agent.
+"""Ask the controller, through the agent, for files that it renders.
 
-A controller that is away is waited for; what the run waits for is reported. After
-``delayed_callback_timeout`` the file is one that cannot be rendered, for that reason.
+Waits for a controller that is away, and reports what the run waits for. After
+``delayed_callback_timeout`` the file counts as one that cannot be rendered.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from saltern.sources.agent_socket import ask
 from saltern.sources.stub import stub_token
 from saltern.sources.tree import SlsSource
 
-STEP = 0.5  # seconds between two questions to a controller that is away
-DETAILS = "the controller has the whole message: saltern events --no-follow --tag 'saltern/render/*'"
+STEP = 0.5  # seconds between two requests to a controller that is away
+DETAILS = "the controller has the full message: saltern events --no-follow --tag 'saltern/render/*'"
 
 
 class Ask(Protocol):
@@ -106,7 +106,7 @@ class ControllerFiles:
         return msgspec.structs.replace(sent, file=self._here(sent.file), blocks=blocks, imported=imported)
 
     def _answered(self, asked: dict[str, object], question: Question, stub: SlsSource) -> dict[str, Any]:
-        """The answer; a controller that is away is waited for."""
+        """The answer; waits for a controller that is away."""
         end = time.monotonic() + self._wait
         reported = False
         while True:
@@ -143,7 +143,9 @@ def _public(variables: Mapping[str, object]) -> dict[str, object]:
 
 
 def _sendable(value: Any) -> Any:
-    """A copy that can be sent: what is no data, such as a macro of the caller's file, is left out."""
+    """A copy that can be sent: values that are not data, such as macros of the caller's file, are left
+    out.
+    """
     if isinstance(value, Mapping):
         return {key: _sendable(inner) for key, inner in value.items() if not callable(inner)}
     if isinstance(value, list | tuple | set | frozenset):
@@ -159,7 +161,7 @@ def _named(stub: SlsSource, question: Question) -> str:
 
 
 def _refused(problem: str, stub: SlsSource, question: Question) -> CompileError:
-    what = f"the controller does not render {_named(stub, question)}: {problem}"
+    what = f"the controller did not render {_named(stub, question)}: {problem}"
     return CompileError(Diagnostic(code="render-refused", what=what, where=Mark(stub.path)))
 
 
@@ -170,7 +172,7 @@ def _away(why: str, stub: SlsSource, question: Question, seconds: float) -> Comp
             what=f"{_named(stub, question)} is rendered on the controller, and no controller has answered"
             f" for {seconds:.0f} seconds: {why}",
             where=Mark(stub.path),
-            fix="start the controller, and apply it again; delayed_callback_timeout in the configuration of"
+            fix="start the controller, and apply again; delayed_callback_timeout in the configuration of"
             " the agent says how long a run waits",
         )
     )

@@ -29,7 +29,7 @@ class Delays(Struct):
         return [block for definition, block in self.defined.items() if definition not in self.called]
 
     def inside(self, id_: str, why: str = "and requisites stay in their scope") -> str:
-        """The block, not rendered yet, that declares an ID which the scope lacks; empty if none does."""
+        """A hint that an unrendered block declares an ID that the scope lacks; empty if none does."""
         import re
 
         for block in self.defined.values():

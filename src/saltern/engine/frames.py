@@ -1,4 +1,4 @@
-"""A delayed target, rendered and compiled when its caller has run."""
+"""Render and compile a delayed target when its caller has run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from saltern.runtime.ports import Call, Unrendered
 from saltern.runtime.slots import PREFIX
 from saltern.sources.tree import SlsSource
 
-# As Jinja, Mako and Python, Genshi, Cheetah say it.
+# How Jinja, Mako and Python, Genshi, and Cheetah word it.
 _UNDEFINED = re.compile(
     r"'(\w+)' is undefined|'(\w+)' is not defined|^\"?(\w+)\"? not defined|cannot find '(\w+)'"
 )
@@ -42,7 +42,7 @@ class FrameCompiler:
         self._options = options
         self._delays = delays
         self._outer: list[Sequence[Chunk]] = []  # the chunks of all scopes around the one that runs
-        self._suspect: list[bool] = []  # of the same scopes: whether a return holds what only files may say
+        self._suspect: list[bool] = []  # of the same scopes: whether a return has slots or late references
 
     def make(self, call: Call) -> Plan:
         session, target = self._session, call.target
@@ -85,13 +85,13 @@ class FrameCompiler:
         self._session.run.chunks = plan.chunks
 
     def leave(self) -> None:
-        """Of a frame that has run, only its answers are kept."""
+        """End a frame that has run: only its answers are kept."""
         self._suspect.pop()
         _settle(self._session.run.chunks)
         self._session.run.chunks = self._outer.pop()
 
     def _elsewhere(self, id_: str) -> str:
-        """Requisites stay in their scope; say which other one has what is missing."""
+        """Which other scope declares a missing ID: requisites stay in their scope."""
         for chunks in reversed([*self._outer, self._session.run.chunks]):
             for chunk in chunks:
                 if id_ in (chunk.id, chunk.name):
@@ -107,7 +107,7 @@ class FrameCompiler:
 
 
 def _settle(chunks: Iterable[Chunk]) -> None:
-    """The chunks of answers need no more of their files than the places they stand at."""
+    """Reduce chunks that have answered to the places of their files."""
     asked: dict[Document, list[Path]] = {}
     for chunk in chunks:
         declared = chunk.declared
@@ -122,7 +122,7 @@ def _settle(chunks: Iterable[Chunk]) -> None:
 
 
 def rendered(session: Session, target: Target, returned: Mapping[str, object], parent: str = "") -> Document:
-    """What a target becomes after such a return of ``parent``."""
+    """What a target renders to after such a return of ``parent``."""
     elsewhere = session.renderers.frame(target, returned, parent)
     if elsewhere is not None:
         return elsewhere
@@ -144,7 +144,7 @@ def rendered(session: Session, target: Target, returned: Mapping[str, object], p
 
 
 def _outer_variables(session: Session, target: Target) -> Mapping[str, object]:
-    """The variables of the file that calls the target; one that was rendered elsewhere is asked for them."""
+    """The variables of the file that calls the target; fetched if it was rendered elsewhere."""
     remote = session.renderers.remote
     if remote is not None and isinstance(target.scope.home, RemoteHome):
         return remote.variables(target.scope)
@@ -152,7 +152,7 @@ def _outer_variables(session: Session, target: Target) -> Mapping[str, object]:
 
 
 def _complete(session: Session, scope: BlockScope) -> None:
-    """Macros, imports and functions are not in a journal: they are made anew, from the text the run had."""
+    """Recreate macros, imports and functions, which a journal does not keep, from the text of the run."""
     scope.partial = False
     home = scope.home
     if not isinstance(home, Home):
@@ -160,14 +160,14 @@ def _complete(session: Session, scope: BlockScope) -> None:
     try:
         fresh = session.renderers.sls(home.source).blocks
     except CompileError:
-        return  # what is missing is reported where it is used
+        return  # a missing name is reported where it is used
     scope.variables = {**fresh.variables, **scope.variables}
     functions = {name: block for name, block in fresh.blocks.items() if block.call is not None}
     scope.blocks = {**scope.blocks, **functions}
 
 
 def previous(call: Call) -> dict[str, object]:
-    """``prev_ret``: a copy of all that the caller said, without what its earlier targets came to."""
+    """``prev_ret``: a copy of the caller's full return, without the results of its earlier targets."""
     from copy import deepcopy
 
     shaped = _shaped(replace(call.answer, result=call.result))
@@ -177,7 +177,7 @@ def previous(call: Call) -> dict[str, object]:
 
 
 def _remember(call: Call) -> None:
-    """What the target before this one came to joins the returns of all before."""
+    """Add the results of the previous target to the returns of all earlier targets."""
     from copy import deepcopy
 
     returns = call.returns
@@ -205,12 +205,12 @@ def public(variables: Mapping[str, object]) -> dict[str, object]:
 
 
 def _is_suspect(values: object) -> bool:
-    """Whether anything in a return looks like a slot or a late reference."""
+    """True if anything in a return looks like a slot or a late reference."""
     return any(PREFIX in text or OPEN in text for text in _texts(values))
 
 
 def _kept_as_data(target: Target) -> Callable[[list[Chunk]], None]:
-    """What a return says is data, however a template cuts it: only what a file says word for word is more."""
+    """Mark what a return contributes as data: only literal text of a file can be more."""
     written = [target.block.text] if target.block else []
     source = target.source if target.block is None else getattr(target.scope.home, "source", None)
     if isinstance(source, SlsSource):
@@ -242,7 +242,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _scoped_hint(problem: Diagnostic, target: Target) -> Diagnostic:
-    """A name that the file around the block has, but the block does not see."""
+    """The problem with a hint, if the file around the block has a name that the block does not see."""
     missing = _UNDEFINED.search(problem.what) if problem.code == "template-undefined" else None
     name = next(filter(None, missing.groups()), "") if missing else ""
     has_it = [name in scope.variables for scope in target.scope.outwards()] if name else []

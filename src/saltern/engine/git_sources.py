@@ -1,7 +1,7 @@
-"""Roots that are git repositories, brought to this machine before anything is read: one commit for a run.
+"""Fetch roots that are git repositories before anything is read: one commit for a run.
 
-The settings that come of it have directories only, and say in ``source_commits`` which commit each repository
-has: a run that is resumed, and whatever asks the engine within a run, works with the same files.
+The resulting settings have only directories, and name the commit of each repository in ``source_commits``: a
+resumed run, and nested calls of the engine, use the same files.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BACKENDS = ("git", "gitfs")
 
 
 def local_settings(settings: Settings, *, max_age: float | None = None) -> tuple[Settings, list[Diagnostic]]:
-    """The settings with directories in place of repositories, and warnings. Raises ``OperationError``."""
+    """The settings with directories instead of repositories, and warnings. Raises ``OperationError``."""
     age = settings.git_update_interval if max_age is None else max_age
     place = partial(option_place, settings.files)
     git = GitRoots(os.path.join(cache_directory(settings), "git"), max_age=age, place=place)
@@ -46,7 +46,7 @@ def _is_backend(settings: Settings) -> bool:
 
 
 def _is_first(settings: Settings) -> bool:
-    """Whether the repositories are asked before the directories."""
+    """True if repositories come before directories."""
     named = _backends(settings)
     return bool(named) and named[0] in BACKENDS
 

@@ -1,4 +1,4 @@
-"""Loaders of files for the compiler: of the tree, of one file outside of it, of one rendered already."""
+"""Loaders of files for the compiler: of the tree, of one file outside of it, of an already rendered text."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class TreeLoader:
-    """What the compiler asks for: files of the tree, rendered."""
+    """Loads and renders the files of the tree."""
 
     def __init__(self, session: Session) -> None:
         self._tree = session.tree
         self._renderers = session.renderers
-        self.asked: dict[SlsRef, Assigned] = {}  # by the top file
+        self.asked: dict[SlsRef, Assigned] = {}  # files that the top file assigns
 
     def where(self, ref: SlsRef) -> Mark | None:
         return self.asked[ref].mark() if ref in self.asked else None
@@ -43,7 +43,7 @@ class TreeLoader:
 
 
 class TemplateLoader(TreeLoader):
-    """The same, with one file from outside the roots under its own name; ``text`` if it is in no file."""
+    """Also loads one file from outside the roots under its own name; ``text`` if it is in no file."""
 
     def __init__(self, session: Session, path: str, env: str, text: str | None = None) -> None:
         super().__init__(session)
@@ -58,9 +58,9 @@ class TemplateLoader(TreeLoader):
 
 
 class RenderedLoader(TreeLoader):
-    """The same, with one text under ``ref`` that is rendered already; what it includes sees ``values``.
+    """Also loads one rendered text under ``ref``; files that it includes see ``values``.
 
-    A ``block`` goes by a name of its own: it may include the very file it stands in.
+    A ``block`` has a name of its own: it may include the file that contains it.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class RenderedLoader(TreeLoader):
         if source is None:
             return None
         document = self._renderers.sls(source, self._values)
-        if document.blocks is not NO_BLOCKS:  # what is scoped in it sees the context, too
+        if document.blocks is not NO_BLOCKS:  # scoped blocks in it also see the context
             context = {name: value for name, value in self._values.items() if name != PREV_RET}
             document.blocks.variables = {**context, **document.blocks.variables}
         return document

@@ -1,7 +1,7 @@
-"""The functions of ``state``: what the engine does, asked for by a function within a run.
+"""The functions of ``state``: the engine, called by a function within a run.
 
-Each question gets a session of its own, so that it changes nothing of the run that asks. The engine is
-imported with the first question; most runs ask none.
+Each call gets its own session, so that it changes nothing in the calling run. The engine is
+imported with the first call; most runs make none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from saltern.engine.session import Session
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
 from saltern.report.salt import to_dict
 
-DEEPEST = 4  # a file that asks for itself asks for ever
+DEEPEST = 4  # a file that calls itself would never end
 
 
 def make_session(
@@ -28,10 +28,9 @@ def make_session(
     texts: Mapping[str, str] | None = None,
     trust: bool = True,
 ) -> Session:
-    """A session whose functions can ask for the engine. ``grains``, ``texts``, ``trust``: as a session takes
-    them."""
+    """A session whose functions can call the engine. ``grains``, ``texts``, ``trust``: as for ``Session``."""
     session = Session(settings, grains=grains, pillar=pillar, texts=texts, trust=trust)
-    settings = session.settings  # with the directories that its roots are
+    settings = session.settings  # with roots resolved to directories
     if not trust:
         return session
 
@@ -41,7 +40,7 @@ def make_session(
             raise OperationError(Diagnostic(code="states-too-deep", what=what))
         given = {**(pillar or {}), **more}
         made = make_session(replace(settings, **other), given, depth=depth + 1, grains=grains, texts=texts)
-        made.run.programs = session.run.programs  # what it runs belongs to the state that asks
+        made.run.programs = session.run.programs  # its programs belong to the calling state
         made.run.orchestration = session.run.orchestration
         return made
 

@@ -1,4 +1,4 @@
-"""The settings of a session, as the compiler and the runtime take them."""
+"""The settings of a session as options of the compiler and the runtime."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saltern.runtime.run_shared import Bounds, RunOptions
 
 
 def compiler_options(session: Session, request: Request) -> CompilerOptions:
-    """What the compiler obeys; raises if an exclusion of the request cannot be read."""
+    """The options of the compiler; raises if an exclusion of the request cannot be read."""
     return CompilerOptions(
         auto_order=session.settings.state_auto_order,
         disabled_requisites=frozenset(session.settings.disabled_requisites),
@@ -28,13 +28,13 @@ def compiler_options(session: Session, request: Request) -> CompilerOptions:
 def _exclusion(item: object) -> Exclusion:
     rule = exclusion(item)
     if rule is None:
-        what = f"--exclude {item!r} is neither the name of an SLS nor id: NAME"
+        what = f"--exclude {item!r} is neither an SLS name nor id: NAME"
         raise OperationError(Diagnostic(code="exclude-shape", what=what))
     return rule
 
 
 def run_options(session: Session) -> RunOptions:
-    """What the runtime obeys."""
+    """The options of the runtime."""
     settings = session.settings
     return RunOptions(
         test=settings.test,
@@ -49,7 +49,7 @@ def run_options(session: Session) -> RunOptions:
 
 
 def bounds(session: Session) -> Bounds:
-    """How much may be rendered late."""
+    """The limits of delayed rendering."""
     settings = session.settings
     limit = settings.delayed_repeat_limit
     return Bounds(
@@ -60,7 +60,7 @@ def bounds(session: Session) -> Bounds:
 
 
 def _allowed(session: Session) -> Callable[[Chunk], bool]:
-    """``global_state_conditions``: a function is called only where one of its targets matches."""
+    """``global_state_conditions``: True for a chunk if one of the targets of its function matches."""
     from saltern.targeting.match import matches
 
     conditions = session.settings.global_state_conditions

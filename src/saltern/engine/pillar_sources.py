@@ -1,4 +1,4 @@
-"""What sources of ``ext_pillar`` may ask of a run: templates, renderers, the compiler of pillar files."""
+"""What ``ext_pillar`` sources can use from a run: templates, renderers, the compiler of pillar files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CompileRoots = Callable[[Mapping[str, Sequence[str]], Mapping[str, object]], dic
 
 
 class PillarRun(Protocol):
-    """What is asked of the session that compiles its pillar."""
+    """The session that compiles its pillar, as sources see it."""
 
     settings: Settings
     trust: bool
@@ -55,11 +55,11 @@ def add_sources(
     warnings: list[Diagnostic],
     commits: dict[str, str],
 ) -> dict[str, object]:
-    """The pillar with what the sources of ``ext_pillar`` add to it; ``warnings`` and ``commits`` fill."""
+    """The pillar with the additions of the ``ext_pillar`` sources; fills ``warnings`` and ``commits``."""
     from saltern.compat.pillar import ext_pillar
 
     settings = session.settings
-    entries = session.opts["ext_pillar"]  # with the values of addresses in it
+    entries = session.opts["ext_pillar"]  # with addresses replaced by their values
     asked = _make_asked(session, compiled, compile_roots)
     return ext_pillar(
         session.library,
@@ -76,7 +76,7 @@ def _make_asked(session: PillarRun, pillar: dict[str, object], compile_roots: Co
     settings, factory, make_tree = session.settings, session.factory, session.make_tree
 
     def template(path: str, values: Mapping[str, object]) -> str:
-        """A file as a Jinja template; what it includes is looked for beside it."""
+        """Render a file as a Jinja template; includes are looked for beside it."""
         tree = make_tree({"base": [os.path.dirname(path)]})
         renderers = factory.make(tree, dict(pillar), for_pillar=True)
         name = os.path.basename(path)

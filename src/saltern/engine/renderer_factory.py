@@ -1,4 +1,4 @@
-"""Makes the renderers of a session: what every template sees, and what the configuration allows."""
+"""Make the renderers of a session: what templates see, and what the configuration allows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from saltern.render.jinja.renderer import JinjaRenderer
 
 
-ELSEWHERE = "refused: it would look at the controller, which renders this file for another machine"
+ELSEWHERE = "refused: it would inspect the controller, which renders this file for another machine"
 
 
 class RendererFactory:
@@ -38,9 +38,9 @@ class RendererFactory:
         others: Others,
         facts_only: bool = False,
     ) -> None:
-        """``others`` finds renderers that are not ours. Without ``trust``, templates are handed nothing that
-        touches the machine. ``facts_only``: state files are those of another machine, of which only the facts
-        and the pillar are here."""
+        """``others`` finds renderers that are not ours. Without ``trust``, templates get nothing that
+        touches the machine. ``facts_only``: state files are those of another machine, of which only facts
+        and pillar are known here."""
         self._settings = settings
         self._salt = salt
         self._grains = grains
@@ -51,7 +51,7 @@ class RendererFactory:
         self._decrypted: dict[str, str | bytes] = {}
 
     def make(self, tree: Tree, pillar: dict[str, object], *, for_pillar: bool = False) -> Renderers:
-        """Renderers for the files of a tree; those of the pillar's tree see no pillar but what is given."""
+        """Renderers for the files of a tree; pillar files see only the given pillar."""
         settings = self._settings
         shared: dict[str, object] = {
             "salt": self._functions(for_pillar=for_pillar),
@@ -90,7 +90,7 @@ class RendererFactory:
         )
 
     def _functions(self, *, for_pillar: bool) -> Salt | PureSalt:
-        """What templates know as ``salt``."""
+        """The ``salt`` object of templates."""
         if self._trust and (for_pillar or not self._facts_only):
             return self._salt
         from saltern.modules.api.pure_functions import PureSalt
@@ -120,7 +120,7 @@ class RendererFactory:
 
 
 def _check_pipe(settings: Settings) -> None:
-    """Raise if the configured renderer does not exist: once here, not for every file."""
+    """Raise if the configured renderer does not exist: once, not for every file."""
     stages = parse_pipe(settings.renderer)
     unknown = [stage.name for stage in stages if stage.name not in RENDERERS]
     if unknown or not stages:
@@ -128,6 +128,6 @@ def _check_pipe(settings: Settings) -> None:
             Diagnostic(
                 code="unknown-renderer",
                 what=f"renderer: {settings.renderer!r} in the configuration names no renderer that exists",
-                fix=did_you_mean(unknown[0], RENDERERS) if unknown else "the usual one is 'jinja|yaml'",
+                fix=did_you_mean(unknown[0], RENDERERS) if unknown else "the default is 'jinja|yaml'",
             )
         )

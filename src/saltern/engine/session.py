@@ -1,4 +1,4 @@
-"""The parts of one run, wired: tree, grains, pillar, renderers, modules."""
+"""The parts of one run: tree, grains, pillar, renderers, modules."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class _SaltStyle:
-    """A shelf of Salt-style modules, built when it is first asked."""
+    """A lookup of Salt-style modules, built when it is first used."""
 
     def __init__(self, session: Session, shelf: str) -> None:
         self._session = session
@@ -60,7 +60,7 @@ class _SaltStyle:
 
 
 class Session:
-    """One run's parts, each built when it is first needed. Two sessions share nothing."""
+    """The parts of one run, each built when it is first needed. Two sessions share nothing."""
 
     def __init__(
         self,
@@ -76,10 +76,10 @@ class Session:
         trust: bool = True,
         facts_only: bool = False,
     ) -> None:
-        """``first``: modules that win over all others. ``Grains`` as grains: there are no others.
-        ``texts``: of files, by path, in place of what is on disk. Without ``trust``, nothing of the tree
-        is run that is code, and templates are handed nothing that touches the machine. ``facts_only``: state
-        files are rendered for another machine, by its facts and pillar.
+        """``first``: modules that take precedence. With ``Grains`` as grains, no others are collected.
+        ``texts``: texts by path that replace files on disk. Without ``trust``, no code of the tree
+        is run, and templates get nothing that touches the machine. ``facts_only``: state
+        files are rendered for another machine, with its facts and pillar.
         """
         limit(settings.output_limit, settings.output_file_limit)
         self._about_sources: list[Diagnostic] = []
@@ -151,12 +151,12 @@ class Session:
         )
 
     def make_tree(self, roots: Mapping[str, Sequence[str]]) -> Tree:
-        """A tree of these roots, with the limits and the texts of this session."""
+        """A tree of these roots, with the limits and texts of this session."""
         return Tree(roots, max_size=self.settings.max_sls_size, texts=self._texts, links_out=self.trust)
 
     @cached_property
     def library(self) -> Library:
-        """Salt-style modules. Nothing of them is imported before one is there, or asked for."""
+        """Salt-style modules. Imports nothing of them until a module exists or is requested."""
         from saltern.compat.library import Library
 
         library = Library(self.settings)
@@ -164,7 +164,7 @@ class Session:
         return library
 
     def with_log(self, on_event: EventSink | None) -> EventSink | None:
-        """The listener to what happens; Salt-style modules listen, too (``__running__``)."""
+        """The event sink; Salt-style modules also receive events (``__running__``)."""
         if "library" not in vars(self):
             return on_event
         hear = self.library.hear
@@ -177,7 +177,7 @@ class Session:
         return both
 
     def _add_custom_grains(self) -> None:
-        """``_grains``: over what is detected, below what is given."""
+        """Add ``_grains``: they override detected grains, and given grains override them."""
         from saltern.compat.grains import custom_grains
 
         given = set(dict.keys(self.grains))
@@ -225,7 +225,9 @@ class Session:
         return known
 
     def check_roots(self, *, needed: bool = True) -> None:
-        """Raise if a file root is no directory that can be read; the usual one, only if it is ``needed``."""
+        """Raise if a file root is not a readable directory; the default root is checked only if
+        ``needed``.
+        """
         if needed or self.settings.file_roots != Settings().file_roots:
             self.tree.check()
 
@@ -244,7 +246,7 @@ class Session:
     def with_master_tops(
         self, given: dict[str, list[Assigned]], found: Diagnostics
     ) -> dict[str, list[Assigned]]:
-        """What the top files give to this machine, and what the sources of ``master_tops`` add to it."""
+        """What the top files assign to this machine, and what the ``master_tops`` sources add."""
         settings = self.settings
         if not self.trust or not (wanted := settings.extra.get("master_tops")):
             return given
@@ -265,7 +267,7 @@ class Session:
 
 
 def _published_tree(settings: Settings) -> Tree:
-    """The tree that an agent has fetched for this run."""
+    """The tree that an agent fetched for this run."""
     from saltern.sources.published import PublishedTree
 
     return PublishedTree(

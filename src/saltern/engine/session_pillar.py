@@ -1,4 +1,4 @@
-"""The pillar of a session: from its roots or its agent, with external sources and what is given."""
+"""The pillar of a session: from its roots or its agent, with external sources and given data."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class SessionPillar:
-    """Compiles the pillar of a session. ``override`` wins over what is compiled, and its templates see it.
+    """Compiles the pillar of a session. ``override`` wins over the compiled pillar, and its templates see it.
 
-    ``warnings``, what the top files of the pillar give to this machine (``assigned``), and the commits of
-    repositories that are sources (``commits``) fill meanwhile.
+    Also collects ``warnings``, what the pillar top files assign to this machine (``assigned``), and the
+    commits of repositories that are sources (``commits``).
     """
 
     def __init__(self, session: PillarRun, override: Mapping[str, object]) -> None:
@@ -42,7 +42,7 @@ class SessionPillar:
         return self._overridden(compiled)
 
     def _own(self) -> dict[str, object]:
-        """That of the pillar roots; an agent asks its controller for it."""
+        """The pillar of the pillar roots; an agent gets it from its controller."""
         settings = self._session.settings
         if settings.agent_socket:
             from saltern.engine.agent_pillar import ask_pillar
@@ -57,7 +57,7 @@ class SessionPillar:
     def compile_roots(
         self, roots: Mapping[str, Sequence[str]], known: Mapping[str, object]
     ) -> dict[str, object]:
-        """The pillar of these roots; ``known`` is what their templates see of it meanwhile."""
+        """The pillar of these roots; ``known`` is the pillar that their templates see."""
         from saltern.facts.pillar import PillarCompiler, pillar_environments
 
         session, settings = self._session, self._session.settings
@@ -77,7 +77,7 @@ class SessionPillar:
         return compiled
 
     def _with_sources(self, compiled: dict[str, object]) -> dict[str, object]:
-        """The pillar with what the sources of ``ext_pillar`` add to it."""
+        """The pillar with the additions of the ``ext_pillar`` sources."""
         settings = self._session.settings
         if not self._session.trust or settings.agent_socket or not settings.extra.get("ext_pillar"):
             return compiled

@@ -1,4 +1,4 @@
-"""What a request comes to, to look at: files, high data, low data, the order, the plan. Nothing is run."""
+"""Show the stages of a request: files, high data, low data, the order, the plan. Nothing is run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from saltern.plan.reasons import reason
 
 
 def show_high(session: Session, request: Request, found: Diagnostics) -> dict[str, object]:
-    """High data in Salt's shape, extend and exclude still apart. What does not compile is not shown."""
+    """High data in Salt's shape, extend and exclude still separate. Data that does not compile is left
+    out.
+    """
     session.load_pillar()
     refs, loader = targets(session, request, found)
     options = compiler_options(session, request)
@@ -35,7 +37,7 @@ def show_high(session: Session, request: Request, found: Diagnostics) -> dict[st
 
 
 def show_low(session: Session, request: Request, found: Diagnostics) -> list[dict[str, object]]:
-    """Low data in Salt's shape, sorted. Unknown targets and cycles are errors here, too."""
+    """Low data in Salt's shape, sorted. Unknown targets and cycles are errors."""
     plan = show_plan(session, request, found)
     low = [chunk.low() for chunk in shown_chunks(plan.chunks)]
     spell_out(low, plan.chunks, plan.rendered)
@@ -49,7 +51,7 @@ def show_low(session: Session, request: Request, found: Diagnostics) -> list[dic
 
 
 def show_order(session: Session, request: Request, found: Diagnostics) -> list[dict[str, object]]:
-    """The sequence that will really run, with the reason for each position."""
+    """The actual sequence of states, with the reason for each position."""
     plan = show_plan(session, request, found)
     rows: list[dict[str, object]] = []
     for position, step in enumerate((one for one in plan.sequence if one >= 0), 1):
@@ -70,7 +72,7 @@ def show_order(session: Session, request: Request, found: Diagnostics) -> list[d
 
 
 def _frame_row(caller: Chunk, target: Target) -> dict[str, object]:
-    """Where a delayed frame will run."""
+    """The row of a delayed frame."""
     unless = "" if target.when == "success" else f", when: {target.when}"
     return {
         "position": None,
@@ -84,7 +86,7 @@ def _frame_row(caller: Chunk, target: Target) -> dict[str, object]:
 
 
 def show_plan(session: Session, request: Request, found: Diagnostics) -> Plan:
-    """The plan itself, to draw or to explain it."""
+    """The plan, to draw or to explain it."""
     session.load_pillar()
     refs, loader = targets(session, request, found)
     delays = Delays(bounds(session).limit)
@@ -96,7 +98,7 @@ def show_plan(session: Session, request: Request, found: Diagnostics) -> Plan:
 
 
 def show_top(session: Session, request: Request, found: Diagnostics) -> dict[str, list[str]]:
-    """The names of the SLS that the top files give to this machine, by environment."""
+    """The names of the SLS files that the top files assign to this machine, by environment."""
     session.load_pillar()
     given = assigned(session, request, found)
     return {env: [one.sls for one in some] for env, some in given.items()}
@@ -113,7 +115,7 @@ def show_rendered(
 ) -> dict[str, str]:
     """The text of each file after its template ran, before YAML reads it.
 
-    With ``block``, that of a delayed block, as it would be rendered after the return ``prev_ret`` and
+    With ``block``, the text of a delayed block as rendered after the return ``prev_ret`` and
     with the ``context`` of an entry.
     """
     session.load_pillar()
@@ -125,7 +127,7 @@ def show_rendered(
     for ref in named:
         source = session.tree.read(ref)
         if source is None:
-            compile_high([ref], loader, CompilerOptions(), found)  # reports what is missing
+            compile_high([ref], loader, CompilerOptions(), found)  # reports missing files
         else:
             texts[ref.name] = session.renderers.shown(source)
     return texts

@@ -1,4 +1,4 @@
-"""The text of delayed blocks, to look at."""
+"""Show the text of delayed blocks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def show_blocks(
     prev_ret: object,
     context: Mapping[str, object],
 ) -> dict[str, str]:
-    """The text of a block of these files; with ``prev_ret``, what it renders to after such a return."""
+    """The text of a block of these files; with ``prev_ret``, its rendered text after such a return."""
     texts: dict[str, str] = {}
     known: set[str] = set()
     for ref in refs:
@@ -38,7 +38,7 @@ def show_blocks(
                 texts[path] = _shown(session, block, scope, prev_ret, context)
     if not texts:
         fix = did_you_mean(name, known) or (f"there are {', '.join(sorted(known))}" if known else "")
-        found.error("delayed-unknown", f"no file that was named has a block {name!r}", fix=fix)
+        found.error("delayed-unknown", f"none of the named files has a block {name!r}", fix=fix)
     return texts
 
 

@@ -1,4 +1,4 @@
-"""One state, without any file: what ``saltern single`` and ``state.single`` run."""
+"""Run one state without a file, for ``saltern single`` and ``state.single``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from saltern.runtime.loop import run
 def single(
     session: Session, function: str, name: str, args: Mapping[str, object], saltenv: str | None = None
 ) -> Report:
-    """Run one state with all that a file may give it; requisites are reported, and ignored."""
+    """Run one state with any options that a file could give it; requisites are reported and ignored."""
     session.load_pillar()
     found = Diagnostics()
     _warn_of_requisites(args, found)
@@ -43,19 +43,19 @@ def single(
 
 
 def _warn_of_requisites(args: Mapping[str, object], found: Diagnostics) -> None:
-    """One state alone has no other to wait for, and none that could wait for it."""
+    """Warn about requisites: a single state has no others to wait for."""
     if given := [name for name in args if name in REQUISITE_WORDS]:
         found.warn(
             "single-requisite",
-            f"{', '.join(given)}: a state that is applied alone has no requisites; ignored, as in Salt",
-            fix="leave it out, or write the states into an SLS file and apply that",
+            f"{', '.join(given)}: a single state has no requisites; ignored, as in Salt",
+            fix="leave them out, or put the states into an SLS file",
         )
 
 
 def _chunks(
     function: str, name: str, args: Mapping[str, object], env: str, found: Diagnostics
 ) -> list[Chunk]:
-    """The chunks of a state that was typed by hand: one for each of its ``names``."""
+    """The chunks of a state from the command line: one for each of its ``names``."""
     state, _, fun = function.partition(".")
     items: list[object] = [*({key: value} for key, value in args.items()), fun]
     declared = Declaration(

@@ -25,8 +25,8 @@ log = logging.getLogger(__name__)
 
 
 class StateEvents:
-    """Hears a run, and has the agent send what Salt's minions send. What the agent does not take is logged:
-    no state fails for it."""
+    """Follows a run, and has the agent send the events that Salt's minions send. Events that the agent does
+    not take are logged: no state fails for that."""
 
     def __init__(self, agent: Uplink, id_: str, jid: str, *, every: bool, then: EventSink | None) -> None:
         self._agent = agent
@@ -47,7 +47,7 @@ class StateEvents:
                 self._send(tag, data)
 
     def _of(self, answer: Answer) -> Iterator[tuple[str, dict[str, object]]]:
-        """The tags and the data of a state, as Salt has them."""
+        """The tags and data of a state, as in Salt."""
         chunk = shown(answer.chunk)
         label = chunk.args.get("fire_event") if "fire_event" in chunk.words else None
         if not label and not self._every:

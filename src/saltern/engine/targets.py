@@ -1,4 +1,4 @@
-"""Request → the SLS files that belong to it: those that it names, or those that the top files give."""
+"""Request → its SLS files: named by the request, or assigned by the top files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Sequence[SlsRef], TreeLoader]:
-    """The files asked for, or those of the top files, and the loader that reads them."""
+    """The requested files, or those of the top files, and the loader that reads them."""
     session.check_roots(needed=not request.template)
     env = environment_of(request, session.settings) or "base"
     if request.template:
@@ -31,7 +31,7 @@ def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Seq
 
 
 def assigned(session: Session, request: Request, found: Diagnostics) -> dict[str, list[Assigned]]:
-    """What the top files give to this machine, by environment."""
+    """What the top files assign to this machine, by environment."""
     only = environment_of(request, session.settings)
     envs = [only] if only else session.environments()
     reads = only or session.settings.state_top_saltenv

@@ -1,1 +1,1 @@
-"""Stop 10 of the walk: what a run does, safe on disk before the next step; and a broken run, read back."""
+"""Stop 10 of the walk: record what a run does, on disk before its next step, and read a broken run back."""

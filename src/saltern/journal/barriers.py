@@ -1,4 +1,4 @@
-"""What a journal says of barriers, and what is to be done about one: a pure decision."""
+"""The barriers in a journal, and what to do about each: a pure decision."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.language.barriers import Barrier, Crossing
 from saltern.system.boot import has_rebooted
 
 Body = Mapping[str, Any]
-REARM = 60.0  # seconds after which a machine that has not gone down is asked again
+REARM = 60.0  # seconds after which a machine that has not shut down is asked again
 START_DEADLINE = 600.0
 RETURN_DEADLINE = 3600.0
 UPDATE_DEADLINE = 60.0
@@ -25,7 +25,7 @@ class Decision(Enum):
 
 
 def asked_for(barrier: Barrier) -> dict[str, object]:
-    """The part of the record that says what, and in which surroundings it was asked for."""
+    """The part of the record that says what was requested, and in which surroundings."""
     from saltern.system.reboot import current
 
     machine = current()
@@ -52,7 +52,7 @@ def crossing_of(body: Body) -> Crossing:
 
 
 def seconds(body: Body, name: str, default: float = 0.0) -> float:
-    """A detail that is a number of seconds, whatever the state may have said."""
+    """A detail as a number of seconds, whatever its form."""
     given = body["ask"].get(name)
     return max(0.0, float(given)) if isinstance(given, int | float) else default
 
@@ -62,17 +62,19 @@ def start_deadline(body: Body) -> float:
 
 
 def longest(body: Body) -> float:
-    """Seconds in which the other side of a barrier is to be reached, by the wishes of the state that asks."""
+    """Seconds within which the other side of a barrier must be reached, by the options of the requesting
+    state.
+    """
     if body["kind"] == "update":
         return seconds(body, "deadline", UPDATE_DEADLINE)
     return start_deadline(body) + seconds(body, "return_deadline", RETURN_DEADLINE)
 
 
 def decide_reboot(body: Body, identity: dict[str, str], tick: float, since: float) -> Decision:
-    """``tick`` counts seconds of one boot; ``since``: the first tick of the process that asks.
+    """``tick`` counts seconds since boot; ``since`` is the first tick of the asking process.
 
-    Only another identity is proof. A count that is lower than before is none: the process that asks then
-    begins to wait anew, so that even a machine that cannot distinguish its boots comes to an end.
+    Only another identity proves a reboot. A lower count does not: the asking process then
+    starts to wait again, so that even a machine that cannot distinguish its boots reaches an end.
     """
     if has_rebooted(body["before"], identity):
         return Decision.CROSSED
@@ -84,7 +86,7 @@ def decide_reboot(body: Body, identity: dict[str, str], tick: float, since: floa
 
 
 def _late(body: Body, tick: float) -> Decision:
-    """It has not gone down in time. One that may be forced is, once."""
+    """The machine has not shut down in time; force it once if that is allowed."""
     forced = [one["tick"] for one in body["armed"] if one.get("forced") and one["tick"] <= tick]
     if not body["ask"].get("force") or (forced and tick - max(forced) >= REARM):
         return Decision.FAILED

@@ -1,4 +1,4 @@
-"""The body of a record, as MessagePack has it."""
+"""The body of a record, as MessagePack data."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""``apply --failed-from``: what of an earlier run still stands, written to the journal of a new one.
+"""``apply --failed-from``: results of an earlier run that remain valid, copied to the journal of a new run.
 
-The rule: a state that succeeded, with all it rendered, and that is written as it was, stands; unless it
-waits for one that does not. Whatever stands is not called again, and those who wait for it see what it
-came to.
+The rule: a result is kept if the state and everything it rendered succeeded and is written as before,
+unless the state waits for one that is not kept. Kept states are not called again, and states that wait for
+them see their results.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def carried(plan: Plan, old: RunState) -> Iterator[Event]:
 
 
 def _standing(plan: Plan, old: RunState) -> dict[int, int]:
-    """Index now → index then."""
+    """New index → old index of the states whose results are kept."""
     scope = old.scope("")
     known = {chunk_key(chunk): at for at, chunk in enumerate(chunks_in(scope.plan, old.sources))}
     same = {index: known.get(chunk_key(chunk), -1) for index, chunk in enumerate(plan.chunks)}
@@ -51,7 +51,7 @@ def _standing(plan: Plan, old: RunState) -> dict[int, int]:
 
 
 def _by_sums(plan: Plan, sums: Mapping[int, Sequence[str]]) -> dict[int, int]:
-    """Those of which the journal has kept no more than a sum."""
+    """The same for states of which the journal has only a checksum."""
     return {
         index: at
         for index, chunk in enumerate(plan.chunks)
@@ -62,7 +62,7 @@ def _by_sums(plan: Plan, sums: Mapping[int, Sequence[str]]) -> dict[int, int]:
 
 
 def _is_fine(old: RunState, scope: str, body: Body) -> bool:
-    """It succeeded, and so did everything below it."""
+    """True if a state and everything below it succeeded."""
     answer = body["answer"]
     state, number = old.scope(scope), answer["number"]
     frames = [old.scope(path) for (caller, _), path in state.frames.items() if caller == number]
@@ -83,7 +83,7 @@ def _is_fine(old: RunState, scope: str, body: Body) -> bool:
 
 
 def _waiting(plan: Plan, due: set[int]) -> set[int]:
-    """Those that are due, and all who wait for them."""
+    """The states that are due, and all states that wait for them."""
     size = len(plan.chunks)
     waits: dict[int, list[int]] = {}
     for index, needs in plan.needs.items():
@@ -103,7 +103,7 @@ def _waiting(plan: Plan, due: set[int]) -> set[int]:
 
 
 def _below(old: RunState, scope: str, numbers: set[int]) -> Iterator[Event]:
-    """The sub states and the frames of callers with these numbers."""
+    """The sub states and frames of callers with these numbers."""
     for number in sorted(numbers):
         for step in old.steps.get(number, ()):
             yield "step", step
@@ -131,7 +131,7 @@ def _frame(old: RunState, scope: str, target: int, path: str) -> Iterator[Event]
 
 
 def _listeners_to_others(plan: Plan, kept: Mapping[int, int]) -> set[int]:
-    """Who listens to a state that is not kept."""
+    """The listeners to states whose results are not kept."""
     steps = {one.to for one in plan.listeners}
     others = {step for step in steps if not all(index in kept for index in plan.behind(step))}
     listeners = {one.index for one in plan.listeners if one.to in others}

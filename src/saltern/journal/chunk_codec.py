@@ -1,7 +1,7 @@
 """Plans and their chunks as plain data, and back.
 
-A chunk that is read back knows its file and finds its line in the text that the run had: what the user
-may have changed meanwhile does not matter.
+A chunk that is read back knows its file and finds its line in the text that the run had, even if the user
+has changed the file since.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from saltern.render.document import find_word
 
 
 class Remembered(Struct, frozen=True):
-    """A file as the run knew it."""
+    """A file as it was during the run."""
 
     file: str
     text: str = ""
-    at: tuple[int, ...] = ()  # where the state is, if the text is not kept
+    at: tuple[int, ...] = ()  # the place of the state, if the text is not kept
 
     def mark(self, path: Path = ()) -> Mark:
         if self.at:
@@ -53,7 +53,7 @@ def chunks_in(body: Body, sources: Mapping[str, str]) -> list[Chunk]:
 
 
 def chunk_key(chunk: Chunk) -> bytes:
-    """How it is written, with what it renders later."""
+    """The content of a chunk, with what it renders later, as a key."""
     later = [(one.name, one.when, one.block and one.block.text, one.context) for one in chunk.delayed]
     return msgpack.encode(
         [chunk.sls, chunk.state, chunk.fun, chunk.id, str(chunk.name), chunk.args, later],
@@ -63,12 +63,12 @@ def chunk_key(chunk: Chunk) -> bytes:
 
 
 class _Files:
-    """Where chunks come from, each place once."""
+    """The origins of chunks, each recorded once."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[str, str, str]] = []
         self._known: dict[int, int] = {}
-        self._kept: list[Origin] = []  # so that no id is used twice
+        self._kept: list[Origin] = []  # keeps objects alive, so that no id is reused
 
     def index_of(self, declared: Declaration) -> int:
         known = self._known.get(id(declared.origin))
@@ -80,7 +80,7 @@ class _Files:
 
 
 def _row(chunk: Chunk, scopes: Scopes, files: _Files) -> tuple[object, ...]:
-    """Short, since there are as many as states; what few have stands in a mapping at the end."""
+    """Compact, since there is a row for each state; rare fields are in a mapping at the end."""
     return (
         chunk.state,
         chunk.fun,
@@ -170,7 +170,7 @@ def chunk_in(body: Body, sources: Mapping[str, str], scopes: Sequence[BlockScope
 
 
 def _literal_in(body: Body) -> Body:
-    """The parts of a chunk that may hold texts that are data, whatever they look like."""
+    """The parts of a chunk that may contain text marked as data."""
     is_data = frozenset(body["literal"]).__contains__
     targets = [{**one, "context": literal(one["context"], is_data)} for one in body.get("delayed", ())]
     return {

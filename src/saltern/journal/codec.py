@@ -59,7 +59,7 @@ def result_in(body: Body) -> Result:
 
 
 def answer_out(answer: Answer, *, chunk: bool = False) -> Body:
-    """With its ``chunk`` where that is not one of a plan."""
+    """An answer as data; with its ``chunk`` if that is not in a plan."""
     body: Body = {name: getattr(answer, name) for name in _ANSWER}
     body["result"] = result_out(answer.result)
     if chunk:
@@ -68,7 +68,7 @@ def answer_out(answer: Answer, *, chunk: bool = False) -> Body:
 
 
 def brief(scope: str, index: int, answer: Answer) -> tuple[object, ...] | None:
-    """An answer that says little, as most do; None for one that says more."""
+    """An answer as a short row, if it has few fields, as most do; else None."""
     result = answer.result
     if (
         result.changes
@@ -84,7 +84,7 @@ def brief(scope: str, index: int, answer: Answer) -> tuple[object, ...] | None:
 
 
 def brief_in(row: Sequence[Any], frame: Body | None) -> Body:
-    """What ``brief`` left out is the same for all answers of a scope."""
+    """The answer of a short row, with fields that are the same for all answers of a scope."""
     scope, index, number, started, took, comment, data = row
     said = {"comment": comment, "changes": {}, "data": data, "ran": True, "quiet": False, "called": True}
     inside = {"parent": frame["parent"], "under": frame["caller"], "depth": frame["depth"]} if frame else {}
@@ -121,7 +121,7 @@ def frame_in(body: Body) -> Frame:
 # -- plans ---------------------------------------------------------------------------------------------
 
 
-# -- what is rendered later ----------------------------------------------------------------------------
+# -- delayed targets ----------------------------------------------------------------------------
 
 
 def _mark_out(mark: Mark) -> tuple[str, int, int]:

@@ -1,4 +1,4 @@
-"""Records → what is known of a run: a pure function, so that any prefix of a journal has one meaning."""
+"""Records → the state of a run: a pure function, so that any prefix of a journal has one meaning."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def fold(records: Iterable[Record]) -> RunState:
     for record in records:
         state.records = record.seq + 1
         reader = _READERS.get(record.kind)
-        if reader is not None:  # a kind of a later version is not understood here
+        if reader is not None:  # records of later versions are skipped
             reader(state, record.body)
     return state
 
@@ -31,13 +31,13 @@ def _head(state: RunState, body: Body) -> None:
 
 
 def take_up(state: RunState, body: Body) -> None:
-    """Another process resumes it."""
+    """Another process resumes the run."""
     planned, boot = bool(body.get("planned")), body.get("boot") or {}
-    state.resumed += not planned  # to continue after a barrier is no trouble
+    state.resumed += not planned  # continuing after a barrier does not count
     kept = planned or state.end is not None or is_same_boot(state.boot, boot)
     state.unsure = state.unsure or not kept
     if planned:
-        state.fresh.clear()  # a machine that goes down in order writes everything
+        state.fresh.clear()  # an orderly shutdown writes everything
     elif not is_same_boot(state.boot, boot):
         state.suspect |= state.fresh
         state.fresh.clear()
@@ -51,7 +51,7 @@ def _sure(state: RunState, _: Body) -> None:
 
 
 def _lose_steps(state: RunState) -> None:
-    """What a call had done when it broke is not what the state came to: it may be called again."""
+    """Move the steps of a broken call aside: the state may be called again."""
     known = {body["answer"]["number"] for one in state.scopes.values() for body in one.done.values()}
     known |= {body["answer"]["number"] for one in state.scopes.values() for body in one.listened.values()}
     known |= {body["number"] for body in state.barriers if body["when"] == "after"}
@@ -74,7 +74,7 @@ def _plan(state: RunState, body: Body) -> None:
 def _started(state: RunState, body: Body) -> None:
     scope = state.scope(body["scope"])
     scope.started[body["place"]] = {**body, "boot": state.boot}
-    if scope.done.pop(body["place"], None):  # what it had done was gone: it is done anew
+    if scope.done.pop(body["place"], None):  # its changes were lost: it runs again
         state.suspect.discard(body["place"])
     _counted(state, body)
     for barrier in state.barriers:
@@ -88,7 +88,7 @@ def _done(state: RunState, body: Body) -> None:
     if not body["scope"]:
         state.suspect.discard(body["place"])
         if body["answer"]["result"]["changes"] and state.barrier("", body["place"]) is None:
-            state.fresh.add(body["place"])  # but not a reboot: to ask for it again would be another one
+            state.fresh.add(body["place"])  # but not a reboot: requesting it again would be another one
 
 
 def _rows(state: RunState, rows: Sequence[Sequence[Any]]) -> None:
@@ -144,7 +144,7 @@ def _barrier(state: RunState, body: Body) -> None:
 
 
 def _armed(state: RunState, body: Body) -> None:
-    """It is to be resumed, even if a user has interrupted it before."""
+    """The run is to be resumed, even if a user interrupted it before."""
     state.end = None
     for barrier in state.open_barriers:
         if barrier["kind"] == body["kind"]:
@@ -152,14 +152,14 @@ def _armed(state: RunState, body: Body) -> None:
 
 
 def _disarmed(state: RunState, body: Body) -> None:
-    """Called off: when the run is resumed, it is asked for again."""
+    """The barrier was cancelled: it is requested again when the run is resumed."""
     for barrier in state.open_barriers:
         if barrier["kind"] == body["kind"]:
             barrier |= {"armed": [], "off": True}
 
 
 def _crossed(state: RunState, body: Body) -> None:
-    """``why`` says that it was not, and never will be. A boot that was asked for has lost nothing."""
+    """``why`` is set if the barrier was not crossed and never will be. A requested boot loses nothing."""
     if body["kind"] == "reboot" and not body["why"]:
         state.boot = body["now"]
         state.fresh.clear()

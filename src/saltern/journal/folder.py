@@ -1,4 +1,4 @@
-"""The directory of journals: made for its owner alone, and used only if it is."""
+"""The directory of journals: created for its owner alone, and used only if that is so."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saltern.system.ownership import foreign
 
 
 def check_owner(base: str, *inside: str) -> None:
-    """Root keeps its runs in a directory where no other user can plant one."""
+    """Raise if root's directory can be written by another user, who could plant a run."""
     for path in (base, *inside):
         if why := foreign(path):
             what = f"the state directory {path} {why}, and root does not use it"
@@ -25,7 +25,7 @@ def check_owner(base: str, *inside: str) -> None:
 
 
 def announce(path: str) -> None:
-    """Its mark, durable, before there is a file."""
+    """Write the mark of a journal, durable, before its file exists."""
     file = mark.create(path)
     try:
         if not os.fstat(file).st_size:
@@ -37,7 +37,7 @@ def announce(path: str) -> None:
 
 
 def make_folder(folder: str) -> None:
-    """With those above it; what is new is durable."""
+    """Create a directory and its parents, durable."""
     if os.path.isdir(folder):
         return
     above = os.path.dirname(folder) or "."
@@ -48,7 +48,9 @@ def make_folder(folder: str) -> None:
 
 
 def remove(path: str) -> None:
-    """Its mark says first that nothing is missed: a kill in between leaves no damaged run."""
+    """Remove a journal; its mark first says that nothing is missing, so a kill in between leaves no
+    damaged run.
+    """
     if os.path.lexists(path + mark.SUFFIX):
         file = mark.create(path)
         mark.write(file, Mark())

@@ -1,4 +1,4 @@
-"""The form of a journal's file, for those who write it and those who read it."""
+"""The file format of a journal, for writers and readers."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from msgspec import MsgspecError, Struct, msgpack
 from saltern.system import maker, mark
 from saltern.system.regular import read_regular
 
-FORMAT = 3  # raise it when records of before can no longer be read
+FORMAT = 3  # increase it when older records can no longer be read
 SUFFIX = ".run"
 ASIDE = ".damaged"
-KEY = ".key"  # opens the secrets in it, see ``seal``
-# A file, what lay beside it in the format before, and how far it was written: what belongs to one journal.
+KEY = ".key"  # the key of its secrets, see ``seal``
+# The files of one journal: the file, those beside it in the previous format, and its mark.
 SIDES = ("", "-wal", "-shm", mark.SUFFIX, KEY)
 SEALED = "sealed"  # the record before the first that has a sealed secret
-NEW = ".new"  # the end of a plain file's name before it is whole, after the word of its maker
-PLAIN = b"saltern run 1\n"  # how the file of a run begins that is written whole, at its end
-LOG = b"saltern run 3\n"  # how one begins that grows: frames of records follow
-HEAD = 8  # bytes before a frame's body: its length, the checksum of its last record
+NEW = ".new"  # the suffix of a plain file that is being written, after the name of its writer
+PLAIN = b"saltern run 1\n"  # the start of a file that is written at once, when the run ends
+LOG = b"saltern run 3\n"  # the start of a file that grows: frames of records follow
+HEAD = 8  # bytes before the body of a frame: its length and the checksum of its last record
 
-# How the names of files end that prove that there was a journal.
+# Suffixes of files that prove that a journal existed.
 TRACES = ("", mark.SUFFIX, ASIDE, ASIDE + mark.SUFFIX)
 
 
@@ -35,15 +35,15 @@ class Record(Struct, frozen=True):
 
 
 class Damaged(Exception):
-    """A journal that cannot be read, and never will be; the text says why."""
+    """A journal that can never be read; the text says why."""
 
 
 class Unreadable(Exception):
-    """A journal that cannot be read here and now: not ours, of a later version, held by another process."""
+    """A journal that cannot be read here and now: of another user, of a later version, or locked."""
 
 
 def names_in(folder: str, suffix: str) -> list[str]:
-    """The journals of a folder by what is left of each, the newest first."""
+    """The journals of a folder by any of their files, the newest first."""
     ends = tuple(suffix + trace for trace in TRACES)
     try:
         names = os.listdir(folder)
@@ -55,12 +55,12 @@ def names_in(folder: str, suffix: str) -> list[str]:
 
 
 def new_path(path: str) -> str:
-    """Where this process writes a plain file before it is whole."""
+    """Where this process writes a plain file before it is complete."""
     return f"{path}.{maker.this_process().word}{NEW}"
 
 
 def remove_unfinished(folder: str) -> None:
-    """Remove plain files that were not whole when the processes which wrote them were killed."""
+    """Remove incomplete plain files whose writers were killed."""
     unfinished = [name for name in os.listdir(folder) if name.endswith(NEW)]
     if not unfinished:
         return
@@ -75,30 +75,30 @@ def remove_unfinished(folder: str) -> None:
 
 
 def remove_key(path: str) -> None:
-    """Remove the key of the journal at ``path``, if it has one: its run is over."""
+    """Remove the key of the journal at ``path``, if it exists: its run is over."""
     with suppress(FileNotFoundError):
         os.remove(path + KEY)
 
 
 def age(name: str) -> tuple[int, str]:
-    """Sorts names of runs by when they began: a number with more digits is a later one."""
+    """A key that sorts run names by age: a number with more digits is later."""
     return (len(name) if name.isdigit() else 0, name)
 
 
 def is_aside(path: str) -> bool:
-    """It was damaged, and is out of the way."""
+    """True if the journal was damaged and moved aside."""
     there = any(os.path.lexists(path + side) for side in ("", mark.SUFFIX))
     return not there and any(os.path.lexists(path + ASIDE + side) for side in ("", mark.SUFFIX))
 
 
 def checksum(seq: int, kind: str, body: bytes, before: int = 0) -> int:
-    """``before`` is that of the record before it, so that the last one vouches for all."""
+    """The checksum of a record; ``before`` is that of the previous record, so the last covers all."""
     return crc32(body, crc32(f"{seq} {kind}".encode(), before))
 
 
 class Frame(Struct, frozen=True):
-    """Records that were written together. ``first``: the number of the first; ``end``: where the frame ends;
-    ``chain``: the checksum of the last, which counts in all before it."""
+    """Records that were written together. ``first``: the number of the first; ``end``: the end offset of the
+    frame; ``chain``: the checksum of the last record, which covers all earlier ones."""
 
     first: int
     rows: Sequence[tuple[str, bytes]]
@@ -107,7 +107,7 @@ class Frame(Struct, frozen=True):
 
 
 def encode_frame(rows: Sequence[tuple[int, str, bytes]], before: int) -> tuple[bytes, int]:
-    """A frame of these records after one whose checksum is ``before``; and the checksum of the last."""
+    """A frame of these records after a record with the checksum ``before``; and the checksum of the last."""
     chain = before
     for row in rows:
         chain = checksum(*row, chain)
@@ -116,7 +116,7 @@ def encode_frame(rows: Sequence[tuple[int, str, bytes]], before: int) -> tuple[b
 
 
 def frames(data: bytes) -> Iterator[Frame]:
-    """The frames of a log, up to the first that is not whole or not what was written."""
+    """The frames of a log, up to the first that is incomplete or damaged."""
     at, first, chain = len(LOG), 0, 0
     while at + HEAD < len(data):
         end = at + HEAD + int.from_bytes(data[at : at + 4])
@@ -134,10 +134,12 @@ def frames(data: bytes) -> Iterator[Frame]:
 
 
 def is_log(path: str) -> bool:
-    """False if it was written whole, or by a version before this format. An empty one will be a log."""
+    """False if the file was written at once, or by a version before this format. An empty file will be a
+    log.
+    """
     return LOG.startswith(read_regular(path, len(LOG)))
 
 
 def is_plain(path: str) -> bool:
-    """Whether it is of a run that touched nothing. Not for a file that this process writes."""
+    """True if the file is of a run that changed nothing. Not for a file that this process writes."""
     return read_regular(path, len(PLAIN)) == PLAIN

@@ -1,8 +1,8 @@
-"""A run that is over, without what its ``no_log`` states worked with.
+"""The journal of an ended run, without the data of its ``no_log`` states.
 
 While a run can be resumed, its journal needs their arguments, and the returns that later states read. Once it
-has ended only reports are made of it. What is left shows whether a state is still written as it was: a
-sum, with a salt of its own, for ``apply --failed-from``.
+has ended, only reports are made from it. A salted checksum remains, which shows whether a state is still
+written as before, for ``apply --failed-from``.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from saltern.journal.run_state import RunState
 from saltern.language.chunk import HIDDEN, Chunk
 from saltern.language.hidden import labels, relabelled, shown, shown_result
 
-DROPPED = "dropped"  # in a record: the return that others read is gone
-SUM = "sum"  # in a row of a plan: salt and sum of the state as it was written
+DROPPED = "dropped"  # in a record: the return was removed
+SUM = "sum"  # in a row of a plan: salt and checksum of the state as written
 Changed = tuple[str, object]
 
 
 def hides(body: Mapping[str, Any]) -> bool:
-    """Whether a plan, as it is written down, has a state that is marked ``no_log``."""
+    """True if an encoded plan has a state marked ``no_log``."""
     return any("no_log" in (row[9] or {}).get("words", ()) and row[5].get("no_log") for row in body["chunks"])
 
 
 def may_hide(body: Mapping[str, Any]) -> bool:
-    """Whether a plan hides something, or has texts that are rendered later and may have what is hidden."""
+    """True if a plan hides something, or has delayed texts that may contain hidden data."""
     later = any(one["blocks"] or one["variables"] for one in body["scopes"])
     return later or hides(body) or any("delayed" in (row[9] or {}) for row in body["chunks"])
 
@@ -42,7 +42,7 @@ def summed(chunk: Chunk, salt: str) -> str:
 
 
 def without_hidden(records: Sequence[Record]) -> Iterator[Changed]:
-    """The same records, of the same meaning for every report."""
+    """The same records with the same meaning for every report."""
     run = _Run(fold(records))
     for record in records:
         change = _CHANGES.get(record.kind)
@@ -50,7 +50,7 @@ def without_hidden(records: Sequence[Record]) -> Iterator[Changed]:
 
 
 class _Run:
-    """What is hidden in a run, and what stands for it."""
+    """The hidden parts of a run, and their replacements."""
 
     def __init__(self, state: RunState) -> None:
         self.failed = bool(state.end and state.end["failed"])
@@ -69,7 +69,7 @@ class _Run:
 
 
 def _head(run: _Run, body: Any) -> Body:
-    """What was given on the command line is needed once more only if something has failed."""
+    """The head without command-line data, which is needed again only if something failed."""
     pillar = body.get("pillar") if run.failed else {}
     return {**body, "pillar": pillar, "request": run.named(body.get("request"))}
 
@@ -135,7 +135,7 @@ def _barrier(run: _Run, body: Any) -> Body:
 
 
 def _with_chunk(run: _Run, body: Any) -> Body:
-    """An answer that carries its own state: a listener, or what stands for a frame."""
+    """An answer with its own chunk: of a listener, or a placeholder for a frame."""
     chunk = body["answer"]["chunk"]
     words, args = chunk.get("words", ()), chunk["args"]
     if "no_log" in words and args.get("no_log"):

@@ -1,4 +1,4 @@
-"""The journals of one folder, those of runs or those of chains: names, reading, what is set aside or old."""
+"""The journals of one folder, of runs or of chains: names, reading, moving aside, pruning."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Folded = TypeVar("Folded")
 
 
 class Wording(Struct, frozen=True, kw_only=True):
-    """How problems with journals of a kind are worded; ``{name}``, ``{path}``, ``{aside}`` are filled in."""
+    """The wording of problems with one kind of journal; ``{name}``, ``{path}``, ``{aside}`` are filled in."""
 
     suffix: str  # of the files
-    unknown: Callable[[str, str], Diagnostic]  # of a name, and of what may have been meant
+    unknown: Callable[[str, str], Diagnostic]  # from a name and a suggestion
     title: str
-    unreadable: str = ""  # each of these: what to do
+    unreadable: str = ""  # each of these is a fix
     damaged: str
     set_aside: str
     no_folder: str
 
 
 class Journals(Generic[Folded]):
-    """``fold`` makes of a name and its records what is known of it; ``keep`` journals are not pruned."""
+    """``fold`` turns a name and its records into a state; ``keep`` journals are not pruned."""
 
     def __init__(
         self, folder: str, wording: Wording, fold: Callable[[str, list[Record]], Folded], *, keep: int
@@ -45,26 +45,26 @@ class Journals(Generic[Folded]):
         return os.path.join(self.folder, name + self.wording.suffix)
 
     def aside_path(self, name: str) -> str:
-        """Where a damaged journal is moved."""
+        """The path to which a damaged journal is moved."""
         return self.path(name) + ASIDE
 
     def is_aside(self, name: str) -> bool:
         return is_aside(self.path(name))
 
     def names(self) -> list[str]:
-        """All, the newest first."""
+        """All names, the newest first."""
         try:
             return names_in(self.folder, self.wording.suffix)
         except OSError as problem:
             raise self.no_folder(self.folder, problem) from None
 
     def next_name(self, wanted: str) -> str:
-        """Later than all there are, whatever the clock says."""
+        """A name later than all existing ones, whatever the clock says."""
         last = next((name for name in self.names() if name.isdigit()), "")
         return later_number(wanted, last)
 
     def read(self, name: str) -> Folded:
-        """What the journal says. Raises ``Damaged`` and ``Unreadable``."""
+        """The state from the journal. Raises ``Damaged`` and ``Unreadable``."""
         if self.is_aside(name):
             raise Damaged("it could not be read to its end")
         from saltern.journal.reader import read
@@ -75,7 +75,7 @@ class Journals(Generic[Folded]):
             raise Damaged(f"its records are inconsistent: {problem!r}") from None
 
     def known(self, name: str) -> Folded:
-        """What the journal says. That it is damaged is an error for the user; nothing is moved."""
+        """The state from the journal. Damage raises an error for the user; nothing is moved."""
         words = self.wording
         if name not in self.names():
             raise OperationError(words.unknown(name, did_you_mean(name, self.names())))
@@ -103,7 +103,7 @@ class Journals(Generic[Folded]):
         return False
 
     def set_aside(self, name: str) -> bool:
-        """Rename a damaged journal: it stays listed, and is not resumed. False if it is aside already."""
+        """Rename a damaged journal: it stays listed, and is not resumed. False if it is already moved."""
         if self.is_aside(name):
             return False
         from saltern.journal.reader import quarantine
@@ -111,13 +111,13 @@ class Journals(Generic[Folded]):
         try:
             quarantine(self.path(name))
         except OSError as problem:
-            what = f"the damaged journal {self.path(name)} cannot be put aside: {problem.strerror}"
+            what = f"the damaged journal {self.path(name)} cannot be moved aside: {problem.strerror}"
             raise OperationError(Diagnostic(code="journal-damaged", what=what)) from None
         return True
 
     def prune(self, remove_if_over: Callable[[str], None]) -> None:
-        """Offer all but the newest for removal, and remove what was never finished; what cannot be read or
-        removed stays."""
+        """Offer all but the newest for removal, and remove unfinished files; keep what cannot be read or
+        removed."""
         for name in self.names()[self._keep :]:
             with suppress(Damaged, Unreadable, OSError):
                 remove_if_over(name)

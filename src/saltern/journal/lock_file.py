@@ -1,4 +1,4 @@
-"""The file whose lock one process of this machine holds, with a text in it that says who that is."""
+"""A lock file that one process of this machine holds, with a text that identifies the process."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from saltern.system import lock
 from saltern.system.regular import open_regular
 
 MOST_READ = 4096
-PATIENCE = 2.0  # seconds of waiting before that is reported
+PATIENCE = 2.0  # seconds before a wait is reported
 
 
 class LockFile:
-    """To look at it takes no lock, so that looking blocks no run."""
+    """Looking at the file takes no lock, so it blocks no run."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     def holder(self) -> bytes | None:
-        """The text of the process that holds the lock now; None if none does."""
+        """The text of the process that holds the lock; None if no process does."""
         try:
             file = open_regular(self.path, os.O_RDWR)
         except OSError:
@@ -32,7 +32,7 @@ class LockFile:
             os.close(file)
 
     def last_holder(self) -> bytes:
-        """The text of the process that took the lock last, whether or not it is held now."""
+        """The text of the process that last took the lock, even if it is no longer held."""
         try:
             file = open_regular(self.path)
         except OSError:
@@ -43,13 +43,13 @@ class LockFile:
             os.close(file)
 
     def open(self) -> int:
-        """The file, to be locked; made if there is none. Raises ``OSError``."""
+        """Open the file to lock it; create it if needed. Raises ``OSError``."""
         make_folder(os.path.dirname(self.path))
         return open_regular(self.path, os.O_RDWR | os.O_CREAT)
 
 
 def text_of(file: int) -> bytes:
-    """What is written in it; nothing if that cannot be read."""
+    """The text in the file; empty if it cannot be read."""
     try:
         return os.pread(file, MOST_READ, 0)
     except OSError:
@@ -57,15 +57,15 @@ def text_of(file: int) -> bytes:
 
 
 def sign(file: int, text: bytes) -> None:
-    """Write who holds the lock. Raises ``OSError``."""
+    """Write the holder's text. Raises ``OSError``."""
     os.ftruncate(file, 0)
     os.pwrite(file, text, 0)
 
 
 def take(file: int, wait: float = 0.0, report: Callable[[], None] | None = None) -> None:
-    """Lock the file within ``wait`` seconds. Raises ``BlockingIOError`` if another process keeps it so long.
+    """Lock the file within ``wait`` seconds. Raises ``BlockingIOError`` if another process holds it longer.
 
-    ``report`` is called once if the wait is a long one.
+    ``report`` is called once if the wait is long.
     """
     begun = time.monotonic()
     while True:

@@ -1,4 +1,6 @@
-"""Journals of formats 1 and 2, which were databases of SQLite: read, and converted when a run continues."""
+"""Journals of formats 1 and 2, which were SQLite databases: read them, and convert them when a run
+continues.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +18,21 @@ from saltern.system.faults import point
 from saltern.system.mark import Mark
 from saltern.system.regular import open_regular
 
-CHAINED = 2  # since this format, the checksum of a record counts in that of the record before it
+CHAINED = 2  # since this format, the checksum of a record includes that of the previous record
 LAST = 2  # the last format that was a database
-BESIDE = ("-wal", "-shm")  # how the names of files end that SQLite keeps beside a database
-# Even to read, SQLite writes beside a file: without that, one that is not written can be read on any disk.
+BESIDE = ("-wal", "-shm")  # suffixes of files that SQLite keeps beside a database
+# SQLite writes beside a file even to read it: without that, an unwritten file can be read on any disk.
 UNCHANGED = "&immutable=1"
 Row = tuple[int, str, bytes]
 
 
 def read_database(path: str, marked: Mark | None) -> list[Record]:
-    """All records that were committed. Raises ``Damaged`` and ``Unreadable``."""
+    """All committed records. Raises ``Damaged`` and ``Unreadable``."""
     return [Record(seq, kind, msgpack.decode(body, strict=False)) for seq, kind, body in _rows(path, marked)]
 
 
 def convert(path: str) -> None:
-    """Put a log of the same records in the place of a database, durable. Its mark holds for both."""
+    """Replace a database with a log of the same records, durable. Its mark is valid for both."""
     rows = _rows(path, mark.read(path))
     frame = encode_frame(rows, 0)[0] if rows else b""
     fresh = new_path(path)

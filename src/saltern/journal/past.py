@@ -1,4 +1,4 @@
-"""What an earlier process has written of a run that broke. Implements ``runtime.ports.Past``."""
+"""What an earlier process recorded of a broken run. Implements ``runtime.ports.Past``."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 class Past:
-    """The records of one run, folded into ``state``; ``planner`` makes plans of chunks, ``programs`` knows
-    what its programs have left."""
+    """The records of one run, folded into ``state``; ``planner`` makes plans from chunks, ``programs`` knows
+    the traces of its programs."""
 
     def __init__(self, state: RunState, planner: Planner | None, programs: ProgramKeeper) -> None:
         self._state = state
@@ -41,11 +41,11 @@ class Past:
         return self._state.number
 
     def plan(self) -> Plan:
-        """The plan that the run had when it began."""
+        """The plan of the run when it began."""
         return self._plan_of(self._state.scope(""))
 
     def known(self, scope: str, index: int, chunk: Chunk) -> KnownChunk | None:
-        """The answer that a chunk has given, or that it was begun."""
+        """The answer of a chunk, or that it was started."""
         state = self._state.scopes.get(scope)
         if state is None:
             return None
@@ -122,7 +122,7 @@ class Past:
         self._programs.replay(number)
 
     def _steps(self, number: int, among: Mapping[int, list[Body]]) -> list[Answer]:
-        """The sub states of an answer, and theirs."""
+        """The sub states of an answer, recursively."""
         found: list[Answer] = []
         for body in among.get(number, ()):
             answer = answer_in(body)
@@ -130,7 +130,9 @@ class Past:
         return found
 
     def _traces(self, body: Body, call: int) -> Traces:
-        """Of a call that was begun, after so many others of the same state that have ended at a barrier."""
+        """The traces of a started call, after ``call`` earlier calls of the same state that ended at a
+        barrier.
+        """
         same = is_same_boot(body.get("boot") or {}, reboot.current().identity())
         whole = self._programs.proves(body.get("ledger"))
         begun, ended = self._programs.known(body["number"], call)

@@ -1,4 +1,4 @@
-"""Read journals, also while they are written; put aside what is damaged, remove what is old."""
+"""Read journals, even while they are written; move damaged ones aside, remove old ones."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _NONSENSE = (ValueError, TypeError, OverflowError, RecursionError, MsgspecError)
 
 
 def read(path: str) -> list[Record]:
-    """All records that were committed. Raises ``Damaged`` and ``Unreadable``."""
-    marked = _marked(path)  # first, since a process that writes meanwhile only adds
+    """All committed records. Raises ``Damaged`` and ``Unreadable``."""
+    marked = _marked(path)  # first, since a concurrent writer only appends
     return _checked(_records(path, marked), marked)
 
 
@@ -48,12 +48,12 @@ def _marked(path: str) -> Mark | None:
     except OSError as problem:
         raise Unreadable(problem.strerror or str(problem)) from None
     if found is not None and found.written and not os.path.lexists(path):
-        raise Damaged(f"the file is gone, and {found.written} records were written to it")
+        raise Damaged(f"the file is missing, and {found.written} records were written to it")
     return found
 
 
 def _checked(records: list[Record], marked: Mark | None) -> list[Record]:
-    """All that must be there is there: only a loss of power may have taken what was not synced."""
+    """Check that all required records are there: only a power loss may have taken unsynced ones."""
     if marked is None or len(records) >= marked.written:
         return records
     kept = is_same_boot(dict(marked.boot), reboot.current().identity())
@@ -65,13 +65,13 @@ def _checked(records: list[Record], marked: Mark | None) -> list[Record]:
 
 
 def is_marked_over(path: str) -> bool:
-    """Whether its mark says that it has its last record. Raises ``Damaged``."""
+    """True if its mark says that it has its last record. Raises ``Damaged``."""
     marked = _marked(path)
     return marked is not None and marked.over
 
 
 def read_last(path: str) -> Record | None:
-    """The last record alone, for those who need no more. Raises as ``read``."""
+    """Only the last record. Raises like ``read``."""
     marked = _marked(path)
     found = _records(path, marked)
     if marked is not None and marked.written > (found[-1].seq + 1 if found else 0):
@@ -81,7 +81,7 @@ def read_last(path: str) -> Record | None:
 
 def _records(path: str, marked: Mark | None) -> list[Record]:
     if marked is not None and not os.path.lexists(path):
-        return []  # killed before anything was written
+        return []  # the process was killed before it wrote anything
     try:
         with os.fdopen(open_regular(path), "rb") as file:
             data = file.read()
@@ -97,9 +97,9 @@ def _records(path: str, marked: Mark | None) -> list[Record]:
 
 
 def _logged(data: bytes, marked: Mark | None) -> Iterator[Record]:
-    """What follows the last whole frame was not written to its end, if the mark does not count it."""
+    """The records of a log. Data after the last complete frame is incomplete, unless the mark counts it."""
     if marked is None:
-        raise Damaged("the mark of how far it was written is gone")
+        raise Damaged("the file that says how far it was written is missing")
     for frame in frames(data):
         last = frame.first + len(frame.rows)
         if last == marked.written and frame.chain != marked.chain:
@@ -109,7 +109,7 @@ def _logged(data: bytes, marked: Mark | None) -> Iterator[Record]:
 
 
 def _of_another_version(path: str, data: bytes, marked: Mark | None) -> list[Record]:
-    """A file that was not begun, or is of a version after or before this one."""
+    """The records of a file that was not begun, or is of a later or earlier version."""
     if LOG.startswith(data):
         return []
     import re
@@ -129,7 +129,7 @@ def _plain(data: bytes) -> Iterator[Record]:
 
 
 def quarantine(path: str) -> str:
-    """Put a damaged journal aside, with its side files; its new path."""
+    """Move a damaged journal aside, with its side files; return its new path."""
     aside = path + ASIDE
     for suffix in SIDES:
         point("journal.quarantine")

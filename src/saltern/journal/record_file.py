@@ -1,7 +1,7 @@
-"""The file of one journal while it is written, and its mark: how far it is written, and synced.
+"""The file of one journal while it is written, and its mark: how far it is written and synced.
 
-After its first line, the file has one frame after the other, each with all the records that were written
-together: they are there together, or not at all. Why this is no database: docs/decisions/0035-journal-log.md.
+After its first line, the file is a sequence of frames, each with all records that were written
+together: all of them are there, or none. Why it is not a database: docs/decisions/0035-journal-log.md.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Row = tuple[int, str, bytes]  # number, kind, data
 
 
 class RecordFile:
-    """Opened when the first record is written; made then, unless it is there."""
+    """Opened, and created if needed, when the first record is written."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._file = self._mark = -1
-        self._end = 0  # where the next frame begins
+        self._end = 0  # the offset of the next frame
         self._marked = Mark()
 
     @property
@@ -37,10 +37,10 @@ class RecordFile:
         return self._file >= 0
 
     def write(self, waiting: Sequence[Row], *, durable: bool) -> int:
-        """Add records in one frame, and say how many; ``durable``: they survive a loss of power.
+        """Append records as one frame, and return how many; ``durable``: they survive a power loss.
 
-        Raises ``OSError``; what of them is on the disk is then not known. After an interrupt, a second call
-        with the same records, and more, takes the place of the first.
+        Raises ``OSError``; it is then unknown which of them are on disk. After an interrupt, a second call
+        with the same records, and more, replaces the first.
         """
         if self._file < 0:
             self._open(waiting[0][0])
@@ -59,13 +59,15 @@ class RecordFile:
         return len(waiting)
 
     def _put_mark(self, known: Mark) -> None:
-        """One that cannot be written counts too little, which is what a loss of power leaves, too."""
+        """Write the mark. A mark that cannot be written counts too few records, like one after a power
+        loss.
+        """
         self._marked = known
         with suppress(OSError):
             mark.write(self._mark, known)
 
     def mark_over(self) -> None:
-        """No record follows."""
+        """Mark that no record follows."""
         self._put_mark(replace(self._marked, over=True))
 
     def close(self) -> None:
@@ -99,14 +101,16 @@ class RecordFile:
             sync_directory(os.path.dirname(self.path))
 
     def _open_mark(self) -> None:
-        """Made before the file itself, and synced with its directory: a file without a mark has lost it."""
+        """Open the mark, created before the file and synced with its directory: a file without a mark has
+        lost it.
+        """
         self._mark = mark.create(self.path)
         self._marked = Mark(boot=reboot.current().identity())
         if not os.fstat(self._mark).st_size:
             mark.write(self._mark, self._marked)
 
     def _continue(self, first: int) -> None:
-        """After the records that are there; what an earlier process began to write after them is cut off."""
+        """Continue after the existing records; cut off an incomplete frame of an earlier process."""
         _write_at(self._file, LOG, 0)
         self._end, chain = len(LOG), 0
         if first:
@@ -120,7 +124,7 @@ class RecordFile:
 
 
 def _write_at(file: int, data: bytes, at: int) -> None:
-    """All of it, at this place of the file."""
+    """Write all data at this offset of the file."""
     rest = memoryview(data)
     while rest:
         done = os.pwrite(file, rest, at)

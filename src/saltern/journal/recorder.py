@@ -1,4 +1,4 @@
-"""The journal of one run, from its begin to its end."""
+"""The journal of one run, from beginning to end."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Recorder(RunJournal):
         sources: Mapping[str, str],
         before: Sequence[tuple[str, Body]] = (),
     ) -> None:
-        """Before anything acts: who asked for what, from which texts, and what will be done.
+        """Record, before anything acts: the request, the texts, and the plan.
 
-        ``before`` are records of an earlier run which stand for this one, too.
+        ``before`` are records of an earlier run that also count for this one.
         """
         self._writer.add("run", head)
         self._writer.add("sources", sources)
@@ -52,13 +52,13 @@ class Recorder(RunJournal):
         self._firm = True
 
     def plan(self) -> Plan:
-        """The plan that a run had when it began."""
+        """The plan of a run when it began."""
         past = self.past
         assert past is not None
         return past.plan()
 
     def pause(self) -> None:
-        """This process is about to end, and the run is not: all that is known outlives a loss of power."""
+        """This process is about to end, but the run is not: make everything known survive a power loss."""
         self._firm = True
         self.sync()
 
@@ -79,7 +79,7 @@ class Recorder(RunJournal):
 
 
 def _carried(before: Sequence[tuple[str, Body]]) -> RunState:
-    """What records of an earlier run say."""
+    """The state that the records of an earlier run give."""
     from saltern.journal.fold import fold
 
     return fold(Record(0, kind, body) for kind, body in before)

@@ -1,4 +1,4 @@
-"""What a journal says, as the report of its run."""
+"""Make the report of a run from its journal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltern.runtime.barriers import STOPS
 
 
 def report_of(state: RunState) -> Report:
-    """All answers that are known; a run that broke has fewer than its plan has states."""
+    """All known answers; a broken run has fewer answers than its plan has states."""
     answers: list[Answer] = []
     for scope in state.scopes.values():
         chunks = chunks_in(scope.plan, state.sources) if scope.plan else []

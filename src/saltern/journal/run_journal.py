@@ -1,11 +1,11 @@
-"""Writes down what the runtime does. Implements ``runtime.ports.Journal``.
+"""Record what the runtime does. Implements ``runtime.ports.Journal``.
 
-The rule: what is about to act is written before it acts (``system.effects`` says when that is), together with
-what has changed something before: that outlives this process. To outlive a loss of power it is synced, too:
-whatever stands alone before it acts (``runtime.interrupted_states``), of the others ``AT_RISK`` at a time. If
-power is lost, so many may have been called without a trace: they are called again, and no state reacts to
-what they change. What a state has changed that stands alone is written at once. Everything else is written
-with them.
+The rule: an action is recorded before it happens (``system.effects`` says when that is), together with
+earlier changes, so that the record survives this process. To survive a power loss it is also synced:
+at once for states that stand alone (``runtime.interrupted_states``), every ``AT_RISK`` states for others.
+After a power loss, so many states may have been called without a trace: they are called again, and no state
+reacts to their changes. Changes of a state that stands alone are written at once. Everything else is written
+along with these.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ AT_RISK = 20  # states that may be called between two syncs
 
 
 class RunJournal:
-    """One run. ``state`` is what an earlier process has written of it; ``planner`` makes plans of chunks;
+    """One run. ``state`` is what an earlier process recorded of it; ``planner`` makes plans from chunks;
     ``natures`` says which states may be called twice."""
 
     def __init__(
@@ -54,16 +54,16 @@ class RunJournal:
         self._writer = writer
         self._state = state or RunState()
         self._planner = planner
-        self._begun: dict[tuple[str, int], tuple[Begun, Plan]] = {}  # not on disk: none has acted yet
+        self._begun: dict[tuple[str, int], tuple[Begun, Plan]] = {}  # not on disk, since none has acted yet
         self._natures = natures
         self._programs = programs or ProgramKeeper("", "")
         self._alone = _Alone(natures)
         self._called = 0  # states since the last sync
-        self._firm = False  # what waits has to outlive a loss of power before anything acts
-        self._unsure = 0  # states that may have been called before
+        self._firm = False  # waiting records must be synced before anything acts
+        self._unsure = 0  # states that may have been called already
         self._hides = False  # a state is marked ``no_log``
-        self._plan: Plan | None = None  # the one that was asked about last
-        self._plans: dict[int, Plan] = {}  # whose natures are known
+        self._plan: Plan | None = None  # the plan of the last query
+        self._plans: dict[int, Plan] = {}  # plans whose natures are known
 
     @property
     def past(self) -> Past | None:
@@ -94,7 +94,7 @@ class RunJournal:
         return not self._alone.includes(scope, index)
 
     def sync(self) -> None:
-        """Something is about to act: what is begun and not done is what may act."""
+        """Called before anything acts: record the started states, which are the ones that may act."""
         if self._writer.writing:
             return
         for (scope, index), (begun, plan) in self._begun.items():
@@ -115,7 +115,7 @@ class RunJournal:
     def finished(self, scope: str, index: int, answer: Answer, result: Result) -> None:
         self._begun.pop((scope, index), None)
         self._programs.enter(NO_STATE)
-        if self._writer.broken:  # the module got that error, and made a failure of it
+        if self._writer.broken:  # the module received the error and reported a failure
             self._writer.sync()
         chunk = answer.chunk
         short = brief(scope, index, answer) if result is answer.result else None
@@ -127,7 +127,7 @@ class RunJournal:
             return
         body = {"scope": scope, "place": index, "answer": answer_out(answer)}
         if result is not answer.result and (chunk.delayed or "register" in chunk.words):
-            body["result"] = result_out(result)  # hidden from reports, needed by what comes later
+            body["result"] = result_out(result)  # hidden from reports, needed by later states
         self._writer.add("done", body)
         once = result.ran and is_once(chunk, self._natures)
         if once or (result.changes and self._alone.includes(scope, index)):
@@ -136,7 +136,7 @@ class RunJournal:
         self._firm = self._firm or once or bool(chunk.delayed) or "register" in chunk.words
 
     def barrier(self, scope: str, index: int, begun: Begun, barrier: Barrier, result: Result) -> None:
-        """What a state asks for, durable: from here on the journal says what is to be done."""
+        """Record the barrier that a state requests, durable: from here on the journal says what to do."""
         from saltern.journal.barriers import asked_for
 
         self._begun.pop((scope, index), None)
@@ -176,13 +176,13 @@ class RunJournal:
         self._sync()
 
     def _add_firm(self, kind: str, body: Body) -> None:
-        """A record that outlives a loss of power before anything else acts."""
+        """Add a record that must be synced before anything else acts."""
         self._writer.add(kind, body)
         self._firm = True
 
 
 def _ledger_of(programs: ProgramKeeper, natures: Natures, plan: Plan, index: int, number: int) -> str | None:
-    """The ledger that the programs of a state will be in; None if it may be called twice."""
+    """The ledger for the programs of a state; None if it may be called twice."""
     chunk = plan.chunks[index if index >= 0 else ~index]
     if natures(chunk.state, chunk.fun).repeat != "once":
         return None
@@ -191,31 +191,31 @@ def _ledger_of(programs: ProgramKeeper, natures: Natures, plan: Plan, index: int
 
 
 def _ask_ahead(plan: Plan, natures: Natures) -> None:
-    """Ask for the nature of every state before any acts.
+    """Look up the nature of every state before any acts.
 
-    The answer may need a module that is not loaded yet. Loading it writes compiled code, which is an effect,
-    before which the journal is written, which asks for natures: in the middle of that import.
+    The lookup may import a module. Importing writes compiled code, which is an effect,
+    before which the journal is written, which looks up natures: in the middle of that import.
     """
     for state, fun in {(chunk.state, chunk.fun) for chunk in plan.chunks}:
         natures(state, fun)
 
 
 def _is_hidden(chunk: Chunk) -> bool:
-    """Whether nothing that its programs print goes to a file."""
+    """True if no output of its programs may go to a file."""
     return "no_log" in chunk.words or secrets.holds(chunk.args)
 
 
 class _Alone:
-    """The states that a loss of power must not take together with others."""
+    """The states that a power loss must not take together with others."""
 
     def __init__(self, natures: Natures) -> None:
-        self.plan: Plan | None = None  # of the run itself, and not of a frame
+        self.plan: Plan | None = None  # of the run itself, not of a frame
         self._natures = natures
         self._of: Plan | None = None
         self._in_plan: Callable[[int], bool] | None = None
 
     def includes(self, scope: str, index: int) -> bool:
-        """What comes of a frame is its caller's, too, and reactions are what others have asked for."""
+        """True if a state stands alone. Frames count for their caller; reactions were requested by others."""
         if scope or index < 0 or self.plan is None:
             return True
         if self._in_plan is None or self._of is not self.plan:

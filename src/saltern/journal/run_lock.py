@@ -1,4 +1,4 @@
-"""One run at a time: the lock of this machine, and who holds it."""
+"""One run at a time: the lock of this machine, and its holder."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.faults import point
 from saltern.system.keeper import KEPT
 
-MOST_ASKED = 500  # letters
+MOST_ASKED = 500  # characters
 
 
 class Held(Struct, kw_only=True):
-    """Who holds the lock of this machine."""
+    """The holder of this machine's lock."""
 
     pid: int = 0
     jid: str = ""
     started: float = 0.0
-    asked: str = ""  # what for: a run that breaks before its journal has a plan is known by this alone
+    asked: str = ""  # the request: all that is known of a run that breaks before its journal has a plan
 
     @property
     def is_alive(self) -> bool:
-        """A parallel state may continue, and keep the lock, when the process that ran it is gone."""
+        """True if the process exists. A parallel state may keep the lock after its parent has ended."""
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:
@@ -42,35 +42,35 @@ class Held(Struct, kw_only=True):
 
 
 class RunLock:
-    """The lock that a run holds from its begin to its end."""
+    """The lock that a run holds from beginning to end."""
 
     def __init__(self, path: str, journals: Journals[RunState], salt_minion: str = "") -> None:
-        """``salt_minion`` is the cache directory of a Salt minion that is kept from applying states."""
+        """``salt_minion`` is the cache directory of a Salt minion that must not apply states meanwhile."""
         self._file = LockFile(path)
         self._salt_minion = salt_minion
         self._journals = journals
 
     def holder(self) -> Held | None:
-        """Who holds the lock now; None if no process does."""
+        """The current holder; None if no process holds the lock."""
         text = self._file.holder()
         return None if text is None else _held(text)
 
     def last_holder(self) -> Held:
-        """Who took the lock last, whether or not it is held now."""
+        """The last holder, even if the lock is no longer held."""
         return _held(self._file.last_holder())
 
     @contextmanager
     def locked(
         self, jid: str, started: float, *, wait: float = 0.0, new: bool = False, asked: str = ""
     ) -> Iterator[str]:
-        """Hold the lock; ``wait`` are seconds to queue. Raises ``OperationError`` that names the holder.
+        """Hold the lock; ``wait`` is the seconds to queue. Raises ``OperationError`` that names the holder.
 
-        Gives the number of the run; a ``new`` one may get another than it wants.
+        Yields the number of the run; a ``new`` run may get another number than it wants.
         """
         within = os.environ.get(WITHIN)
         holder = self.holder() if within else None
         if holder is not None and holder.jid == within:
-            # A state of that run has started us: to wait for its end would be for ever.
+            # A state of that run started us: waiting for its end would never end.
             yield self._journals.next_name(jid) if new else jid
             return
         file = self._open()
@@ -90,7 +90,7 @@ class RunLock:
             os.close(file)
 
     def _alone(self, until: float) -> AbstractContextManager[None]:
-        """A Salt minion beside us waits meanwhile, or refuses."""
+        """Make a Salt minion on this machine wait or refuse meanwhile."""
         if not self._salt_minion:
             return nullcontext()
         from saltern.journal.salt_minion import beside_salt
@@ -110,7 +110,7 @@ class RunLock:
             raise self._journals.no_folder(self._file.path, problem) from None
 
     def _wait_for_programs(self, jid: str, until: float) -> None:
-        """Until no program of another run that broke is at work any more."""
+        """Wait until no program of another broken run is running."""
         reported = False
         while others := [one for one in self._at_work() if one != jid]:
             if not reported and time.monotonic() < until:
@@ -123,7 +123,7 @@ class RunLock:
             time.sleep(0.1)
 
     def _at_work(self) -> list[str]:
-        """The runs that have a program at work."""
+        """The runs that have a running program."""
         folder = self._journals.folder
         try:
             names = [name for name in os.listdir(folder) if name.endswith(KEPT)]
@@ -155,6 +155,6 @@ def _held(text: bytes) -> Held:
 
 
 def _busy(who: Held) -> OperationError:
-    what = f"another run is running on this machine: {who.jid or 'of unknown number'}, process {who.pid}"
+    what = f"another run is running on this machine: {who.jid or 'with an unknown number'}, process {who.pid}"
     fix = "wait for it, or wait longer: --queue SECONDS"
     return OperationError(Diagnostic(code="run-busy", what=what, fix=fix))

@@ -1,4 +1,4 @@
-"""What the secrets of one run are sealed with, made when there is one."""
+"""The seal for the secrets of one run, made when there is a secret."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class RunSeal:
-    """Of the run with the journal at ``path``."""
+    """The seal of the run with the journal at ``path``."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -20,14 +20,14 @@ class RunSeal:
         self._is_used = False
 
     def sealed(self, body: object) -> tuple[object, bool]:
-        """The data with its secrets sealed, and whether these are the first: the journal then says so."""
+        """The data with its secrets sealed, and whether they are the first: the journal then records that."""
         found = self._seal().sealed(body)
         is_first = found is not body and not self._is_used
         self._is_used = self._is_used or is_first
         return found, is_first
 
     def open(self) -> Seal:
-        """For what is sealed outside of the journal; durable."""
+        """The durable seal, for data outside of the journal."""
         seal = self._seal()
         make_folder(os.path.dirname(self._path))
         seal.keep(new=True)

@@ -1,4 +1,4 @@
-"""What is known of a run: all that its journal says, as ``fold`` reads it."""
+"""The state of a run: all that its journal says, as ``fold`` reads it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INTERRUPTED = ("interrupted", "terminated")  # by a user; by a signal, as at a s
 
 
 class ScopeState(Struct):
-    """One scope: the run itself, or a frame of it. Keys are places in its plan, or run numbers of callers."""
+    """One scope: the run itself, or a frame. Keys are indexes in its plan, or run numbers of callers."""
 
     plan: Body = field(default_factory=dict)
     frame: Body | None = None
@@ -27,20 +27,20 @@ class ScopeState(Struct):
 
 
 class RunState(Struct):
-    """All that a journal says."""
+    """The state of a run from its journal."""
 
     head: Body = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     scopes: dict[str, ScopeState] = field(default_factory=dict)
     steps: dict[int, list[Body]] = field(default_factory=dict)  # parent's number → its sub states
-    tried: dict[int, list[Body]] = field(default_factory=dict)  # those of attempts that were not the last
-    lost: dict[int, list[Body]] = field(default_factory=dict)  # the same, of calls that broke with the run
-    barriers: list[Body] = field(default_factory=list)  # with the ``outcome`` that each had
+    tried: dict[int, list[Body]] = field(default_factory=dict)  # the same, of earlier attempts
+    lost: dict[int, list[Body]] = field(default_factory=dict)  # the same, of calls that broke
+    barriers: list[Body] = field(default_factory=list)  # each with its ``outcome``
     end: Body | None = None
     boot: dict[str, str] = field(default_factory=dict)  # of the last process
-    unsure: bool = False  # power was lost, and with it maybe the last states that were called
-    fresh: set[int] = field(default_factory=set)  # places outside of frames that have changed something
-    suspect: set[int] = field(default_factory=set)  # the same, in a boot that ended without a word
+    unsure: bool = False  # power was lost, perhaps with the records of the last calls
+    fresh: set[int] = field(default_factory=set)  # indexes outside of frames that have changed something
+    suspect: set[int] = field(default_factory=set)  # the same, in a boot that ended without a shutdown
     resumed: int = 0
     records: int = 0
     number: int = 0  # the next
@@ -54,7 +54,7 @@ class RunState(Struct):
 
     @property
     def in_doubt(self) -> list[tuple[str, int]]:
-        """Begun, and how it ended is unknown."""
+        """States that were started and whose end is unknown."""
         return [
             (path, index)
             for path, scope in self.scopes.items()
@@ -64,22 +64,22 @@ class RunState(Struct):
 
     @property
     def open_barriers(self) -> list[Body]:
-        """Asked for, and not known to be crossed."""
+        """Barriers that were requested and are not known to be crossed."""
         return [body for body in self.barriers if not body["outcome"]]
 
     def barrier(self, scope: str, index: int) -> Body | None:
-        """The last that a state has asked for."""
+        """The last barrier that a state requested."""
         found = [body for body in self.barriers if (body["scope"], body["place"]) == (scope, index)]
         return {**found[-1], "times": len(found)} if found else None
 
     @property
     def is_over(self) -> bool:
-        """It has ended, and is not resumed."""
+        """True if the run has ended and cannot be resumed."""
         return self.end is not None and self.end["stopped"] not in INTERRUPTED
 
     @property
     def status(self) -> str:
-        """``running`` is known only to those who look at its process."""
+        """The status from the journal; whether it is ``running`` depends on its process."""
         ahead = [body for body in self.open_barriers if not body["off"]]
         if ahead and not self.is_over:
             return PAUSED[ahead[0]["kind"]]
@@ -91,7 +91,7 @@ class RunState(Struct):
 
 
 def asked_for(request: Mapping[str, object]) -> str:
-    """A request in a few words, as it was asked for."""
+    """A request in a few words, as it was made."""
     sls = request.get("sls") or [request.get("template") or "highstate"]
     words = [*map(str, sls if isinstance(sls, list | tuple) else [sls])]
     for key, word in (("saltenv", "of"), ("id", "only"), ("exclude", "without")):

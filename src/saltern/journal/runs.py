@@ -1,4 +1,4 @@
-"""The runs of this machine: where their journals are, who holds the lock, what came of each."""
+"""The runs of this machine: their journals, the holder of the lock, and their results."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ WORDING = Wording(
     unknown=_unknown,
     title="run {name}",
     unreadable="{path} was left as it is",
-    damaged="nothing of it is run again; look at what it has done. `saltern resume {name}` puts it aside",
-    set_aside="it was put aside as {aside}; look at what the run has done, then apply the states again",
+    damaged="nothing of it is run again; check what it has done. `saltern resume {name}` moves it aside",
+    set_aside="it was moved aside to {aside}; check what the run has done, then apply the states again",
     no_folder="runs cannot be recorded",
 )
 
 
 class Runs:
-    """The journals of runs, and what is known of the programs that they have started.
+    """The journals of runs, and the traces of their programs.
 
-    ``opens``: secrets in them are opened, to resume a run; without it they are masked. ``lock``: only one run
-    at a time is at work on this machine.
+    ``opens``: secrets in them are opened, to resume a run; otherwise they are masked. ``lock``: only one run
+    at a time on this machine.
     """
 
     def __init__(self, settings: Settings, *, opens: bool = False) -> None:
@@ -57,14 +57,14 @@ class Runs:
         return self._journals.path(jid)
 
     def kept_folder(self, jid: str) -> str:
-        """What is known of the programs of a run that is not over."""
+        """The folder with the traces of a run's programs, while it is not over."""
         return os.path.join(self.folder, jid + KEPT)
 
     def writer(self, jid: str, *, resumed_at: int = 0) -> Writer:
         return Writer(self.path(jid), resumed_at=resumed_at)
 
     def announce(self, jid: str) -> None:
-        """A mark of a run that has written nothing yet; durable."""
+        """Write the mark of a run that has written nothing yet, durable."""
         try:
             make_folder(self.folder)
             announce(self.path(jid))
@@ -72,16 +72,16 @@ class Runs:
             raise self._journals.no_folder(self.folder, problem) from None
 
     def withdraw(self, jid: str) -> None:
-        """One that was announced does not begin."""
+        """Remove the mark of an announced run that does not begin."""
         if not os.path.lexists(self.path(jid)):
             remove(self.path(jid))
 
     def jids(self) -> list[str]:
-        """All, the newest first."""
+        """The numbers of all runs, the newest first."""
         return self._journals.names()
 
     def state(self, jid: str) -> RunState:
-        """What the journal says. That it is damaged is an error; nothing is moved."""
+        """The state from the journal. Damage is an error; nothing is moved."""
         return self._journals.known(jid)
 
     def _folded(self, jid: str, records: list[Record]) -> RunState:
@@ -101,18 +101,20 @@ class Runs:
         return self._journals.is_damaged(jid)
 
     def put_aside(self, jid: str) -> None:
-        """A damaged journal, with all that is known of its programs: it stays listed, and is not resumed."""
+        """Move a damaged journal and the traces of its programs aside: it stays listed, and is not
+        resumed.
+        """
         if not self._journals.set_aside(jid):
             return
         try:
             if os.path.isdir(self.kept_folder(jid)):
                 os.replace(self.kept_folder(jid), self._journals.aside_path(jid) + KEPT)
         except OSError as problem:
-            what = f"what is known of the programs of run {jid} cannot be put aside: {problem.strerror}"
+            what = f"the data about the programs of run {jid} cannot be moved aside: {problem.strerror}"
             raise OperationError(Diagnostic(code="journal-damaged", what=what)) from None
 
     def summaries(self) -> Iterator[Summary]:
-        """One for each run, the newest first."""
+        """A summary of each run, the newest first."""
         from saltern.journal.summaries import Summary, summary
 
         holder, last = self.lock.holder(), self.lock.last_holder()
@@ -120,7 +122,7 @@ class Runs:
             try:
                 state = self._journals.read(jid)
                 if not state.records and not os.path.lexists(self.path(jid)):
-                    continue  # it was announced, and never began
+                    continue  # it was announced but never began
                 running = holder is not None and holder.jid == jid and holder.is_alive
                 signed = last if last.jid == jid else Held()
                 yield summary(jid, state, running=running, started=signed.started, asked=signed.asked)
@@ -130,7 +132,7 @@ class Runs:
                 yield Summary(jid=jid, status="unreadable")
 
     def prune(self) -> None:
-        """Remove the oldest, but never one that could still be resumed."""
+        """Remove the oldest runs, but never one that could still be resumed."""
         self._journals.prune(self._remove_if_over)
 
     def _remove_if_over(self, jid: str) -> None:
@@ -147,9 +149,11 @@ class Runs:
 
 
 def _is_over(path: str) -> bool:
-    """Found without reading it where that can be: old runs are many, and every run looks at them."""
+    """True if a run is over; found without reading the journal where possible: every run checks many old
+    runs.
+    """
     if os.path.lexists(path) and is_plain(path):
-        return True  # it is written when a run has ended, and not before
+        return True  # a plain file is written when a run has ended
     if os.path.exists(f"{path}-wal"):
         return False  # its writer was killed
     from saltern.journal.fold import fold
@@ -160,4 +164,4 @@ def _is_over(path: str) -> bool:
     last = read_last(path)
     if last is None or last.kind in ("run", "sources"):
         return True  # it broke before it had a plan
-    return fold([last]).is_over  # nothing is written of a run that has ended
+    return fold([last]).is_over  # nothing is written after a run has ended

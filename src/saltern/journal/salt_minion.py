@@ -1,7 +1,7 @@
-"""Beside a Salt minion: the two never apply states at once.
+"""Make sure that saltern and a Salt minion never apply states at the same time.
 
 A minion writes a file into ``proc`` of its cache directory for each job, and its state functions look there
-for others. We do the same. Both write first and look then, so that at least one of the two sees the other.
+for others. We do the same. Both write first and then look, so that at least one of the two sees the other.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ OWN = "state.saltern_apply"
 
 @contextmanager
 def beside_salt(cache: str, until: float) -> Iterator[None]:
-    """While it lasts, the minion with this cache directory applies no states; nor did it when it began.
+    """Within this context, the minion with this cache directory applies no states.
 
-    ``until``: how long to wait for it, by the monotonic clock. Raises ``OperationError`` if it is not over.
+    ``until``: how long to wait for it, by the monotonic clock. Raises ``OperationError`` if it is still busy
+        then.
     """
     folder = os.path.join(cache, "proc")
     mark = _written(folder)
     reported = False
     try:
         while others := running(folder):
-            os.unlink(mark)  # or the minion would wait for us
+            os.unlink(mark)  # otherwise the minion would wait for us
             if time.monotonic() >= until:
                 raise _busy(others[0])
             if not reported:
@@ -50,7 +51,7 @@ def beside_salt(cache: str, until: float) -> Iterator[None]:
 
 
 def running(folder: str) -> list[dict[str, Any]]:
-    """The state runs whose processes are at work, without our own and those that have started us."""
+    """The state runs whose processes are running, except our own and our ancestors."""
     ours = _ancestors(os.getpid())
     found = [_read(os.path.join(folder, name)) for name in sorted(os.listdir(folder))]
     return [
@@ -63,7 +64,7 @@ def running(folder: str) -> list[dict[str, Any]]:
 
 
 def _written(folder: str) -> str:
-    """Write the mark of this process, at once in whole; its path."""
+    """Write the mark of this process atomically; return its path."""
     pid = os.getpid()
     path = os.path.join(folder, f"saltern-{pid}")
     jid = datetime.fromtimestamp(clock.now(), UTC).strftime("%Y%m%d%H%M%S%f")
@@ -81,7 +82,7 @@ def _written(folder: str) -> str:
 
 
 def _read(path: str) -> dict[str, Any]:
-    """A job as a minion has written it; empty if it is gone, or is being written."""
+    """A job file of a minion; empty if it is gone, or is being written."""
     try:
         with open(path, "rb") as file:
             found = msgspec.msgpack.decode(file.read())
@@ -91,7 +92,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _is_salt(pid: object) -> bool:
-    """Whether a process lives, and is one of Salt: numbers of processes are used again."""
+    """True if a process exists and is a Salt process: process numbers are reused."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             return b"salt" in file.read()
@@ -100,7 +101,7 @@ def _is_salt(pid: object) -> bool:
 
 
 def _ancestors(pid: int) -> set[int]:
-    """The process and those that have started it."""
+    """The process and its ancestors."""
     found: set[int] = set()
     while pid > 0 and pid not in found:
         found.add(pid)

@@ -25,12 +25,12 @@ from saltern.sources.tree import SlsSource
 
 
 class Scopes:
-    """Every scope once, those around it first."""
+    """Every scope once, outer scopes first."""
 
     def __init__(self) -> None:
         self.bodies: list[Body] = []
         self._known: dict[int, int] = {}
-        self._kept: list[BlockScope] = []  # so that no id is used twice
+        self._kept: list[BlockScope] = []  # keeps objects alive, so that no id is reused
 
     def index_of(self, scope: BlockScope) -> int:
         if id(scope) not in self._known:
@@ -73,7 +73,7 @@ def _home_in(source: SlsSource | None, stages: tuple[Stage, ...], elsewhere: str
 
 
 def scope_out(scope: BlockScope) -> bytes:
-    """A scope with those around it, by itself."""
+    """A scope with its outer scopes, on its own."""
     scopes = Scopes()
     scopes.index_of(scope)
     return msgpack.encode(scopes.bodies)
@@ -163,7 +163,7 @@ def _source_in(body: Body | None) -> SlsSource | None:
 
 
 def _text_out(text: str) -> str | bytes:
-    """A file with delayed blocks may hold bytes that are no text."""
+    """A file with delayed blocks may contain bytes that are not text."""
     try:
         text.encode()
     except UnicodeEncodeError:

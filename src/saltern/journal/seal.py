@@ -1,8 +1,8 @@
-"""Secrets in a journal: sealed while its run can be resumed, gone once it is over.
+"""Secrets in a journal: sealed while its run can be resumed, unreadable once it is over.
 
-A run that continues needs the arguments of its states as they were, and the pillar may be another by then.
-So the journal has every secret sealed with a key of the run, which is in a file beside it. With the end of
-the run the key is removed: what is left says as much as a mask. Reports read masks at any time.
+A resumed run needs the original arguments of its states, and the pillar may have changed by then.
+So the journal has every secret sealed with a key of the run, in a file beside it. When the run ends,
+the key is removed: what remains is as good as a mask. Reports always show masks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Seal:
         self._kept = False
 
     def sealed(self, body: object) -> object:
-        """The same data with its secrets sealed; the very same object if it has none."""
+        """The same data with its secrets sealed; the same object if it has none."""
         return secrets.replaced(body, self._token)
 
     def _token(self, text: str, kind: type) -> str:
@@ -48,7 +48,7 @@ class Seal:
         return self._key
 
     def keep(self, *, new: bool = False) -> None:
-        """Make the key durable, if anything was sealed with it, or will be. Raises ``OSError``."""
+        """Make the key durable, if anything was or (``new``) will be sealed with it. Raises ``OSError``."""
         if new:
             self._found_or_new()
         if not self._key or self._kept:
@@ -70,33 +70,33 @@ def read_key(path: str) -> bytes:
 
 
 def masked(data: object) -> object:
-    """The data with a mask for everything that is sealed."""
+    """The data with everything sealed masked."""
     return filled(data, lambda _: secrets.MASK)
 
 
 def masked_records(records: Iterable[Record]) -> list[Record]:
-    """The records with a mask for everything that is sealed."""
+    """The records with everything sealed masked."""
     return _each(records, lambda _: secrets.MASK)
 
 
 class KeyLost(Exception):
-    """What is sealed cannot be opened: the key is gone, or is another one."""
+    """Sealed data cannot be opened: the key is missing or wrong."""
 
 
 def opened(records: Iterable[Record], path: str) -> list[Record]:
-    """The records as they were; what was sealed is secret in this process, too. Raises ``KeyLost``."""
+    """The original records; what was sealed is a secret in this process. Raises ``KeyLost``."""
     key = read_key(path + KEY)
     return _each(records, lambda said: _opened(said, key))
 
 
 def opened_data(data: object, path: str) -> object:
-    """Data that was sealed with the key of the journal at ``path``. Raises ``KeyLost``."""
+    """Open data that was sealed with the key of the journal at ``path``. Raises ``KeyLost``."""
     key = read_key(path + KEY)
     return filled(data, lambda said: _opened(said, key))
 
 
 def _opened(said: str, key: bytes) -> str | None:
-    """The sealed text; None for what is no seal of ours: the user's own text."""
+    """The sealed text; None if it is not our seal but the user's own text."""
     try:
         whole = urlsafe_b64decode(said)
     except ValueError:
@@ -116,7 +116,7 @@ def _each(records: Iterable[Record], look: Look) -> list[Record]:
 
 
 def _mixed(data: bytes, key: bytes, nonce: bytes) -> bytes:
-    """Exclusive or with a stream that only the key and the nonce give; twice is the data again."""
+    """Exclusive or with a stream from key and nonce; applied twice, it gives the data again."""
     stream = shake_256(key + nonce).digest(len(data))
     return bytes(one ^ other for one, other in zip(data, stream, strict=True))
 

@@ -1,7 +1,7 @@
-"""One file for each run, written by one process, only ever added to.
+"""One file for each run, written by one process, append-only.
 
-Records wait in memory until something must be durable: then all of them are written in one piece, and
-synced. A run that ends without having touched anything leaves a plain file of the same records.
+Records wait in memory until something must be durable: then all of them are written together and
+synced. A run that ends without changing anything leaves a plain file of the same records.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ _listener: Callable[[str, Saved], None] | None = None
 
 
 def listen(listener: Callable[[str, Saved], None] | None) -> None:
-    """Have all records of this process reported, with the path of their journal, once they are on disk."""
+    """Report all records of this process to a listener, with the path of their journal, once they are on
+    disk.
+    """
     global _listener
     _listener = listener
 
@@ -46,12 +48,12 @@ class Writer:
         self._file: RecordFile | None = None
         self._encoder = msgpack.Encoder(enc_hook=_as_text, order=None)
         self._rows: list[tuple[object, ...]] = []
-        self.broken = ""  # why it cannot be written any more
-        self.writing = False  # to write it down is an effect, too, but not one of the run
+        self.broken = ""  # why the journal can no longer be written
+        self.writing = False  # writing is also an effect, but not one of the run
         self.seal = RunSeal(path)
 
     def add_row(self, row: tuple[object, ...]) -> None:
-        """One of many short ones: those that follow each other become one record, ``rows``."""
+        """Add a short row; consecutive rows become one record, ``rows``."""
         self._rows.append(row)
 
     def add(self, kind: str, body: object) -> None:
@@ -70,7 +72,7 @@ class Writer:
 
     @property
     def next_number(self) -> int:
-        """Of the record that is added next."""
+        """The number of the next record."""
         return self._next
 
     def _gather(self) -> None:
@@ -79,15 +81,15 @@ class Writer:
             self.add("rows", rows)
 
     def sync(self) -> None:
-        """All that waits survives a loss of power."""
+        """Make all waiting records survive a power loss."""
         self._save(durable=True)
 
     def save(self) -> None:
-        """All that waits survives the end of this process, which costs a small part of a ``sync``."""
+        """Make all waiting records survive this process, which is much cheaper than ``sync``."""
         self._save(durable=False)
 
     def _save(self, *, durable: bool) -> None:
-        """A write that failed is not tried again: what of it is on the disk is not known."""
+        """Write the waiting records. A failed write is not retried: it is unknown what is on disk."""
         if self.broken:
             raise _stopped(self.path, self.broken)
         self._gather()
@@ -124,7 +126,7 @@ class Writer:
             self._file = None
 
     def finish(self) -> None:
-        """The run has ended. If nothing had to be durable before, nothing has to be now."""
+        """End the journal. If nothing had to be durable before, nothing has to be now."""
         if self._is_begun:
             self.sync()
             self._opened().mark_over()
@@ -143,9 +145,9 @@ class Writer:
         return (self._file is not None and self._file.is_open) or self._next > len(self._waiting)
 
     def rewrite(self, change: Callable[[Sequence[Record]], Iterable[tuple[str, object]]]) -> None:
-        """The run has ended, and a plain file of other records takes the place of all that was written.
+        """After the end of the run, replace everything written with a plain file of other records.
 
-        A process that is killed before that leaves a run that has all its answers, and no end.
+        If the process is killed before that, the run has all its answers, but no end.
         """
         from saltern.journal.reader import read
 
@@ -161,7 +163,7 @@ class Writer:
 
 
 def write_plain(path: str, records: Sequence[tuple[str, bytes]], *, durable: bool = False) -> None:
-    """Put a plain file of these records in the place of all that was written."""
+    """Replace everything written with a plain file of these records."""
     fresh = new_path(path)
     try:
         make_folder(os.path.dirname(path))
@@ -185,14 +187,14 @@ def write_plain(path: str, records: Sequence[tuple[str, bytes]], *, durable: boo
 
 
 def _as_text(value: object) -> object:
-    """What MessagePack has no form for: sets become lists, anything else its text."""
+    """Convert what MessagePack cannot encode: sets become lists, everything else its text."""
     if isinstance(value, set | frozenset | tuple):
         return list(value)
     return str(value)
 
 
 def _tame(value: object, depth: int = 0) -> object:
-    """What cannot be written as it is: huge numbers, half characters, odd keys, what has no end."""
+    """Convert what cannot be encoded: huge numbers, half characters, odd keys, endless data."""
     if depth > DEEPEST:
         return "…"
     if isinstance(value, str):
@@ -223,6 +225,6 @@ def _stopped(path: str, why: str) -> OperationError:
         Diagnostic(
             code="journal-failed",
             what=f"the journal {path} cannot be written: {why}",
-            fix="nothing more was done; free space or repair the disk, then run `saltern resume`",
+            fix="nothing more was done; free some space or repair the disk, then run `saltern resume`",
         )
     )

@@ -1,4 +1,4 @@
-"""The runs of this machine in one line each, and which of them can be resumed."""
+"""The runs of this machine, one line each, and which can be resumed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.journal.run_state import RunState, asked_for
 
 RESUMABLE = frozenset({"broken", "interrupted", "rebooting", "updating"})
 UNKNOWN = frozenset({"damaged", "unreadable"})
-MOST_RESUMED = 5  # times that a boot resumes the same run
+MOST_RESUMED = 5  # how often a boot resumes the same run
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -30,8 +30,8 @@ class Summary(Struct, frozen=True, kw_only=True):
 
 
 def last_resumable(runs: Iterable[Summary]) -> str | None:
-    """Of ``runs``, the newest first; if none is resumable and the newest cannot be read: that one, so that
-    the problem is reported."""
+    """The newest resumable run; if there is none and the newest cannot be read, that run, so that the problem
+    is reported. ``runs`` are the newest first."""
     last = None
     for at, one in enumerate(runs):
         if one.status in RESUMABLE:
@@ -42,10 +42,10 @@ def last_resumable(runs: Iterable[Summary]) -> str | None:
 
 
 def resumed_at_boot(runs: Iterable[Summary]) -> list[str]:
-    """Those that a boot resumes, in their order; ``runs`` are the newest first.
+    """The runs that a boot resumes, in their order; ``runs`` are the newest first.
 
-    Not what a user has stopped, not what breaks again and again, and not what was asked for once more since
-    then, with newer files.
+    Excludes runs that a user stopped, that break repeatedly, and whose request was made again since,
+    with newer files.
     """
     found: list[str] = []
     seen: set[str] = set()
@@ -53,7 +53,7 @@ def resumed_at_boot(runs: Iterable[Summary]) -> list[str]:
         if one.status in RESUMABLE and one.asked not in seen:
             found += [one.jid] if not one.by_user and one.resumed < MOST_RESUMED else []
         elif at == 0 and one.status in UNKNOWN:
-            found.append(one.jid)  # it may be one of them, so that is reported
+            found.append(one.jid)  # it may be resumable, so the problem is reported
         seen.add(one.asked)
     return found[::-1]
 
@@ -61,7 +61,7 @@ def resumed_at_boot(runs: Iterable[Summary]) -> list[str]:
 def summary(
     jid: str, state: RunState, *, running: bool = False, started: float = 0.0, asked: str = ""
 ) -> Summary:
-    """``started`` and ``asked`` are used if its journal does not say them."""
+    """``started`` and ``asked`` are used if the journal does not have them."""
     answers, request = list(_answers(state)), state.head.get("request")
     failed = sum(answer["result"]["outcome"] is False for answer in answers)
     status = "running" if running and state.end is None else state.status
@@ -80,7 +80,7 @@ def summary(
 
 
 def _answers(state: RunState) -> Iterator[Body]:
-    """All of a run, as its report has them: states, what stands for frames, listeners, sub states."""
+    """All answers of a run, as in its report: states, placeholders of frames, listeners, sub states."""
     for scope in state.scopes.values():
         for records in (scope.done, scope.stand_ins, scope.listened):
             yield from (body["answer"] for body in records.values())

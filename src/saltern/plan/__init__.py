@@ -1,4 +1,4 @@
-"""Stop 8. Chunks in; a plan out: references resolved, acyclic, in the order they will run. Pure.
+"""Stop 8. Chunks in; a plan out: references resolved, acyclic, in execution order. Pure.
 
 Takes ``Chunk``s from ``compiler``, gives a ``Plan`` to ``runtime``.
 """

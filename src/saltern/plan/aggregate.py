@@ -1,7 +1,7 @@
-"""Chunks of one module that may be done in one go: a group.
+"""Groups: chunks of one module that can be processed together.
 
-Members of a group do not wait for each other, however indirectly. Who requires one of them requires
-them all, since what is done for one is done for all.
+Members of a group do not wait for each other, even indirectly. A chunk that requires one of them requires
+them all, since they are processed together.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MOST = 500
 
 
 def group(plan: Plan, eligible: Callable[[Chunk], bool]) -> None:
-    """Find the groups, and let every need of one member count for all."""
+    """Find the groups, and make every need of one member a need of all."""
     indexes = [index for index, chunk in enumerate(plan.chunks) if eligible(chunk)]
     if len(indexes) < 2:
         return
@@ -44,7 +44,7 @@ def _fits(plan: Plan, index: int, members: list[int], reach: dict[int, set[int]]
 
 
 def _reached(plan: Plan, index: int) -> set[int]:
-    """Everything that has to be done before a chunk."""
+    """All chunks that must run before a chunk."""
     seen: set[int] = set()
     stack = steps_before(plan, index)[:]
     while stack:

@@ -1,4 +1,4 @@
-"""A cycle, described link by link: a requires b requires a, with the lines where it says so."""
+"""Describe a cycle link by link: a requires b requires a, with the lines that say so."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def report_cycle(
     size: int,
     found: Diagnostics,
 ) -> None:
-    """``cycle`` are steps, each of which waits for the next, and the last for the first."""
+    """``cycle`` is a list of steps, each of which waits for the next, and the last for the first."""
     indexes = [~step if step < 0 else step for step in cycle if step < size]
     indexes = [index for at, index in enumerate(indexes) if at == 0 or index != indexes[at - 1]]
     if len(indexes) > 1 and indexes[0] == indexes[-1]:

@@ -1,4 +1,4 @@
-"""Patterns in ``_in`` forms: owners that have the same one are one step for all whom it reaches."""
+"""Patterns in ``_in`` forms: owners with the same pattern become one step for all chunks that it matches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def owners_by_pattern(matcher: Matcher) -> dict[Requisite, list[int]]:
 
 
 def spell_out(low: Sequence[dict[str, object]], chunks: Sequence[Chunk], rendered: Collection[str]) -> None:
-    """Show at each target what it would have to say without patterns; for those who look: it may be long."""
+    """Show at each target the requisites that it would have without patterns; only for display: it may be
+    long.
+    """
     matcher = Matcher(chunks, rendered)
     for wanted, owners in owners_by_pattern(matcher).items():
         kind = IN_FORMS[wanted.kind].name

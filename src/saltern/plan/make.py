@@ -1,7 +1,7 @@
 """Chunks → Plan.
 
-The rule: walk the low list from the top; before a chunk runs, what it requires and has
-not run yet runs first, depth first, requisites in the order of their kinds, targets in the order of
+The rule: walk the low list from the top; before a chunk runs, the chunks that it requires and that
+have not run yet run first, depth first, requisites in the order of their kinds, targets in the order of
 the list. A prereq's target is rehearsed before the owner and runs after it.
 """
 
@@ -23,10 +23,10 @@ def make_plan(
     elsewhere: Callable[[str], str] | None = None,
     strict: bool = False,
 ) -> Plan:
-    """Raises ``CompileError`` for unknown targets and cycles, all of a kind together.
+    """Make the plan. Raises ``CompileError`` for unknown targets and cycles, all of a kind together.
 
-    ``aggregates`` says which chunks want to be done together with others of their kind; ``elsewhere``
-    where a target is that is not in this scope, if it is known.
+    ``aggregates`` says which chunks can be processed together with others of their kind; ``elsewhere``
+    finds a target that is not in this scope, if it is known.
     """
     plan = Plan(chunks=list(chunks), rendered=tuple(rendered))
     related = any(chunk.requisites for chunk in chunks)
@@ -37,7 +37,7 @@ def make_plan(
         found.check()
     if aggregates is not None:
         if related:
-            _sequence(plan, found)  # a cycle is reported before it is asked what can be reached
+            _sequence(plan, found)  # reports cycles before reachability is computed
             found.check()
         from saltern.plan.aggregate import group
 
@@ -52,8 +52,8 @@ def make_plan(
 
 
 def _sequence(plan: Plan, found: Diagnostics) -> None:
-    """Depth first without recursion: a chain may be as long as the run. A step met again while it is
-    still open is a cycle."""
+    """Order the steps depth first without recursion, since a chain may be as long as the run. A step met
+    again while it is still open is a cycle."""
     done: set[int] = set()
     opened: dict[int, int] = {}  # step → its depth in the stack
     size = len(plan.chunks)

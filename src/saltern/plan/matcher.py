@@ -1,7 +1,7 @@
-"""What a reference means: one matcher for requisites, their ``_in`` forms and ``listen``.
+"""Find the chunks that a reference matches: for requisites, their ``_in`` forms and ``listen``.
 
-``type: X`` are all chunks of that type whose ID or name is X; a bare X is of any type. Literal
-matches come before patterns. ``sls: X`` is everything that X declares or includes. For ``_in`` forms see
+``type: X`` matches all chunks of that type whose ID or name is X; a bare X matches any type. Literal
+matches come before patterns. ``sls: X`` matches everything that X declares or includes. For ``_in`` forms see
 ``reached``.
 """
 
@@ -19,7 +19,7 @@ UNGUESSED = "include the file that declares it"
 
 
 class Matcher:
-    """Chunks by what they may be called. ``rendered`` are the names of all files of the run."""
+    """Chunks by their possible names. ``rendered`` are the names of all files of the run."""
 
     def __init__(self, chunks: Sequence[Chunk], rendered: Collection[str]) -> None:
         self.chunks = chunks
@@ -39,15 +39,15 @@ class Matcher:
         self._asked = 0
 
     def find(self, wanted: Requisite) -> list[int]:
-        """The chunks meant, in low order; empty if there are none."""
+        """The matching chunks, in low order; empty if there are none."""
         if wanted.state == SLS:
             return [index for name in self.files(wanted.value) for index in self.members(name)]
         names = self._typed.get(wanted.state, {}) if wanted.state else self._bare()
         return names.get(wanted.value) or self._matching(names, wanted)
 
     def reached(self, wanted: Requisite) -> list[int]:
-        """The chunks that an ``_in`` form means: an ID comes before a name, and a file is what it declares
-        itself; the rest is as in ``find``."""
+        """The chunks that an ``_in`` form matches: an ID comes before a name, and a file matches what it
+        declares itself; otherwise like ``find``."""
         if wanted.state == SLS:
             return [index for name in self.files(wanted.value) for index in self.own_members(name)]
         names = self._typed.get(wanted.state, {}) if wanted.state else self._bare()
@@ -57,7 +57,7 @@ class Matcher:
         return [index for index in known if self.chunks[index].id == wanted.value] or known
 
     def by_pattern(self, wanted: Requisite) -> bool:
-        """Whether it is a pattern that no chunk is literally called."""
+        """True if it is a pattern, and no chunk has it as a literal name."""
         if not is_pattern(wanted.value) or wanted.state == SLS:
             return False
         return wanted.value not in (self._typed.get(wanted.state, {}) if wanted.state else self._bare())
@@ -71,7 +71,7 @@ class Matcher:
         return self._own.get(sls, [])
 
     def files(self, value: str) -> list[str]:
-        """The rendered files that ``sls: value`` means."""
+        """The rendered files that ``sls: value`` matches."""
         if value in self.rendered:
             return [value]
         if not is_pattern(value):
@@ -81,7 +81,7 @@ class Matcher:
         return [name for name in self.rendered if fnmatchcase(name, value)]
 
     def members(self, sls: str) -> list[int]:
-        """Every chunk that a file declares, itself or through what it includes."""
+        """Every chunk that a file declares itself or through its includes."""
         if self._files is None:
             self._files = {}
             for index, chunk in enumerate(self.chunks):
@@ -92,7 +92,7 @@ class Matcher:
         return self._files.get(sls, [])
 
     def suggestion(self, wanted: Requisite) -> str:
-        """What the user may have meant by a name that means nothing; for the first few, since it is slow."""
+        """What an unknown name may have meant; only for the first few, since this is slow."""
         self._asked += 1
         if self._asked > MOST_SUGGESTED:
             return ""
@@ -105,7 +105,7 @@ class Matcher:
         return near or UNGUESSED
 
     def _matching(self, names: dict[str, list[int]], wanted: Requisite) -> list[int]:
-        """One look for each pattern, however many name it."""
+        """The chunks with a matching name; each pattern is searched once, however many references use it."""
         if not is_pattern(wanted.value):
             return []
         key = (wanted.state, wanted.value)

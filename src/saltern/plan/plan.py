@@ -1,6 +1,6 @@
-"""The plan: who waits for whom, and the sequence in which everything will really run.
+"""The plan: which step waits for which, and the sequence in which everything runs.
 
-Steps are numbers: a chunk's index; beyond them the joins, one for each file or
+Steps are numbers: the index of a chunk; beyond these the joins, one for each file or
 pattern that is required as a whole; below zero the rehearsals (``~index``).
 """
 
@@ -16,16 +16,16 @@ from saltern.language.requisites import RequisiteKind, When
 
 
 class Need(Struct, frozen=True, gc=False):
-    """A chunk waits for a step, in the manner of a kind. ``on`` is a chunk's index, or a join's."""
+    """A chunk waits for a step, by a kind of requisite. ``on`` is the index of a chunk or of a join."""
 
     kind: RequisiteKind
     on: int
 
 
 class Listener(Struct, frozen=True, gc=False):
-    """A chunk reacts at the end of the run if another has changed; in the order of declaration.
+    """A chunk reacts at the end of the run if another has changed, in the order of declaration.
 
-    Each is a chunk's index, or that of a join which stands for many.
+    Each is the index of a chunk, or of a join that stands for many.
     """
 
     index: int
@@ -33,27 +33,29 @@ class Listener(Struct, frozen=True, gc=False):
 
 
 class Plan(Struct, kw_only=True):
-    """What will run. ``sequence`` holds indexes and rehearsals in the order they are done."""
+    """What will run. ``sequence`` has the indexes and rehearsals in execution order."""
 
     chunks: list[Chunk]
-    rendered: tuple[str, ...] = ()  # the names of all files it comes from
+    rendered: tuple[str, ...] = ()  # the names of all its files
     needs: dict[int, tuple[Need, ...]] = field(default_factory=dict)
-    preparers: dict[int, tuple[int, ...]] = field(default_factory=dict)  # index → who has a prereq on it
+    preparers: dict[int, tuple[int, ...]] = field(
+        default_factory=dict
+    )  # index → the chunks with a prereq on it
     joins: list[list[int]] = field(default_factory=list)  # the members of join len(chunks) + n
-    join_names: dict[int, str] = field(default_factory=dict)  # join → the file or pattern it stands for
+    join_names: dict[int, str] = field(default_factory=dict)  # join → its file or pattern
     sequence: list[int] = field(default_factory=list)
     pulled_by: dict[int, int] = field(default_factory=dict)  # index → the index that pulled it forward
     listeners: list[Listener] = field(default_factory=list)
-    groups: dict[int, tuple[int, ...]] = field(default_factory=dict)  # index → all that are done together
+    groups: dict[int, tuple[int, ...]] = field(default_factory=dict)  # index → its group
 
     def behind(self, step: int) -> Sequence[int]:
-        """The chunks that a step stands for, whether they run in it or are rehearsed."""
+        """The chunks that a step stands for, whether they run or are rehearsed."""
         if step < len(self.chunks):
             return (step,)
         return [~one if one < 0 else one for one in self.joins[step - len(self.chunks)]]
 
     def answering(self) -> Sequence[Chunk]:
-        """All that may answer: the chunks, and those of them that listen once more."""
+        """All chunks that may answer: the chunks, and again those that listen."""
         if not self.listeners:
             return self.chunks
         steps = dict.fromkeys(one.index for one in self.listeners)
@@ -62,18 +64,18 @@ class Plan(Struct, kw_only=True):
 
 
 def listening(chunk: Chunk) -> Chunk:
-    """A chunk as it reacts at the end of the run."""
+    """The chunk for a listener's reaction at the end of the run."""
     return replace(chunk, id=f"listener_{chunk.label}", fun="mod_watch", requisites=())
 
 
 def is_parallel(plan: Plan, index: int) -> bool:
-    """Whether the chunk runs in a process of its own, beside the others."""
+    """True if the chunk runs in its own process, in parallel with others."""
     chunk = plan.chunks[index]
     return "parallel" in chunk.words and bool(chunk.args["parallel"])
 
 
 def steps_before(plan: Plan, step: int) -> list[int]:
-    """What has to be done before a step, in order."""
+    """The steps that must be done directly before a step, in order."""
     size = len(plan.chunks)
     if step >= size:
         return plan.joins[step - size]

@@ -1,7 +1,7 @@
-"""Who has to run before a state because of a ``prereq`` on it.
+"""The states that must run before a state because they have a ``prereq`` on it.
 
-Owners that share a pattern are one step for all it means, so that a thousand owners with a pattern that
-means a thousand states are two thousand edges and not a million.
+Owners that share a pattern become one step for all its matches, so that a thousand owners with a pattern
+that matches a thousand states need two thousand edges, not a million.
 """
 
 from __future__ import annotations
@@ -12,19 +12,21 @@ from saltern.plan.plan import Plan
 
 
 class Preparers:
-    """Collects owners and what they prepare for: chunks, or joins of rehearsals."""
+    """Collects owners and their targets: chunks, or joins of rehearsals."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._single: dict[int, dict[int, None]] = {}  # target → owners, each once
-        self._many: dict[int, dict[int, None]] = {}  # join → owners, each once
+        self._single: dict[int, dict[int, None]] = {}  # target → owners, without duplicates
+        self._many: dict[int, dict[int, None]] = {}  # join → owners, without duplicates
 
     def add(self, owner: int, on: int) -> None:
         known = self._many if on >= len(self._plan.chunks) else self._single
         known.setdefault(on, {})[owner] = None
 
     def settle(self, rendered: Collection[str]) -> None:
-        """Each target gets its owners in the order of declaration; those with the same ones share a step."""
+        """Give each target its owners in the order of declaration; targets with the same owners share a
+        step.
+        """
         opened = {name: at for at, name in enumerate(rendered)}
         chunks = self._plan.chunks
         ranks = [(opened.get(chunk.sls, 0), chunk.declared.order or 0) for chunk in chunks]
@@ -38,7 +40,7 @@ class Preparers:
             self._plan.preparers[target] = steps[key]
 
     def _targets(self) -> dict[int, list[int]]:
-        """Target → the joins that it is in."""
+        """Target → its joins."""
         found: dict[int, list[int]] = {target: [] for target in self._single}
         for join in self._many:
             for target in self._plan.behind(join):

@@ -1,4 +1,4 @@
-"""Why a state runs where it runs, what it waits for, and who waits for it."""
+"""Why a state runs at its position, what it waits for, and what waits for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from saltern.plan.plan import Plan
 
 
 class Tie(Struct, frozen=True):
-    """One state waits for another: ``kind`` is the requisite, ``sls`` the file if all of it is meant."""
+    """One state waits for another: ``kind`` is the requisite, ``sls`` the file if the whole file is
+    required.
+    """
 
     kind: str
     before: int
@@ -25,7 +27,7 @@ def title(chunk: Chunk) -> str:
 
 
 def reason(plan: Plan, index: int) -> str:
-    """One line: what puts this state where it is."""
+    """One line: why this state is at its position."""
     chunk = plan.chunks[index]
     if index in plan.pulled_by:
         by = plan.pulled_by[index]
@@ -39,16 +41,18 @@ def reason(plan: Plan, index: int) -> str:
 
 
 def _requisite(plan: Plan, owner: int, index: int) -> str:
-    """The requisite by which one chunk pulls another."""
+    """The requisite with which one chunk pulls another."""
     size = len(plan.chunks)
     for need in plan.needs.get(owner, ()):
         if need.on == index or (need.on >= size and index in plan.behind(need.on)):
             return need.kind.name
-    return "a requisite"  # of what it is rehearsed for
+    return "a requisite"  # of the chunk that it is rehearsed for
 
 
 def pullers(plan: Plan, index: int) -> list[int]:
-    """Who pulled it forward, who pulled that one, and so on to a state that stands where it was written."""
+    """The chunk that pulled it forward, the one that pulled that, and so on to a state at its written
+    position.
+    """
     chain: list[int] = []
     while (by := plan.pulled_by.get(index)) is not None and by not in chain:
         chain.append(by)
@@ -57,9 +61,9 @@ def pullers(plan: Plan, index: int) -> list[int]:
 
 
 def ties(plan: Plan) -> Iterator[Tie]:
-    """Every requisite, from what runs first to what runs later; ``listen`` comes last and makes no order.
+    """Every requisite, in execution order; ``listen`` comes last and implies no order.
 
-    A file or a pattern that is required as a whole is a join, and has a number as a state has.
+    A file or pattern that is required as a whole is a join, with a number like a state.
     """
     names = plan.join_names
     for owner, needs in plan.needs.items():
@@ -71,5 +75,5 @@ def ties(plan: Plan) -> Iterator[Tie]:
 
 
 def positions(plan: Plan) -> dict[int, int]:
-    """Place → its number in the sequence that really runs, from 1."""
+    """Index → position in the execution sequence, from 1."""
     return {step: at for at, step in enumerate((one for one in plan.sequence if one >= 0), 1)}

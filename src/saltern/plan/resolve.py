@@ -1,4 +1,4 @@
-"""What each state of a plan needs: references become indexes, of states or of steps that stand for many."""
+"""Resolve what each state of a plan needs: references become indexes of states, or of steps for many."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from saltern.plan.matcher import SLS, UNGUESSED, Matcher, described
 from saltern.plan.plan import Listener, Need, Plan
 from saltern.plan.preparers import Preparers
 
-FEW = 8  # states that one target means, each a step of its own; more are one step
+FEW = 8  # up to so many states of one target are separate steps; more become one step
 
 
 class Resolver:
-    """References become indexes."""
+    """Turns references into indexes."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Resolver:
                 self.plan.listeners += [Listener(one, index) for one in self.listened(index, chunk, wanted)]
 
     def patterns(self) -> None:
-        """Owners whose ``_in`` form has one pattern are one step for all whom it reaches."""
+        """Owners with the same ``_in`` pattern become one step for all chunks that it matches."""
         for wanted, indexes in owners_by_pattern(self.matcher).items():
             kind, members = IN_FORMS[wanted.kind], frozenset(indexes)
             rehearsed = kind.when is When.REHEARSED
@@ -78,7 +78,7 @@ class Resolver:
                 self.added.setdefault(index, []).extend(Need(kind, on) for on in steps)
 
     def steps(self, index: int, chunk: Chunk, wanted: Requisite, kind: RequisiteKind) -> list[int]:
-        """Chunks, or steps that stand for many: all of a file, of a pattern, or of an ID with ``names``."""
+        """Chunks, or steps that stand for many: a whole file, a pattern, or an ID with ``names``."""
         if kind.when is When.BEFORE and wanted.state == SLS:
             files = self.matcher.files(wanted.value)
             if not files:
@@ -92,8 +92,8 @@ class Resolver:
         return [self.join(named, indexes, later=rehearsed)]
 
     def listened(self, index: int, chunk: Chunk, wanted: Requisite) -> list[int]:
-        """What a ``listen`` names, or who listens by a ``listen_in``: states, or one step for many. As for
-        all ``_in`` forms, a pattern does not mean the state itself."""
+        """The states that a ``listen`` names, or that a ``listen_in`` makes listen: states, or one step for
+        many. As in all ``_in`` forms, a pattern does not match the state itself."""
         indexes = self.indexes(chunk, wanted)
         later = wanted.kind == "listen_in"
         if later and is_pattern(wanted.value) and index in self.matched(wanted, indexes):
@@ -116,8 +116,8 @@ class Resolver:
         return indexes
 
     def join(self, wanted: Requisite, indexes: list[int], *, later: bool = False) -> int:
-        """One step for all of them, however many name it. ``later``: for what comes after the step, their
-        rehearsals or their reactions."""
+        """One step for all these chunks, shared by all references to them. ``later``: for what comes after
+        the step, their rehearsals or reactions."""
         if wanted not in self.joins:
             self.joins[wanted] = len(self.plan.chunks) + len(self.plan.joins)
             self.plan.joins.append([~index for index in indexes] if later else indexes)

@@ -1,4 +1,4 @@
-"""A part of a plan: some chunks, and all that has to run before them."""
+"""A part of a plan: some chunks, and everything that must run before them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def subset(plan: Plan, indexes: Sequence[int]) -> Plan:
 
 
 def _listeners(plan: Plan, wanted: set[int]) -> Iterator[Listener]:
-    """Those that are wanted and listen to what is wanted."""
+    """The wanted listeners to wanted chunks."""
     steps = {step for one in plan.listeners for step in (one.index, one.to)}
     left = {step: [index for index in plan.behind(step) if index in wanted] for step in steps}
     whole = {step for step in steps if len(left[step]) == len(plan.behind(step))}

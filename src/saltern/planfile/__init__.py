@@ -1,1 +1,1 @@
-"""Plans that are kept: a test run written down, approved by a person, and applied as it was approved."""
+"""Saved plans: a test run in a file, approved by a person, and applied as approved."""

@@ -1,7 +1,7 @@
-"""Secrets in the file of a plan: a sum stands for each, which the same secret has when the plan is applied.
+"""Replace secrets in a plan file with checksums, which identify the same secrets when the plan is applied.
 
 To apply a plan, its states are compiled again and the same values decrypted: they are looked up by their
-sums. A secret that has changed meanwhile is not found, and the plan has moved.
+checksums. A secret that has changed is not found, and the plan is refused.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ Data = TypeVar("Data")
 
 
 def concealed(body: Data, salt: str) -> Data:
-    """The data with sums in place of secrets."""
+    """The data with checksums in place of secrets."""
     return (
         secrets.replaced(body, lambda text, kind: token(_sum(text, salt), kind)) if secrets.known() else body
     )
 
 
 def revealed(body: object, salt: str, also: object = None) -> object:
-    """The data with the secrets that this process knows, or texts of ``also``, in place of their sums."""
+    """The data with checksums replaced by the secrets of this process, or by texts of ``also``."""
     known = {_sum(text, salt): text for text in (*secrets.forms(), *_texts(also))}
     return filled(body, known.get)
 
 
 def _sum(text: str, salt: str) -> str:
-    """Salted: a short secret cannot be guessed from it by a table."""
+    """A salted checksum, so that a short secret cannot be looked up in a table."""
     return sha256(f"{salt} {text}".encode("utf-8", "surrogateescape")).hexdigest()
 
 

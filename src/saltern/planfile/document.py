@@ -1,7 +1,7 @@
-"""A plan in a file: what is foreseen, for people; what was compiled, for the run; what both rest on.
+"""A plan file: the foreseen changes for people, the compiled states for the run, and what both rest on.
 
-The file is JSON. What JSON would bend (keys that are numbers, bytes) is in ``compiled``, as MessagePack.
-It holds arguments and pillar data, so only its owner may read it.
+The file is JSON. Data that JSON cannot hold (keys that are numbers, bytes) is in ``compiled``, as
+MessagePack. It contains arguments and pillar data, so only its owner may read it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.foreseen import Foreseen
 from saltern.system.regular import read_regular
 
-FORMAT = 1  # raise it when files of before can no longer be applied
-MARK = b'{"saltern_plan":'  # how a file begins
+FORMAT = 1  # increase it when older files can no longer be applied
+MARK = b'{"saltern_plan":'  # the start of a plan file
 
 
 class Bases(Struct, frozen=True, kw_only=True):
-    """Sums of what a plan rests on, by name. ``salt`` keeps secrets from being guessed by their sums."""
+    """Checksums of what a plan rests on, by name. ``salt`` keeps secrets from being guessed by their
+    checksums.
+    """
 
     salt: str
     sources: dict[str, str] = field(default_factory=dict)
@@ -29,7 +31,7 @@ class Bases(Struct, frozen=True, kw_only=True):
 
 
 class Proposal(Struct, frozen=True, kw_only=True):
-    """``compiled`` is what ``packed`` made: request, settings, pillar, sources and plan."""
+    """A plan. ``compiled`` is from ``packed``: request, settings, pillar, sources and plan."""
 
     saltern_plan: int
     version: str
@@ -44,7 +46,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
 
 
 def packed(body: dict[str, object]) -> bytes:
-    """Encode it; bytes of a delayed block that are no text (it was not rendered yet) become escapes."""
+    """Encode the body; bytes of an unrendered delayed block that are not text become escapes."""
     try:
         return msgpack.encode(body, enc_hook=str)
     except (UnicodeEncodeError, OverflowError):
@@ -62,7 +64,7 @@ def _text(value: object) -> object:
 
 
 class Body(Struct, frozen=True, kw_only=True):
-    """What ``compiled`` holds."""
+    """The content of ``compiled``."""
 
     request: dict[str, object]
     settings: dict[str, object]
@@ -72,8 +74,8 @@ class Body(Struct, frozen=True, kw_only=True):
 
 
 def unpacked(proposal: Proposal, path: str, texts: object = None) -> Body:
-    """With the secrets that this process knows by now, or that are in ``texts``. Raises ``OperationError``
-    for what this version did not write."""
+    """Decode the body, with the secrets that this process knows or that are in ``texts``. Raises
+    ``OperationError`` for what this version did not write."""
     from saltern.planfile.concealed import revealed
 
     try:
@@ -85,7 +87,7 @@ def unpacked(proposal: Proposal, path: str, texts: object = None) -> Body:
 
 @contextmanager
 def readable(path: str) -> Iterator[None]:
-    """What is made of a body may go wrong in many ways, since anyone can write one; all mean the same."""
+    """Report any error within as a damaged plan: anyone can write a body, so it can fail in many ways."""
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError, ValidationError, RecursionError) as problem:
@@ -99,7 +101,7 @@ def summed(data: bytes) -> str:
 
 
 def is_plan(path: str) -> bool:
-    """Whether a word on the command line is a plan in a file, and not the name of an SLS."""
+    """True if a word on the command line is a plan file, not an SLS name."""
     try:
         return read_regular(path, len(MARK), follow=True) == MARK
     except (OSError, ValueError):
@@ -107,7 +109,7 @@ def is_plan(path: str) -> bool:
 
 
 def save(path: str, proposal: Proposal) -> bytes:
-    """What was written."""
+    """Write the plan; return the bytes."""
     from saltern.report.output_file import write_output
 
     data = json.encode(proposal) + b"\n"
@@ -116,7 +118,9 @@ def save(path: str, proposal: Proposal) -> bytes:
 
 
 def load(path: str, data: bytes) -> Proposal:
-    """From the bytes of the file. Raises ``OperationError`` for what this version cannot apply."""
+    """Read a plan from the bytes of its file. Raises ``OperationError`` for what this version cannot
+    apply.
+    """
     try:
         version = json.decode(data, type=_Version).saltern_plan
         if version != FORMAT:
@@ -125,7 +129,7 @@ def load(path: str, data: bytes) -> Proposal:
     except (ValidationError, DecodeError, ValueError, RecursionError) as problem:
         raise unreadable(path, str(problem)) from None
     if summed(proposal.compiled) != proposal.sum:
-        raise unreadable(path, "it is not what was written")
+        raise unreadable(path, "its content was changed")
     return proposal
 
 
@@ -138,6 +142,6 @@ def unreadable(path: str, why: str) -> OperationError:
         Diagnostic(
             code="plan-unreadable",
             what=f"the plan {path!r} cannot be applied: {why}",
-            fix=f"make it anew: saltern plan -o {path}",
+            fix=f"make a new plan: saltern plan -o {path}",
         )
     )

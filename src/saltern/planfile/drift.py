@@ -1,7 +1,7 @@
-"""How far this machine is from what its states describe, and since when.
+"""How much this machine differs from its states, and since when.
 
-A look is a test run. What it finds is kept beside the journals of runs, so that the next look knows for
-how long each state has been different.
+A comparison is a test run. Its result is kept beside the journals of runs, so that the next comparison knows
+since when each state has differed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FILE = "drift.json"
 
 
 class Different(Struct, frozen=True, kw_only=True):
-    """One state that is not as described. ``since`` is when a look first found it so."""
+    """One state that differs. ``since`` is when a comparison first found it so."""
 
     tag: str
     kind: str
@@ -34,7 +34,7 @@ class Different(Struct, frozen=True, kw_only=True):
 
 
 class Drift(Struct, frozen=True, kw_only=True):
-    """What one look found. ``asked`` is what was compared: names of SLS, or the highstate."""
+    """The result of one comparison. ``asked`` is what was compared: SLS names, or the highstate."""
 
     at: float
     asked: str
@@ -43,7 +43,7 @@ class Drift(Struct, frozen=True, kw_only=True):
 
 
 def compare(rows: Iterable[Foreseen], before: Mapping[str, float], *, asked: str, now: float) -> Drift:
-    """The look of now; ``before`` has since when each state was known to be different."""
+    """The current result; ``before`` has since when each state was known to differ."""
     found = [row for row in rows if not row.sub]
     different = [
         Different(
@@ -62,12 +62,12 @@ def compare(rows: Iterable[Foreseen], before: Mapping[str, float], *, asked: str
 
 
 def known_since(last: Drift | None, asked: str) -> dict[str, float]:
-    """Since when states are different, by what the last look for the same files found."""
+    """Since when states differ, from the last comparison of the same files."""
     return {one.tag: one.since for one in last.different} if last and last.asked == asked else {}
 
 
 def load(settings: Settings) -> Drift | None:
-    """The last look; None if there was none, or if its file cannot be read."""
+    """The last result; None if there is none, or if its file cannot be read."""
     try:
         return json.decode(read_regular(os.path.join(state_directory(settings), FILE)), type=Drift)
     except (OSError, ValidationError, DecodeError):
@@ -80,5 +80,5 @@ def save(settings: Settings, drift: Drift) -> None:
         make_private(folder)
         files.write(os.path.join(folder, FILE), json.encode(drift) + b"\n", files.Attributes(mode=0o600))
     except OSError as problem:
-        what = f"what was found cannot be kept in {folder!r}: {problem.strerror or problem}"
+        what = f"the result cannot be saved in {folder!r}: {problem.strerror or problem}"
         raise OperationError(Diagnostic(code="drift-unwritable", what=what, fix="set state_dir")) from None

@@ -1,4 +1,4 @@
-"""A test run → what it foresees, and all that is needed to do exactly that later."""
+"""A test run → what it foresees, and all that is needed to apply exactly that later."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from saltern.system.regular import read_regular
 
 
 class Foresight(Struct, kw_only=True):
-    """What came of a test run."""
+    """The result of a test run."""
 
     report: Report
     rows: list[Foreseen]
@@ -34,16 +34,16 @@ class Foresight(Struct, kw_only=True):
 
 
 def prepare_foresight(session: Session, request: Request) -> Prepared:
-    """Compile what is requested, with a record of the files that it is made of. Only a plan pays for that."""
+    """Compile the request and record the files that it reads. Only plans pay for that."""
     assert session.settings.test
     session.tree.record_files()
     return prepare(session, request)
 
 
 def foresee(prepared: Prepared) -> Foresight:
-    """Ask every state what it would do; ``prepare_foresight`` has prepared it.
+    """Ask every state what it would do, after ``prepare_foresight``.
 
-    Raises ``KeyboardInterrupt`` if it is interrupted: what was asked by then is no plan of the whole.
+    Raises ``KeyboardInterrupt`` if it is interrupted: a partial result is not a plan.
     """
     plan = prepared.plan
     seen = prepared.session.tree.record_files()
@@ -57,7 +57,7 @@ def foresee(prepared: Prepared) -> Foresight:
 
 
 def propose(session: Session, request: Request, found: Foresight, override: Mapping[str, object]) -> Proposal:
-    """The file to approve. ``override`` is pillar data of the command line."""
+    """The plan file. ``override`` is pillar data of the command line."""
     plan = found.plan or Plan(chunks=[])
     rests_on = bases(session, found.seen)
     compiled = packed(
@@ -99,7 +99,7 @@ def bases(session: Session, seen: Mapping[str, None]) -> Bases:
 
 
 def content_sum(path: str) -> str:
-    """The checksum of a file; empty if it is gone."""
+    """The checksum of a file; empty if it does not exist."""
     try:
         return summed(read_regular(path, follow=True))
     except OSError:
@@ -107,5 +107,5 @@ def content_sum(path: str) -> str:
 
 
 def value_sum(value: object, salt: str) -> str:
-    """The checksum of a value, salted: a short secret cannot be guessed from it."""
+    """The salted checksum of a value: a short secret cannot be guessed from it."""
     return summed(salt.encode() + json.encode(plain(value), order="sorted"))

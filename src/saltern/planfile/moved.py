@@ -1,4 +1,4 @@
-"""Whether the world is still the one a plan was made for; if not, what has moved."""
+"""Check whether anything that a plan rests on has changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ MOST_SHOWN = 20
 
 
 def check(proposal: Proposal, session: Session, now: Foresight, *, path: str) -> None:
-    """Raises ``OperationError`` with everything that has moved. ``session`` is the one that looked again."""
+    """Raise ``OperationError`` with everything that has changed. ``session`` is the one that planned
+    again.
+    """
     body = unpacked(proposal, path, session.settings.extra)
     with readable(path):
         moved = [*_bases(proposal, session), *_states(proposal, body, now)]
@@ -28,9 +30,9 @@ def check(proposal: Proposal, session: Session, now: Foresight, *, path: str) ->
     raise OperationError(
         Diagnostic(
             code="plan-moved",
-            what=f"{path} was not applied: the world is not the one it was made for",
+            what=f"{path} was not applied: what it rests on has changed",
             detail="\n".join(f"- {line}" for line in shown),
-            fix=f"saltern apply {path} --replan makes it anew and shows it",
+            fix=f"saltern apply {path} --replan makes and shows a new plan",
         )
     )
 
@@ -40,12 +42,12 @@ def _bases(proposal: Proposal, session: Session) -> Iterator[str]:
     for path, before in kept.sources.items():
         now = content_sum(path)
         if now != before:
-            yield f"the file {path} {'has changed' if now else 'is gone'} since the plan was made"
+            yield f"the file {path} {'has changed' if now else 'was removed'} since the plan was made"
     for name in _differing(kept.pillar, session.pillar, kept.salt):
-        yield f"the pillar key {name!r} is another than when the plan was made"
+        yield f"the pillar key {name!r} has changed since the plan was made"
     grains = {name: session.grains.get(name) for name in kept.grains}
     for name in _differing(kept.grains, grains, kept.salt):
-        yield f"the grain {name!r} is another than when the plan was made"
+        yield f"the grain {name!r} has changed since the plan was made"
 
 
 def _differing(before: Mapping[str, str], now: Mapping[str, object], salt: str) -> Iterator[str]:
@@ -55,7 +57,7 @@ def _differing(before: Mapping[str, str], now: Mapping[str, object], salt: str) 
 
 
 def _states(proposal: Proposal, body: Body, now: Foresight) -> Iterator[str]:
-    """First what is to be done, as compiled; then what each state says it would do."""
+    """Differences of the compiled states; then of what each state says it would do."""
     kept = _by_tag(chunks_in(body.plan, body.sources))
     made = _by_tag(now.plan.chunks if now.plan else [])
     for tag in [*kept, *(tag for tag in made if tag not in kept)]:
@@ -69,7 +71,7 @@ def _states(proposal: Proposal, body: Body, now: Foresight) -> Iterator[str]:
 
 
 def _by_tag(chunks: list[Chunk]) -> dict[tuple[str, int], Chunk]:
-    """Tags may come twice."""
+    """Chunks by tag; tags may occur twice."""
     found: dict[tuple[str, int], Chunk] = {}
     for chunk in chunks:
         count = 0
@@ -108,11 +110,13 @@ def _by_path(rows: list[Foreseen]) -> dict[Place, Foreseen]:
 
 
 def _foreseen(before: Foreseen | None, now: Foreseen | None) -> str:
-    """Empty if it would do what it would have done. What is known only later is no part of the promise."""
+    """The difference in what a state would do; empty if there is none. Values known only later do not
+    count.
+    """
     if before is None or now is None:
         one = now or before
         assert one is not None
-        how = "was not in the plan" if before is None else "was in the plan, and is not there now"
+        how = "was not in the plan" if before is None else "was in the plan, but is not there now"
         return f"{one.function} {one.id!r} ({one.where}) {how}"
     title = f"{now.function} {now.id!r} ({now.where})"
     if before.kind != now.kind:
@@ -122,7 +126,7 @@ def _foreseen(before: Foreseen | None, now: Foreseen | None) -> str:
         keys = sorted(
             key for key in {*before.changes, *now.changes} if before.changes.get(key) != now.changes.get(key)
         )
-        return f"{title} would change something else than was approved: {', '.join(keys)}"
+        return f"{title} would change something other than approved: {', '.join(keys)}"
     return ""
 
 
@@ -131,7 +135,7 @@ def check_machine(proposal: Proposal, machine: str) -> None:
         raise OperationError(
             Diagnostic(
                 code="plan-elsewhere",
-                what=f"this plan was made on {proposal.machine!r}, and this machine is {machine!r}",
-                fix="make a plan on the machine it is for",
+                what=f"this plan was made on {proposal.machine!r}, but this machine is {machine!r}",
+                fix="make the plan on the machine that it is for",
             )
         )

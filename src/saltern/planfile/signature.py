@@ -1,4 +1,4 @@
-"""Signatures of plans, made and checked by ``ssh-keygen -Y``: no cryptography of our own."""
+"""Sign plans and check signatures with ``ssh-keygen -Y``: no cryptography of our own."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.planfile.trust import distrust, exchangeable
 from saltern.system.temporary import private_directory
 
-NAMESPACE = "saltern-plan"  # a signature for something else is none for a plan
+NAMESPACE = "saltern-plan"  # a signature for another purpose is not valid for a plan
 ENDING = ".sig"
 MOST_BYTES = 1 << 20
 
 
 def sign(data: bytes, key: str) -> bytes:
-    """The signature with an SSH key, by its file; a public one if the agent has the private one."""
+    """Sign with the SSH key in a file; a public key if the agent has the private one."""
     ran = _run(["-Y", "sign", "-q", "-f", os.path.abspath(key), "-n", NAMESPACE], data)
     if ran.returncode or not ran.stdout:
         raise _bad(f"the plan cannot be signed with {key!r}: {_said(ran)}")
@@ -23,16 +23,16 @@ def sign(data: bytes, key: str) -> bytes:
 
 
 def verify(path: str, data: bytes, signers: str) -> str:
-    """Who has signed ``data``, of those in ``signers`` (as sshd knows ``allowed_signers``).
+    """The signer of ``data``, among ``signers`` (in the format of sshd's ``allowed_signers``).
 
-    The signature lies beside the plan. Raises ``OperationError`` if there is none, or none that holds.
+    The signature is beside the plan. Raises ``OperationError`` if there is no valid signature.
     """
     signature = path + ENDING
     for file, name in ((signature, "the signature"), (signers, "the list of signers")):
         if not os.path.isfile(file):
             raise _bad(f"the plan {path!r} was not applied: {name} {file!r} is missing", signed=True)
     with private_directory("verify") as folder:
-        # Copies are asked, each several times: another process may swap the files meanwhile.
+        # Copies are checked, each several times: another process may swap the files meanwhile.
         own, allowed = os.path.join(folder, "plan.sig"), os.path.join(folder, "signers")
         _copy(signature, own)
         _copy(signers, allowed, trusted_for=path)
@@ -47,7 +47,7 @@ def verify(path: str, data: bytes, signers: str) -> str:
 
 
 def _copy(source: str, to: str, *, trusted_for: str = "") -> None:
-    """``trusted_for``: the plan for which the file decides, so that no other user may be able to write it."""
+    """Copy a file. ``trusted_for``: the plan that the file decides about, so no other user may write it."""
     handle = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     with os.fdopen(handle, "rb") as opened, open(to, "wb") as copy:
         if trusted_for and (why := exchangeable(source) or distrust(os.fstat(opened.fileno()))):

@@ -1,8 +1,8 @@
-"""What of a plan may be believed, decided before anything of it is used.
+"""Check which parts of a plan can be trusted, before any of it is used.
 
-A plan says what is to be done, and it is done with the rights of the user who applies it. So its file must be
-theirs; and where code and data come from is decided by the configuration of this machine and the options that
-were given, which must be those the plan was made with.
+A plan says what to do, with the rights of the user who applies it. So its file must belong to that
+user; and the places of code and data come from the configuration of this machine and the given
+options, which must match those that the plan was made with.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.paths import MOST_LINKS
 
 MOST_BYTES = 1 << 30
-# What a plan decides: none of it leads to code.
+# What a plan decides: none of it loads code.
 DECIDES = ("id", "saltenv", "pillarenv", "failhard", "strict", "diff_new_files", "refresh_in_test")
-# What does not matter to a plan: how it is reported, and how runs are kept.
+# What does not matter to a plan: the output, and how runs are kept.
 FREE = frozenset(
     {
         *("test", "files", "check", "color", "queue_runs", "keep_runs"),
@@ -33,9 +33,9 @@ FREE = frozenset(
 
 
 def read_own(path: str) -> bytes:
-    """The bytes of a file that is ours or root's, and that only its owner can write or exchange.
+    """The bytes of a file that is ours or root's, and that only its owner can write or replace.
 
-    Looked at and read by one handle: what was judged is what is read. Raises ``OperationError``.
+    Checked and read through one handle: what was checked is what is read. Raises ``OperationError``.
     """
     try:
         if why := exchangeable(path):
@@ -45,13 +45,13 @@ def read_own(path: str) -> bytes:
             known = os.fstat(file.fileno())
             if why := distrust(known):
                 raise _distrusted(path, why)
-            return file.read(known.st_size)  # room is made for as much as is asked for
+            return file.read(known.st_size)  # read() reserves as much memory as it is asked for
     except OSError as problem:
         raise _distrusted(path, f"it cannot be read: {problem.strerror or problem}") from None
 
 
 def distrust(found: os.stat_result) -> str:
-    """Why a file is not to be believed; empty if it is."""
+    """Why a file is not trusted; empty if it is."""
     if not stat.S_ISREG(found.st_mode):
         return "it is not a plain file"
     if found.st_uid not in (os.geteuid(), 0):
@@ -62,9 +62,9 @@ def distrust(found: os.stat_result) -> str:
 
 
 def exchangeable(path: str) -> str:
-    """Why another user could put another file of ours in its place; empty if none can.
+    """Why another user could replace the file with another file of ours; empty if none can.
 
-    Every directory on the way is looked at, and every link, whose directory may be open to all.
+    Checks every directory on the path, and every link, whose directory may be open to all.
     """
     at, links = "", 0
     todo = os.path.join(os.getcwd(), path).split("/")[::-1]
@@ -91,7 +91,7 @@ def exchangeable(path: str) -> str:
 
 
 def _open_directory(path: str) -> str:
-    """Why another user can rename what is in it; with the sticky bit, only the owners of files can."""
+    """Why another user can rename its entries; with the sticky bit, only the owners of files can."""
     found = os.lstat(path)
     if found.st_uid not in (os.geteuid(), 0):
         return f"the directory {path} belongs to the user with the number {found.st_uid}"
@@ -108,7 +108,9 @@ def _foreign_link(path: str, found: os.stat_result) -> str:
 
 
 def settings_of(kept: Mapping[str, object], own: Settings, *, path: str) -> Settings:
-    """Our settings, with what the plan decides. Raises ``OperationError`` if it was made with others."""
+    """Our settings, with those that the plan decides. Raises ``OperationError`` if it was made with
+    others.
+    """
     ours = to_builtins(own, enc_hook=str)
     differing = [
         name
@@ -126,7 +128,7 @@ def settings_of(kept: Mapping[str, object], own: Settings, *, path: str) -> Sett
 
 
 def check_template(planned: str | None, given: str | None, *, path: str) -> None:
-    """Raise if the plan uses a state file outside of the roots that the command line does not name, too."""
+    """Raise if the plan uses a state file outside of the roots that the command line does not name."""
     if planned is None and given is None:
         return
     if planned is not None and given is not None and os.path.realpath(planned) == os.path.realpath(given):
@@ -159,9 +161,9 @@ def _other_settings(
     return OperationError(
         Diagnostic(
             code="plan-settings",
-            what=f"the plan {path!r} was not applied: it was made with other settings than those of here",
+            what=f"the plan {path!r} was not applied: it was made with other settings than this machine has",
             detail="\n".join(rows),
-            fix=f"if you know the plan, give what it was made with: {', '.join(dict.fromkeys(flags))}",
+            fix=f"if you trust the plan, give the options it was made with: {', '.join(dict.fromkeys(flags))}",
         )
     )
 
@@ -180,7 +182,7 @@ def _distrusted(path: str, why: str) -> OperationError:
         Diagnostic(
             code="plan-distrusted",
             what=f"the plan {path!r} was not applied: {why}",
-            fix="a plan must be a file of your own or root's, in such a directory, and no other user may "
-            "write either: copy it to a place like that, and look at it there",
+            fix="a plan and its directory must belong to you or root, and no other user may "
+            "write to either: copy it to such a directory, and check it there",
         )
     )

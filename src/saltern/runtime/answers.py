@@ -1,7 +1,7 @@
-"""What has been answered so far, as requisites read it.
+"""The answers so far, as requisites read them.
 
-They read the *effective* answer of a chunk: its own, and those of everything it spawned. The chunk's
-own reported result stays what the function said.
+They read the *effective* answer of a chunk: its own, combined with those of everything it spawned. The
+reported result of the chunk stays what the function returned.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from saltern.plan.plan import Plan
 _PLAIN = {(outcome, changed): Standing(outcome, changed) for outcome in Outcome for changed in (True, False)}
 
 
-RESUMED = "resumed"  # in a result: called again after the run broke; who knows what it changed before
+RESUMED = "resumed"  # in a result: called again after the run broke; its earlier changes are unknown
 
 
 def standing(answer: Answer, spawned: Iterable[Answer] = ()) -> Standing:
-    """One failure among all of them is a failure; one change is a change."""
+    """The combined standing: failed if any of them failed, changed if any changed."""
     outcome, changed = answer.result.outcome, bool(answer.result.changes) or RESUMED in answer.result.extra
     for one in spawned:
         changed = changed or bool(one.result.changes)
@@ -34,7 +34,7 @@ def standing(answer: Answer, spawned: Iterable[Answer] = ()) -> Standing:
 
 
 class Returned(Struct, frozen=True):
-    """A registered return: the answer as it is reported, and the result with all it knows."""
+    """A registered return: the answer as reported, and the full result."""
 
     answer: Answer
     result: Result
@@ -45,7 +45,7 @@ NO_REGISTERS: Registers = {}
 
 
 class Answers:
-    """By the chunk's index in the plan."""
+    """Answers by the index of the chunk in the plan."""
 
     def __init__(self, plan: Plan, listing: list[Answer] | None = None) -> None:
         self._plan = plan
@@ -55,8 +55,8 @@ class Answers:
         self.rehearsed: dict[int, Standing] = {}
         self.roots: dict[int, tuple[int, ...]] = {}  # a blocked chunk → the failures that blocked it
         self.below: dict[int, list[Answer]] = {}  # a caller → what failed in its frames
-        self.registers: dict[str, Returned] = {}  # by the name a state gave itself with `register`
-        self.listing = [] if listing is None else listing  # everything, also of frames, in order of numbers
+        self.registers: dict[str, Returned] = {}  # by the name that the state gave with `register`
+        self.listing = [] if listing is None else listing  # all answers, including those of frames, by number
         self._failed: dict[int, list[int]] = {}
         self._cast: dict[tuple[int, Callable[[Standing], Vote]], frozenset[Vote]] = {}
 
@@ -66,14 +66,14 @@ class Answers:
         self.listing.append(answer)
 
     def roll_up(self, index: int, spawned: Sequence[Answer]) -> None:
-        """What a chunk has spawned counts as its own for all who wait for it."""
+        """Make what a chunk spawned count as its own for chunks that wait for it."""
         answer = self.of[index]
         assert answer is not None
         self.standings[index] = standing(answer, spawned)
         self.below[index] = [one for one in spawned if one.result.outcome is Outcome.FAILED]
 
     def failed_below(self, index: int) -> list[str]:
-        """Of a chunk that is well itself: the paths of what has failed below it."""
+        """The paths of failures below a chunk that itself succeeded."""
         answer = self.of[index]
         if answer is None or answer.result.outcome is Outcome.FAILED:
             return []
@@ -84,16 +84,16 @@ class Answers:
 
     def effective(self, index: int) -> Standing:
         found = self.standings[index]
-        assert found is not None, "asked before it was answered: the sequence is wrong"
+        assert found is not None, "read before it was answered: the sequence is wrong"
         return found
 
     def has_changed(self, index: int) -> bool:
-        """False of one that has not answered."""
+        """True if the chunk has answered with changes."""
         found = self.standings[index]
         return found is not None and found.changed
 
     def votes(self, on: int, vote: Callable[[Standing], Vote]) -> frozenset[Vote]:
-        """What a join's members say; asked by many, counted once."""
+        """The votes of a join's members, counted once for all readers."""
         key = (on, vote)
         if key not in self._cast:
             members = self._plan.joins[on - self._size]
@@ -101,7 +101,7 @@ class Answers:
         return self._cast[key]
 
     def failed_behind(self, on: int) -> list[int]:
-        """The failed chunks that a step stands for; of a join, counted once however many ask."""
+        """The failed chunks that a step stands for; of a join, counted once for all readers."""
         if on < self._size:
             return [on] if self.effective(on).outcome is Outcome.FAILED else []
         if on not in self._failed:
@@ -113,5 +113,5 @@ class Answers:
         return self._standing(step).outcome is Outcome.FAILED
 
     def _standing(self, step: int) -> Standing:
-        """Of a chunk, or of its rehearsal."""
+        """The standing of a chunk, or of its rehearsal."""
         return self.rehearsed[~step] if step < 0 else self.effective(step)

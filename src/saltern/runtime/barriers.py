@@ -1,8 +1,8 @@
-"""Barriers: a state asks that the machine reboots or this program is replaced, before the run continues.
+"""Barriers: a state requests a reboot, or a new build of this program, before the run continues.
 
-A state asks by a word in its return: ``reboot: after`` (or true) is done and wants the next state to run
-in a new boot; ``reboot: again`` wants to be called again there. What it asked for is on disk before
-anything goes down, and the state has no answer until the other side is reached and proven.
+A state asks with a key in its return: ``reboot: after`` (or true) means that it is done and the next state
+must run in a new boot; ``reboot: again`` means that it must be called again there. The request is on disk
+before anything shuts down, and the state has no answer until the other side is reached and proven.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ UPDATING = "saltern is replaced by another build; the run continues with that"
 STOPS: Mapping[str, str] = {"reboot": REBOOTING, "update": UPDATING}  # kind → why the process ends
 PAUSES: Mapping[str, str] = {INTERRUPTED: "interrupted", REBOOTING: "reboot", UPDATING: "update"}
 WHEN: Mapping[object, str] = {True: "after", "after": "after", "again": "again"}
-MOST = 5  # times that one state may ask to be called again
+MOST = 5  # how often one state may ask to be called again
 
 
 def asked(result: Result) -> Barrier | None:
-    """What a return asks for; a failure asks for nothing."""
+    """The barrier that a return requests; a failure requests none."""
     if result.outcome is Outcome.FAILED:
         return None
     for kind in STOPS:
@@ -38,11 +38,11 @@ def asked(result: Result) -> Barrier | None:
 
 
 def refused(result: Result, barrier: Barrier, why: str) -> Result:
-    """The answer of a state whose barrier is not granted."""
+    """The answer of a state whose barrier is refused."""
     if barrier.when == "again":
-        why_not = f"it asked for a {barrier.kind}, and to be called again after it: {why}"
+        why_not = f"it asked for a {barrier.kind}, and to be called again afterwards: {why}"
         return Result(outcome=Outcome.FAILED, comment=why_not, data=result.data)
-    why_not = f"the {barrier.kind} that it asks for was not done: {why}"
+    why_not = f"the {barrier.kind} that it asked for was not done: {why}"
     return replace(result, warnings=(*result.warnings, why_not))
 
 
@@ -55,11 +55,11 @@ def landed(result: Result, crossing: Crossing) -> Result:
 
 
 def waiting(result: Result, barrier: Barrier) -> Result:
-    """What a report says that is made before the other side is reached."""
+    """The preliminary result of a state before the other side is reached."""
     comment = "\n".join(part for part in (result.comment, f"not done yet: {STOPS[barrier.kind]}") if part)
     return replace(result, outcome=Outcome.WOULD_CHANGE, comment=comment)
 
 
 def not_yet(stopped: str) -> Result:
-    """The same, of states that come after it."""
+    """The preliminary result of the states after it."""
     return Result(outcome=Outcome.WOULD_CHANGE, ran=False, comment=f"not run yet: {stopped}")

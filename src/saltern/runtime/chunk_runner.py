@@ -1,7 +1,7 @@
-"""One chunk of a scope: its requisites are asked, it is called, and its answer is written down.
+"""Run one chunk of a scope: check its requisites, call it, record its answer.
 
-The rule: what is about to be called is in the journal before it acts, and what it answered is in the journal
-before anything follows from the answer. A chunk that asks for a barrier has no answer until that is crossed.
+The rule: a call is in the journal before it acts, and its answer is in the journal
+before anything follows from it. A chunk that requests a barrier has no answer until the barrier is crossed.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class ChunkRunner:
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
-        self.parallel: Parallel | None = None  # made for the first state that runs beside the others
+        self.parallel: Parallel | None = None  # made for the first parallel state
 
     @property
     def stopped(self) -> str:
         return self.scope.stopped
 
     def answer(self, index: int) -> None:
-        """Ask its requisites; call it, or record why it is not called."""
+        """Check its requisites; call it, or record why it is not called."""
         scope, shared = self.scope, self.scope.shared
         chunk = scope.plan.chunks[index]
         progress = scope.progress.get(index)
@@ -61,7 +61,7 @@ class ChunkRunner:
             self.record(index, result, Begun(scope.next_number(), started, tick))
         elif is_parallel(scope.plan, index):
             parallel = self._start_parallel()
-            parallel.wait_for_place()  # what it waits is no part of what it takes
+            parallel.wait_for_place()  # the wait does not count as run time
             self.begin(index, shared.clock.now(), shared.clock.tick())
             parallel.start(index, partial(self.call, chunk, verdict))
             self._forget_crossing(index)
@@ -84,7 +84,7 @@ class ChunkRunner:
         return None
 
     def begin(self, index: int, started: float, tick: float) -> Begun:
-        """Announce the call to the journal; that is on disk before the chunk acts."""
+        """Announce the call to the journal, which is on disk before the chunk acts."""
         scope, journal = self.scope, self.scope.shared.journal
         progress = scope.progress_of(index)
         number = scope.next_number() if progress.earlier is None else progress.earlier
@@ -97,12 +97,12 @@ class ChunkRunner:
         return begun
 
     def _forget_crossing(self, index: int) -> None:
-        """What is called next has not asked for the barrier."""
+        """Forget the crossing: the next call has not requested the barrier."""
         if self.scope.progress[index].crossing is not None:
             self.scope.shared.caller.arrived(None)
 
     def _start_parallel(self) -> Parallel:
-        """Those that run in processes of their own."""
+        """The runner of parallel chunks."""
         if self.parallel is None:
             from saltern.runtime.parallel import Parallel
 
@@ -111,7 +111,7 @@ class ChunkRunner:
         return self.parallel
 
     def finish_parallel(self, index: int, result: Result) -> None:
-        """Record what a chunk in a process of its own has answered, and report the events that it sent."""
+        """Record the answer of a parallel chunk, and report its events."""
         scope = self.scope
         for tag, data in result.sent:
             scope.say(Fired(tag, data))
@@ -121,7 +121,7 @@ class ChunkRunner:
         self.record(index, result, begun, steps, parallel=True)
 
     def call(self, chunk: Chunk, verdict: Verdict, steps: SubStates | None = None) -> Result:
-        """The state function; then its reaction, if something that it watches has changed and it has not."""
+        """Call the state function; then its reaction, if a watched state has changed and it has not."""
         executor, test, registers = self.scope.executor, self.scope.options.test, self.scope.answers.registers
         result = executor.execute(chunk, test=test, registers=registers, steps=steps)
         if verdict.vote is not Vote.SIGNAL or result.quiet:
@@ -133,7 +133,9 @@ class ChunkRunner:
         return replace(again, sub=(*result.sub, *again.sub)) if result.sub else again
 
     def aggregate_group(self, index: int) -> Chunk:
-        """The first of a group, enlarged by what the module can do of the others in the same call."""
+        """The first chunk of a group, extended by what the module can process of the others in the same
+        call.
+        """
         scope = self.scope
         chunk = scope.plan.chunks[index]
         members = scope.plan.groups.get(index)
@@ -152,7 +154,7 @@ class ChunkRunner:
         *,
         parallel: bool = False,
     ) -> None:
-        """Write down the result of a call, unless it asks for a barrier: then the run pauses."""
+        """Record the result of a call; if it requests a barrier, the run pauses instead."""
         below: list[Answer] = []
         if steps is not None and (result.sub or steps.answers):
             for step in result.sub:
@@ -172,7 +174,7 @@ class ChunkRunner:
         self.conclude(index, result, begun, below, parallel=parallel)
 
     def _defer_if_unknown(self, index: int, result: Result) -> Result:
-        """What a test run found out, unless a state before it would change that."""
+        """The result of a test run; unknown if an earlier state would change something."""
         if waits_for_change(self.scope.plan, index, self.scope.answers):
             from saltern.runtime.late import deferred
 
@@ -180,7 +182,7 @@ class ChunkRunner:
         return replace(result, extra={key: value for key, value in result.extra.items() if key != LOOKED})
 
     def pause_for_barrier(self, index: int, result: Result, begun: Begun) -> Result | None:
-        """Its result, with a refusal if a barrier is not granted; None: it is, and the run pauses."""
+        """The result, with a refusal if a barrier is not granted; None if it is, and the run pauses."""
         scope, journal, barrier = self.scope, self.scope.shared.journal, asked(result)
         if barrier is None or scope.options.test:
             return result
@@ -220,7 +222,7 @@ class ChunkRunner:
     def settle(
         self, index: int, answer: Answer, result: Result, below: list[Answer], *, replayed: bool = False
     ) -> None:
-        """Act on an answer. One that is ``replayed`` was reported by an earlier process."""
+        """Act on an answer. A ``replayed`` answer was reported by an earlier process."""
         scope, chunk = self.scope, answer.chunk
         scope.answers.record(index, answer)
         if below:
@@ -239,7 +241,7 @@ class ChunkRunner:
 
 
 def _report(scope: Scope, answer: Answer) -> None:
-    """Send its events, and refresh what it may have changed of grains, pillar and modules."""
+    """Send the events of an answer, and refresh grains, pillar and modules that it may have changed."""
     options, on_event, chunk = scope.options, scope.shared.on_event, answer.chunk
     if on_event:
         on_event(ChunkFinished(answer))

@@ -1,6 +1,6 @@
-"""Ask the requisites of a chunk: go, signal, hold or fail.
+"""Decide by its requisites whether a chunk runs: go, signal, hold or fail.
 
-The rule: every kind is asked on its own, and all must agree. A failure beats everything, then a
+The rule: every kind is evaluated on its own, and all must agree. A failure takes precedence, then a
 kind that holds the chunk back, then a signal.
 """
 
@@ -17,7 +17,7 @@ from saltern.runtime.answers import Answers
 
 
 class Verdict(Struct, frozen=True):
-    """``kind`` is who holds the chunk; ``culprits`` are the indexes of the failed targets."""
+    """``kind`` is the requisite that holds the chunk; ``culprits`` are the indexes of the failed targets."""
 
     vote: Vote
     kind: RequisiteKind | None = None
@@ -29,13 +29,13 @@ SIGNAL = Verdict(Vote.SIGNAL)
 
 
 def decide(plan: Plan, index: int, answers: Answers, *, rehearsal: bool = False) -> Verdict:
-    """``rehearsal``: those who prepare for this chunk have not run yet and are not asked."""
+    """The verdict. ``rehearsal``: chunks that prepare for this one have not run yet and do not count."""
     needs = plan.needs.get(index, ())
     preparers = () if rehearsal else plan.preparers.get(index, ())
     if not needs and not preparers:
         return RUN
     culprits: set[int] = set()
-    if _pending(index, answers):  # who has nothing to change needs no preparation
+    if _pending(index, answers):  # a chunk with nothing to change needs no preparation
         culprits = {owner for step in preparers for owner in answers.failed_behind(step)}
     held: list[RequisiteKind] = []
     met: set[str] = set()
@@ -61,7 +61,7 @@ def decide(plan: Plan, index: int, answers: Answers, *, rehearsal: bool = False)
 
 
 def waits_for_change(plan: Plan, index: int, answers: Answers) -> bool:
-    """Whether a state that this one waits for would change something: what it sees now may differ then."""
+    """True if a state that this one waits for would change something: what it sees now may change."""
     steps = [need.on for need in plan.needs.get(index, ()) if need.kind.when is not When.REHEARSED]
     return any(
         answers.effective(one).outcome is Outcome.WOULD_CHANGE for step in steps for one in plan.behind(step)
@@ -69,7 +69,7 @@ def waits_for_change(plan: Plan, index: int, answers: Answers) -> bool:
 
 
 def _pending(index: int, answers: Answers) -> bool:
-    """Whether its rehearsal foresaw a change."""
+    """True if its rehearsal foresaw a change."""
     seen = answers.rehearsed.get(index)
     return seen is not None and (seen.changed or seen.outcome is not Outcome.OK)
 
@@ -94,7 +94,7 @@ def _votes(need: Need, answers: Answers) -> frozenset[Vote] | set[Vote]:
 
 
 def _failed(needs: tuple[Need, ...], kind: RequisiteKind, answers: Answers) -> set[int]:
-    """Whose failure it was; for a rehearsal that failed, the chunk itself."""
+    """The failed chunks; for a failed rehearsal, the chunk itself."""
     indexes: set[int] = set()
     for need in needs:
         if (need.kind.group or need.kind.name) != (kind.group or kind.name):
@@ -108,7 +108,7 @@ def _failed(needs: tuple[Need, ...], kind: RequisiteKind, answers: Answers) -> s
 
 
 def blocked(plan: Plan, index: int, verdict: Verdict, answers: Answers) -> Result:
-    """Not run because of others: names them, and the failures at the root of it."""
+    """The result of a chunk that others block: names them, and the root failures."""
     roots = {root for culprit in verdict.culprits for root in answers.roots.get(culprit, (culprit,))}
     answers.roots[index] = tuple(sorted(roots))
     direct = _names(plan, verdict.culprits)

@@ -1,4 +1,4 @@
-"""The delayed targets of one caller, once its own answer is final: rendered and run in turn."""
+"""Render and run the delayed targets of a caller, in turn, once its own answer is final."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from saltern.runtime.ports import Call, EarlierReturns, Unrendered
 from saltern.runtime.scope import Scope
 from saltern.system.faults import point
 
-REFUSED = "refused"  # in a result: over the repeat limit, which is no failure of its caller
+REFUSED = "refused"  # in a result: over the repeat limit, which does not fail its caller
 
 
 class Delayed:
-    """``result`` is all that the caller knows; its ``answer`` may hide some of it from the report.
+    """``result`` is the caller's full result; its ``answer`` may hide parts of it from the report.
 
     ``steps`` are the answers of its sub states.
     """
@@ -39,7 +39,7 @@ class Delayed:
         self.at = 0  # the index of the target that is due
 
     def _filled(self) -> Answer:
-        """The answer for what is rendered after it: with the name and the contexts that it really had."""
+        """The answer for targets rendered after it: with the caller's actual name and contexts."""
         chunk = self.answer.chunk
         if not chunk.late:
             return self.answer
@@ -49,7 +49,7 @@ class Delayed:
         return replace(self.answer, chunk=filled) if isinstance(filled, Chunk) else self.answer
 
     def run_all(self) -> list[Answer]:
-        """Render and run each target; the answers that count for those who wait for the caller."""
+        """Render and run each target; return the answers that count for chunks that wait for the caller."""
         counted: list[Answer] = []
         state = came(self.result, standing(self.answer, self.steps), test=self.shared.options.test)
         for at, target in enumerate(self.known.chunk.delayed):
@@ -72,7 +72,7 @@ class Delayed:
         return counted
 
     def _end_if_failed(self, came_to: Sequence[Answer]) -> None:
-        """Of a caller that is marked failhard, nothing more is rendered after a target has failed."""
+        """Stop rendering for a caller that is marked failhard after one of its targets has failed."""
         chunk = self.answer.chunk
         if any(one.result.outcome is Outcome.FAILED for one in came_to) and self.scope.is_failhard(chunk):
             why = f"{chunk.sls}.{chunk.label} failed and is marked failhard"
@@ -90,7 +90,7 @@ class Delayed:
         return self._stand_in(target, result, reached=False)
 
     def _render(self, target: Target, earlier: Sequence[Answer]) -> Sequence[Answer]:
-        """One frame, unless it is one too many."""
+        """Render and run one frame, unless it exceeds a limit."""
         shared, scope, path = self.shared, self.scope, self.answer.path
         why, counts = refusal(target, path, scope.depth + 1, shared.used, shared.options.bounds)
         if why:
@@ -121,7 +121,7 @@ class Delayed:
         return self._run(plan, frame, begin)
 
     def _replay(self, target: Target) -> Sequence[Answer] | None:
-        """What an earlier process has made of this target; a frame that it had begun is continued here."""
+        """What an earlier process made of this target; a frame that it began is continued here."""
         shared, scope, number = self.shared, self.scope, self.answer.number
         if shared.past is None:
             return None
@@ -130,7 +130,7 @@ class Delayed:
             shared.listing.append(answer)
             if REFUSED in answer.result.extra:
                 return self._apart(target, answer)
-            if answer.result.ran:  # it could not be rendered, and counts as if it had been
+            if answer.result.ran:  # a target that could not be rendered counts as rendered
                 shared.used.take(target, self.answer.path)
             return [answer]
         frame = shared.past.frame(scope.path, number, self.at)
@@ -167,7 +167,7 @@ class Delayed:
         return [refused] if counts else self._apart(target, refused)
 
     def _apart(self, target: Target, refused: Answer) -> Sequence[Answer]:
-        """A refusal that is no failure of the caller; one that is failhard goes no further all the same."""
+        """A refusal that does not fail the caller; one that is failhard stops all the same."""
         if self.scope.is_failhard(self.answer.chunk):
             why = f"{self.answer.path} is marked failhard, and {target.title} was not rendered"
             self.scope.stopped = self.scope.stopped or why

@@ -1,6 +1,6 @@
-"""One call, with everything the engine does around it.
+"""One call, with everything that the engine does around it.
 
-The order: conditions (onlyif, unless, creates), the configuration's own conditions, slots, the
+The order: conditions (onlyif, unless, creates), conditions of the configuration, slots, the
 function, check_cmd; and retry around all of that.
 """
 
@@ -28,7 +28,7 @@ NOT_ALLOWED = Result(
 
 
 class Executor:
-    """Knows how to call; shared by all chunks of a run."""
+    """Calls states; shared by all chunks of a run."""
 
     def __init__(self, caller: Caller, clock: Clock, allowed: Allowed | None = None) -> None:
         self._caller = caller
@@ -44,7 +44,7 @@ class Executor:
         registers: Registers = NO_REGISTERS,
         steps: Steps | None = None,
     ) -> Result:
-        """``rehearsal``: only to see what would change; not repeated and not checked."""
+        """Call a state. ``rehearsal``: only find out what would change; no retry, no check_cmd."""
         if chunk.late:
             from saltern.runtime.late import filled_in
 
@@ -61,7 +61,7 @@ class Executor:
         return self._once(chunk, test=test or rehearsal, steps=steps)
 
     def react(self, chunk: Chunk, fun: str, *, test: bool, registers: Registers = NO_REGISTERS) -> Result:
-        """The module reacts to a change; conditions hold here, too."""
+        """Let the module react to a change; conditions also apply here."""
         if chunk.late:
             from saltern.runtime.late import filled_in
 
@@ -95,8 +95,8 @@ class Executor:
         return skip_reason(chunk, self._caller)
 
     def _arguments(self, chunk: Chunk) -> dict[str, object] | Result:
-        """Its arguments, slots resolved; a result if it is not called: a condition is not met, or a problem,
-        which is this state's failure alone."""
+        """The arguments with slots resolved; or a result if the state is not called, because of a condition
+        or of a problem, which fails only this state."""
         if chunk.broken:
             return not_called(chunk.broken)
         try:

@@ -1,7 +1,7 @@
-"""Delayed frames: which targets of a finished caller are rendered, and what stands for those that are not.
+"""Delayed frames: which targets of a finished caller are rendered, and what replaces the others.
 
-The rule is the table ``FATES``: what the caller came to, and what the entry's ``when`` says, decide
-whether its target is rendered now. A target that is not gets one answer in its index.
+The rule is the table ``FATES``: the result of the caller and ``when`` of the entry decide
+whether its target is rendered now. A target that is not rendered gets one answer at its index.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PLACEHOLDER = "delayed"  # the state type of an answer that stands for a frame
 
 
 class Came(Enum):
-    """What a caller came to."""
+    """The result of a caller."""
 
     FINE = "changed nothing"
     CHANGED = "changed something"
@@ -54,7 +54,7 @@ FATES: dict[str, dict[Came, Fate]] = {
 
 
 def came(result: Result, standing: Standing, *, test: bool) -> Came:
-    """``standing`` is that of the caller with its sub states."""
+    """The result of a caller; ``standing`` includes its sub states."""
     outcome = standing.outcome
     if outcome is Outcome.FAILED:
         return Came.FAILED
@@ -66,7 +66,7 @@ def came(result: Result, standing: Standing, *, test: bool) -> Came:
 
 
 def refusal(target: Target, caller: str, depth: int, used: Used, bounds: Bounds) -> tuple[str, bool]:
-    """Why a target may not be rendered again, and whether that is the caller's failure, too."""
+    """Why a target may not be rendered again, and whether that also fails the caller."""
     limit = bounds.limit if target.words.limit is None else target.words.limit
     users = used.by.get(target.definition, [])
     if isinstance(limit, int) and len(users) >= limit:
@@ -100,7 +100,7 @@ def placeholder(fate: Fate, state: Came, caller: Chunk, result: Result) -> Resul
 
 
 class _Entry(Struct, frozen=True):
-    """Where a placeholder's chunk comes from: the entry that names the target."""
+    """The origin of a placeholder chunk: the entry that names the target."""
 
     origin: Origin
     path: Path

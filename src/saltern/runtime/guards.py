@@ -1,8 +1,8 @@
 """``onlyif``, ``unless``, ``creates`` and ``check_cmd``.
 
 The rule: onlyif holds if all of its entries are true; unless skips if all of its entries are true;
-creates skips if all of its paths exist. All three are asked, also in test mode; one that says skip
-is enough. Nothing is taken out of the chunk, so that asking twice gives two answers.
+creates skips if all of its paths exist. All three are evaluated, also in test mode; one that says skip
+is enough. Nothing is removed from the chunk, so evaluating twice gives the same answer.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ COMMAND_OPTIONS = (
 
 
 class BadCondition(NotReady):
-    """A condition that cannot be asked; the text is for the user."""
+    """A condition that cannot be evaluated; the text is for the user."""
 
 
 def skip_reason(chunk: Chunk, caller: Caller) -> str:
-    """Why the chunk is skipped, or nothing. Raises ``BadCondition``."""
+    """Why the chunk is skipped; empty if it is not. Raises ``BadCondition``."""
     words = chunk.words
     if words.isdisjoint(CONDITIONS) or caller.guarded_by_itself(chunk.state):
         return ""
@@ -59,7 +59,7 @@ def _entries(chunk: Chunk, word: str) -> list[object]:
 
 
 def _all_true(chunk: Chunk, word: str, caller: Caller, *, odd: bool = True) -> bool:
-    """``odd`` is what an entry counts as that is neither a command nor a function: the state runs."""
+    """``odd`` is the value of an entry that is neither a command nor a function: the state runs."""
     options = _options(chunk)
     for entry in _entries(chunk, word):
         if isinstance(entry, str):
@@ -100,7 +100,7 @@ def _function_holds(word: str, entry: Mapping[str, object], caller: Caller) -> b
     except (Exception, SystemExit) as problem:
         raise BadCondition(f"{word}: {name} failed: {words_of(problem)}") from None
     if code:
-        return False  # as of a command: what the function returns does not count then
+        return False  # like a failed command: the function's value does not count
     path = entry.get("get_return")
     if isinstance(path, str):
         value = _inside(value, path.split(":"))
@@ -128,7 +128,7 @@ def _created(chunk: Chunk, caller: Caller) -> str:
 
 
 def checked(chunk: Chunk, result: Result, caller: Caller) -> Result:
-    """``check_cmd``: after a real run, these commands say whether it succeeded."""
+    """``check_cmd``: after a real run, these commands decide whether it succeeded."""
     value = chunk.args.get("check_cmd")
     commands = [value] if isinstance(value, str) else value
     if not isinstance(commands, list) or not commands:

@@ -1,8 +1,8 @@
-"""Decide what to do with a state that was interrupted in its call.
+"""Decide what to do with a state whose call was interrupted.
 
-``recovery`` has the rule. A program that has ended meanwhile is not run again: the state is called with the
-result that it had. Most other states may simply be called again: they look before they act. One that may
-not (a command) follows its ``resume`` word; without one it fails, since what it has done is not known.
+``recovery`` has the rule. A program that has ended meanwhile is not run again: the state is called with its
+result. Most other states can simply be called again: they look before they act. A state that cannot
+(a command) follows its ``resume`` option; without one it fails, since what it has done is unknown.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 GUARDS = frozenset({"creates", "unless", "onlyif"})
 WAYS = ("rerun", "skip", "fail", "ask")
-TAKEN = Result(outcome=Outcome.OK, comment="its programs have ended; their results are taken")
+TAKEN = Result(outcome=Outcome.OK, comment="its programs have ended; their results are used")
 PROVEN = Result(
     outcome=Outcome.OK, comment="it was running when the run broke; its probe says that it is done"
 )
 
 
 def is_once(chunk: Chunk, natures: Natures) -> bool:
-    """Whether calling it twice is not the same as calling it once."""
+    """True if calling it twice differs from calling it once."""
     return natures(chunk.state, chunk.fun).repeat == "once" and chunk.words.isdisjoint(GUARDS)
 
 
 def stands_alone(plan: Plan, natures: Natures) -> Callable[[int], bool]:
-    """Which states a loss of power must not take together with others.
+    """A predicate for states that a power loss must not take together with others.
 
-    Those that may not be called twice, react to what others have done, or change what others react to. One
+    These are states that may not be called twice, react to others, or change what others react to. A state
     that only waits until others have succeeded is called again after them.
     """
     steps = {need.on for needs in plan.needs.values() for need in needs if need.kind.asks_for_change}
@@ -67,7 +67,9 @@ def doubt(chunk: Chunk, traces: Traces, natures: Natures) -> Doubt:
 
 
 def _safety(chunk: Chunk, natures: Natures) -> Safety:
-    """Conditions are probes, too: they are asked when it is called again."""
+    """Whether the state can be called again; conditions also count as probes, since they are evaluated
+    again.
+    """
     from saltern.runtime.recovery import Safety
 
     if natures(chunk.state, chunk.fun).repeat == "safe":
@@ -80,7 +82,7 @@ def _safety(chunk: Chunk, natures: Natures) -> Safety:
 def recover(
     chunk: Chunk, traces: Traces, caller: Caller, question: ResumeQuestion | None = None
 ) -> Result | None:
-    """Its answer; None: it is to be called again; ``TAKEN``: with the results that its programs had.
+    """The answer of the state; None: call it again; ``TAKEN``: call it with the results of its programs.
 
     ``question`` is asked about a state with ``resume: ask``; without one, such a state fails.
     """
@@ -101,7 +103,7 @@ def recover(
 
 
 def _word(chunk: Chunk, question: ResumeQuestion | None) -> str:
-    """What its ``resume`` says; empty if the table of ``recovery`` decides."""
+    """The value of its ``resume``; empty if the table of ``recovery`` decides."""
     given = chunk.args.get("resume") if "resume" in chunk.words else None
     if given == "ask":
         return question(chunk) if question is not None else "fail"

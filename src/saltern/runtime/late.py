@@ -1,4 +1,4 @@
-"""Late references, filled in just before a state is called."""
+"""Fill in late references just before a state is called."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.runtime.slots import PREFIX
 
 
 def filled_in(chunk: Chunk, registers: Registers, *, test: bool) -> Chunk | Result:
-    """The chunk with its references filled, or why it cannot be called."""
+    """The chunk with its references filled in, or the reason why it cannot be called."""
     if test:
         unknown = [name for name in chunk.late if _is_unknown(registers.get(name))]
         if unknown:
@@ -22,12 +22,12 @@ def filled_in(chunk: Chunk, registers: Registers, *, test: bool) -> Chunk | Resu
 
 
 def _kept(value: object) -> object:
-    """What a return says is data, even if it looks like a slot."""
+    """Mark the content of a return as data, even if it looks like a slot."""
     return literal(value, lambda text: PREFIX in text)
 
 
 def deferred(names: list[str]) -> Result:
-    """In a test run a value is not known before the state that gives it is applied."""
+    """The result in a test run when a value is unknown until another state is applied."""
     comment = f"known after {' and '.join(names)} {'is' if len(names) == 1 else 'are'} applied"
     return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, ran=False, called=False)
 

@@ -20,7 +20,7 @@ from saltern.system.faults import point
 
 
 def run_listeners(runner: ChunkRunner) -> None:
-    """In the order of declaration; requisites do not count here."""
+    """Run the listeners in the order of declaration; their requisites do not count here."""
     scope, answers = runner.scope, runner.scope.answers
     for index in _due(scope.plan, answers):
         known = scope.shared.past.reaction(scope.path, index) if scope.shared.past else None
@@ -34,7 +34,7 @@ def run_listeners(runner: ChunkRunner) -> None:
 
 
 def _due(plan: Plan, answers: Answers) -> Iterable[int]:
-    """Who reacts; many that are named together are looked at once, however many name them."""
+    """The listeners that react; joins are checked once, however many listeners name them."""
     steps = {listener.to for listener in plan.listeners}
     changed = {step for step in steps if any(map(answers.has_changed, plan.behind(step)))}
     due = dict.fromkeys(listener.index for listener in plan.listeners if listener.to in changed)
@@ -42,7 +42,7 @@ def _due(plan: Plan, answers: Answers) -> Iterable[int]:
 
 
 def _react(runner: ChunkRunner, index: int, known: KnownChunk | None) -> Answer:
-    """``known``: it was reacting when the run broke."""
+    """Let a listener react. ``known``: it was reacting when the run broke."""
     scope, clock = runner.scope, runner.scope.shared.clock
     listener = listening(scope.plan.chunks[index])
     if known is not None and known.started is not None:

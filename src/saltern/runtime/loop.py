@@ -1,9 +1,9 @@
 """The run loop.
 
-The rule, in one breath: take the steps in their sequence; ask a chunk's requisites, run it or say why
-not, write the answer down, and run what it has delayed, before the next step. A failed chunk marked
-failhard ends the run; what was not reached is reported as such. Then those that listen react. A delayed frame
-is a run of its own, with the numbers and limits of the one it is part of.
+The rule: take the steps in sequence; check the requisites of a chunk, run it or say why
+not, record the answer, and run what it has delayed, before the next step. A failed chunk marked
+failhard ends the run; chunks that were not reached are reported. Then listeners react. A delayed frame
+is a run of its own, with the numbers and limits of the enclosing run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from saltern.runtime.replay import Replay
     from saltern.system.clock import Clock
 
-CALLS_PER_LEVEL = 20  # half of them is usual; waiting for parallel states takes more
+CALLS_PER_LEVEL = 20  # half of them is usual; waiting for parallel states needs more
 
 
 def run(
@@ -43,9 +43,9 @@ def run(
     journal: Journal | None = None,
     jid: str = "",
 ) -> Report:
-    """Everything in the plan, to the end or to the first failhard.
+    """Run the whole plan, to the end or to the first failhard.
 
-    What the ``journal`` knows of an earlier, broken run of the same plan is not done again.
+    What the ``journal`` knows of an earlier, broken run of the same plan is not run again.
     """
     shown = None if on_event is None else lambda event: on_event(shown_event(event))
     past = journal.past if journal else None
@@ -54,7 +54,7 @@ def run(
     whole = ScopeRun(plan, shared, None)
     if frames is None:
         return whole.run_whole()
-    before = sys.getrecursionlimit()  # frames in frames are calls in calls; modules keep their room
+    before = sys.getrecursionlimit()  # nested frames are nested calls; modules need room, too
     sys.setrecursionlimit(before + CALLS_PER_LEVEL * options.bounds.depth)
     try:
         return whole.run_whole()
@@ -63,12 +63,12 @@ def run(
 
 
 class ScopeRun(Scope):
-    """The walk through one scope: the whole run, or one delayed frame of it."""
+    """The walk through one scope: the whole run, or one delayed frame."""
 
     def __init__(self, plan: Plan, shared: RunShared, frame: Frame | None) -> None:
         super().__init__(plan, shared, frame)
         self.runner = ChunkRunner(self)
-        self.replay: Replay | None = None  # what an earlier process has done of this scope
+        self.replay: Replay | None = None  # what an earlier process did in this scope
         if shared.past is not None and shared.journal is not None:
             from saltern.runtime.replay import Replay
 
@@ -104,12 +104,12 @@ class ScopeRun(Scope):
         return run.stopped
 
     def run_scope(self) -> None:
-        """All steps, then what was not reached, then the listeners."""
+        """Run all steps, then report what was not reached, then run the listeners."""
         try:
             self._unless_interrupted(self._run_steps)
             if self.stopped == INTERRUPTED:
                 self._end_what_runs_beside()
-        except BaseException:  # such as a second interrupt, before the first has been dealt with
+        except BaseException:  # such as a second interrupt while the first is handled
             self._end_what_runs_beside()
             raise
         if self.stopped:
@@ -134,7 +134,7 @@ class ScopeRun(Scope):
             self.stopped = INTERRUPTED
 
     def _run_steps(self) -> None:
-        """Until the scope is stopped; then wait for what runs beside it."""
+        """Run steps until the scope is stopped; then wait for parallel chunks."""
         done, replay, runner = self.answers.of, self.replay, self.runner
         for step in self.plan.sequence:
             if step < 0:
@@ -152,7 +152,7 @@ class ScopeRun(Scope):
             runner.parallel.drain()
 
     def _take_beside(self, index: int, parallel: Parallel) -> None:
-        """Answer it now, or postpone it for what still runs beside us."""
+        """Answer a chunk now, or postpone it until parallel chunks that it needs have ended."""
         if parallel.busy:
             if parallel.postpone(index):
                 return

@@ -1,6 +1,6 @@
-"""``parallel: True``: chunks that run beside the others, and those who wait for them.
+"""``parallel: True``: chunks that run in parallel, and chunks that wait for them.
 
-The rule: a parallel chunk that needs one still running is postponed, so that the others continue; any
+The rule: a parallel chunk that needs a running one is postponed, so that the others continue; any
 other chunk waits for what it needs. The end of the run waits for all.
 """
 
@@ -21,20 +21,20 @@ class Runner(Protocol):
 
     @property
     def stopped(self) -> str:
-        """Why the run ends early; empty while it does not."""
+        """Why the run ends early; empty if it does not."""
         ...
 
     def answer(self, index: int) -> None:
-        """A chunk may start now."""
+        """Start a chunk."""
         ...
 
     def finish_parallel(self, index: int, result: Result) -> None:
-        """A chunk has ended, with this result."""
+        """Take the result of a chunk that has ended."""
         ...
 
 
 class Parallel:
-    """``most`` chunks at once; 0 is no limit."""
+    """Runs at most ``most`` chunks at once; 0 is no limit."""
 
     def __init__(self, plan: Plan, answers: Answers, runner: Runner, *, most: int) -> None:
         self._plan = plan
@@ -48,7 +48,7 @@ class Parallel:
         return bool(self._pool or self._postponed)
 
     def wait_for_place(self) -> None:
-        """Until one more may run."""
+        """Wait until one more chunk may run."""
         while self._pool.full:
             self.reap(block=True)
 
@@ -57,14 +57,14 @@ class Parallel:
         self._pool.start(index, work)
 
     def postpone(self, index: int) -> bool:
-        """Whether it has to wait, and will be started later."""
+        """True if the chunk must wait; it is then started later."""
         if not is_parallel(self._plan, index) or not self._unfinished(index):
             return False
         self._postponed.append(index)
         return True
 
     def reap(self, *, block: bool = False) -> None:
-        """Take the results of those that have ended, and start those who waited for them."""
+        """Take the results of chunks that have ended, and start chunks that waited for them."""
         for index, result in self._pool.finished(block=block):
             self._runner.finish_parallel(index, result)
         for index in list(self._postponed):
@@ -73,7 +73,7 @@ class Parallel:
                 self._runner.answer(index)
 
     def settle(self, index: int, *, rehearsal: bool = False) -> None:
-        """Wait for everything this chunk needs; what was postponed of it is started now."""
+        """Wait for everything that this chunk needs; start postponed chunks among them now."""
         stack = self._unfinished(index, rehearsal=rehearsal)
         while stack and not self._runner.stopped:
             one = stack[-1]
@@ -89,7 +89,7 @@ class Parallel:
                 self._runner.answer(one)
 
     def drain(self) -> None:
-        """The end of the walk: everything that was started or postponed."""
+        """Finish everything that was started or postponed."""
         while self._pool or (self._postponed and not self._runner.stopped):
             if self._pool:
                 self.reap(block=True)
@@ -98,11 +98,11 @@ class Parallel:
                 self.reap()
 
     def abandon(self) -> None:
-        """The run is interrupted: end what still runs beside us."""
+        """End running chunks: the run is interrupted."""
         self._pool.kill()
 
     def _unfinished(self, index: int, *, rehearsal: bool = False) -> list[int]:
-        """The chunks it waits for that have not answered, those of joins one by one."""
+        """The chunks it waits for that have not answered; members of joins one by one."""
         needs = self._plan.needs.get(index, ())
         steps = [need.on for need in needs if need.kind.when is not When.REHEARSED]
         if not rehearsal:

@@ -1,4 +1,4 @@
-"""Parallel chunks: each in a process of its own, forked, its answer read back through a pipe."""
+"""Parallel chunks: each in a forked process, its answer read through a pipe."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltern.language import secrets
 from saltern.language.result import Result, failed
 from saltern.system.signals import disturbed, end_at_once, signal, undisturbed
 
-TIME_TO_END = 2.0  # seconds, for a module that does something about SIGTERM
+TIME_TO_END = 2.0  # seconds for a module that handles SIGTERM
 
 
 class Job(Struct):
@@ -24,19 +24,19 @@ class Job(Struct):
 
 
 class Answer(Struct, frozen=True):
-    """What a process sends: a result, and the secrets that were first read in it."""
+    """What a process sends: a result, and the secrets that it first read."""
 
     result: Result
     secrets: list[str]
 
 
 class Pool:
-    """``most`` processes at once; 0 is no limit."""
+    """At most ``most`` processes at once; 0 is no limit."""
 
     def __init__(self, most: int = 0) -> None:
         self._most = most
         self._jobs: dict[int, Job] = {}
-        self._ended: dict[int, Result] = {}  # read while waiting for another one
+        self._ended: dict[int, Result] = {}  # read while waiting for another process
 
     def __contains__(self, index: int) -> bool:
         return index in self._jobs or index in self._ended
@@ -55,7 +55,7 @@ class Pool:
             if stream is not None:
                 stream.flush()
         reader, writer = os.pipe()
-        # From here on either it ends by itself, or we know of it and can end it.
+        # From here on, either it ends by itself, or we know it and can end it.
         with undisturbed() as before:
             pid = os.fork()
             if pid == 0:
@@ -64,13 +64,13 @@ class Pool:
             self._jobs[index] = Job(index, pid, reader, bytearray())
 
     def wait(self, index: int) -> Result:
-        """Until this one has ended; the others are read meanwhile, so that none of them blocks."""
+        """Wait for one process; the others are read meanwhile, so that none blocks."""
         while index not in self._ended:
             self._ended.update(self._read(None))
         return self._ended.pop(index)
 
     def finished(self, *, block: bool = False) -> list[tuple[int, Result]]:
-        """Those that have ended by now; with ``block``, at least one if any are running."""
+        """The processes that have ended; with ``block``, at least one if any are running."""
         ended = list(self._ended.items())
         self._ended.clear()
         while self._jobs:
@@ -81,7 +81,7 @@ class Pool:
         return ended
 
     def kill(self) -> None:
-        """End all of them, and wait for that, however often we are asked to end meanwhile."""
+        """End all processes and wait for them, however often we are asked to end meanwhile."""
         with undisturbed():
             for job in self._jobs.values():
                 os.kill(job.pid, signal.SIGTERM)
@@ -124,7 +124,7 @@ class Pool:
 
 
 def _answer(work: Callable[[], Result], reader: int, writer: int, before: set[int]) -> NoReturn:
-    """What the forked process does; it never comes back from here."""
+    """The work of the forked process; never returns."""
     code = 1
     try:
         import pickle
@@ -145,7 +145,7 @@ def _answer(work: Callable[[], Result], reader: int, writer: int, before: set[in
 
 
 def _see_ended(pid: int, latest: float) -> None:
-    """Wait for the end of a process, and make it end if it has not by then."""
+    """Wait for a process to end, and kill it if it has not ended by ``latest``."""
     while time.monotonic() < latest:
         if os.waitpid(pid, os.WNOHANG)[0]:
             return

@@ -1,4 +1,4 @@
-"""All the runtime knows of the world."""
+"""The interfaces between the runtime and the rest."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Allowed = Callable[[Chunk], bool]
 
 
 ResumeQuestion = Callable[[Chunk], str]
-"""Asks what to do with a state that was interrupted in its call: ``rerun``, ``skip`` or ``fail``."""
+"""Asks what to do with a state whose call was interrupted: ``rerun``, ``skip`` or ``fail``."""
 
 Emit = Callable[[SubResult], None]
 """Takes a step of a state as it happens; ``substates.SubStates.add``."""
@@ -40,76 +40,76 @@ class Steps(Protocol):
 
 
 class Caller(Protocol):
-    """Calls module functions. Never raises for what a module does: that is a failed result."""
+    """Calls module functions. Never raises for an error in a module: that is a failed result."""
 
     def call(
         self, chunk: Chunk, args: Mapping[str, object], *, test: bool, emit: Emit | None = None
     ) -> Result:
-        """``emit`` is given each step of the state as it happens; the result may carry further ones."""
+        """Call a state. ``emit`` gets each step as it happens; the result may contain further steps."""
         ...
 
     def react(self, chunk: Chunk, args: Mapping[str, object], *, fun: str, test: bool) -> Result:
-        """The module's ``mod_watch``; ``fun`` is the function that the state names."""
+        """Call the module's ``mod_watch``; ``fun`` is the function that the state names."""
         ...
 
     def reacts(self, state: str) -> bool: ...
 
     def guarded_by_itself(self, state: str) -> bool:
-        """The module evaluates onlyif and unless itself (``mod_run_check``)."""
+        """True if the module evaluates onlyif and unless itself (``mod_run_check``)."""
         ...
 
     def function(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
-        """An execution function, for conditions and slots. Raises ``LookupError`` if there is none."""
+        """Call an execution function, for conditions and slots. Raises ``LookupError`` if there is none."""
         ...
 
     def function_and_code(
         self, name: str, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> tuple[object, int]:
-        """The same, with the exit code that the function left behind; 0 if it left none."""
+        """The same, with the exit code that the function set; 0 if it set none."""
         ...
 
     def command(self, command: str, options: Mapping[str, object]) -> int:
-        """The exit code of a shell command, for conditions and check_cmd."""
+        """Run a shell command for conditions and check_cmd; return its exit code."""
         ...
 
     def nature(self, state: str, fun: str) -> Nature:
-        """What the function is to the engine, as its module declares it."""
+        """How the engine must treat the function, as its module declares."""
         ...
 
     def takes(self, chunk: Chunk, word: str) -> bool:
-        """The function has a parameter of this name, so the engine leaves the word to it."""
+        """True if the function has a parameter of this name, so the engine leaves the word to it."""
         ...
 
     def exists(self, path: str) -> bool: ...
 
     def aggregate(self, chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
-        """The chunk, enlarged by what the module can do of the others at the same time."""
+        """The chunk, extended by what the module can process of the others at the same time."""
         ...
 
     def aggregates(self, state: str) -> bool: ...
 
     def refresh(self, what: frozenset[str]) -> None:
-        """Look again: ``modules``, ``grains``, ``pillar``."""
+        """Collect again: ``modules``, ``grains``, ``pillar``."""
         ...
 
     def arrived(self, crossing: Crossing | None) -> None:
-        """The state that is called next had asked for a barrier, and is called again on its other side."""
+        """The next call is of a state that requested a barrier and is called again on its other side."""
         ...
 
 
 class KnownChunk(Struct, frozen=True, kw_only=True):
     """What is known of a chunk from before the run broke: its answer, or only that it was ``started``.
 
-    One with a ``crossing`` has asked for a barrier; ``result`` is what it said then. Of one that is
-    ``suspect``, the power was lost after it had changed something: that may be gone.
+    With a ``crossing``, it requested a barrier; ``result`` is what it returned then. If it is
+    ``suspect``, the power was lost after it changed something: the change may be lost.
     """
 
     answer: Answer | None = None
     result: Result | None = None
     steps: Sequence[Answer] = ()
-    tried: Sequence[Answer] = ()  # the steps of attempts that were not the last
+    tried: Sequence[Answer] = ()  # the steps of earlier attempts
     started: Begun | None = None
-    traces: Traces = NO_TRACES  # of what was started and has not answered
+    traces: Traces = NO_TRACES  # of a started call without an answer
     crossing: Crossing | None = None
     suspect: bool = False
 
@@ -118,21 +118,21 @@ Planner = Callable[[Sequence[Chunk], Sequence[str]], Plan]
 
 
 class Journal(Protocol):
-    """Writes down what a run does, before that counts as done.
+    """Records what a run does, before it counts as done.
 
-    ``scope`` is the path of a frame, empty for the run itself; ``target`` is the index of an entry among
-    those of its caller. Raises ``OperationError`` when it cannot write: then nothing more may be done.
+    ``scope`` is the path of a frame, empty for the run itself; ``target`` is the index of an entry in
+    its caller. Raises ``OperationError`` when it cannot write: then nothing more may be done.
     """
 
     @property
     def past(self) -> Past | None:
-        """What an earlier process has done of the same run; None if there was none."""
+        """What an earlier process did in the same run; None if there was none."""
         ...
 
     def starting(self, scope: str, index: int, begun: Begun, plan: Plan) -> bool:
         """A chunk is about to be called; the complement of its index: it is about to react as a listener.
 
-        True if an earlier process may have called it, and a loss of power has taken the record of that.
+        True if an earlier process may have called it, and a power loss has taken the record.
         """
         ...
 
@@ -140,7 +140,7 @@ class Journal(Protocol):
     def barrier(self, scope: str, index: int, begun: Begun, barrier: Barrier, result: Result) -> None: ...
     def step(self, answer: Answer) -> None: ...
     def tried(self, number: int) -> None:
-        """The steps that this answer has had so far belong to an attempt that was not the last."""
+        """The steps of this answer so far belong to an earlier attempt."""
         ...
 
     def rehearsed(self, scope: str, index: int, standing: Standing) -> None: ...
@@ -151,7 +151,7 @@ class Journal(Protocol):
 
 
 class Past(Protocol):
-    """What an earlier process has written of a run that broke. ``caller`` is the number of an answer."""
+    """What an earlier process recorded of a broken run. ``caller`` is the number of an answer."""
 
     @property
     def number(self) -> int:
@@ -167,18 +167,18 @@ class Past(Protocol):
         ...
 
     def reuse_programs(self, number: int) -> None:
-        """Let the next call of this state take the results that its programs had, and run none of them."""
+        """Let the next call of this state use the results of its programs without running them."""
         ...
 
 
 EventSink = Callable[[Event], None]
-"""Is given everything that happens, in order."""
+"""Gets every event, in order."""
 
 
 class EarlierReturns(Struct):
-    """The returns of a caller's earlier targets, as its later ones see them: kept, since they may be many.
+    """The returns of a caller's earlier targets, as later ones see them: kept, since there may be many.
 
-    ``suspect``: some hold what only files may say.
+    ``suspect``: some contain slots or late references.
     """
 
     returns: list[dict[str, object]] = field(default_factory=list)
@@ -186,8 +186,8 @@ class EarlierReturns(Struct):
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """A target that is due. ``result`` is all its caller knows, whatever ``answer`` hides from the report;
-    ``steps`` are its sub states, ``earlier`` the answers of the caller's targets before it."""
+    """A target that is due. ``result`` is the caller's full result, whatever ``answer`` hides from the
+    report; ``steps`` are its sub states, ``earlier`` the answers of the caller's earlier targets."""
 
     target: Target
     answer: Answer
@@ -198,14 +198,14 @@ class Call(Struct, frozen=True, kw_only=True):
 
 
 class Unrendered(Exception):
-    """A target that cannot be rendered or compiled; the text is for the user."""
+    """A target cannot be rendered or compiled; the text is for the user."""
 
 
 class FrameMaker(Protocol):
     """Renders and compiles a delayed target."""
 
     def make(self, call: Call) -> Plan:
-        """The states of the frame; they are the run's until ``leave``. Raises ``Unrendered``."""
+        """The states of the frame; they belong to the run until ``leave``. Raises ``Unrendered``."""
         ...
 
     def enter(self, plan: Plan) -> None:
@@ -213,5 +213,5 @@ class FrameMaker(Protocol):
         ...
 
     def leave(self) -> None:
-        """The frame last made has run."""
+        """Leave the last frame, which has run."""
         ...

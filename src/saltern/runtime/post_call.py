@@ -1,4 +1,4 @@
-"""What a chunk's words ask for once it has answered: events, a second look at the machine."""
+"""What the options of a chunk request once it has answered: events, and refreshes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.runtime.answers import Answers
 
 
 def events(answer: Answer, *, every: bool) -> list[Fired]:
-    """``fire_event`` of the state, and ``state_events`` of the configuration."""
+    """The events of ``fire_event`` of the state, and of ``state_events`` of the configuration."""
     chunk, result = shown(answer.chunk), answer.result
     label = chunk.args.get("fire_event") if "fire_event" in chunk.words else None
     if not label and not every:
@@ -30,9 +30,9 @@ def events(answer: Answer, *, every: bool) -> list[Fired]:
 
 
 def reloads(answer: Answer, *, modules: bool) -> frozenset[str]:
-    """What has to be looked at again: ``grains``, ``pillar``, ``modules``.
+    """What must be collected again: ``grains``, ``pillar``, ``modules``.
 
-    ``modules``: what the state installs may be one.
+    ``modules``: the state may have installed a module.
     """
     args = answer.chunk.args
     changed = bool(answer.result.changes)
@@ -46,7 +46,7 @@ def reloads(answer: Answer, *, modules: bool) -> frozenset[str]:
 
 
 def forgiven(plan: Plan, answers: Answers) -> frozenset[int]:
-    """The numbers of failures that a handler with ``onfail_stop: False`` has dealt with."""
+    """The numbers of failures that a handler with ``onfail_stop: False`` has handled."""
     numbers: set[int] = set()
     for index, chunk in enumerate(plan.chunks):
         if "onfail_stop" not in chunk.words or chunk.args["onfail_stop"] is not False:

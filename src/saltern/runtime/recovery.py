@@ -1,7 +1,7 @@
-"""What becomes of a state that was being called when the run broke: a pure decision, one table.
+"""Decide what to do with a state that was being called when the run broke: a pure decision, one table.
 
-The rows stand in their order: the first that fits decides. A reboot or an update that was asked for has its
-own, in ``journal.barriers``.
+The first matching row decides. Requested reboots and updates have their
+own table, in ``journal.barriers``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-MOST_RECOVERIES = 5  # after which a run that breaks again and again is left alone
+MOST_RECOVERIES = 5  # after which a run that keeps breaking is not resumed
 
 
 class Safety(Enum):
@@ -23,10 +23,10 @@ class Safety(Enum):
 
 
 class Traces(Struct, frozen=True):
-    """What the state's programs have left: how many were ``begun``, how many of them have ``ended``.
+    """The traces of the state's programs: how many were ``begun``, how many of them have ``ended``.
 
-    ``live``: one is at work now. In the ``same_boot`` nothing was lost of what was written down; ``whole``:
-    and nothing of that is damaged. ``until`` is when the last of them ended; 0: not known.
+    ``live``: one is running now. In the ``same_boot`` no record was lost; ``whole``:
+    and none is damaged. ``until`` is when the last of them ended; 0 if unknown.
     """
 
     begun: int = 0
@@ -38,7 +38,7 @@ class Traces(Struct, frozen=True):
 
     @property
     def prove(self) -> bool:
-        """What they do not show was not begun."""
+        """True if a program without a trace was certainly not started."""
         return self.same_boot and self.whole
 
 
@@ -46,9 +46,9 @@ NO_TRACES = Traces()
 
 
 class Doubt(Struct, frozen=True, kw_only=True):
-    """A state in doubt. ``by_programs``: it acts by kept programs and in no other way; ``tries`` again if one
-    fails. ``recoveries``: how often its run was taken up and came no further. ``cancelled``: nothing is to
-    be begun any more."""
+    """A state in doubt. ``by_programs``: it acts only through kept programs; ``tries``: again if one
+    fails. ``recoveries``: how often its run was resumed without progress. ``cancelled``: nothing more may
+    be started."""
 
     safety: Safety
     by_programs: bool = False
@@ -59,7 +59,7 @@ class Doubt(Struct, frozen=True, kw_only=True):
 
     @property
     def known(self) -> bool:
-        """Every program has ended, and no other can have been begun."""
+        """True if every program has ended, and no other can have been started."""
         traces = self.traces
         no_other = traces.prove or not self.tries
         return self.by_programs and no_other and 0 < traces.begun == traces.ended

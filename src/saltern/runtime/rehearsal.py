@@ -1,4 +1,6 @@
-"""``prereq``: what a chunk would change is asked in test mode, before those that prepare for it run."""
+"""``prereq``: call a chunk in test mode to see what it would change, before chunks that prepare for it
+run.
+"""
 
 from __future__ import annotations
 

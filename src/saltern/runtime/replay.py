@@ -1,4 +1,4 @@
-"""What an earlier process has done of a run that broke: its answers are used, and nothing is done again."""
+"""Use the answers of an earlier process in a broken run, so that nothing is done again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from saltern.runtime.progress import Begun
 
 
 class Replay:
-    """One scope of a run that is resumed."""
+    """One scope of a resumed run."""
 
     def __init__(self, runner: ChunkRunner, past: Past, journal: Journal) -> None:
         self._runner = runner
@@ -26,7 +26,7 @@ class Replay:
         self._journal = journal
 
     def was_run(self, index: int) -> bool:
-        """True if an earlier process has run this chunk; the frames it had still to render are run here."""
+        """True if an earlier process has run this chunk; its remaining frames are run here."""
         known = self._known(index)
         if known is None:
             return False
@@ -41,7 +41,7 @@ class Replay:
         return True
 
     def failed_in_rehearsal(self, index: int) -> bool:
-        """True if its rehearsal had failed before the run broke: that is its answer."""
+        """True if its rehearsal failed before the run broke: that is its answer."""
         known = self._known(index)
         if known is None or known.answer is None:
             return False
@@ -50,14 +50,14 @@ class Replay:
         return self.was_run(index)
 
     def was_answered(self, index: int) -> bool:
-        """True if an earlier process has its answer, of a chunk that this one did not reach."""
+        """True if an earlier process has the answer of a chunk that this one did not reach."""
         known = self._known(index)
         if known is not None and known.started is not None:
             progress = self._scope.progress_of(index)
             progress.begun = progress.begun or known.started
         if known is None or known.answer is None:
             return False
-        self._settle(index, known, known.answer)  # the run ends: what a loss of power took is not asked
+        self._settle(index, known, known.answer)  # the run ends, so losses by a power failure are not checked
         return True
 
     def _known(self, index: int) -> KnownChunk | None:
@@ -72,7 +72,7 @@ class Replay:
         self._runner.settle(index, answer, result, list(known.steps), replayed=True)
 
     def _cross(self, index: int, known: KnownChunk, crossing: Crossing) -> bool:
-        """Conclude a chunk that had asked for a barrier, or prepare that it is called again."""
+        """Conclude a chunk that requested a barrier, or prepare to call it again."""
         assert known.started is not None
         assert known.result is not None
         if crossing.when == "again" and not crossing.why:
@@ -88,7 +88,7 @@ class Replay:
         return True
 
     def _recover(self, index: int, known: KnownChunk) -> bool:
-        """Decide what to do with a state that was interrupted in its call."""
+        """Decide what to do with a state whose call was interrupted."""
         scope, started = self._scope, known.started
         assert started is not None
         question = scope.options.resume_question
@@ -110,9 +110,9 @@ class Replay:
         return Begun(started.number, started.started, self._scope.shared.clock.tick())
 
     def _is_lost(self, index: int, known: KnownChunk) -> bool:
-        """True if a test call finds that a loss of power has undone what it did.
+        """True if a test call finds that a power loss has undone what it did.
 
-        False if anything that may not be done twice came after it: that may have changed it on purpose.
+        False if anything that may not be done twice came after it, which may have changed it on purpose.
         """
         scope, answer = self._scope, known.answer
         assert answer is not None
@@ -127,7 +127,7 @@ class Replay:
 
     @cached_property
     def _last_unrepeatable(self) -> int:
-        """The number of the last that may not be done twice."""
+        """The number of the last state that may not be done twice."""
         numbers = [-1]
         for index, chunk in enumerate(self._scope.plan.chunks):
             known = None if self._is_repeatable(chunk) else self._known(index)
@@ -138,5 +138,7 @@ class Replay:
         return max(numbers)
 
     def _is_repeatable(self, chunk: Chunk) -> bool:
-        """A caller of delayed frames is not: what they hold is not known here."""
+        """True if a state may be called again; not a caller of delayed frames, whose content is unknown
+        here.
+        """
         return not (is_once(chunk, self._scope.shared.caller.nature) or chunk.delayed)

@@ -1,4 +1,4 @@
-"""``retry``: the whole call again, until it gives the wanted answer or the attempts are used up."""
+"""``retry``: repeat the whole call until it gives the wanted result or the attempts are used up."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Retry(Struct, frozen=True):
     until: bool = True
     interval: float = 30
     splay: float = 0
-    backoff: float = 1  # each wait is so many times as long as the one before
+    backoff: float = 1  # the factor by which each wait grows
 
 
 def read(value: object) -> Retry:
-    """As written: true, false, or a mapping. Its shape was checked while compiling."""
+    """The value as written: true, false, or a mapping. Its shape was checked by the compiler."""
     if value is True:
         return Retry()
     if not isinstance(value, Mapping):
@@ -37,7 +37,7 @@ def read(value: object) -> Retry:
 
 
 def retried(once: Callable[[], Result], rule: Retry, clock: Clock) -> Result:
-    """Call ``once`` until its outcome is the wanted one. Earlier attempts are in the comment."""
+    """Call ``once`` until its outcome is the wanted one. The comment lists earlier attempts."""
     wanted = Outcome.OK if rule.until else Outcome.FAILED
     attempts: list[str] = []
     for attempt in range(1, max(rule.attempts, 1) + 1):

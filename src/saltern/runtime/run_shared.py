@@ -18,29 +18,29 @@ if TYPE_CHECKING:
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
-    """How much may be rendered late in one run."""
+    """The limits of delayed rendering in one run."""
 
-    limit: Limit = 1  # where no tag says another
+    limit: Limit = 1  # the default for tags without a limit
     depth: int = 50
     frames: int = 1000
 
 
 class Used(Struct):
-    """What has been rendered late so far, over all scopes of a run."""
+    """What was rendered late so far, over all scopes of a run."""
 
     frames: int = 0
     by: dict[tuple[str, ...], list[str]] = field(default_factory=dict)  # definition → paths of its callers
     paths: set[str] = field(default_factory=set)  # of all frames
 
     def take(self, target: Target, caller: str) -> int:
-        """The next frame of this definition; its number."""
+        """Count the next frame of this definition; return its number."""
         self.frames += 1
         users = self.by.setdefault(target.definition, [])
         users.append(caller)
         return len(users)
 
     def path(self, target: Target, caller: str, number: int) -> str:
-        """``caller>block#1``; of two files' blocks with one name the second is ``#2``."""
+        """``caller>block#1``; if two files have blocks of the same name, the second is ``#2``."""
         while (path := f"{caller}>{target.title}#{number}") in self.paths:
             number += 1
         self.paths.add(path)
@@ -48,7 +48,7 @@ class Used(Struct):
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):
-    """What of the configuration and the command line the runtime obeys."""
+    """The options of the configuration and the command line for the runtime."""
 
     test: bool = False
     failhard: bool = False
@@ -61,7 +61,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
 
 
 class RunShared(Struct):
-    """What a run and all its frames share. ``past`` is None unless an earlier process has begun the run."""
+    """What a run and all its frames share. ``past`` is None unless an earlier process began the run."""
 
     caller: Caller
     clock: Clock
@@ -75,16 +75,16 @@ class RunShared(Struct):
     listing: list[Answer] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     forgiven: set[int] = field(default_factory=set)
-    apart: set[int] = field(default_factory=set)  # failures that do not count for those who wait
+    apart: set[int] = field(default_factory=set)  # failures that do not count for waiting chunks
     used: Used = field(default_factory=Used)
 
     def forgive(self, answers: Iterable[Answer]) -> None:
-        """Exclude the answers of an attempt that was not the last from every count."""
+        """Exclude the answers of an earlier attempt from every count."""
         numbers = [answer.number for answer in answers]
         self.apart.update(numbers)
         self.forgiven.update(numbers)
 
     def next_jid(self) -> str:
-        """Twenty digits of time, as Salt names its jobs; never the same twice."""
+        """Twenty digits of time, like Salt's job ids; never the same twice."""
         self.jid = run_number(self.clock.now(), self.jid)
         return self.jid

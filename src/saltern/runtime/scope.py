@@ -1,4 +1,4 @@
-"""One scope of a run: the run itself, or one delayed frame of it."""
+"""One scope of a run: the run itself, or one delayed frame."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from saltern.runtime.run_shared import RunShared
 
 
 class Scope:
-    """The plan of a scope, its answers so far, and the chunks that are under way.
+    """The plan of a scope, its answers so far, and the chunks in progress.
 
-    ``progress`` has those by their index, a listener that reacts by the complement of its index.
+    ``progress`` has these by index; a reacting listener by the complement of its index.
     """
 
     def __init__(self, plan: Plan, shared: RunShared, frame: Frame | None) -> None:
@@ -35,7 +35,9 @@ class Scope:
         self.stopped = ""  # why the scope ends early
 
     def run_frame(self, plan: Plan, frame: Frame) -> str:
-        """Run a delayed frame of this scope; why it ended early, if it did. ``loop.ScopeRun`` does it."""
+        """Run a delayed frame of this scope; return why it ended early, or an empty text. See
+        ``loop.ScopeRun``.
+        """
         raise NotImplementedError
 
     def progress_of(self, index: int) -> Progress:
@@ -61,7 +63,7 @@ class Scope:
     def make_answer(
         self, chunk: Chunk, result: Result, begun: Begun, *, timed: bool = True, parallel: bool = False
     ) -> Answer:
-        """An answer of this scope; the time is taken now."""
+        """An answer of this scope; its time is taken now."""
         return Answer(
             chunk=chunk,
             result=result,

@@ -1,6 +1,6 @@
-"""Slots: an argument that is worked out just before the call.
+"""Slots: arguments that are computed just before the call.
 
-``__slot__:salt:mod.fun(args…)[.path.to.key][ ~ text]``. Only in the indexes Salt looks at: an
+``__slot__:salt:mod.fun(args…)[.path.to.key][ ~ text]``. Only where Salt looks: an
 argument, the values of a mapping, the items of a list, and the values of mappings in a list. Every
 argument of the function is passed as text. A slot that cannot be read fails its state; it never
 reaches a function as literal text.
@@ -21,7 +21,7 @@ PREFIX = "__slot__:"
 
 
 class NotReady(Exception):
-    """A state that cannot be called with what is written of it; the text is for the user."""
+    """A state that cannot be called as written; the text is for the user."""
 
 
 class BadSlot(NotReady):

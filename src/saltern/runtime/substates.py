@@ -1,4 +1,4 @@
-"""Sub states: the steps that a state reports while it runs, each an answer of its own under its parent."""
+"""Sub states: the steps that a state reports while it runs, each an answer below its parent."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class SubStates(Struct):
     _scope: Scope
     _parent: Chunk
     _number: int
-    answers: list[Answer] = []  # its own list for each, as msgspec makes it
+    answers: list[Answer] = []  # msgspec makes a new list for each
 
     def add(self, step: SubResult) -> None:
-        """Number a step and the steps below it, write them down and report them."""
+        """Number a step and the steps below it, record them and report them."""
         self._add(step, tag_in(self._parent, self._scope.path), self._number, 1)
 
     def start_again(self) -> None:
-        """Begin another attempt: the answers of the one before do not count."""
+        """Begin another attempt: earlier answers do not count."""
         self._scope.shared.forgive(self.answers)
         if self.answers and self._scope.shared.journal:
             self._scope.shared.journal.tried(self._number)
@@ -67,7 +67,7 @@ class SubStates(Struct):
 
 
 def _chunk(step: SubResult, parent: Chunk) -> Chunk:
-    """A step is not written in the user's files: its position there is that of its parent."""
+    """The chunk of a step, which is not in the user's files: its position is that of its parent."""
     return Chunk(
         state=step.state or parent.state,
         fun=step.fun or parent.fun,
@@ -80,7 +80,7 @@ def _chunk(step: SubResult, parent: Chunk) -> Chunk:
 
 
 def _unnamed(step: SubResult) -> SubResult:
-    """``no_log`` of the parent: the name of a step may hold what it worked on."""
+    """The step without its name, which may contain hidden data: for ``no_log`` of the parent."""
     return SubResult(name=HIDDEN, outcome=step.outcome)
 
 
@@ -96,7 +96,7 @@ def _result(step: SubResult) -> Result:
 
 
 def judged(result: Result, steps: list[Answer]) -> Result:
-    """The parent's own result, with a warning where one of its steps says otherwise."""
+    """The parent's own result, with a warning where one of its steps contradicts it."""
     wrong = [one.chunk.id for one in steps if one.result.outcome is Outcome.FAILED]
     if wrong and result.outcome is not Outcome.FAILED:
         more = " …" if len(wrong) > MOST_NAMED else ""
@@ -106,7 +106,7 @@ def judged(result: Result, steps: list[Answer]) -> Result:
 
 
 def effective(result: Result, emitted: Iterable[Answer] = ()) -> Standing:
-    """What a state came to with all its steps: those it has reported, and those that its result carries."""
+    """The combined result of a state and its steps: reported ones, and those in its result."""
     seen = [(one.result.outcome, bool(one.result.changes)) for one in emitted]
     seen += [(one.outcome, bool(one.changes)) for one in _all(result.sub)]
     outcomes = {outcome for outcome, _ in seen} | {result.outcome}

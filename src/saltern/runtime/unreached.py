@@ -1,4 +1,4 @@
-"""The end of a scope that stopped early: what was not run is reported as such."""
+"""End a scope that stopped early: report what was not run."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from saltern.runtime.scope import Scope
 if TYPE_CHECKING:
     from saltern.runtime.replay import Replay
 
-HALFWAY = replace(
-    failed("interrupted while it ran; how far it came is not known"), extra={"interrupted": True}
-)
+HALFWAY = replace(failed("interrupted while it ran; how far it got is unknown"), extra={"interrupted": True})
 NO_PROGRESS = Progress()
 
 
 def report_unreached(scope: Scope, replay: Replay | None) -> None:
-    """An answer for each chunk that has none yet, unless an earlier process has its answer."""
+    """Record an answer for each chunk that has none yet, unless an earlier process has its answer."""
     why = PAUSES.get(scope.stopped, "failhard")
     paused = scope.stopped in STOPS.values()
     result = not_yet(scope.stopped) if paused else not_run(f"not run ({why}): {scope.stopped}")
@@ -35,7 +33,7 @@ def report_unreached(scope: Scope, replay: Replay | None) -> None:
 
 
 def _report(scope: Scope, index: int, result: Result) -> None:
-    """What was interrupted keeps its number."""
+    """Report a result; an interrupted chunk keeps its number."""
     progress = scope.progress.pop(index, NO_PROGRESS)
     begun = progress.begun
     reported = progress.waiting or (HALFWAY if begun else result)

@@ -1,1 +1,1 @@
-"""The other side of a barrier, a reboot or another build: left for, waited for, proven, or given up."""
+"""Crossing a barrier, a reboot or another build: leave for it, wait, prove it, or give up."""

@@ -1,4 +1,4 @@
-"""A reboot that was asked for is cancelled, where the machine still can."""
+"""Cancel a requested reboot, if the machine still can."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ CANCELLED = "its reboot is cancelled"
 
 
 def cancel_reboot(runs: Runs, jid: str, settings: Settings) -> str:
-    """Cancel the reboot that a run has asked for. The message to report; empty if no reboot is under way.
+    """Cancel the reboot that a run requested. Returns the message to report; empty if no reboot is pending.
 
-    The run keeps its request. The machine comes first: a process that is killed between the two leaves a
-    reboot that seems to be under way, and is asked for again when the run continues.
+    The run keeps its request. The machine comes first: if the process is killed in between, the reboot
+    still seems to be pending, and is requested again when the run continues.
     """
     state = runs.state(jid)
     asked = [body for body in open_barriers(state, "reboot") if body["armed"] or body["off"]]
@@ -36,12 +36,12 @@ def cancel_reboot(runs: Runs, jid: str, settings: Settings) -> str:
 
 
 def cancel_after_interrupt(runs: Runs, jid: str, settings: Settings) -> None:
-    """Cancel the reboot because a user has interrupted the process that waits for it, and report that."""
+    """Cancel the reboot because a user interrupted the process that waits for it, and report that."""
     said = cancel_reboot(runs, jid, settings)
     if said == CANCELLED:
         stopped = {"took": 0.0, "stopped": "interrupted", "failed": False}
         append_record(runs, jid, runs.state(jid), "end", stopped)
-        said = f"{said}; `saltern resume {jid}` asks for it again"
+        said = f"{said}; `saltern resume {jid}` requests it again"
     elif said:
         said = f"{said}; the run continues after the boot"
     if said:

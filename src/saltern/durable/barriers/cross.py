@@ -1,6 +1,6 @@
-"""Barriers: leave this side once the intent is durable, and come to the other side.
+"""Leave for a barrier once the intent is durable, and arrive on its other side.
 
-``journal.barriers`` decides; here it is done, while the lock of the machine is held.
+``journal.barriers`` decides; this module acts, while the lock of the machine is held.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from saltern.system.faults import point
 from saltern.system.signals import was_terminated
 from saltern.system.waits import report_wait
 
-LOOK = 1.0  # seconds between two looks at a machine that is to go down
+LOOK = 1.0  # seconds between two polls while the machine shuts down
 
 
 def leave_for_barrier(runs: Runs, jid: str, stopped: str, settings: Settings) -> None:
-    """Ask the machine to go down, or switch builds, as the journal of the run says; it is closed by now."""
+    """Ask the machine to reboot, or switch builds, as the journal of the run says. The journal must be
+    closed.
+    """
     if stopped == UPDATING:
         from saltern.durable.barriers.takeover import switch_build
 
@@ -36,11 +38,11 @@ def leave_for_barrier(runs: Runs, jid: str, stopped: str, settings: Settings) ->
 def cross_barriers(
     runs: Runs, jid: str, settings: Settings, again: Sequence[str], ends: Callable[[], bool] | None = None
 ) -> RunState:
-    """Come to the other side of the open barriers; the state of the journal then.
+    """Cross the open barriers; return the resulting state of the journal.
 
-    This waits for a machine that has not gone down yet, at most until the deadline. ``again`` are options for
-    the command line of the build that takes over. Once ``ends`` is true it waits no longer, as if a user had
-    interrupted it: the reboot is cancelled if it can be, and ``KeyboardInterrupt`` is raised.
+    Waits for a machine that has not shut down yet, at most until the deadline. ``again`` are options for
+    the command line of the build that takes over. Once ``ends`` is true, stops waiting as if a user had
+    interrupted it: cancels the reboot if possible, and raises ``KeyboardInterrupt``.
     """
     state = runs.state(jid)
     if open_barriers(state, "reboot"):
@@ -70,7 +72,7 @@ def _wait_for_reboot(runs: Runs, jid: str, settings: Settings, ends: Callable[[]
             state = _close_reboot(runs, jid, state, "", machine.identity())
         elif decision is Decision.FAILED:
             late = start_deadline(asked[-1])
-            why = f"the machine has not gone down within {late:g} seconds after it was asked to reboot"
+            why = f"the machine did not shut down within {late:g} seconds after it was asked to reboot"
             state = _close_reboot(runs, jid, state, why, machine.identity())
         elif decision in (Decision.ARM, Decision.FORCE):
             state = _arm(runs, jid, state, asked, settings, force=decision is Decision.FORCE)
@@ -78,7 +80,7 @@ def _wait_for_reboot(runs: Runs, jid: str, settings: Settings, ends: Callable[[]
             raise KeyboardInterrupt
         else:
             if not reported:
-                report_wait("the machine to go down for a reboot")
+                report_wait("the machine to shut down for a reboot")
                 reported = True
             machine.wait(LOOK)
     return state
@@ -94,7 +96,9 @@ def _close_reboot(runs: Runs, jid: str, state: RunState, why: str, now: dict[str
 def _arm(
     runs: Runs, jid: str, state: RunState, asked: list[Body], settings: Settings, *, force: bool = False
 ) -> RunState:
-    """Ask the machine to reboot, once for all states that ask; the notice counts from the first request."""
+    """Ask the machine to reboot, once for all requesting states; the notice period starts with the first
+    request.
+    """
     machine = reboot.current(settings)
     tick = machine.tick()
     left = [seconds(body, "notice") - max(0.0, tick - body["tick"]) for body in asked]

@@ -1,4 +1,4 @@
-"""One more record in the journal of a run that no process works on."""
+"""Append to the journal of a run that no process works on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Body = dict[str, Any]
 
 
 def append_record(runs: Runs, jid: str, state: RunState, kind: str, body: Body) -> RunState:
-    """Add a record, durable when this returns; the state of the journal with it."""
+    """Append a record, durable when this returns; return the new state of the journal."""
     with closing(runs.writer(jid, resumed_at=state.records)) as writer:
         writer.add(kind, body)
         writer.sync()

@@ -1,8 +1,8 @@
-"""The other build takes over: the link is switched, this process becomes the new program, the run continues.
+"""Hand over to another build: switch the link, replace this process, continue the run.
 
-The proof is what runs: its own version, in its own slot. A process that finds the update open and is not the
+The proof is the running build: its version, in its slot. A process that finds the update open and is not the
 wanted build switches and tries again, at most ``MOST_TRIES`` times; a mark of the watchdog says that the
-build did not come up.
+build did not start.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def open_update(state: RunState) -> Body | None:
 
 
 def switch_build(runs: Runs, jid: str) -> RunState:
-    """Point the link at the new build: the intent is durable, and the watchdog runs before that."""
+    """Point the link at the new build, after the intent is durable and the watchdog runs."""
     state = runs.state(jid)
     body = open_update(state)
     if body is None:
         return state
     point("update.arming")
     state = append_record(runs, jid, state, "armed", {"kind": "update", "pid": os.getpid()})
-    if body["ask"].get("in_place"):  # what was there before is gone: nothing to switch, nothing to go back to
+    if body["ask"].get("in_place"):  # the files were replaced: nothing to switch or to restore
         return state
     root, slot = str(body["ask"]["slots"]), str(body["ask"]["slot"])
     build_slots.mark(root, build_slots.UPDATING, jid)
@@ -45,16 +45,16 @@ def switch_build(runs: Runs, jid: str) -> RunState:
         build_slots.point_at(root, "previous", build_slots.in_use(root) or sys.prefix)
     _start_watchdog(runs, jid, body)
     point("update.watched")
-    os.sync()  # a build that is not on disk must not be what starts after a power loss
+    os.sync()  # after a power loss, a build that is not on disk must not start
     build_slots.point_at(root, "current", slot)
     point("update.switched")
     return state
 
 
 def take_over(runs: Runs, jid: str, again: Sequence[str]) -> RunState:
-    """The state of the journal, once this is the wanted build, or there will be none.
+    """The state of the journal, once this is the wanted build, or the takeover has failed.
 
-    Else this does not return: the process becomes the wanted build.
+    Otherwise this does not return: the process becomes the wanted build.
     """
     state = runs.state(jid)
     body = open_update(state)
@@ -65,7 +65,7 @@ def take_over(runs: Runs, jid: str, again: Sequence[str]) -> RunState:
     root, slot = str(body["ask"]["slots"]), str(body["ask"]["slot"])
     failure = build_slots.marked(root, build_slots.ROLLED_BACK)
     if failure is not None and failure.jid == jid:
-        return _close_update(runs, jid, state, root, failure.why or "the new build did not come up")
+        return _close_update(runs, jid, state, root, failure.why or "the new build did not start")
     if build_slots.running_in(root, slot) and saltern.__version__ == body["ask"]["to"]:
         return _close_update(runs, jid, state, root, "")
     if not _has_switched(body, root, slot):
@@ -79,7 +79,7 @@ def take_over(runs: Runs, jid: str, again: Sequence[str]) -> RunState:
 
 
 def _take_over_in_place(runs: Runs, jid: str, body: Body, again: Sequence[str]) -> RunState:
-    """Take over where the program's files were replaced: a process that has read the new ones is proof."""
+    """Take over after the program's files were replaced: a process that has read the new files is proof."""
     if not were_replaced():
         return _close_update(runs, jid, runs.state(jid), "", "")
     if len(body["armed"]) >= MOST_TRIES:
@@ -90,14 +90,14 @@ def _take_over_in_place(runs: Runs, jid: str, body: Body, again: Sequence[str]) 
 
 
 def _has_switched(body: Body, root: str, slot: str) -> bool:
-    """True if this process has switched, so that a watchdog looks at it."""
+    """True if this process has switched, so that a watchdog watches it."""
     return (
         bool(body["armed"]) and body["armed"][-1]["pid"] == os.getpid() and build_slots.in_use(root) == slot
     )
 
 
 def _exec_build(python: str, jid: str, again: Sequence[str]) -> str:
-    """Replace this process by the new program; why not, if it cannot even be started."""
+    """Replace this process with the new program; return the reason if it cannot be started."""
     is_ours = python == sys.executable
     make = own_program.environment if is_ours else own_program.environment_of_another
     env = make(without=(WITHIN,))
@@ -111,7 +111,7 @@ def _exec_build(python: str, jid: str, again: Sequence[str]) -> str:
 
 
 def _roll_back(runs: Runs, jid: str, state: RunState, root: str, why: str) -> RunState:
-    """Point the link at the build before, and record why."""
+    """Point the link at the previous build, and record why."""
     back = os.path.join(root, "previous")
     if os.path.islink(back):
         build_slots.point_at(root, "current", os.readlink(back))
@@ -129,7 +129,7 @@ def _close_update(runs: Runs, jid: str, state: RunState, root: str, why: str) ->
 
 
 def _start_watchdog(runs: Runs, jid: str, body: Body) -> None:
-    """Start the watchdog outside of our session and, with systemd, of our unit: it must outlive us."""
+    """Start the watchdog outside of our session, and of our systemd unit: it must outlive us."""
     import subprocess
 
     ask = body["ask"]
@@ -151,4 +151,4 @@ def _start_watchdog(runs: Runs, jid: str, body: Body) -> None:
         cwd="/",
         env=env,
     )
-    child.returncode = 0  # it is not waited for
+    child.returncode = 0  # do not wait for it

@@ -1,6 +1,6 @@
-"""Watches over an update: if the new build does not come up, the old one is put back and continues.
+"""Watch over an update: if the new build does not start, restore the old build, which continues.
 
-A program of its own, started by the old build. It looks at the journal: once the new build has written that
+A separate program, started by the old build. It reads the journal: once the new build has recorded that
 it has taken over, there is nothing to do.
 """
 
@@ -24,7 +24,7 @@ from saltern.system.faults import point
 
 LOOK = 0.2
 GRACE = 5.0
-SECOND_CHANCE = 10.0  # seconds at least for a build whose first process has died
+SECOND_CHANCE = 10.0  # minimum seconds for a build whose first process died
 
 
 class Watch(Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class Watch(Struct, frozen=True, kw_only=True):
 
     @property
     def is_over(self) -> bool:
-        """True if the journal says what came of the update."""
+        """True if the journal has the result of the update."""
         try:
             return not open_barriers(Runs(Settings(state_dir=self.state_dir)).state(self.run), "update")
         except SalternError:
@@ -55,7 +55,7 @@ def watch(task: Watch) -> None:
         _end_process(task.pid, lives)
         why = f"the new build did not take over within {task.deadline:g} seconds"
     elif not task.is_over:
-        why = "the new build ended without having taken over"
+        why = "the new build ended without taking over"
         _resume_run(task, max(end, time.monotonic() + SECOND_CHANCE))  # it may have been killed
     if task.is_over:
         return
