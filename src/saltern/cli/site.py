@@ -114,7 +114,7 @@ LINE = CommandLine(
             flag="--keep-files",
             dest="keep_files",
             metavar="MIB",
-            help="with run: how much of the fleet's files the site keeps for its agents; default: 2048, 0 for none",
+            help="with run: how much of the fleet's files the site keeps; default: 2048, 0 for none",
         ),
         Row(flag="--output", dest="output", metavar="FILE", help="write the kit there; default: NAME.kit"),
         Row(flag="-o", dest="output", metavar="FILE", help="the same as --output"),

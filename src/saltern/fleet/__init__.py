@@ -1,1 +1,3 @@
-"""Many machines: controllers and agents that talk over a message bus. Nothing on one machine imports this."""
+"""Many machines: controllers and agents that talk over a message bus. No single-machine command
+imports this.
+"""

@@ -32,7 +32,7 @@ from saltern.system.private import make_private
 Say = Callable[[str], None]
 FIRST_TOKEN = 86_400.0
 PROCESSES = b"the secrets of processes that this controller starts"
-_RELOADS: set[asyncio.Task[None]] = set()  # asyncio itself keeps no task alive
+_RELOADS: set[asyncio.Task[None]] = set()  # asyncio holds only weak references to tasks
 
 
 def run(paths: ControllerPaths, settings: ControllerSettings, say: Say) -> None:
@@ -65,7 +65,9 @@ async def _run(paths: ControllerPaths, settings: ControllerSettings, say: Say) -
 
 
 async def _is_started(controller: Controller, stopped: asyncio.Event) -> bool:
-    """Start the controller; False if a signal came first: brokers of a cluster may wait for each other."""
+    """Start the controller; False if a signal came first, since brokers of a cluster may wait for
+    each other.
+    """
     starting = asyncio.create_task(controller.start())
     signalled = asyncio.create_task(stopped.wait())
     await asyncio.wait({starting, signalled}, return_when=asyncio.FIRST_COMPLETED)
@@ -73,7 +75,7 @@ async def _is_started(controller: Controller, stopped: asyncio.Event) -> bool:
     if starting.done():
         starting.result()
         return True
-    starting.cancel()  # once: what it has begun ends in order
+    starting.cancel()  # only once: the first signal already ends everything in order
     await asyncio.wait({starting})
     return False
 
@@ -124,7 +126,7 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
 
 
 def _person(sessions: Sessions, name: str) -> Principal:
-    """The principal of a name, with the rights that they have now."""
+    """The principal with this name, with its current rights."""
     own = {f"local:{user_name(uid)}" for uid in (0, os.geteuid())}
     if name == REACTOR.name:
         return REACTOR
@@ -134,7 +136,7 @@ def _person(sessions: Sessions, name: str) -> Principal:
 
 
 def _console(controller: Controller) -> Site:
-    """The pages; they are imported only by a controller that shows them."""
+    """The web console; imported only by a controller that serves it."""
     from saltern.fleet.console.app import make_console
 
     return partial(make_console, name=controller.identity.file.name)
@@ -145,13 +147,13 @@ def _text(path: str) -> str:
 
 
 async def _load_policy(access: Access, say: Say) -> None:
-    """Put policy.yaml in force, if there is one; its mistakes keep the controller from starting."""
+    """Apply policy.yaml if it exists; the controller does not start with mistakes in it."""
     for warning in await asyncio.to_thread(access.policies.load_file, time.time()):
         say(f"warning: {warning}")
 
 
 def _reload_policy(access: Access, say: Say) -> None:
-    """SIGHUP: read policy.yaml again; with mistakes in it, the policy stays as it was."""
+    """On SIGHUP: read policy.yaml again; if it has mistakes, keep the policy as it was."""
 
     async def reload() -> None:
         try:
@@ -166,7 +168,7 @@ def _reload_policy(access: Access, say: Say) -> None:
 
 
 async def _announce(controller: Controller, api: ApiServer, say: Say) -> None:
-    """Print the addresses of the controller and, until a first system has asked to join, how one joins."""
+    """Print the addresses of the controller and, until a first system has asked to join, how to join one."""
     file = controller.identity.file
     servers = ", ".join(controller.broker.servers)
     say(f"controller {file.name} of fleet {file.fleet}: agents reach it at {servers}")

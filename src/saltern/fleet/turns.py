@@ -1,9 +1,9 @@
-"""Whose turn it is in a job that runs on a few systems at a time: a pure decision over its statuses.
+"""Which systems of a job in batches may begin next: a pure decision from the statuses of all systems.
 
-The rule: as many systems run at once as the batch allows. One that ends makes room, after the time to wait,
-for the next one that is there; one that is away keeps its place in the line and comes when it is back. A
-system that was given the job counts until it has ended, also if it is lost meanwhile: never do more run at
-once than allowed. More failures than allowed hold back for good all systems that have not had the job.
+The rule: as many systems run at once as the batch allows. When one ends, the next connected system begins
+after the pause; a system that is away keeps its position in the queue and begins when it is back. A system
+that was given the job counts as running until it has ended, even if it is lost meanwhile, so never more run
+at once than allowed. With more failures than allowed, no system that has not had the job gets it any more.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class Place(Protocol):
 
 
 class Turns(Struct, frozen=True, kw_only=True):
-    """What follows: these may begin; or all that wait end with the status ``stop``, for ``why``."""
+    """The decision: these systems may begin, or all that wait end with the status ``stop``, because of
+    ``why``.
+    """
 
     begin: tuple[str, ...] = ()
     stop: str = ""
@@ -40,7 +42,7 @@ class Turns(Struct, frozen=True, kw_only=True):
 
 
 def decide_turns(batch: Batch, rows: Sequence[Place], away: Collection[str], now: float) -> Turns:
-    """``away``: who could not take the job now."""
+    """Decide which systems begin now. ``away``: the systems that are not connected."""
     held = [row.system for row in rows if row.status == "held"]
     ended = [row for row in rows if row.status in ENDS]
     failed = sum(row.status in BAD for row in ended)

@@ -36,7 +36,7 @@ rules:
     said = [one.says for one in steps]
     assert said[0] == "is about joe, not about anna"
     assert said[1] == "is about test.*, not about state.apply"
-    assert said[2] == "is about 'mail*', which is none of the systems left"
+    assert said[2] == "is about 'mail*', which matches none of the remaining systems"
     assert said[4] == "denies it: rule 'web' allows it only as a test"
 
 

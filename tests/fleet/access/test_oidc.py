@@ -120,7 +120,7 @@ def test_a_login_is_finished_once_and_in_time(door: Access) -> None:
     browser.finish(back)
     with pytest.raises(OperationError) as refused:
         browser.finish(back)
-    assert "finished already" in str(refused.value)
+    assert "already finished" in str(refused.value)
     late = browser.agree()
     with pytest.raises(OperationError) as refused:
         browser.finish(late, NOW + LIFE)

@@ -72,7 +72,7 @@ def test_lists_become_rules_and_what_is_left_out_is_named(
         "@runner",
         "test.echo",
         "I@role:x",
-        "'*' is for",
+        "'*' means those",
         "ldap",
         "[ab]x.y",
         "@wheel",

@@ -36,7 +36,7 @@ def test_one_with_streams_is_used(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("extra", "without", "says"),
-    [("", "jetstream", "no JetStream"), ("max_payload: 65536\n", "", "65536 bytes at most")],
+    [("", "jetstream", "no JetStream"), ("max_payload: 65536\n", "", "of up to 65536 bytes")],
 )
 def test_one_that_is_not_fit_is_refused_with_the_reason(
     tmp_path: Path, extra: str, without: str, says: str

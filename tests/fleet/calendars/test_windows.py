@@ -107,7 +107,7 @@ def test_dates_are_left_out_and_added() -> None:
         ("", "no BEGIN:VCALENDAR"),
         ("BEGIN:VCALENDAR\nEND:VCALENDAR", "has no event"),
         ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VEVENT", "line 2: an event has no DTSTART"),
-        ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:x\nEND:VEVENT", "line 3: 'x' is no time"),
+        ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:x\nEND:VEVENT", "line 3: 'x' is not a time"),
         ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20260101T000000\nEND:VEVENT", "neither DTEND nor DURATION"),
         (
             "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;TZID=Moon:20260101T000000\nEND:VEVENT",

@@ -170,7 +170,7 @@ def test_51_a_reboot_that_ends_outside_of_its_window_is_recorded() -> None:
     back = said(1, Step.SUCCEEDED, Step.SUCCEEDED, *[Step.NOT_RUN] * 2, status=Leg.PAUSED, seq=2, now=260)
     run, found = after(run, back)
     (note,) = [one for one in found if isinstance(one, Note)]
-    assert "ended outside of it: the night is over" in note.why
+    assert "ended outside it: the night is over" in note.why
 
 
 def test_what_an_action_takes_is_what_it_took_before() -> None:
@@ -206,7 +206,7 @@ def test_what_failed_is_retried_later_and_later_and_counts_only_then() -> None:
     run, found = after(run, said(1, Step.FAILED, now=5))
     leg = run.legs["r.s1"]
     assert (leg.status, leg.not_before, run.status) == (Leg.PENDING, 15, Run.RUNNING)
-    assert [one.why for one in found if isinstance(one, Note)] == ["it is retried, for the 1. time of 2"]
+    assert [one.why for one in found if isinstance(one, Note)] == ["retry 1 of 2"]
     assert next_wakeup(run) == 15
     run, sent = after(run, Tick(now=14), Tick(now=16))
     assert orders(sent) == [("r.s1", 2, "retry")]

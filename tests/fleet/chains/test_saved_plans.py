@@ -182,7 +182,7 @@ def test_what_cannot_be_read_is_a_reason(body: object) -> None:
 
 def test_a_job_that_failed_says_why_with_its_last_line() -> None:
     answer = Answer(status="refused", why="first\nthe deny list forbids it\n")
-    assert read_answer(answer, "x", {}) == "it would not take the dry run: the deny list forbids it"
+    assert read_answer(answer, "x", {}) == "it refused the dry run: the deny list forbids it"
 
 
 def test_facts_that_were_read_are_kept_as_the_controller_knows_them() -> None:

@@ -23,7 +23,7 @@ def test_a_visitor_is_sent_to_the_sign_in_and_back(visitor: Browser) -> None:
 def test_a_wrong_password_is_refused_with_the_form_kept(visitor: Browser) -> None:
     shown = visitor.sign_in("viewer", "wrong")
     assert shown.status == 401
-    assert "name or the password is not right" in shown.text.lower()
+    assert "name or the password is wrong" in shown.text.lower()
     assert 'value="viewer"' in shown.text
     assert "wrong" not in shown.text.replace("is not right", "")
 
@@ -101,7 +101,7 @@ def test_the_link_of_root_works_once(console: Running) -> None:
     other = Browser(console)
     fields["csrf"] = form_token(other.get("/sign-in").text)
     again = other.post("/sign-in/link", fields)
-    assert (again.status, "was used already" in again.text) == (401, True)
+    assert (again.status, "was already used" in again.text) == (401, True)
 
 
 def test_only_root_on_the_socket_gets_a_link(console: Running) -> None:

@@ -373,7 +373,7 @@ def test_a_twin_is_refused_and_reported_and_a_restart_is_not(tmp_path: Path) -> 
             assert not (await agent.sync()).refused
             twin = await light_agent(bench, "web1", join=False)
             twin.instance, twin.starts = "twin", 2
-            assert "another machine is at work" in (await twin.sync()).refused
+            assert "another machine runs" in (await twin.sync()).refused
             assert bench.alarms.offences.reasons["twin"] == 1
             await agent.bus.close()
             assert not (await twin.sync()).refused

@@ -177,9 +177,9 @@ async def raw(fleet: Fleet, **changes: object) -> tuple[str, bytes, str]:
         ({"sealing_key": bytes(32)}, "shared key"),
         ({"data": b"garbage"}, "malformed"),
         ({"data": b"[" * 60_000}, "nested deeper"),
-        ({"reply": "dn.db1.job"}, "another one's address"),
-        ({"reply": "_INBOX._join-other.x"}, "another one's address"),
-        ({"reply": "_INBOX.web1.x"}, "another one's address"),
+        ({"reply": "dn.db1.job"}, "the address of another system"),
+        ({"reply": "_INBOX._join-other.x"}, "the address of another system"),
+        ({"reply": "_INBOX.web1.x"}, "the address of another system"),
     ],
 )
 def test_a_request_that_proves_nothing_gets_no_answer_and_is_counted(

@@ -71,7 +71,7 @@ def test_a_revoked_key_is_sent_away_from_the_broker_of_the_site(fleet: Fleet) ->
     ("words", "what"),
     [
         (("add", "East"), "cannot be the name of a site"),
-        (("add", "east", "--address", "nowhere"), "is no address of a broker"),
+        (("add", "east", "--address", "nowhere"), "is not the address of a broker"),
         (("add", "east"), "use --address HOST:PORT"),
         (("run", "nosuch.kit"), "is not the kit of a site"),
         (("sync", "east"), "site add NAME"),

@@ -1,4 +1,4 @@
-"""Operators and their API tokens: added, changed and removed, each with its row of the audit."""
+"""Operators and their API tokens: add, change and remove them, each with an entry in the audit log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mea
 
 DAY = 86400.0
 LONGEST_LIFE = 3650 * DAY
-EXTERNAL_LIFE = 30 * DAY  # of a token of a person whose account is elsewhere: its end there is not noticed
+EXTERNAL_LIFE = 30 * DAY  # of a token for an account elsewhere, whose end is not noticed here
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@-]{0,63}")
 EXTERNAL = re.compile(r"(oidc|pam):[^\s\x00-\x1f]{1,200}")
 GROUP = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
@@ -35,7 +35,7 @@ class Accounts:
         self.throttle = Throttle(database)
 
     def add(self, who: Principal, one: Operator, password: str, now: float) -> Operator:
-        """Add an operator; without a password they can log in only another way, or with a token."""
+        """Add an operator; without a password they log in another way, or use a token."""
         check_operator(one)
         if password:
             check_password(one.name, password)
@@ -44,7 +44,7 @@ class Accounts:
         with self.database.write() as connection:
             if not store.add_operator(connection, made, hashed):
                 raise _problem(
-                    "operator-exists", f"there is an operator {one.name!r} already", "choose another name"
+                    "operator-exists", f"there is already an operator {one.name!r}", "choose another name"
                 )
             detail = {"operator": one.name, "roles": one.roles, "groups": one.groups}
             audit.append(connection, who.name, "operators.add", detail, now)
@@ -60,7 +60,7 @@ class Accounts:
         groups: tuple[str, ...] | None = None,
         disabled: bool | None = None,
     ) -> Operator:
-        """Change what is given. A disabled operator loses all sessions; tokens work again once enabled."""
+        """Change the given fields. A disabled operator loses all sessions; tokens work again once enabled."""
         changes = {"roles": roles, "groups": groups, "disabled": disabled}
         given = {key: value for key, value in changes.items() if value is not None}
         with self._existing(name) as (connection, before):
@@ -81,7 +81,7 @@ class Accounts:
             audit.append(connection, who.name, "operators.remove", {"operator": name}, now)
 
     def set_password(self, who: Principal, name: str, password: str, now: float) -> None:
-        """Set a password, by its owner or by an admin; every other session of the operator ends."""
+        """Set a password, as its owner or as an admin; all other sessions of the operator end."""
         check_password(name, password)
         if not NAME.fullmatch(name):
             raise _problem("operator-invalid", f"{name!r} logs in elsewhere, and has no password here", "")
@@ -96,7 +96,7 @@ class Accounts:
         with self.database.read() as connection:
             hashed = store.password_hash(connection, who.name)
         if not self.passwords.matches(hashed, old):
-            raise _problem("login-failed", "the present password is not right", "")
+            raise _problem("login-failed", "the current password is wrong", "")
         self.throttle.succeeded(who.name, "own password", now)
         self.set_password(who, who.name, new, now)
 
@@ -110,7 +110,9 @@ class Accounts:
         scopes: tuple[str, ...] | None = None,
         life: float = 90 * DAY,
     ) -> tuple[Credential, str]:
-        """A new API token and its secret, which is shown this once. Without ``operator``: for the caller."""
+        """Make an API token and its secret, which is shown only once. Without ``operator``: for the
+        caller.
+        """
         name = operator or who.name
         if who.via not in ("session", "socket") or (who.via == "socket" and not operator):
             raise _no_token(who)
@@ -162,9 +164,9 @@ class Accounts:
 
 
 def check_operator(one: Operator) -> None:
-    """Refuse names, roles and groups that cannot be."""
+    """Refuse invalid names, unknown roles and invalid groups."""
     if not NAME.fullmatch(one.name) and not EXTERNAL.fullmatch(one.name):
-        what = f"{one.name!r} is no name for an operator"
+        what = f"{one.name!r} is not a valid name for an operator"
         fix = "use letters, digits and '._-@', or oidc:NAME or pam:NAME for one who logs in elsewhere"
         raise _problem("operator-invalid", what, fix)
     for role in one.roles:
@@ -174,7 +176,7 @@ def check_operator(one: Operator) -> None:
     for group in one.groups:
         if not GROUP.fullmatch(group):
             fix = "use letters, digits, '.', '_' and '-'"
-            raise _problem("operator-invalid", f"{group!r} is no name for a group", fix)
+            raise _problem("operator-invalid", f"{group!r} is not a valid name for a group", fix)
 
 
 def _check_life(life: float, longest: float) -> None:
@@ -187,8 +189,8 @@ def _no_token(who: Principal) -> OperationError:
     if who.via == "socket":
         what = f"{who.name} is the user of the socket, and has no tokens"
         return _problem("token-refused", what, "name the operator that the token is for")
-    what = "a token makes no other tokens: one that was stolen could live on in them"
-    return _problem("token-refused", what, "log in, and make the token then")
+    what = "a token cannot make other tokens: a stolen one could live on in them"
+    return _problem("token-refused", what, "log in, and then make the token")
 
 
 def _own(name: str) -> OperationError:

@@ -1,7 +1,8 @@
-"""Requests for approval: asked for by who may not act alone, decided by others, used by running it again.
+"""Requests for approval: made by people who may not act alone, decided by others, used by running the job
+again.
 
-The arguments of a job may hold secrets, so a request keeps a digest of them and what people may see. It is
-bound to exactly this function, these arguments and these systems, and is used once.
+The arguments of a job may hold secrets, so a request keeps their digest and the part that people may see. It
+is bound to exactly this function, these arguments and these systems, and can be used once.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Approvals:
         self.database, self.policies = database, policies
 
     def permit(self, who: Principal, request: Request, work: Work, matcher: Matcher, now: float) -> Decision:
-        """Decide on a job. What needs approval is asked for; what was approved is allowed, once."""
+        """Decide on a job. If it needs approval, make a request; if it was approved, allow it once."""
         policy = self.policies.current()
         decision = decide(policy, who, request, matcher, now)
         if decision.verdict is not Verdict.NEEDS_APPROVAL:
@@ -73,7 +74,7 @@ class Approvals:
             return _waiting(decision, found)
         if not decision.allowed:
             return decision
-        if not self._use(who, found, now):  # another call was first: this one asks anew
+        if not self._use(who, found, now):  # another call used it first: make a new request
             return self.permit(who, request, work, matcher, now)
         by = ", ".join(found.approved_by)
         return replace(decision, rule=f"{decision.rule} (request {found.id}, approved by {by})"[:255])
@@ -88,7 +89,7 @@ class Approvals:
         now: float,
     ) -> Approval:
         if store.count_open(connection, who.name, now) >= MOST_OPEN:
-            what = f"{MOST_OPEN} requests of {who.name} wait for approval already"
+            what = f"{MOST_OPEN} requests of {who.name} already wait for approval"
             raise _refused("approvals-too-many", what, "have some of them approved or rejected first")
         made = Approval(
             id=token_hex(4),
@@ -153,20 +154,20 @@ def _open(found: Approval | None, id_: str) -> Approval:
     if found is None:
         raise _refused("approval-unknown", f"there is no request {id_!r}", "saltern approvals lists them")
     if found.state != OPEN:
-        what = f"the request {id_} is {found.state}, and is not decided any more"
-        raise _refused("approval-state", what, "run the command again to ask anew")
+        what = f"the request {id_} is {found.state}, and can no longer be decided"
+        raise _refused("approval-state", what, "run the command again to make a new request")
     return found
 
 
 def _check_voter(who: Principal, found: Approval) -> None:
     if who.name == found.asked_by:
-        what = f"{who.name} asked for it, and another person has to decide"
+        what = f"{who.name} made the request, and another person has to decide"
         raise _refused("approval-own", what, "ask someone with the role approver")
     if not who.has("approver"):
         raise _refused("not-allowed", f"{who.name} may not decide requests", "it needs the role approver")
     if any(vote.who == who.name for vote in found.votes):
         raise _refused(
-            "approval-voted", f"{who.name} has decided on {found.id} already", "another person is needed"
+            "approval-voted", f"{who.name} has already decided on {found.id}", "another person is needed"
         )
 
 

@@ -1,4 +1,4 @@
-"""``only`` of a rule: ``test``, ``approval``, ``approval: 2``, ``window: NAME``, or a list of such."""
+"""Reads ``only`` of a rule: ``test``, ``approval``, ``approval: 2``, ``window: NAME``, or a list of these."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Wrong = Callable[[str, Path, str], None]
 
 
 class ConditionReader:
-    """``rule`` is the path to the rule; ``report`` notes a mistake: what, its path, what to do."""
+    """``rule`` is the path to the rule; ``report`` records a mistake: what is wrong, its path, the fix."""
 
     def __init__(self, windows: Mapping[str, object], report: Wrong, rule: Path) -> None:
         self.windows, self.report, self.at = windows, report, rule
@@ -24,7 +24,7 @@ class ConditionReader:
         self.report(what, (*self.at, *path), fix)
 
     def read(self, value: object) -> tuple[Condition, ...]:
-        """The alternatives, of which one must hold."""
+        """The conditions, at least one of which must hold."""
         if value is None:
             return ()
         if isinstance(value, list):

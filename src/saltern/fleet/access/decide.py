@@ -1,4 +1,4 @@
-"""The rule, in one breath: a token's scopes must cover the request; roles decide most actions; for jobs each
+"""The rule in one sentence: a token's scopes must cover the request; roles decide most actions; for jobs each
 system is decided by the first rule that concerns the person, the function and the system. No rule: denied.
 
 The job is allowed if it is allowed for every system of its expected set. Pure: same arguments, same answer.
@@ -18,14 +18,14 @@ from saltern.fleet.access.windows import Window
 from saltern.language.diagnostics import CompileError
 
 SHOWN = 5  # names of systems in a sentence
-ANY_SYSTEM = ""  # stands for the systems of a job that has none: any that the person may reach
+ANY_SYSTEM = ""  # stands in for the systems of a request without systems: any that the person may reach
 NO_RULE = "no rule of the policy allows it"
 ASK = "saltern policy explain says what each rule decides; an admin can add one"
-LONGEST = 255  # characters of the names of rules, as the table of jobs keeps them
+LONGEST = 255  # characters of the names of rules in the table of jobs
 
 
 class Case(Struct, frozen=True):
-    """What is to be decided."""
+    """The request to decide, and everything the decision depends on."""
 
     policy: Policy
     who: Principal
@@ -34,7 +34,7 @@ class Case(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True, kw_only=True):
-    """What one rule says of some of the systems."""
+    """The decision of one rule for some of the systems."""
 
     verdict: Verdict
     rule: str
@@ -68,7 +68,7 @@ def in_scope(scopes: tuple[str, ...] | None, request: Request, *, any_function: 
 
 
 def allowed_actions(policy: Policy, who: Principal) -> list[str]:
-    """The actions that a person may do; of those that rules decide, those that some rule allows somewhere."""
+    """The actions that a person may take; an action that rules decide is included if some rule allows it."""
     has_rule = any(not rule.deny and means(rule.who, who) for rule in (*policy.rules, ADMIN_RULE))
     return [
         name
@@ -107,7 +107,7 @@ def _by_rules(case: Case, matcher: Matcher) -> Decision:
 
 
 def reach(rule: Rule, left: frozenset[str], matcher: Matcher) -> frozenset[str] | str:
-    """The systems of those left that the rule is about; a text if its target cannot be read."""
+    """The undecided systems that the rule applies to; an error text if its target cannot be read."""
     if rule.target == EVERYWHERE:
         return left
     if left == {ANY_SYSTEM}:
@@ -122,8 +122,8 @@ def reach(rule: Rule, left: frozenset[str], matcher: Matcher) -> frozenset[str] 
 
 
 def judge(rule: Rule, case: Case, reached: frozenset[str] | str) -> Part:
-    """What a rule that concerns the person and the function says of the systems that it reaches."""
-    if isinstance(reached, str):  # nothing is decided by the rules behind one that cannot be read
+    """The decision of a rule that matches the person and the function, for the systems that it applies to."""
+    if isinstance(reached, str):  # rules after one that cannot be read decide nothing
         systems = frozenset(case.request.systems) or frozenset({ANY_SYSTEM})
         fix = "fix the policy: saltern policy check"
         return Part(verdict=Verdict.DENIED, rule=rule.name, systems=systems, why=reached, fix=fix)
@@ -136,11 +136,11 @@ def judge(rule: Rule, case: Case, reached: frozenset[str] | str) -> Part:
 
 Judged = tuple[Verdict, str, str, int]
 _ALLOWED: Judged = (Verdict.ALLOWED, "", "", 0)
-_ORDER = (Verdict.ALLOWED, Verdict.NEEDS_APPROVAL, Verdict.DENIED)  # the best of several conditions counts
+_ORDER = (Verdict.ALLOWED, Verdict.NEEDS_APPROVAL, Verdict.DENIED)  # the most permissive counts
 
 
 def _conditions(rule: Rule, case: Case) -> Judged:
-    """What a rule that allows says, by its conditions. To cancel a job none is asked."""
+    """The decision of an allowing rule by its conditions. Cancelling a job needs no condition."""
     if not rule.only or case.request.action == "jobs.cancel":
         return _ALLOWED
     judged = [_condition(one, rule, case) for one in rule.only]

@@ -1,4 +1,4 @@
-"""Why the policy decides as it does: what each rule says of a request, in the order they are read."""
+"""Explains a decision of the policy: what each rule says about a request, in the order of the rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORDS = {
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """What one rule says; ``systems`` are those that it decides."""
+    """What one rule says; ``systems`` are the systems that it decides."""
 
     rule: str
     says: str
@@ -26,7 +26,7 @@ class Step(Struct, frozen=True, kw_only=True):
 def explain(
     policy: Policy, who: Principal, request: Request, matcher: Matcher, now: float
 ) -> tuple[Decision, list[Step]]:
-    """The decision on a job, and how it comes about."""
+    """The decision on a job, and the steps that lead to it."""
     case = Case(policy, who, request, now)
     left = frozenset(request.systems) or frozenset({ANY_SYSTEM})
     steps: list[Step] = []
@@ -44,7 +44,7 @@ def explain(
 
 def _not_about(rule: Rule, case: Case, left: frozenset[str]) -> str:
     if not left:
-        return "is not reached: rules before it have decided on every system"
+        return "is not reached: earlier rules have decided on every system"
     if not means(rule.who, case.who):
         return f"is about {', '.join(rule.who)}, not about {case.who.name}"
     if not rule.concerns(case.who, case.request.function):
@@ -54,7 +54,9 @@ def _not_about(rule: Rule, case: Case, left: frozenset[str]) -> str:
 
 def _step(rule: Rule, part: Part) -> Step:
     if not part.systems:
-        return Step(rule=rule.name, says=f"is about {rule.target!r}, which is none of the systems left")
+        return Step(
+            rule=rule.name, says=f"is about {rule.target!r}, which matches none of the remaining systems"
+        )
     says = WORDS[part.verdict] + (f": {part.why}" if part.why else "")
     return Step(rule=rule.name, says=says, systems=_names(part.systems))
 

@@ -1,7 +1,7 @@
 """An ID token → its claims, or why it is refused. Pure: keys, settings and time are given.
 
-The algorithm is one of those that the policy lists, never what the token would like, and the key must be of
-the kind that the algorithm needs. Shared secrets and ``none`` are never accepted.
+The algorithm must be one that the policy lists, whatever the token asks for, and the key must be of the kind
+that the algorithm needs. Shared secrets and ``none`` are never accepted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def read_id_token(
         check(claims, settings)
     _check_times(claims, now)
     if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
-        raise BadIdToken("it is not of this login: the nonce differs")
+        raise BadIdToken("it belongs to another login: the nonce differs")
     if not isinstance(claims.get("sub"), str) or not claims["sub"]:
         raise BadIdToken("it has no subject")
     return claims
@@ -60,7 +60,7 @@ def _verified(token: str, keys: Sequence[Mapping[str, Any]], settings: Oidc) -> 
                 f"its algorithm {algorithm[:20]!r} is not one of {', '.join(settings.algorithms)}"
             )
         if "crit" in header:
-            raise BadIdToken("it asks for extensions that are not known")
+            raise BadIdToken("it asks for unknown extensions")
         key = _key(keys, header.get("kid"), algorithm)
         claims = json.decode(signatures.decode(token, key.key, algorithms=[algorithm]))
     except (InvalidTokenError, PyJWKError, DecodeError, ValueError, TypeError) as problem:
@@ -91,7 +91,7 @@ def _may_sign(key: Mapping[str, Any], algorithm: str) -> bool:
 
 def _check_issuer(claims: Claims, settings: Oidc) -> None:
     if claims.get("iss") != settings.issuer:
-        raise BadIdToken(f"it is of the issuer {str(claims.get('iss'))[:100]!r}, not {settings.issuer!r}")
+        raise BadIdToken(f"its issuer is {str(claims.get('iss'))[:100]!r}, not {settings.issuer!r}")
 
 
 def _check_audience(claims: Claims, settings: Oidc) -> None:
@@ -109,7 +109,7 @@ def _check_times(claims: Claims, now: float) -> None:
     if expires is None or expires <= now - LEEWAY:
         raise BadIdToken("it has expired: compare the clocks of the provider and the controller")
     if issued is None or issued > now + LEEWAY or (begins is not None and begins > now + LEEWAY):
-        raise BadIdToken("it is of the future: compare the clocks of the provider and the controller")
+        raise BadIdToken("its time is in the future: compare the clocks of the provider and the controller")
 
 
 def _time(value: object) -> float | None:

@@ -1,6 +1,7 @@
-"""Links: root on the controller's host signs in with a browser, once and soon.
+"""Sign-in links: root on the controller's host opens the console in a browser. A link works once, and not for
+long.
 
-Who uses the controller's socket as its admin may do everything already; the link brings that to a browser.
+The admin on the controller's socket may do everything already; the link gives a browser the same rights.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from saltern.fleet.store.logins import Attempt, begin_attempt, end_attempt, prun
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LIFE = 120.0  # seconds
-MARK = "link:"  # before the name, so that no code of a provider is taken for one of ours
+MARK = "link:"  # before the name, so that a code of a provider is never taken for a link
 
 
 class Link(Struct, frozen=True, kw_only=True):
@@ -30,9 +31,9 @@ class Links:
         self.database, self.sessions = database, sessions
 
     def make(self, who: Principal, now: float) -> Link:
-        """A code for the caller, if that is the admin on the socket."""
+        """Make a code for the caller, who must be the admin on the socket."""
         if who.via != "socket" or "admin" not in who.roles:
-            what = f"{who.name} is not root on the socket of the controller, and gets no link"
+            what = f"{who.name} is not root on the socket of the controller, and cannot get a link"
             raise OperationError(Diagnostic(code="not-allowed", what=what, fix="sign in with your name"))
         code, expires = MARK + token_urlsafe(32), now + LIFE
         attempt = Attempt(nonce=who.name, challenge="", redirect=MARK, expires=expires)
@@ -43,13 +44,13 @@ class Links:
         return Link(code=code, expires=expires)
 
     def finish(self, code: str, now: float) -> Session:
-        """Begin the session; the code is used up."""
+        """Begin a session, and invalidate the code."""
         attempt = None
         if code.startswith(MARK):
             with self.database.write() as connection:
                 attempt = end_attempt(connection, code, now)
         if attempt is None or attempt.redirect != MARK:
-            what = "this link has expired, or was used already"
+            what = "this link has expired or was already used"
             fix = "run `saltern console` again, or sign in with your name"
             raise OperationError(Diagnostic(code="login-refused", what=what, fix=fix))
         return self.sessions.begin(attempt.nonce, LINK, (), now)

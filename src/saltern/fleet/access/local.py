@@ -1,4 +1,4 @@
-"""Who is at the other end of the controller's UNIX socket: root and the user of the controller are admins."""
+"""Identifies callers on the controller's UNIX socket: root and the controller's own user are admins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def local_admin(headers: Mapping[str, str], peer: Peer) -> Principal | None:
 
 
 def is_forwarded(headers: Mapping[str, str]) -> bool:
-    """True if a proxy handed the request on: it is then not of the user of the socket."""
+    """True if a proxy forwarded the request: it then does not come from the user of the socket."""
     return any(name in headers for name in FORWARDED)
 
 

@@ -1,4 +1,4 @@
-"""Logging in: with a password of ours or of the host (PAM), or at an OpenID Connect provider."""
+"""Logging in: with a password of saltern or of the host (PAM), or at an OpenID Connect provider."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Logins:
         self.throttle = Throttle(database)
 
     def with_password(self, name: str, password: str, peer: Peer, now: float, way: str = LOCAL) -> Session:
-        """Begin a session; refused with the same words for a wrong name and for a wrong password."""
+        """Begin a session. A wrong name and a wrong password are refused with the same message."""
         known_as = name if way == LOCAL else f"{way}:{name}"
         self._check_way(way)
         self.throttle.begin(known_as, peer.address, now)
@@ -41,13 +41,13 @@ class Logins:
         login = self.policies.current().login
         possible = [name for name in (LOCAL, PAM) if getattr(login, name)]
         if way not in possible:
-            what = f"the policy allows no login with a password of the kind {way!r}"
+            what = f"the policy does not allow logging in with a password of the kind {way!r}"
             ways = [*possible, *(["oidc"] if login.oidc else [])]
             fix = f"use {' or '.join(ways)}" if ways else "add a way to log in to the policy, under 'login'"
             raise OperationError(Diagnostic(code="login-way", what=what, fix=fix))
 
     def _local(self, name: str, password: str) -> tuple[str, ...] | None:
-        """No groups, or None if it is not the password; a hash with old parameters is made anew."""
+        """No groups, or None if the password is wrong; a hash with old parameters is replaced."""
         with self.database.read() as connection:
             hashed = password_hash(connection, name[:LONGEST])
         if not self.passwords.matches(hashed, password):
@@ -70,6 +70,6 @@ class Logins:
 
 
 def _failed() -> OperationError:
-    what = "the name or the password is not right"
+    what = "the name or the password is wrong"
     fix = "check both; an admin can set another password: saltern operators password NAME"
     return OperationError(Diagnostic(code="login-failed", what=what, fix=fix))

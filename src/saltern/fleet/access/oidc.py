@@ -1,7 +1,8 @@
 """Logging in at an OpenID Connect provider: authorization code with PKCE.
 
-``begin`` gives the address for the browser; ``finish`` takes the code that came back. The verifier of PKCE
-stays with the program that began, so that a code alone is worth nothing to another program on its machine.
+``begin`` returns the address for the browser; ``finish`` takes the code that came back. The PKCE verifier
+stays with the program that began the login, so that a code alone is useless to another program on its
+machine.
 """
 
 from __future__ import annotations
@@ -69,16 +70,18 @@ class OidcLogins:
         return Begun(address=f"{endpoints.authorization_endpoint}{mark}{urlencode(query)}", state=state)
 
     def finish(self, state: str, code: str, verifier: str, now: float, *, issuer: str = "") -> Session:
-        """Begin a session for the person that the provider names. ``issuer`` came back with the code."""
+        """Begin a session for the person that the provider names. ``issuer`` is the issuer sent back with the
+        code.
+        """
         settings = self._settings()
         with self.database.write() as connection:
             attempt = end_attempt(connection, state, now)
         if attempt is None:
-            raise _refused("this login has expired, was finished already, or never began")
+            raise _refused("this login has expired, was already finished, or never began")
         if issuer and issuer != settings.issuer:
             raise _refused(f"the code comes from {issuer[:100]!r}, not from {settings.issuer!r}")
         if not _VERIFIER.fullmatch(verifier) or not _fits(verifier, attempt.challenge):
-            raise _refused("the verifier is not that of the program that began the login")
+            raise _refused("the verifier differs from that of the program that began the login")
         provider = Provider(settings)
         endpoints = provider.endpoints()
         token = provider.exchange(endpoints, code=code, verifier=verifier, redirect=attempt.redirect)
@@ -108,15 +111,15 @@ class OidcLogins:
 
 
 def check_redirect(redirect: str, settings: Oidc) -> None:
-    """Only back to the program that began, on its own machine, or to an address that the policy lists."""
+    """Refuse a redirect other than to loopback or to an address that the policy lists."""
     parts = urlsplit(redirect)
     is_loopback = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1") and not parts.username
     if not (is_loopback and not parts.query and not parts.fragment) and redirect not in settings.redirects:
-        raise _refused(f"the provider is not asked to send anyone to {redirect[:200]!r}")
+        raise _refused(f"the provider must not send anyone to {redirect[:200]!r}")
 
 
 def person(claims: Claims, settings: Oidc) -> tuple[str, tuple[str, ...]]:
-    """The name and the groups that the claims give, both marked as the provider's."""
+    """The name and the groups from the claims, both with the prefix of the provider."""
     name = claims.get(settings.name_claim)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise BadIdToken(f"it has no claim {settings.name_claim!r} that could be a name")

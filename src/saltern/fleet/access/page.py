@@ -1,4 +1,4 @@
-"""A YAML text that is read strictly: every mistake is noted with its line, and reading continues."""
+"""Reads YAML text strictly: every mistake is recorded with its line, and reading continues."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Page:
         self.found.error(self.code, what, where=self.mark(path), fix=fix)
 
     def data(self, what: str, keys: tuple[str, ...]) -> Mapping[object, object]:
-        """The whole text, a mapping with these keys."""
+        """The whole text as a mapping with these keys."""
         from saltern.render.yaml import read
 
         try:
@@ -43,7 +43,7 @@ class Page:
         return data
 
     def mapping(self, data: object, path: Path, what: str, fix: str = "") -> Mapping[object, object]:
-        """The mapping, or an empty one in place of anything else, which is reported."""
+        """The value if it is a mapping; else report it and return an empty one."""
         if data is None or isinstance(data, Mapping):
             return data or {}
         self.wrong(f"{what} must be a mapping", path, fix)

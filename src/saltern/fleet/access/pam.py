@@ -1,4 +1,4 @@
-"""Accounts of the controller's host: PAM says whether the password is right and the account may be used."""
+"""Accounts of the controller's host: PAM checks the password and whether the account may be used."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}\$?")
 
 
 def pam_groups(settings: Pam, name: str, password: str) -> tuple[str, ...] | None:
-    """The groups of a user, as ``pam:NAME``, if the password is right; None if they may not come in.
+    """The groups of a user, as ``pam:NAME``, if the password is right; None if they may not log in.
 
-    PAM is asked first, also for a name that does not exist, so that the answer takes as long.
+    PAM is asked first, even for a name that does not exist, so that the answer takes the same time.
     """
     from pam import PamAuthenticator
 

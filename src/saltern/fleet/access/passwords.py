@@ -1,4 +1,4 @@
-"""Passwords: argon2id. Comparing takes the same time whether there is a hash to compare with or not."""
+"""Passwords, hashed with argon2id. A comparison takes the same time whether or not there is a hash."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Passwords:
 
     @cached_property
     def _decoy(self) -> str:
-        """Made at the first comparison, whatever it is: a hash takes a tenth of a second."""
+        """A hash to compare with when there is none; made once, because that takes a tenth of a second."""
         return self._hasher.hash("no password at all")
 
     def hash(self, password: str) -> str:
@@ -31,7 +31,9 @@ class Passwords:
             return self._hasher.hash(password)
 
     def matches(self, hashed: str, password: str) -> bool:
-        """True if the password has this hash. An empty hash matches none, and takes as long to check."""
+        """True if the password has this hash. An empty hash matches no password, and takes as long
+        to check.
+        """
         with self._room:
             decoy = self._decoy
             try:
@@ -40,7 +42,7 @@ class Passwords:
                 return False
 
     def is_weak(self, hashed: str) -> bool:
-        """True if the hash was made with weaker parameters than those of today."""
+        """True if the hash was made with weaker parameters than the current ones."""
         return self._hasher.check_needs_rehash(hashed)
 
 

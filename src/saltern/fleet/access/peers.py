@@ -1,7 +1,7 @@
 """Salt's ``peer`` and ``peer_run``: which systems may run which functions on others, and which runners.
 
-Without a row nothing is allowed. As in Salt the ids and the functions are regular expressions that fit the
-beginning of a name: ``web1`` is ``web10`` as well, and ``web1$`` is not.
+Without a rule nothing is allowed. As in Salt, ids and functions are regular expressions that match the
+beginning of a name: ``web1`` also matches ``web10``, and ``web1$`` does not.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-Match = Callable[[str], bool]  # whether a compound target means every system that is asked for
+Match = Callable[[str], bool]  # whether a compound target matches every requested system
 
 
 class PeerRules(Struct, frozen=True):
@@ -22,7 +22,7 @@ class PeerRules(Struct, frozen=True):
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """What a system asks for."""
+    """A request of one system to run a function on others."""
 
     function: str
     args: Sequence[object] = ()
@@ -52,7 +52,7 @@ def _entry(value: object) -> Any:
 
 
 def _function(value: object) -> Any:
-    """A function, or one function with the arguments that it may have."""
+    """A function, or one function with the arguments that are allowed."""
     if isinstance(value, str):
         return _expression(value)
     name, conditions = _single(value)
@@ -92,12 +92,12 @@ def _expression(text: str) -> str:
 
 
 def may_run(rules: PeerRules, system: str, order: Order, match: Match) -> bool:
-    """Whether a system may ask for this. ``match`` says whether a target has all systems that are asked."""
+    """True if a system may ask for this. ``match`` says whether a target matches all requested systems."""
     return any(_fits(entry, order, match) for entry in entries_of(rules, system))
 
 
 def entries_of(rules: PeerRules, system: str) -> list[Any]:
-    """What the rows that fit a system allow."""
+    """The entries of all rules that match a system."""
     return [entry for id_, entries in rules.rows if re.match(id_, system) for entry in entries]
 
 
@@ -116,7 +116,7 @@ def _is_function(given: Any, order: Order) -> bool:
 
 
 def _holds(condition: Mapping[str, Any], order: Order) -> bool:
-    """Whether the arguments that are named are there and fit; others are free, as in Salt."""
+    """True if all arguments that the rule names are given and match; others are free, as in Salt."""
     args, kwargs = condition["args"], condition["kwargs"]
     if len(order.args) < len(args) or not set(kwargs) <= set(order.kwargs):
         return False
@@ -125,5 +125,5 @@ def _holds(condition: Mapping[str, Any], order: Order) -> bool:
 
 
 def may_use(rules: PeerRules, system: str, runner: str) -> bool:
-    """Whether a system may ask for this runner; rows with targets are for functions only."""
+    """True if a system may ask for this runner; rules with targets apply to functions only."""
     return any(isinstance(one, str) and re.match(one, runner) for one in entries_of(rules, system))

@@ -1,8 +1,8 @@
 """The policy in force: the newest version in the database, read again when there is a newer one.
 
-One source of truth: with a file ``policy.yaml`` the file owns the policy, each change of it becomes a new
-version, and edits over the API are refused. Without it the API owns the policy. All controllers decide by
-the database.
+There is one source of truth. If ``policy.yaml`` exists, each change of the file becomes a new version, and
+edits over the API are refused. Otherwise the policy is edited over the API. All controllers decide by the
+version in the database.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ MOST = 1_000_000  # bytes of a policy
 
 
 class Policies:
-    """``file`` is the path of policy.yaml, whether it is there or not; ``host`` is
-    part of its name in the history, because each controller has a file of its own."""
+    """``file`` is the path of policy.yaml, whether or not it exists; ``host`` is
+    part of its name in the history, because each controller has its own file."""
 
     def __init__(self, database: Database, file: str = "", host: str = "") -> None:
         self.database, self.file = database, file
@@ -49,7 +49,7 @@ class Policies:
         return self._policy
 
     def last(self) -> Policy:
-        """The policy as ``current`` has seen it last."""
+        """The policy that ``current`` returned last."""
         return self._policy if self._number >= 0 else self.current()
 
     def version(self) -> PolicyVersion:
@@ -57,7 +57,7 @@ class Policies:
             return newest_policy(connection)
 
     def load_file(self, now: float) -> tuple[Diagnostic, ...]:
-        """Put the file in force if it has changed since this controller last did; return its warnings.
+        """Apply the file if it has changed since this controller last applied it; return its warnings.
 
         Raises ``OperationError`` with all mistakes of the file; the policy in force stays.
         """
@@ -73,7 +73,7 @@ class Policies:
         return warnings
 
     def edit(self, text: str, *, who: str, now: float, after: int | None = None) -> PolicyVersion:
-        """Put a text in force. ``after`` is the version that was edited; a newer one is not overwritten."""
+        """Apply an edited text. ``after`` is the version that was edited; a newer one is not overwritten."""
         if self.is_owned_by_file():
             what = f"the policy comes from the file {self.file}, and is not edited over the API"
             raise _refused("policy-from-file", what, f"edit {self.file} on the controller, or remove it")
@@ -82,8 +82,8 @@ class Policies:
             lock_policies(connection)
             newest = newest_number(connection)
             if after is not None and after != newest:
-                what = f"the policy has version {newest} by now, and version {after} was edited"
-                raise _refused("policy-changed", what, "get the policy again, and edit that")
+                what = f"the policy now has version {newest}, and version {after} was edited"
+                raise _refused("policy-changed", what, "get the policy again, and edit that version")
             return self._put(connection, text, source=API, who=who, now=now)
 
     def is_owned_by_file(self) -> bool:

@@ -12,7 +12,7 @@ from saltern.fleet.access.windows import Window
 
 EVERYWHERE = "*"
 Service = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]  # a path would be read as a file
-# Without TLS only on this machine: who sits in between could be anyone.
+# Without TLS only on this machine: anyone could sit in between.
 Address = Annotated[
     str, Meta(pattern=r"^(https://|http://(127\.0\.0\.1|\[::1\]|localhost)(:[0-9]+)?(/|$))[^?#]*$")
 ]
@@ -20,7 +20,7 @@ Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256
 
 
 class Condition(Struct, frozen=True, kw_only=True):
-    """All of what is set must hold: a test run, one of the windows open, so many approvals."""
+    """Every part that is set must hold: a test run, one of the windows open, this number of approvals."""
 
     test: bool = False
     windows: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Condition(Struct, frozen=True, kw_only=True):
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """Who may run which functions where. ``only``: one of these conditions must hold; none: always."""
+    """Who may run which functions where. ``only``: one of these conditions must hold; empty: no condition."""
 
     name: str
     who: tuple[str, ...]
@@ -52,7 +52,7 @@ class Oidc(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Log in at an OpenID Connect provider.
 
     ``name_claim`` becomes the name of the operator, ``groups_claim`` their groups. The secret of a
-    confidential client is in a file, so that it never stands in the policy. ``redirects``: addresses beside
+    confidential client is in a file, so that it is never in the policy. ``redirects``: addresses besides
     loopback to which the provider may send a browser back.
     """
 
@@ -87,12 +87,12 @@ class Policy(Struct, frozen=True, kw_only=True):
     login: Login = Login()
 
 
-# Behind all rules of the policy, so that no policy locks its own administrators out by forgetting them.
+# After all rules of the policy, so that a policy that omits its own administrators does not lock them out.
 ADMIN_RULE = Rule(name="admin (built in)", who=("role:admin",), functions=("*",))
 
 
 def means(patterns: tuple[str, ...], who: Principal) -> bool:
-    """True if one of the patterns means this person: a name, ``role:NAME`` or ``group:NAME``."""
+    """True if one of the patterns matches this person: a name, ``role:NAME`` or ``group:NAME``."""
     return any(_means(pattern, who) for pattern in patterns)
 
 
@@ -106,6 +106,8 @@ def _means(pattern: str, who: Principal) -> bool:
 
 
 def roles_of(policy: Policy, who: Principal) -> tuple[str, ...]:
-    """The roles that a person has, with those that the policy gives to their name or to a group of theirs."""
+    """The roles of a person, including those that the policy gives to their name or to one of their
+    groups.
+    """
     given = {role for role, patterns in policy.roles.items() if means(patterns, who)}
     return tuple(role for role in ROLES if role in given or role in who.roles)

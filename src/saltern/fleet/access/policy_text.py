@@ -1,4 +1,4 @@
-"""Rules as the text of a policy. Scalars are written as JSON, which YAML reads as it is meant."""
+"""Writes rules as the text of a policy. Scalars are written as JSON, which YAML reads unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What others need of permission: who asks (``Principal``), for what (``ACTIONS``), and the ``Decision``."""
+"""The types of permission that other packages use: ``Principal``, ``ACTIONS``, ``Request``, ``Decision``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from msgspec import Struct
 
 ROLES: dict[str, str] = {
     "viewer": "read systems, facts, jobs, returns, events and trees",
-    "operator": "all that a viewer may; what they may run is said by rules for `role:operator`",
+    "operator": "all that a viewer may; what they may run is decided by rules for `role:operator`",
     "approver": "all that a viewer may, decide requests of others, and read the audit",
-    "admin": "everything; jobs as far as no rule of the policy forbids them",
+    "admin": "everything; jobs unless a rule of the policy forbids them",
 }
 EVERY_ROLE = tuple(ROLES)
 NO_ROLE: tuple[str, ...] = ()
@@ -42,8 +42,8 @@ CONTROLLER = Principal(name="controller", roles=("admin",), via="internal")
 
 class Action(Struct, frozen=True, kw_only=True):
     """A row of the table. ``roles`` may do it. ``by_rules``: the rules of the policy decide instead, by
-    function and system. ``own``: everyone who has logged in may. ``own_jobs``: everyone may it for jobs that
-    they have submitted themselves.
+    function and system. ``own``: everyone who is logged in may. ``own_jobs``: everyone may do it to the jobs
+    that they submitted themselves.
     """
 
     what: str
@@ -55,9 +55,9 @@ class Action(Struct, frozen=True, kw_only=True):
 
 _READERS = EVERY_ROLE
 ACTIONS: dict[str, Action] = {
-    "own.read": Action(what="see who one is", roles=NO_ROLE, own=True),
+    "own.read": Action(what="see your own account", roles=NO_ROLE, own=True),
     "own.write": Action(
-        what="log out, change one's password, make and remove one's API tokens", roles=NO_ROLE, own=True
+        what="log out, change your password, make and remove your API tokens", roles=NO_ROLE, own=True
     ),
     "systems.read": Action(what="list systems and resolve targets", roles=_READERS),
     "facts.read": Action(what="read the facts of a system", roles=_READERS),
@@ -72,7 +72,7 @@ ACTIONS: dict[str, Action] = {
         what="list jobs, follow them, read returns and records", roles=_READERS, own_jobs=True
     ),
     "events.read": Action(what="follow events", roles=_READERS),
-    "events.send": Action(what="send events of one's own", roles=("operator", "admin")),
+    "events.send": Action(what="send your own events", roles=("operator", "admin")),
     "reactor.read": Action(what="read the map of the reactor, and what followed from events", roles=_READERS),
     "reactor.write": Action(what="add and remove rows of the map of the reactor"),
     "reactor.test": Action(what="see what would follow from an event"),
@@ -106,10 +106,10 @@ class Verdict(Enum):
 
 
 class Decision(Struct, frozen=True, kw_only=True):
-    """What was decided, by which rule, and why. ``outside``: the systems for which it is not allowed.
+    """What was decided, by which rule, and why. ``outside``: the systems on which it is not allowed.
 
     ``approvals``: how many persons must approve, if it needs approval. ``code`` (``not-allowed``,
-    ``outside-scope`` or ``needs-approval``) and ``fix`` are for the answer to the person.
+    ``outside-scope`` or ``needs-approval``) and ``fix`` are shown to the person.
     """
 
     verdict: Verdict
@@ -126,7 +126,7 @@ class Decision(Struct, frozen=True, kw_only=True):
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """What is asked for: an action, and for jobs the function and every system of the expected set."""
+    """A request: an action, and for jobs the function and every system of the expected set."""
 
     action: str
     function: str = ""
@@ -136,22 +136,22 @@ class Request(Struct, frozen=True, kw_only=True):
 
 
 class Matcher(Protocol):
-    """Says which of these systems a target of the policy matches. The controller knows their facts."""
+    """Returns those of the given systems that a target of the policy matches, by their facts."""
 
     def __call__(self, target: str, systems: Collection[str]) -> Collection[str]: ...
 
 
 class Peer(Struct, frozen=True, kw_only=True):
-    """Who is at the other end: the user of a UNIX socket (``SO_PEERCRED``), or an address."""
+    """The other end of a connection: the user of a UNIX socket (``SO_PEERCRED``), or an address."""
 
     uid: int | None = None
     address: str = ""
 
 
 class Authority(Protocol):
-    """What the API asks. ``authenticate`` reads headers (names in lower case); None: not logged in.
+    """The interface for the API. ``authenticate`` reads headers (names in lower case); None: not logged in.
 
-    Both are quick enough for a thread each and do no input or output on the event loop.
+    Call both in a thread: they wait for the database.
     """
 
     def authenticate(self, headers: Mapping[str, str], peer: Peer, now: float) -> Principal | None: ...

@@ -1,4 +1,4 @@
-"""An OpenID Connect provider, asked over HTTPS: its endpoints, its keys, and the ID token for a code."""
+"""A client of an OpenID Connect provider over HTTPS: its endpoints, its keys, and the ID token for a code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class Endpoints(Struct, frozen=True, kw_only=True):
-    """What the provider says of itself."""
+    """The provider's published configuration."""
 
     issuer: str
     authorization_endpoint: str
@@ -39,11 +39,11 @@ class _Tokens(Struct, frozen=True):
 
 class _NoRedirect(HTTPRedirectHandler):
     def redirect_request(self, *_arguments: object) -> None:
-        """A redirect could lead a code or a secret elsewhere."""
+        """Refuse redirects: one could send a code or a secret elsewhere."""
 
 
 class Provider:
-    """Reads the keys anew for each login, so that a key that the provider has removed is not accepted."""
+    """Fetches the keys again for each login, so that a key that the provider has removed is not accepted."""
 
     def __init__(self, settings: Oidc) -> None:
         self.settings = settings
@@ -53,9 +53,8 @@ class Provider:
         address = f"{self.settings.issuer.rstrip('/')}/.well-known/openid-configuration"
         found = self._ask(Request(address), Endpoints)
         if found.issuer != self.settings.issuer:
-            what = (
-                f"the provider calls itself {found.issuer[:200]!r}, and the policy {self.settings.issuer!r}"
-            )
+            given, wanted = found.issuer[:200], self.settings.issuer
+            what = f"the provider calls itself {given!r}, but the policy says {wanted!r}"
             raise problem(what, "write 'issuer' in the policy exactly as the provider does")
         for endpoint in (found.authorization_endpoint, found.token_endpoint, found.jwks_uri):
             _check_tls(endpoint)
@@ -79,7 +78,9 @@ class Provider:
         ).id_token
 
     def _authorization(self) -> Mapping[str, str]:
-        """The header of a client that has a secret; it is read when it is needed, and never kept."""
+        """The ``Authorization`` header of a client with a secret, which is read when needed and
+        never kept.
+        """
         path = self.settings.client_secret_file
         if not path:
             return {}
@@ -101,7 +102,7 @@ class Provider:
         except HTTPError as error:
             with error:
                 what = f"the provider refuses at {where} with status {error.code}{_reason(error.read(MOST))}"
-            raise problem(what, "begin the login again; look into the log of the provider") from None
+            raise problem(what, "begin the login again; look at the log of the provider") from None
         except (URLError, OSError) as error:
             what = f"the provider cannot be reached at {where}: {getattr(error, 'reason', error)}"
             raise problem(
@@ -109,12 +110,12 @@ class Provider:
             ) from None
         except (DecodeError, ValidationError):
             raise problem(
-                f"the answer of the provider at {where} is not understood", "check 'issuer'"
+                f"the answer of the provider at {where} cannot be understood", "check 'issuer'"
             ) from None
 
 
 def _reason(body: bytes) -> str:
-    """The error code that the standard asks for, if there is one."""
+    """The error code that the standard defines, if the answer has one."""
     try:
         found = json.decode(body)
     except DecodeError:

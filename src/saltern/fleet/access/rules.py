@@ -15,7 +15,7 @@ from saltern.language.source import Path
 KEYS = ("name", "who", "functions", "target", "only", "deny")
 LONGEST_NAME = 100
 _FUNCTION = re.compile(r"[\w.*?\[\]!-]+")
-_FACTS = re.compile(r"(?:^|[\s(])[GPIJS].?@")  # words of a target that agents answer
+_FACTS = re.compile(r"(?:^|[\s(])[GPIJS].?@")  # parts of a target that depend on answers of agents
 
 
 def read_people(page: Page, value: object, path: Path) -> tuple[str, ...]:
@@ -25,7 +25,7 @@ def read_people(page: Page, value: object, path: Path) -> tuple[str, ...]:
         kind, colon, name = one.partition(":")
         if kind == "role" and colon and (name not in ROLES or "roles" in path[:1]):
             fix = did_you_mean(name, ROLES) or f"roles are {', '.join(ROLES)}"
-            page.wrong(f"{one!r} names no role that can stand here", path, fix)
+            page.wrong(f"{one!r} is not a role that can be used here", path, fix)
         elif one.startswith("%") or one.endswith("%"):
             page.wrong(f"{one!r} is how Salt writes a group", path, f"write 'group:{one.strip('%')}'")
     return people
@@ -73,7 +73,7 @@ class RuleReader:
         for one in functions:
             if not _FUNCTION.fullmatch(one):
                 self.page.wrong(
-                    f"{one!r} is no pattern for functions", path, "write it as 'state.*' or 'pkg.version'"
+                    f"{one!r} is not a pattern for functions", path, "write it as 'state.*' or 'pkg.version'"
                 )
         return functions
 
@@ -91,7 +91,7 @@ class RuleReader:
         if _FACTS.search(value):
             self.page.found.warn(
                 "policy-trusts-grains",
-                f"the target {value!r} trusts what agents say of themselves",
+                f"the target {value!r} trusts what agents say about themselves",
                 where=self.page.mark(path),
                 fix="name the systems, or use a group: an agent can report any grain",
             )

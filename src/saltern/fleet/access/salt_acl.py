@@ -1,6 +1,6 @@
 """A Salt master's ``publisher_acl``, ``external_auth`` and ``nodegroups`` → rules, groups, and notes.
 
-Salt allows what any entry allows; so do rules without conditions. What cannot be written as a rule is left
+Salt allows what any entry allows, as do rules without conditions. What cannot be written as a rule is left
 out and reported: an import never allows more than Salt did.
 """
 
@@ -21,7 +21,9 @@ EXTERNAL = ("pam",)
 
 
 class Note(Struct, frozen=True, kw_only=True):
-    """What was left out or is to be done; ``path`` leads to the key in the master's configuration."""
+    """Something that was left out or remains to be done; ``path`` is the key in the master's
+    configuration.
+    """
 
     what: str
     fix: str = ""
@@ -29,7 +31,7 @@ class Note(Struct, frozen=True, kw_only=True):
 
 
 class Imported(Struct, kw_only=True):
-    """What was made of a configuration."""
+    """The result of importing a configuration."""
 
     rules: list[Rule] = field(default_factory=list)
     groups: dict[str, str] = field(default_factory=dict)
@@ -75,7 +77,7 @@ def _import_nodegroups(found: Mapping[str, object], made: Imported) -> None:
     for name, value in found.items():
         target = group_target(value)
         if target is None:
-            made.note(f"the nodegroup {name!r} is no target", ("nodegroups", str(name)))
+            made.note(f"the nodegroup {name!r} is not a target", ("nodegroups", str(name)))
         else:
             made.groups[str(name)] = target
 
@@ -113,18 +115,18 @@ def _lost(text: str, key: str, made: Imported) -> tuple[str, ...]:
 def _import_backend(backend: str, people: object, made: Imported) -> None:
     path = ("external_auth", backend)
     if not isinstance(people, Mapping):
-        made.note(f"external_auth: {backend}: is no mapping of names", path)
+        made.note(f"external_auth: {backend}: is not a mapping of names", path)
         return
     if backend == "auto":
         made.note(
-            "'auto' believes everyone, and is left out", path, "use accounts: saltern operators add NAME"
+            "'auto' accepts everyone, and is left out", path, "use accounts: saltern operators add NAME"
         )
         return
     if backend in EXTERNAL:
         made.login.setdefault("pam", {})
         kind = _People(prefix="pam:", group="group:pam:")
     else:
-        what = f"{backend!r} is no way to log in here; its names become local accounts"
+        what = f"{backend!r} is not a way to log in here; its names become local accounts"
         made.note(what, path, "use an OpenID Connect provider, or add the accounts that are listed below")
         kind = _People(prefix="", group="group:")
         made.accounts += [str(name) for name in people if not str(name).endswith("%") and str(name) != "*"]
@@ -141,7 +143,7 @@ def _import_people(found: Mapping[str, object], kind: _People, path: Path, made:
             )
             continue
         if str(name) == "*" and len(found) > 1:
-            what = f"'*' is for those that no other name means, and here for all: {kind.prefix}*"
+            what = f"'*' means those that no other name matches, but here it would mean all: {kind.prefix}*"
             made.note(f"{what}; it is left out", here, "name the people, or write the rule by hand")
             continue
         for number, (target, functions) in enumerate(_entries(entries, here, made), 1):
@@ -150,7 +152,7 @@ def _import_people(found: Mapping[str, object], kind: _People, path: Path, made:
 
 
 def _entries(entries: object, path: Path, made: Imported) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Pairs of a target and functions; functions for all systems come together."""
+    """Pairs of a target and functions; all functions for all systems are in one pair."""
     everywhere: list[str] = []
     for entry in entries if isinstance(entries, list) else [entries]:
         if isinstance(entry, str):
@@ -195,7 +197,7 @@ def _functions(given: list[object], path: Path, made: Imported) -> list[str]:
 def _why(one: object, path: Path) -> tuple[str, Path, str]:
     if isinstance(one, Mapping):
         name = ", ".join(map(str, one))
-        what = f"{name!r} is allowed with certain arguments only, which rules cannot say; it is left out"
+        what = f"{name!r} is allowed only with certain arguments, which rules cannot express; it is left out"
         return what, path, "put the call into a state file of its own, and allow that"
     if isinstance(one, str) and one.startswith("@"):
         what = f"{one!r} (runners, wheel, jobs) has no counterpart among rules"
@@ -211,7 +213,7 @@ def _mapping(master: Mapping[str, object], key: str, made: Imported) -> Mapping[
     found = master.get(key) or {}
     if isinstance(found, Mapping):
         return found
-    made.note(f"{key!r} is no mapping", (key,))
+    made.note(f"{key!r} is not a mapping", (key,))
     return {}
 
 

@@ -1,7 +1,7 @@
-"""Salt's patterns → globs. Salt reads functions of an access list as expressions that fit the beginning.
+"""Salt's patterns → globs. Salt reads functions of an access list as expressions that match the beginning.
 
-A glob that allows may fit less than Salt's pattern, never more: ``test.ping`` here is that function alone.
-One that denies may fit more, never less.
+A glob that allows may match less than Salt's pattern, never more: ``test.ping`` here is that function alone.
+One that denies may match more, never less.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def as_name_globs(pattern: str) -> tuple[str, ...] | None:
 
 
 def as_wide_globs(pattern: str) -> tuple[str, ...] | None:
-    """Globs that fit at least what a pattern of a blacklist fits, which Salt reads in both ways."""
+    """Globs that match at least what a pattern of a blacklist matches, which Salt reads in both ways."""
     if re.fullmatch(r"\w+(\.\w+)?", pattern):
-        return (pattern,)  # a name, or a function: its dot is one
+        return (pattern,)  # a name or a function: a dot in it means a dot
     found = as_globs(pattern)
     if found is None:
         return None
@@ -52,7 +52,7 @@ def _unwrapped(pattern: str) -> str:
 
 
 def _glob(text: str) -> str:
-    """Token by token. A dot and a star behind a name keep the dot: ``network.*`` is meant as a glob."""
+    """Token by token. A dot and a star after a name keep the dot: ``network.*`` is meant as a glob."""
     made = ""
     for token in re.findall(r"\\.|\.\*|.", text):
         if token == ".*":

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from saltern.targeting.compound import Every, Node, Not, Some, Term, is_plain, parse
 from saltern.targeting.problem import BadTarget
 
-UNKNOWN = frozenset({"pillar", "pillar_pcre", "range"})  # a controller cannot ask these of systems
+UNKNOWN = frozenset({"pillar", "pillar_pcre", "range"})  # a controller cannot match systems by these
 
 
 def group_target(value: object) -> str | None:

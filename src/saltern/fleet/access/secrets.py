@@ -1,4 +1,4 @@
-"""Secrets of sessions and API tokens: ``sts_ID.SECRET`` and ``stt_ID.SECRET``, made and taken apart."""
+"""Secrets of sessions and API tokens: ``sts_ID.SECRET`` and ``stt_ID.SECRET``, make them, and split them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from secrets import token_hex, token_urlsafe
 
 from saltern.fleet.store.credentials import SESSION, TOKEN
 
-PREFIXES = {SESSION: "sts", TOKEN: "stt"}  # a word that scanners for lost secrets can look for
+PREFIXES = {SESSION: "sts", TOKEN: "stt"}  # a prefix that scanners for leaked secrets can look for
 _SECRET = re.compile(r"(sts|stt)_([0-9a-f]{16})\.([\w-]{43})")
 
 
@@ -18,7 +18,7 @@ def new_secret(kind: str) -> tuple[str, str, str]:
 
 
 def split_secret(text: str) -> tuple[str, str, str] | None:
-    """Kind, id and secret; None if it is none of ours."""
+    """Kind, id and secret; None if it is not a secret of saltern."""
     found = _SECRET.fullmatch(text)
     if found is None:
         return None
@@ -27,6 +27,6 @@ def split_secret(text: str) -> tuple[str, str, str] | None:
 
 
 def bearer(header: str) -> str:
-    """What stands behind ``Bearer`` in the header ``Authorization``."""
+    """The value after ``Bearer`` in the header ``Authorization``."""
     scheme, _, rest = header.strip().partition(" ")
     return rest.strip() if scheme.lower() == "bearer" else ""

@@ -40,7 +40,7 @@ class Access:
         return decide(self.policies.current(), who, request, matcher, now)
 
     def decide_again(self, who: Principal, request: Request, matcher: Matcher, now: float) -> Decision:
-        """Decide by the policy that was read last, also if there is a newer one: for parts of a page."""
+        """Decide by the policy that was read last, even if there is a newer one: for parts of a page."""
         return decide(self.policies.last(), who, request, matcher, now)
 
     def explain(
@@ -49,5 +49,5 @@ class Access:
         return explain(self.policies.current(), who, request, matcher, now)
 
     def permit(self, who: Principal, request: Request, work: Work, matcher: Matcher, now: float) -> Decision:
-        """Decide on a job, with approvals that were given; one that needs approval is asked for."""
+        """Decide on a job, using an approval if there is one; if it needs approval, make a request."""
         return self.approvals.permit(who, request, work, matcher, now)

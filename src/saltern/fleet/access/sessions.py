@@ -1,4 +1,4 @@
-"""Sessions: begun by a login, ended by a logout; and who a secret in a header belongs to."""
+"""Sessions: begin and end them, and find the owner of a secret in a header."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ LINK = "link"  # the source of a session that root on the controller's host has 
 
 
 class Session(Struct, frozen=True, kw_only=True):
-    """A session that has begun. ``secret`` is shown this once. ``failures``: logins that failed before."""
+    """A session that has begun. ``secret`` is shown only once. ``failures``: how many logins failed
+    before.
+    """
 
     secret: str
     name: str
@@ -37,7 +39,7 @@ class Session(Struct, frozen=True, kw_only=True):
 class Sessions:
     def __init__(self, database: Database, policies: Policies) -> None:
         self.database, self.policies = database, policies
-        self.key = b""  # with one, secrets of processes are the same after a restart
+        self.key = b""  # with a key, secrets of processes are the same after a restart
         self._internal: dict[str, Principal] = {}  # by the secrets of their processes
 
     def begin(self, name: str, source: str, groups: tuple[str, ...], now: float) -> Session:
@@ -61,8 +63,8 @@ class Sessions:
         return Session(secret=shown, name=name, expires=made.expires)
 
     def begin_internal(self, who: Principal) -> str:
-        """A secret for processes of the controller's own, which ask as this principal. They may outlive the
-        controller; the next one, with the same key, knows them by the same secret."""
+        """A secret for the controller's own processes, which act as this principal. They may outlive the
+        controller; the next one, with the same key, accepts the same secret."""
         secret = (
             hmac.new(self.key, who.name.encode(), "sha256").hexdigest() if self.key else token_urlsafe(32)
         )
@@ -76,7 +78,9 @@ class Sessions:
                 audit.append(connection, who.name, "logout", {"session": who.credential}, now)
 
     def authenticate(self, headers: Mapping[str, str], peer: Peer, now: float) -> Principal | None:
-        """Who asks: by the secret they send, else by the user of the UNIX socket. None: not known."""
+        """The principal who sends the request: by their secret, else by the user of the UNIX socket. None:
+        unknown.
+        """
         given = headers.get("authorization", "")
         if not given:
             return local_admin(headers, peer) or self._by_socket(headers, peer)
@@ -87,7 +91,9 @@ class Sessions:
         return self._by_secret(*parts, now) if parts else None
 
     def person(self, name: str, roles: tuple[str, ...] = (), groups: tuple[str, ...] = ()) -> Principal:
-        """A person by name, as they would be if they logged in; with more roles and groups, to try them."""
+        """The principal that this person would be after logging in; with extra roles and groups, to
+        try them.
+        """
         with self.database.read() as connection:
             known = operator(connection, name)
         who = Principal(
@@ -98,7 +104,7 @@ class Sessions:
         return replace(who, roles=roles_of(self.policies.current(), who))
 
     def _by_socket(self, headers: Mapping[str, str], peer: Peer) -> Principal | None:
-        """A user of the controller's host, without a role, if the policy wants them to be known."""
+        """A user of the controller's host, without a role, if the policy admits them."""
         policy = self.policies.current()
         if peer.uid is None or not policy.login.socket or is_forwarded(headers):
             return None
@@ -126,7 +132,7 @@ class Sessions:
 
 
 def is_valid(found: Credential, known: Operator | None, login: Login) -> bool:
-    """True if its owner may still come in this way."""
+    """True if the owner of the credential may still log in this way."""
     if known is not None and known.disabled:
         return False
     if found.source == "local":
@@ -137,7 +143,7 @@ def is_valid(found: Credential, known: Operator | None, login: Login) -> bool:
 
 
 def principal(found: Credential, known: Operator | None, policy: Policy) -> Principal:
-    """The owner of a credential, with the roles of this moment."""
+    """The owner of a credential, with their current roles."""
     who = Principal(
         name=found.operator,
         roles=("admin",) if found.source == LINK else known.roles if known else (),

@@ -1,6 +1,6 @@
 """Failed logins make the next attempt wait.
 
-An attempt counts as failed until it has succeeded, so that of many at once only a few are looked at.
+An attempt counts as failed until it has succeeded, so that only a few of many at once are checked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 class Limit(Struct, frozen=True):
-    """So many failures are free; each one more doubles the wait, up to ``longest`` seconds."""
+    """``free`` failures cause no wait; each further one doubles the wait, up to ``longest`` seconds."""
 
     free: int
     longest: float
@@ -31,7 +31,7 @@ LIMITS = {
 
 
 def wait_after(count: int, limit: Limit) -> float:
-    """Seconds to wait after so many failures."""
+    """Seconds to wait after this number of failures."""
     over = count - limit.free
     return 0.0 if over <= 0 else min(limit.longest, 2.0 ** min(over, 30))
 
@@ -81,6 +81,6 @@ def _keys(name: str, address: str) -> dict[str, str]:
 
 def _too_early(seconds: float) -> OperationError:
     left = math.ceil(seconds)
-    what = f"too many logins have failed: the next one is possible in {left} s"
+    what = f"too many logins have failed: try again in {left} s"
     fix = "wait; if the password is lost, an admin can set another: saltern operators password NAME"
     return OperationError(Diagnostic(code="login-throttled", what=what, fix=fix))

@@ -1,4 +1,4 @@
-"""Windows: ``sat,sun 02:00-06:00 Europe/Berlin``. Whether now is inside of one, and when the next begins."""
+"""Windows: ``sat,sun 02:00-06:00 Europe/Berlin``. Whether one is open now, and when the next begins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WINDOW = re.compile(
 
 
 class BadWindow(ValueError):
-    """A text that is no window: what is wrong with it, and what to write."""
+    """A text that is not a window: what is wrong with it, and what to write."""
 
     def __init__(self, what: str, fix: str = "write it as 'sat,sun 02:00-06:00 Europe/Berlin'") -> None:
         super().__init__(what)
@@ -27,7 +27,7 @@ class BadWindow(ValueError):
 
 
 class Window(Struct, frozen=True):
-    """Minutes of the day, from ``begin`` until before ``end``, on days by which it begins.
+    """Minutes of the day, from ``begin`` until before ``end``, on the days on which it begins.
 
     One whose end is not after its beginning ends on the next day. Times are those of a clock in ``zone``.
     """
@@ -58,10 +58,10 @@ class Window(Struct, frozen=True):
 
 
 def read_window(text: str, zone: str = "UTC") -> Window:
-    """The window that a text means; ``zone`` is for one that names none. Raises ``BadWindow``."""
+    """The window that a text describes; ``zone`` applies if the text names none. Raises ``BadWindow``."""
     found = _WINDOW.fullmatch(text.strip().lower())
     if found is None:
-        raise BadWindow(f"{text!r} is no window")
+        raise BadWindow(f"{text!r} is not a window")
     own = re.search(r"\s([A-Za-z][\w/+-]*)$", text.strip())
     name = own[1] if own and found["zone"] else zone
     check_zone(name)
@@ -85,7 +85,7 @@ def _zone_hint(name: str) -> str:
 def _minute(text: str, window: str) -> int:
     hour, minute = map(int, text.split(":"))
     if minute > 59 or hour * 60 + minute > WHOLE_DAY:
-        raise BadWindow(f"{text!r} in the window {window!r} is no time of day")
+        raise BadWindow(f"{text!r} in the window {window!r} is not a time of day")
     return hour * 60 + minute
 
 
@@ -105,5 +105,5 @@ def _span(part: str, window: str) -> list[int]:
 def _day(name: str, window: str) -> int:
     if name not in DAYS:
         hint = did_you_mean(name, DAYS) or f"days are {', '.join(DAYS)}"
-        raise BadWindow(f"{name!r} in the window {window!r} is no day", hint)
+        raise BadWindow(f"{name!r} in the window {window!r} is not a day", hint)
     return DAYS.index(name)

@@ -1,1 +1,1 @@
-"""The agent: takes jobs from its fleet, has them worked on by processes of their own, and returns results."""
+"""The agent: takes jobs from its fleet, runs each in a process of its own, and returns results."""

@@ -1,6 +1,6 @@
-"""The agent: one identity on one bus. It listens, asks, has jobs worked on, and sends what came of them.
+"""The agent: one identity on one bus. It listens, syncs, runs jobs in workers, and sends their returns.
 
-Many may live in one process: everything that it uses is handed to it.
+Many agents may run in one process: everything that an agent uses is passed to it.
 """
 
 from __future__ import annotations
@@ -58,27 +58,27 @@ from saltern.system.own_files import are_elsewhere, were_replaced
 
 log = logging.getLogger(__name__)
 
-CLOSED = "closed the connection"  # as it does when it refuses, sometimes before it has said so
-REFUSED = "authorization violation"  # what a broker answers to a credential that it does not take
+CLOSED = "closed the connection"  # as it does when it refuses, sometimes before it has sent the reason
+REFUSED = "authorization violation"  # the broker's answers to a credential that it does not accept
 AGAIN = 5.0  # seconds after which a part of the agent that failed is started again
 
 
 async def _run_for_ever(loop: Callable[[], Awaitable[None]]) -> None:
-    """Run a part of the agent for ever: one that ended by a full disk, or a fault of ours, would leave the
-    agent deaf without a sign of it.
+    """Run a part of the agent for ever: if a full disk or a defect ended it, the agent would stop reacting
+    without any sign.
     """
     while True:
         try:
             return await loop()
         except (SpoolFailed, OSError) as problem:
-            log.error("%s; tried again in %.0f s", problem, AGAIN)
+            log.error("%s; trying again in %.0f s", problem, AGAIN)
         except Exception:
             log.exception("a part of the agent failed; it is started again in %.0f s", AGAIN)
         await asyncio.sleep(AGAIN)
 
 
 def explained(why: str) -> str:
-    """Why there is no connection, with what to do if the broker does not let this machine in."""
+    """Why there is no connection, and what to do if the broker refuses this machine."""
     if not any(one in why.lower() for one in (REFUSED, CLOSED)):
         return why
     return f"{why}; was its key revoked? `saltern fleet keys` on the controller shows that, and restores it"
@@ -102,7 +102,7 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
 
 
 class Agent:
-    """Made with all that it needs; ``start`` connects the parts, ``close`` ends them."""
+    """One agent; ``start`` connects and starts its parts, ``close`` ends them."""
 
     def __init__(
         self,
@@ -115,10 +115,10 @@ class Agent:
         options = options or AgentOptions()
         self.member, self.bus, self.spool, self.options = member, bus, spool, options
         self.instance = secrets.token_hex(8)
-        self.stop = asyncio.Event()  # set by who wants it to end
-        self.outdated = False  # another build of this program is where this one was
+        self.stop = asyncio.Event()  # set to end the agent
+        self.outdated = False  # another build of this program has replaced this one
         self._prefix = os.path.realpath(sys.prefix)
-        self.disconnected = ""  # why there was no connection when it was last tried
+        self.disconnected = ""  # why the last attempt to connect failed
         self.clock = FleetClock(latest=float(spool.get("latest") or 0))
         now, settings, denied = self.clock.now, options.settings, options.denied
         self.files = options.files
@@ -199,7 +199,7 @@ class Agent:
         await self.jobs.close()
 
     def is_meant(self, expression: str) -> bool:
-        """True if a target expression means this machine, by its facts as they were last seen."""
+        """True if a target expression matches this machine, by its last known facts."""
         from saltern.targeting.match import BadTarget, Subject, matches
 
         try:
@@ -226,7 +226,7 @@ class Agent:
             self.jobs.wake()
 
     def _collect_records(self, jid: str) -> None:
-        with suppress(SpoolFailed):  # a full disk: they stay in their files, and the return says so
+        with suppress(SpoolFailed):  # a full disk: records stay in their files, and the return says so
             if self.jobs.keeper.collect_records(jid):
                 self.outbox.wake()
 
@@ -243,7 +243,7 @@ class Agent:
             self._restart_if_replaced()
 
     def _restart_if_replaced(self) -> None:
-        """Become the build that a job has put in the place of this one. Jobs that run are found by it."""
+        """Replace this process by the build that a job has installed. It takes over the running jobs."""
         if were_replaced() or are_elsewhere(self._prefix):
             self.outdated = True
             self.stop.set()
@@ -251,7 +251,7 @@ class Agent:
     # -- what is sent about the agent itself --------------------------------------------------------
 
     def alive(self) -> Alive:
-        """What a poke is answered with."""
+        """The answer to a poke."""
         return Alive(
             instance=self.instance,
             starts=self.member.starts,
@@ -260,7 +260,7 @@ class Agent:
         )
 
     async def announce_away(self, away: Away) -> None:
-        """Report that the system goes down on purpose, before it does."""
+        """Report, before it happens, that the system goes down on purpose."""
         with suppress(BusError):
             await self.bus.store(SUBJECTS["away"].of(id=self.member.id), encode(away))
 
@@ -282,7 +282,7 @@ class Agent:
         )
 
     async def on_sync(self, answer: SyncAnswer) -> None:
-        """Take what the controller says: confirmations, jobs, cancellations."""
+        """Process the controller's answer: confirmations, jobs, cancellations."""
         self._withdraw(answer.withdrawn)
         self.inbox.refused = answer.refused
         if answer.refused:
@@ -306,17 +306,17 @@ class Agent:
         self.outbox.wake()
 
     def _withdraw(self, some: Sequence[Signed]) -> None:
-        """Obey controllers no longer whose keys the root has withdrawn."""
+        """Stop obeying controllers whose keys the root key has withdrawn."""
         if not (keys := newly_withdrawn(some, self.inbox.trust)):
             return
         trust = self.inbox.trust
         self.inbox.trust = replace(trust, withdrawn=trust.withdrawn | keys)
-        log.warning("what these keys of controllers sign is refused: %s", ", ".join(sorted(keys)))
+        log.warning("messages signed with these keys of controllers are refused: %s", ", ".join(sorted(keys)))
         if home := self.options.home:
             try:
                 home.withdraw(keys)
             except OSError as problem:  # the next start learns of it with its first sync
-                log.warning("the keys that were withdrawn are not kept on disk: %s", problem)
+                log.warning("the withdrawn keys cannot be stored on disk: %s", problem)
 
     async def _adopt(self, home: Home, answer: SyncAnswer) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Questions to the controllers: an answer counts if a controller has signed it, and if it answers this."""
+"""Requests to the controllers: an answer counts only if a controller signed it for this request."""
 
 from __future__ import annotations
 

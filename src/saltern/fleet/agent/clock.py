@@ -1,9 +1,10 @@
 """The fleet's time, for a machine whose clock is wrong.
 
-Signatures have times. An answer to our own question carries its nonce, so it is fresh whatever our clock
-says, and the time in it is the controller's: by the difference every other message is judged. A time that is
-earlier than one which was believed before is not believed, so an old key cannot turn the clock back; unless
-our own clock agrees with it, and it is some days at most: that of a controller ran ahead, and was corrected.
+Signatures carry times. An answer to our own request carries its nonce, so it is fresh whatever our clock
+says, and its time is the controller's: the difference corrects the clock for all other messages. A time that
+is earlier than one accepted before is not accepted, so an old key cannot turn the clock back. The exception:
+it is at most some days earlier, and our own clock agrees with it; then a controller's clock was ahead, and
+was corrected.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from saltern.fleet.protocol.codec import BadMessage, decode
 from saltern.fleet.protocol.envelope import SKEW, Refusal, Refused, Trust, Verified, verify
 from saltern.fleet.protocol.messages import Envelope
 
-WRONG = 60.0  # seconds from which on a clock counts as wrong
-LONGEST_BACK = 7 * 86_400.0  # seconds that the clock of a fleet is corrected by at most
+WRONG = 60.0  # seconds of difference from which a clock counts as wrong
+LONGEST_BACK = 7 * 86_400.0  # the largest correction of a fleet's clock, in seconds
 
 
 class _Issued(msgspec.Struct):
@@ -26,7 +27,7 @@ class _Issued(msgspec.Struct):
 
 
 class FleetClock:
-    """``offset`` is what to add to the machine's clock; ``latest`` the latest time that was believed."""
+    """``offset`` is added to the machine's clock; ``latest`` is the latest time that was accepted."""
 
     def __init__(self, local: Callable[[], float] = time.time, latest: float = 0.0) -> None:
         self.local = local
@@ -41,7 +42,7 @@ class FleetClock:
         return abs(self.offset) >= WRONG
 
     def check_answer(self, data: bytes, trust: Trust, *, me: str, nonce: str) -> Verified:
-        """The answer to a request of ours; the clock is set by it."""
+        """Check the answer to our own request, and set the clock by it."""
         try:
             found = verify(data, trust, me=me, now=self.now(), nonce=nonce)
         except Refused as problem:
@@ -55,7 +56,7 @@ class FleetClock:
         return found
 
     def _is_corrected(self, issued: float) -> bool:
-        """Whether a time that is too early shows that the one which was believed before was wrong."""
+        """True if a time that is too early shows that the one accepted before was wrong."""
         return abs(issued - self.local()) < WRONG and self.latest - issued <= LONGEST_BACK
 
     def _learn(self, issued: float) -> None:
@@ -65,7 +66,7 @@ class FleetClock:
 
 
 def _issued(data: bytes) -> float:
-    """The time in an envelope, before it is known to be true."""
+    """The time in an envelope, before it is verified."""
     try:
         text = decode(Envelope, data).signed
         return msgspec.json.decode(text, type=_Issued).issued

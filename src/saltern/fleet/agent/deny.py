@@ -1,4 +1,4 @@
-"""The deny list of a machine: functions that no controller may have called here.
+"""The deny list of a machine: functions that controllers must not call here.
 
 ``agent.d/deny.yaml`` beside the agent's configuration::
 
@@ -6,8 +6,8 @@
       - cmd.*
       - system.reboot
 
-Only root's word counts (or that of the user that the agent runs as): a list that others can write, or that
-cannot be read, denies everything until it is repaired.
+The file must belong to root or to the agent's user: a list that others can write, or that cannot be read,
+denies everything until it is repaired.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ALL = ("*",)
 
 
 class Denied(Struct, frozen=True):
-    """The patterns, and what is wrong with the list if something is."""
+    """The patterns, and the problem with the list, if any."""
 
     patterns: tuple[str, ...] = ()
     problem: str = ""
@@ -73,7 +73,7 @@ class DenyList:
 
 
 def read_deny(path: str) -> Denied:
-    """What a deny list says; one that cannot be understood denies everything."""
+    """Read a deny list; one that cannot be understood denies everything."""
     from saltern.config.files import mapping
 
     try:

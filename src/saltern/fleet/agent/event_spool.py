@@ -19,7 +19,7 @@ MOST = 100_000  # events that may wait
 
 
 class Waiting(Struct, frozen=True):
-    """One event as it is sent, and how often it was."""
+    """One event as it is sent, and how often it was sent."""
 
     number: int
     data: bytes
@@ -27,7 +27,7 @@ class Waiting(Struct, frozen=True):
 
 
 class EventSpool:
-    """The table of events. ``prefix`` is another one than that of a spool that was lost."""
+    """The table of events. ``prefix`` is new for each spool, so ids differ from those of a lost spool."""
 
     def __init__(self, file: SpoolFile) -> None:
         self._file = file
@@ -38,7 +38,7 @@ class EventSpool:
             file.write(("INSERT INTO meta VALUES ('events', ?)", (self.prefix,)))
 
     def add(self, data: bytes, now: float) -> bool:
-        """Write an event down; False if too many wait."""
+        """Store an event; False if too many wait."""
         query = "INSERT INTO event (data, at) SELECT ?, ? WHERE (SELECT count(*) FROM event) < ?"
         return self._file.write((query, (data, now, MOST))) == 1
 
@@ -67,7 +67,7 @@ class EventSpool:
             self._file.write_all(rows)
 
     def prune(self, before: float) -> int:
-        """Drop events that no controller has taken; how many."""
+        """Drop events that no controller has stored; return how many."""
         return self._file.write(("DELETE FROM event WHERE at < ?", (before,)))
 
     def count(self) -> int:

@@ -1,4 +1,4 @@
-"""Events of this machine: written down, sent at a bounded pace, and kept until a controller has them."""
+"""Events of this machine: stored on disk, sent at a limited rate, and kept until a controller has them."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ log = logging.getLogger(__name__)
 
 TIMEOUT = 10.0  # seconds for the broker to store a message
 RESEND = 300.0  # seconds after which an event that is not confirmed is sent again
-TOGETHER = 50  # events that are on their way at once
-MOST_UID = 10**15  # as long as a number of an event gets
+TOGETHER = 50  # events in transit at once
+MOST_UID = 10**15  # the longest number of an event
 ASK_AFTER = 1000  # events after which the controllers are asked which of them are stored
 
 
 class EventBox:
-    """Takes events of workers and beacons. ``ask`` is called when many wait for their confirmation."""
+    """Takes events of workers and beacons. ``ask`` is called when many wait for confirmation."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class EventBox:
         self._wanted.set()
 
     def add(self, tag: str, data: dict[str, Any], **more: Any) -> str:
-        """Write an event down; why it cannot be sent, or empty. ``more``: other fields of the message."""
+        """Store an event; return why it cannot be sent, or empty. ``more``: other fields of the message."""
         if problem := tag_problem(tag, self._id):
             return problem
         try:
@@ -70,7 +70,7 @@ class EventBox:
             return f"the event {tag!r} cannot be sent: {bad}"
         try:
             if not self._spool.add(message, self._now()):
-                return "too many events wait on this machine for a controller: this one is not taken"
+                return "too many events on this machine wait for a controller: this one was dropped"
         except SpoolFailed as failed:
             return str(failed)
         self.wake()
@@ -93,7 +93,7 @@ class EventBox:
         return 0.0
 
     async def _send_some(self) -> bool:
-        """Send what is due and allowed now; True if there may be more."""
+        """Send the events that are due and allowed now; True if there may be more."""
         if not (allowed := self._pace.take(TOGETHER)):
             return True
         some = self._spool.due(self._now() - RESEND, allowed)
@@ -108,7 +108,7 @@ class EventBox:
         return True
 
     async def _send(self, one: Waiting) -> None:
-        """Store one in the broker. Each attempt has an id of its own: the broker takes none twice."""
+        """Store an event in the broker. Each attempt has its own id, since the broker drops repeated ids."""
         event = decode(Event, one.data)
         uid = self._spool.uid(one.number)
         subject = SUBJECTS["event"].of(id=self._id, tag=subject_part(event.tag))

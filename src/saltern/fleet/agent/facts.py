@@ -1,4 +1,4 @@
-"""What the machine says of itself: asked of a worker, kept on disk, sent when it has changed."""
+"""The facts of the machine: read by a worker, kept on disk, sent when they have changed."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from saltern.system import atomic
 
 log = logging.getLogger(__name__)
 
-EVERY = 3600.0  # seconds between two looks
+EVERY = 3600.0  # seconds between two checks
 SPREAD = 0.2
-SOON = 5.0  # seconds after what may have changed them
+SOON = 5.0  # seconds after something that may have changed them
 LOOK = "facts"  # the name of the folder, where jobs have their jid
 TREE = "tree"  # in the spool: the newest tree
 
@@ -44,26 +44,26 @@ def digest_of(grains: dict[str, Any]) -> str:
 
 
 class CustomGrains:
-    """The ``_grains`` of the newest tree that this agent knows: part of what the machine says of itself."""
+    """The ``_grains`` of the newest tree that this agent knows, which are part of the machine's facts."""
 
     def __init__(self, files: AgentFiles | None, spool: Spool) -> None:
         self._files = files
         self._spool = spool
-        self._seen: str | None = None  # a digest of those that were looked at
+        self._seen: str | None = None  # a digest of those that were read last
 
     def use(self, tree: str) -> bool:
-        """Note the newest tree; True if it is another one."""
+        """Record the newest tree; True if it has changed."""
         if not tree or tree == self._spool.get(TREE):
             return False
         self._spool.put(TREE, tree)
         return True
 
     async def have_changed(self) -> bool:
-        """True if the tree has other ones than those that were looked at."""
+        """True if those of the tree differ from those that were read last."""
         return self._seen is not None and await self._digest() != self._seen
 
     async def options(self) -> dict[str, object]:
-        """What a worker needs to have them; nothing if there are none."""
+        """The options that a worker needs for them; empty if there are none."""
         self._seen = await self._digest()
         if not self._seen or self._files is None:
             return {}
@@ -94,7 +94,7 @@ class CustomGrains:
 async def look(
     runner: Runner, settings: WorkerSettings, options: dict[str, object] | None = None
 ) -> dict[str, Any] | None:
-    """The grains of this machine; None if they cannot be had now."""
+    """The grains of this machine; None if they cannot be read now."""
     folder = runner.folder(LOOK)
     folder.remove()
     task = Task(
@@ -119,7 +119,7 @@ async def look(
 
 
 class FactsSender:
-    """Looks at the machine, keeps what it says on disk, and sends it until a controller has it."""
+    """Reads the facts, keeps them on disk, and sends them until a controller has them."""
 
     def __init__(
         self,
@@ -147,12 +147,12 @@ class FactsSender:
         self._wanted.set()
 
     def look_again(self) -> None:
-        """Something may have changed them."""
+        """Read the facts again, because something may have changed them."""
         self._look_again = True
         self._wanted.set()
 
     def use_tree(self, tree: str) -> bool:
-        """The newest tree is this one; its ``_grains`` may be other ones. True if it is another one."""
+        """Use this as the newest tree; its ``_grains`` may differ. True if the tree has changed."""
         if not self._custom.use(tree):
             return False
         self._other_tree = True
@@ -160,12 +160,12 @@ class FactsSender:
         return True
 
     def send_again(self) -> None:
-        """The controller does not have them."""
+        """Send the facts again, because the controller does not have them."""
         self._sent = ""
         self._wanted.set()
 
     async def run(self) -> None:
-        """Look and send, at the start, when woken, and every hour."""
+        """Read and send the facts at the start, when woken, and every hour."""
         attempt = 0
         grains: dict[str, Any] = {}
         while True:
@@ -189,7 +189,7 @@ class FactsSender:
             self._custom.release()
 
     async def _woken(self, wait: float) -> bool:
-        """Wait to be woken; False if the time is over. Many jobs in a row are one reason to look."""
+        """Wait to be woken; False after the timeout. Many jobs in a row count as one reason to check."""
         with suppress(TimeoutError):
             async with asyncio.timeout(wait):
                 await self._wanted.wait()
@@ -199,7 +199,7 @@ class FactsSender:
         return False
 
     async def _send(self, grains: dict[str, Any]) -> bool:
-        """Send what differs from what was sent; False if that failed."""
+        """Send the facts if they differ from those sent last; False if that failed."""
         digest = digest_of(grains)
         if digest == self._sent:
             return True
@@ -220,7 +220,7 @@ class FactsSender:
         return True
 
     def read(self) -> dict[str, Any]:
-        """The facts as they were last seen."""
+        """The last known facts."""
         try:
             with open(self._path, "rb") as file:
                 found = msgspec.json.decode(file.read())

@@ -1,4 +1,4 @@
-"""What arrives: jobs, orders and pokes. Nothing is obeyed but what a controller of the fleet has signed."""
+"""Incoming jobs, orders and pokes. The agent obeys only what a controller of the fleet has signed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from saltern.fleet.protocol.messages import Job
 
 log = logging.getLogger(__name__)
 
-LEAST_FREE = 16 * 1024 * 1024  # bytes that a spool's disk must have before a job is taken
+LEAST_FREE = 16 * 1024 * 1024  # bytes that must be free on the disk of the spool before a job is taken
 
 
 class Inbox:
-    """Checks what arrives, and writes jobs down. ``refuse`` returns a job that is not taken."""
+    """Checks incoming messages, and stores jobs. ``refuse`` returns a job that is not taken."""
 
     def __init__(
         self,
@@ -52,17 +52,17 @@ class Inbox:
             spool.put("born", str(self._born))
 
     def open(self, data: bytes) -> Verified | None:
-        """The message in an envelope, if it is to be obeyed; what is refused is counted and logged."""
+        """The message in an envelope if the agent must obey it; refused messages are counted and logged."""
         try:
             return verify(data, self.trust, me=self._me, now=self._clock.now(), matches=self._matches)
         except Refused as problem:
             self.refusals[problem.refusal.value] += 1
-            if problem.refusal is not Refusal.NOT_ADDRESSED:  # usual where one message is for many
+            if problem.refusal is not Refusal.NOT_ADDRESSED:  # normal where one message is for many
                 log.warning("a message was refused: %s", problem)
             return None
 
     def take(self, data: bytes, *, live: bool) -> bool:
-        """Take a job; True if it is new and was written down."""
+        """Take a job; True if it is new and was stored."""
         found = self.open(data)
         if found is None:
             return False
@@ -73,10 +73,10 @@ class Inbox:
             return False
 
     def take_job(self, job: Job, found: Verified, *, live: bool) -> bool:
-        """Write a job down, or refuse it. A spool that cannot be written refuses, and loses nothing.
+        """Store a job, or refuse it. If the spool cannot be written, the job is refused and not lost.
 
-        An agent that the controllers refuse leaves jobs alone without a word: a copy of a machine would end
-        the jobs of the first one by its refusal.
+        An agent that the controllers refuse ignores jobs silently: a refusal from a copy of a machine would
+        end the jobs of the original.
         """
         if self.refused:
             self.refusals["refused"] += 1
@@ -115,7 +115,7 @@ def full_disk(path: str, free: int) -> str:
 
 
 def free_space(path: str) -> int:
-    """Bytes that are left on the disk of a file."""
+    """Free bytes on the disk of a file."""
     if path == ":memory:":
         return LEAST_FREE
     found = os.statvfs(os.path.dirname(path))

@@ -1,4 +1,4 @@
-"""What becomes of a job that has arrived, and whose signature is good: a pure decision."""
+"""Whether to accept, refuse or ignore a job with a good signature: a pure decision."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class Standing(Struct, frozen=True, kw_only=True):
 
 
 class Accept(Struct, frozen=True, kw_only=True):
-    """Write it down and run it, once ``due``."""
+    """Store the job, and run it when ``due``."""
 
     due: float
 
 
 class Refuse(Struct, frozen=True):
-    """Return that it is not run, and why."""
+    """Return that the job is not run, and why."""
 
     why: str
 
 
 class Ignore(Struct, frozen=True):
-    """Do nothing: it is known, or it may be a copy of what another spool knew."""
+    """Do nothing: the job is known, or a lost spool may have known it."""
 
     why: str
 
@@ -40,9 +40,9 @@ class Ignore(Struct, frozen=True):
 def decide(
     job: Job, standing: Standing, *, issued: float, now: float, live: bool, chance: float = 0.0
 ) -> Accept | Refuse | Ignore:
-    """``live``: it came by itself, and not in a signed answer to our own question.
+    """Decide on a job. ``live``: it came unasked, not in a signed answer to our own request.
 
-    What came live and is older than the spool may have been run before the spool was lost, so only a
+    A live job that is older than the spool may have been run before the spool was lost, so only a
     controller, which knows what was returned, may send it again. ``chance`` (0 to 1) spreads the start over
     the job's splay.
     """
@@ -60,7 +60,7 @@ def decide(
 def denied_by(job: Job, rules: tuple[str, ...]) -> str:
     """The first pattern of the deny list that the function matches; empty if none does.
 
-    ``state.apply`` has other names, so a pattern that means one of them means all.
+    ``state.apply`` has other names, so a pattern that matches one of them matches all.
     """
     return next((rule for rule in rules if any(fnmatchcase(name, rule) for name in _names(job))), "")
 
@@ -69,8 +69,8 @@ _SAME = ("state.apply", "state.sls", "state.highstate")
 
 
 def _names(job: Job) -> tuple[str, ...]:
-    """What a job calls: its function, for a single state that state's function, and its returners. What the
-    actions of a chain call is looked at action by action, when they are done.
+    """What a job calls: its function, for a single state that state's function, and its returners. The
+    actions of a chain are checked one by one, when each is run.
     """
     returners = tuple(f"{name}.returner" for name in job.returners or ())
     if job.function in _SAME:

@@ -1,4 +1,4 @@
-"""The tasks that follow jobs: one for each."""
+"""The asyncio tasks that follow jobs: one for each job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 class JobTasks:
-    """``ended`` is called after the end of each."""
+    """``ended`` is called after the end of each task."""
 
     def __init__(self, ended: Callable[[], None]) -> None:
         self._tasks: dict[str, asyncio.Task[None]] = {}

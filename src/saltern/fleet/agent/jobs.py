@@ -1,4 +1,4 @@
-"""The jobs of an agent, from the moment they are written down to the moment their return is."""
+"""The jobs of an agent, from the moment they are stored to the moment their return is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PING = "test.ping"
 
 
 class Jobs:
-    """Begins jobs in their order, follows them, and keeps what they return."""
+    """Begins jobs in their order, follows them, and keeps their returns."""
 
     def __init__(
         self,
@@ -71,11 +71,11 @@ class Jobs:
         return any(one.state == RUNNING and one.changing for one in self._spool.open_jobs())
 
     def wake(self) -> None:
-        """Look at the queue again."""
+        """Check the queue again."""
         self._wanted.set()
 
     async def run(self) -> None:
-        """Begin what is due, for ever."""
+        """Begin due jobs, for ever."""
         while True:
             self._wanted.clear()
             try:
@@ -86,12 +86,12 @@ class Jobs:
             await is_set_within(self._wanted, None if wake is None else max(0.05, wake - self._now()))
 
     def _step(self) -> float | None:
-        """Do what the queue asks for; when to look again."""
+        """Do what the queue decides; return when to check again."""
         step = plan_queue(self._spool.open_jobs(), now=self._now(), reported=self._tasks.names)
         for entry in _loaded(self._spool, step.cancelled):
             self._report(entry, "cancelled", "cancelled before it began")
         for entry in _loaded(self._spool, step.expired):
-            self._report(entry, "expired", "it waited here until it expired")
+            self._report(entry, "expired", "it expired while it waited here")
         for entry in _loaded(self._spool, step.begin):
             self._begin(entry)
         return step.wake
@@ -102,12 +102,12 @@ class Jobs:
         self._begun(entry.jid)
 
     def _report(self, entry: Entry, status: Status, why: str) -> None:
-        """Return that it was not run, or not to its end."""
+        """Return that a job was not run, or not to its end."""
         parts = short_return(entry, status, why, now=self._now())
         self._tasks.spawn(entry.jid, self.keeper.finish(entry, lambda: parts))
 
     def recover(self) -> None:
-        """Continue with what an earlier agent had running."""
+        """Take over the jobs that an earlier agent had running."""
         running = [one.jid for one in self._spool.open_jobs() if one.state == RUNNING]
         for entry in _loaded(self._spool, running):
             self._recover(entry)
@@ -139,7 +139,7 @@ class Jobs:
         return await self._attend(entry, self._runner.work(task))
 
     async def _attend(self, entry: Entry, work: Coroutine[Any, Any, Outcome | None]) -> None:
-        """Wait for a worker; one that exceeds the time limit of its job is ended by force."""
+        """Wait for a worker; kill one that exceeds the time limit of its job."""
         waiting = asyncio.ensure_future(work)
         limit = entry.job.time_limit or None
         try:
@@ -153,7 +153,7 @@ class Jobs:
         await self._conclude(entry.jid, outcome)
 
     async def _conclude(self, jid: str, outcome: Outcome | None) -> None:
-        """Keep the return of a worker that has ended; of one that was killed, decide what to do."""
+        """Keep the return of a worker that has ended; for one that was killed, decide what to do."""
         entry = self._spool.entry(jid)
         if entry is None or entry.state != RUNNING:
             return

@@ -49,7 +49,7 @@ async def _join(paths: AgentPaths, text: str, id: str, wait: float, say: Callabl
     try:
         bus = await NatsBus.connect(settings, wait=10)
     except BusError as problem:
-        fix = "is the controller running, and can this machine reach its port? a token lives for a while only"
+        fix = "is the controller running, can this machine reach its port, and is the token still valid?"
         raise _failed(f"no broker of the fleet can be reached: {problem}", fix) from None
     try:
         answer = await _accepted(bus, token, id, keys, wait, say)
@@ -65,7 +65,7 @@ async def _join(paths: AgentPaths, text: str, id: str, wait: float, say: Callabl
 
 
 def is_joined(paths: AgentPaths, text: str, id: str) -> bool:
-    """True if this machine has this id already in the fleet that the token is for."""
+    """True if this machine already has this id in the fleet that the token is for."""
     if not is_member(paths):
         return False
     member, token = load_membership(paths.keys), read_token(text, time.time())
@@ -84,7 +84,7 @@ def _check(paths: AgentPaths, id: str) -> None:
         raise _failed(str(problem), "give another one: --id ID") from None
     if is_member(paths):
         member = load_membership(paths.keys)
-        what = f"this machine is in the fleet {member.fleet!r} already, as {member.id!r}"
+        what = f"this machine is already in the fleet {member.fleet!r}, as {member.id!r}"
         raise _failed(what, "leave that one first: saltern agent leave")
 
 
@@ -96,7 +96,7 @@ async def _accepted(
     wait: float,
     say: Callable[[str], None],
 ) -> EnrolAnswer:
-    """Ask until the key is accepted or rejected, or the time is over."""
+    """Ask until the key is accepted or rejected, or the time is up."""
     end = time.monotonic() + wait
     said = ""
     while True:
@@ -104,7 +104,9 @@ async def _accepted(
         if answer.state == "accepted":
             return answer
         if answer.state == "rejected":
-            raise _failed(f"the controller refuses this machine: {answer.why}", "ask who runs the fleet")
+            raise _failed(
+                f"the controller refuses this machine: {answer.why}", "ask the operators of the fleet"
+            )
         if not said:
             said = f"waiting for an operator: {answer.why}; the fingerprint is {keys.fingerprint}"
             say(said)
@@ -134,7 +136,7 @@ async def _asked(bus: NatsBus, token: JoinToken, id: str, keys: AgentKeys) -> En
 
 
 def leave(paths: AgentPaths) -> str:
-    """Forget the fleet: membership and keys are removed. The name of the fleet."""
+    """Leave the fleet: remove membership and keys. Returns the name of the fleet."""
     member = load_membership(paths.keys)
     for name in (FILE, "signing.key", "sealing.key"):
         if os.path.lexists(path := os.path.join(paths.keys, name)):

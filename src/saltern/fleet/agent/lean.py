@@ -1,7 +1,7 @@
-"""The agent's process, made small: what its libraries import for what it does not use costs megabytes.
+"""Keeps the agent's process small: unused imports of its libraries cost megabytes.
 
-Docstrings go (``-OO``), the C library gets one heap, and the client of the bus comes without modules that it
-only wants for its version number, for web sockets, and for an interface to streams that we do not use.
+Docstrings are dropped (``-OO``), the C library gets one heap, and the client of the bus is loaded without the
+modules that it only needs for its version number, for web sockets, and for a stream interface that is unused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OPTIMIZED = 2
 
 
 def restart_lean(words: list[str]) -> None:
-    """Become the same program without docstrings, unless that is what runs already."""
+    """Replace this process by the same program without docstrings, unless it already runs so."""
     if sys.flags.optimize >= OPTIMIZED or HEAPS in os.environ:
         return
     python, *rest = own_program.command("saltern", words)
@@ -29,11 +29,11 @@ def restart_lean(words: list[str]) -> None:
     try:
         os.execve(python, [python, "-OO", *rest], env)
     except OSError:
-        pass  # it is larger, and works as well
+        pass  # the process is larger, and works the same
 
 
 class Header(StrEnum):
-    """The headers that the client of the bus itself looks at; their names are part of the protocol."""
+    """The headers that the client of the bus itself reads; their names are part of the protocol."""
 
     STATUS = "Status"
     DESCRIPTION = "Description"
@@ -41,23 +41,23 @@ class Header(StrEnum):
 
 
 def import_lean() -> None:
-    """Import the bus without what is only good for other things."""
+    """Import the bus without the modules that it does not need."""
     metadata = ModuleType("importlib.metadata")
     vars(metadata).update({"version": lambda _name: "0", "PackageNotFoundError": ImportError})
     streams = late_module("nats.js", api=late_module("nats.js.api", Header=Header))
     with InPlaceOf({"importlib.metadata": metadata, "aiohttp": None, "nats.js": streams}):
         import_module("saltern.fleet.bus.client")
     if "nats.js" not in sys.modules:
-        vars(sys.modules["nats"])["js"] = streams  # `import nats.js` leaves that to who makes the module
+        vars(sys.modules["nats"])["js"] = streams  # `import nats.js` does not set it for a module made here
 
 
 def late_module(name: str, **known: object) -> ModuleType:
-    """A module that has these names, and for any other one imports what it is in place of."""
+    """A module with these names; for any other name it imports the real module."""
     module = ModuleType(name)
 
     def find(other: str) -> object:
         real = import_module(name)
-        if real is module:  # this one is still in its place
+        if real is module:  # the stand-in is still registered
             raise AttributeError(other)
         return getattr(real, other)
 
@@ -66,6 +66,6 @@ def late_module(name: str, **known: object) -> ModuleType:
 
 
 def settle() -> None:
-    """From here on little is made that stays: what was imported is not looked at again."""
+    """Freeze imported objects, so that the garbage collector does not scan them again."""
     os.environ.pop(HEAPS, None)
     collect_from_now_on()

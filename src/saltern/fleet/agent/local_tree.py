@@ -1,4 +1,4 @@
-"""The files and the pillar of the fleet for what a machine does by itself: those of the newest tree."""
+"""The fleet's files and pillar for what a machine does by itself: those of the newest tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOLDER = "local"
 
 
 class LocalTree:
-    """Options for a worker that reads the tree; none as long as no controller has named one."""
+    """Options for a worker that reads the tree; none until a controller has named one."""
 
     def __init__(self, files: AgentFiles | None, spool: Spool, socket: str) -> None:
         self._files = files

@@ -1,4 +1,4 @@
-"""The log of an agent: on standard error, and in a file that `saltern agent log` shows. It does not grow."""
+"""The log of an agent: on standard error, and in a file of limited size that `saltern agent log` shows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 import time
 from contextlib import suppress
 
-LIMIT = 1024 * 1024  # bytes of the file before it becomes the older one
+LIMIT = 1024 * 1024  # bytes after which the file is rotated
 
 
 class LogFile(logging.Handler):
-    """Adds lines to a file; a full one is kept beside it, once."""
+    """Adds lines to a file; one rotated file is kept beside it."""
 
     def __init__(self, path: str, limit: int = LIMIT) -> None:
         super().__init__()
@@ -20,7 +20,7 @@ class LogFile(logging.Handler):
         self._limit = limit
 
     def emit(self, record: logging.LogRecord) -> None:
-        """A line that cannot be written is lost: the disk may be full, and the work continues."""
+        """Write a line. If that fails, the line is lost: the disk may be full, and the work continues."""
         with suppress(OSError):
             file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             try:

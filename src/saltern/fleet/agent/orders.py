@@ -1,4 +1,4 @@
-"""What controllers say to one agent besides jobs: pokes, which are answered, and signed orders."""
+"""Messages from controllers to one agent besides jobs: pokes, which are answered, and signed orders."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Orders:
         self._agent = agent
 
     async def arrive(self, message: Arrived) -> None:
-        """A poke has no data, and is answered; anything else must be signed."""
+        """Handle a message. A poke has no data, and is answered; anything else must be signed."""
         if not message.data:
             return await self._answer_poke(message.reply)
         found = self._agent.inbox.open(message.data)

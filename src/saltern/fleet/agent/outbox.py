@@ -1,4 +1,4 @@
-"""Returns on their way: out of the spool to the broker, again until a controller has stored them."""
+"""Sends returns from the spool to the broker, again until a controller has stored them."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ log = logging.getLogger(__name__)
 
 TIMEOUT = 10.0  # seconds for the broker to store a message
 RESEND = 120.0  # seconds after which a return that is not confirmed is sent again
-ANEW = 900.0  # seconds after which the broker takes such a return once more
-RESEND_RECORDS = 900.0  # the same of records: those of a run in progress are confirmed by the next sync
+ANEW = 900.0  # seconds after which the broker accepts such a return once more
+RESEND_RECORDS = 900.0  # the same for records: those of a run in progress are confirmed by the next sync
 
 
 def turn_of(age: float) -> str:
-    """What is added to the id of a return that has waited so long: the broker stores it once more then, in
-    case that a controller has read it and could not keep it. Pure.
+    """A suffix for the id of a return that has waited this long: the broker then stores it once more, in case
+    a controller has read it and could not store it. Pure.
     """
     turn = int(max(0.0, age) // ANEW)
     return f".{turn}" if turn else ""
 
 
 class Outbox:
-    """Sends what waits, in the order in which it ended. The broker takes the same part once in a while."""
+    """Sends what waits, in the order in which jobs ended. The broker drops a part that is repeated
+    too soon.
+    """
 
     def __init__(
         self, bus: Bus, spool: Spool, id: str, now: Callable[[], float], backoff: Backoff | None = None
@@ -61,7 +63,7 @@ class Outbox:
             subject = SUBJECTS["return"].of(id=self._id, jid=jid)
             turn = turn_of(self._now() - ended)
             for part in self._unsent.part_numbers(jid):
-                if data := self._unsent.part(jid, part):  # else it was confirmed meanwhile
+                if data := self._unsent.part(jid, part):  # otherwise it was confirmed meanwhile
                     id_ = f"{self._mark}.{jid}.{part}{turn}"
                     await self._bus.store(subject, data, id=id_, timeout=TIMEOUT)
             self._unsent.mark_sent(jid, self._now())

@@ -1,4 +1,4 @@
-"""What a worker printed, packed by the worker itself: the agent handles parts of it, and never the whole."""
+"""The output of a worker, packed by the worker itself: the agent handles parts of it, never the whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.fleet.agent.task import PART, JobFolder, Outcome, known_to_people
 from saltern.fleet.protocol.codec import MAX_BODY, BadMessage, Body, check_depth, pack_body, unpack_body
 from saltern.system import atomic
 
-ERRORS = 8000  # characters of what a command prints as errors that go with its return
+ERRORS = 8000  # characters of a command's standard error that are sent with its return
 
 
 def pack_output(
@@ -24,14 +24,14 @@ def pack_output(
 ) -> Outcome:
     """Write the parts of the output beside the outcome, and say how many there are.
 
-    ``bare``: without the name of the machine around it, which `saltern call` prints as ``local``. An output
-    that is too long, or nested too deep, is left out, and ``why`` says so.
+    ``bare``: without the name of the machine around it, which `saltern call` prints as ``local``. Output
+    that is too long, or nested too deeply, is left out, and ``why`` says so.
     """
     why = known_to_people(folder.text("err", ERRORS).strip(), names or {})
     try:
         body = _packed(folder, bare, names or {}, limit)
     except BadMessage as problem:
-        said = f"what it printed is not sent: {problem}"
+        said = f"its output is not sent: {problem}"
         return replace(outcome, why="\n".join(filter(None, (why, said))))
     for number, part in enumerate(body.parts):
         atomic.write(folder.file(PART.format(number)), part, durable=False)
@@ -46,7 +46,7 @@ def pack_output(
 
 
 def _packed(folder: JobFolder, bare: bool, names: dict[str, str], limit: int) -> Body:
-    """The output as data; text that a program printed past us stays text."""
+    """The output as data; text that a program printed directly stays text."""
     with open(folder.file("out"), "rb") as file:
         data = file.read(limit + 1).strip()
     if len(data) > limit:
@@ -66,7 +66,9 @@ def _packed(folder: JobFolder, bare: bool, names: dict[str, str], limit: int) ->
 
 
 def read_output(folder: JobFolder, outcome: Outcome) -> object:
-    """What a worker of our own printed, as data; ``BadMessage`` if it cannot be unpacked. None if nothing."""
+    """The output of a local worker as data; None if it is empty. Raises ``BadMessage`` if it cannot be
+    unpacked.
+    """
     parts = []
     for number in range(outcome.parts):
         with open(folder.file(PART.format(number)), "rb") as file:

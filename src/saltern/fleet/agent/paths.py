@@ -1,4 +1,4 @@
-"""Where an agent keeps what it has: below one directory, or in the directories of the machine."""
+"""The paths of an agent: below one directory, or in the directories of the machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.fleet.identity.directories import directories_of
 
 
 class AgentPaths(Struct, frozen=True, kw_only=True):
-    """``state`` is the agent's own; ``base`` is set if everything is below one directory."""
+    """``state`` is the agent's own directory; ``base`` is set if everything is below one directory."""
 
     config: str
     state: str
@@ -64,5 +64,5 @@ class AgentPaths(Struct, frozen=True, kw_only=True):
 
 
 def agent_paths(directory: str | None) -> AgentPaths:
-    """Below ``directory``; without one, where the machine or the user has such files."""
+    """The paths below ``directory``; without one, in the directories of the machine or the user."""
     return AgentPaths(**directories_of("agent", directory))

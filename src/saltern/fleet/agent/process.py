@@ -39,12 +39,12 @@ from saltern.system.own_files import remember
 log = logging.getLogger(__name__)
 
 SITE = "site:"
-BACK = 60.0  # seconds in which an agent that becomes another build is expected again
-RESTART = -1  # in place of an exit code: become the build that is there now
+BACK = 60.0  # seconds in which an agent that changes to another build is expected back
+RESTART = -1  # in place of an exit code: start the build that is installed now
 
 
 def run(paths: AgentPaths) -> int:
-    """Run the agent until a signal ends it; the exit code."""
+    """Run the agent until a signal ends it; return the exit code."""
     start_log(paths.log)
     with _Alone(paths):
         code = asyncio.run(_serve(paths))
@@ -63,7 +63,7 @@ async def _serve(paths: AgentPaths) -> int:
     try:
         spool = Spool(paths.spool)
     except SpoolFailed as problem:
-        fix = "free space on that disk, or remove the file if it is damaged: unsent returns are lost by that"
+        fix = "free space on that disk, or remove the file if it is damaged: unsent returns are then lost"
         raise OperationError(Diagnostic(code="agent-spool", what=str(problem), fix=fix)) from None
     credential = KeyCredential(member.credential, keys.signing)
     bus = await NatsBus.connect(
@@ -81,7 +81,9 @@ async def _serve(paths: AgentPaths) -> int:
         await agent.start()
         settle()
         await stop.wait()
-        log.info("another build is there; starting that" if agent.outdated else "stopping; workers continue")
+        log.info(
+            "another build is installed; starting it" if agent.outdated else "stopping; workers continue"
+        )
         with suppress(TimeoutError):
             async with asyncio.timeout(2):
                 await agent.announce_away(_farewell(agent))
@@ -144,7 +146,7 @@ class _Alone:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            what = f"an agent runs already with {os.path.dirname(self._path)}"
+            what = f"an agent already runs with {os.path.dirname(self._path)}"
             raise OperationError(Diagnostic(code="agent-running", what=what, fix="stop that one")) from None
 
     def __exit__(self, *_: object) -> None:

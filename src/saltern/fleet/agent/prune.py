@@ -1,4 +1,4 @@
-"""What an agent does not keep for ever: ids of jobs that have expired, unclaimed returns, old folders."""
+"""Removes what an agent does not keep for ever: ids of expired jobs, unconfirmed returns, old folders."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from saltern.fleet.protocol.envelope import SKEW
 
 log = logging.getLogger(__name__)
 
-EVERY = 3600.0  # seconds between two looks
+EVERY = 3600.0  # seconds between two rounds
 DAY = 86_400.0
-OWN = ("facts", "schedule")  # folders of the agent's own questions
-KEEP = 7 * DAY  # a return that no controller has taken
+OWN = ("facts", "schedule")  # folders of the agent's own queries
+KEEP = 7 * DAY  # a return that no controller has stored
 
 
 class Pruner:
@@ -39,13 +39,15 @@ class Pruner:
             await asyncio.sleep(EVERY)
 
     def prune(self) -> None:
-        """An id is kept for as long as its job could be sent again, and its signature still counted."""
+        """Prune once. An id is kept for as long as its job could be sent again with a valid signature."""
         now = self._now()
         lost = self._spool.prune(expired_before=now - 2 * SKEW, returned_before=now - KEEP)
         if lost:
-            log.error("returns of %d jobs were taken by no controller for a week, and are dropped", len(lost))
+            log.error(
+                "no controller has stored the returns of %d jobs for a week; they are dropped", len(lost)
+            )
         if dropped := self._spool.events.prune(now - KEEP):
-            log.error("%d events were taken by no controller for a week, and are dropped", dropped)
+            log.error("no controller has stored %d events for a week; they are dropped", dropped)
         if self._jobs and os.path.isdir(self._jobs):
             for name in os.listdir(self._jobs):
                 if name not in OWN:

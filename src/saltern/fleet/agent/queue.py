@@ -1,4 +1,4 @@
-"""Which jobs begin now: changing ones one after the other, questions beside them. Pure."""
+"""Which jobs begin now: changing jobs one after the other, read-only ones in parallel. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from msgspec import Struct
 
 from saltern.fleet.agent.spool import RUNNING, WAITING, Open
 
-QUESTIONS = 8  # questions at a time
+QUESTIONS = 8  # read-only jobs at a time
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """What is to be done now: begin these, report those as cancelled or expired; look again at ``wake``."""
+    """What to do now: begin these, report those as cancelled or expired; check again at ``wake``."""
 
     begin: tuple[str, ...] = ()
     cancelled: tuple[str, ...] = ()

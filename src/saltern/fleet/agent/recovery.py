@@ -1,4 +1,4 @@
-"""What to do with a job that an earlier agent had running: a pure decision over what its folder says."""
+"""What to do with a job that an earlier agent had running: a pure decision from its folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST = 5  # attempts of one job
 
 
 class Trace(Struct, frozen=True, kw_only=True):
-    """What is found: whether a worker lives, whether it left an outcome, which attempt has begun."""
+    """What the folder shows: whether a worker lives, whether it left an outcome, which attempt has begun."""
 
     alive: bool = False
     ended: bool = False
@@ -21,7 +21,7 @@ class Trace(Struct, frozen=True, kw_only=True):
 
 
 class Todo(Enum):
-    FOLLOW = "a worker is at it: wait for its end"
+    FOLLOW = "a worker runs: wait for its end"
     COLLECT = "the worker has ended: take its result"
     CONTINUE = "start a worker, which continues by the journal, or begins if there is none"
     REPORT = "report that it is unknown what was done"
@@ -29,8 +29,8 @@ class Todo(Enum):
 
 
 def decide(entry: Entry, trace: Trace) -> Todo:
-    """A worker that lives is waited for; one that ended is believed; one that died is replaced if the job may
-    be done again, by its journal or by its nature. What never began can begin.
+    """Wait for a worker that lives; take the result of one that ended; replace one that died if the job may
+    be repeated, because of its journal or its kind. A job that never began can begin.
     """
     if trace.alive:
         return Todo.FOLLOW

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class Refusals:
-    """Sends them beside the rest, because the broker may take its time. Their ids have the spool's mark."""
+    """Sends them in the background, because the broker may be slow. Their ids contain the spool's mark."""
 
     def __init__(self, bus: Bus, member: Membership, now: Callable[[], float], spool: Spool) -> None:
         self._bus = bus

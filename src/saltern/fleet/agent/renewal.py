@@ -1,4 +1,4 @@
-"""The credential, renewed at half of its life: the next one is kept before the old connection is closed."""
+"""Renews the credential at half of its life: the new one is stored before the old connection is closed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 LEAST = 5.0  # seconds between two attempts
 MOST = 3600.0
-SPREAD = 0.1  # of the life, so that agents which joined together do not renew together
+SPREAD = 0.1  # of its life, so that agents that joined together do not renew together
 
 
 def renewal_time(issued: float, expires: float, chance: float = 0.0) -> float:
@@ -40,7 +40,7 @@ def renewal_time(issued: float, expires: float, chance: float = 0.0) -> float:
 
 
 def next_wait(jwt: str, now: float, chance: float) -> float:
-    """Seconds until the credential is to be renewed; one that never expires is looked at every hour."""
+    """Seconds until the credential must be renewed; one that never expires is checked every hour."""
     try:
         claims = decode_user(jwt)
     except BadJwt:
@@ -72,7 +72,7 @@ class Home:
         return ends if ends and ends < now else 0.0
 
     async def regain(self, now: float) -> None:
-        """Ask for a new credential with the spare one, because the other one has expired."""
+        """Ask for a new credential with the spare one, because the regular one has expired."""
         if not self.member.spare:
             raise BadJwt("there is no spare one, because an older controller made it")
         key = self.keys.signing
@@ -92,7 +92,7 @@ class Home:
         self._credential.replace(member.credential)
 
     async def adopt(self, bus: Bus, credential: str, servers: list[str]) -> None:
-        """Take what a controller has sent with a sync: a credential, the addresses of the brokers."""
+        """Adopt what a controller has sent with a sync: a credential, the addresses of the brokers."""
         if servers and tuple(servers) != self.member.servers:
             self._save(replace(self.member, servers=tuple(servers)))
         if not credential or credential == self.member.credential:
@@ -103,7 +103,7 @@ class Home:
         await bus.renew()
 
     def withdraw(self, keys: Iterable[str]) -> None:
-        """Keep that these keys of controllers count no longer."""
+        """Store that these keys of controllers are no longer valid."""
         self._save(replace(self.member, withdrawn=tuple(sorted({*self.member.withdrawn, *keys}))))
 
     def _save(self, member: Membership) -> None:
@@ -142,7 +142,7 @@ class Renewal:
                 pause = min(MOST, max(LEAST, pause * 2))
 
     async def _renew(self, now: float) -> None:
-        """Over the connection that there is; with a credential that has expired there is none any more."""
+        """Renew over the current connection, or with the spare credential if the regular one has expired."""
         if self._home.expired(now) and not self._bus.connected:
             await self._home.regain(now)
         else:
@@ -153,5 +153,5 @@ class Renewal:
         if not ended:
             return f"the credential is not renewed yet: {why}"
         day = time.strftime("%Y-%m-%d %H:%M", time.gmtime(ended))
-        fix = "it is tried again; or `saltern agent leave`, and join with a new token"
-        return f"the credential has expired at {day} UTC, and a new one was not given: {why}; {fix}"
+        fix = "the agent keeps trying; or run `saltern agent leave`, and join with a new token"
+        return f"the credential expired at {day} UTC, and a new one was not given: {why}; {fix}"

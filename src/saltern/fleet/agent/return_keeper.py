@@ -1,4 +1,4 @@
-"""Keeps what jobs return, on a disk that may be full."""
+"""Keeps the returns of jobs on a disk that may be full."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saltern.fleet.protocol.messages import Job, Records, Return
 
 log = logging.getLogger(__name__)
 
-UNSENT = 2**53  # all records of a run that no controller has asked for
+UNSENT = 2**53  # all records of a run that no controller requested
 FULL = 5.0  # seconds after which a spool that could not be written is tried again
 
 
@@ -26,16 +26,16 @@ class Supply(Protocol):
     """Fetches what a job needs before its worker is started."""
 
     async def options(self, job: Job) -> dict[str, object]:
-        """Options for the worker; ``NotFetched`` if what it needs cannot be had."""
+        """Options for the worker; ``NotFetched`` if what it needs cannot be fetched."""
         ...
 
     def release(self, jid: str) -> None:
-        """The job has ended."""
+        """Release what the job used, because it has ended."""
         ...
 
 
 class ReturnKeeper:
-    """Puts the return of a job into the spool, then lets go of what the job had. ``returned`` is called with
+    """Puts the return of a job into the spool, then releases what the job used. ``returned`` is called with
     its id.
     """
 
@@ -57,7 +57,7 @@ class ReturnKeeper:
         self._retry = retry
 
     async def finish(self, entry: Entry, parts: Callable[[], Iterable[Return | Records]]) -> None:
-        """Keep a return. A disk that is full is waited for: what was done must not be lost."""
+        """Keep a return. On a full disk, wait: a return must not be lost."""
         while True:
             try:
                 self._spool.finish(_named(entry, parts()), self._now())
@@ -73,7 +73,7 @@ class ReturnKeeper:
         self._returned(entry.jid)
 
     def collect_records(self, jid: str) -> bool:
-        """Keep what a worker has written of its run so far, to be sent; False if there is nothing new."""
+        """Store the records that a worker has written so far, to be sent; False if there is nothing new."""
         folder = self._runner.folder(jid)
         if not (files := folder.batches()):
             return False
@@ -87,7 +87,7 @@ class ReturnKeeper:
 
 
 def _named(entry: Entry, parts: Iterable[Return | Records]) -> Iterable[Return | Records]:
-    """The return of a job that no controller knows says what the job was."""
+    """Add the job itself to the return of a job that no controller knows."""
     for one in parts:
         if entry.local == REPORTED and isinstance(one, Return):
             yield replace(one, function=entry.job.function, by=entry.job.user)

@@ -1,4 +1,4 @@
-"""What a job came to, as the messages that are sent."""
+"""The result of a job as the messages that are sent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def short_return(entry: Entry, status: Status, why: str, *, now: float, code: in
 
 
 def status_of(entry: Entry, outcome: Outcome) -> Status:
-    """``cancelled`` if it was, and ended by that; it may have ended before."""
+    """``cancelled`` if a cancellation ended the job; it may have ended before that."""
     if entry.cancel and outcome.code == INTERRUPTED:
         return "cancelled"
     return "returned" if outcome.code == 0 else "failed"
@@ -36,7 +36,7 @@ def status_of(entry: Entry, outcome: Outcome) -> Status:
 def whole_return(
     entry: Entry, outcome: Outcome, folder: JobFolder, *, now: float
 ) -> Iterator[Return | Records]:
-    """The parts of a return, one after the other, and then the records of its run."""
+    """The parts of a return in order, then the records of its run."""
     fields: dict[str, Any] = {
         "jid": entry.jid,
         "status": status_of(entry, outcome),
@@ -59,14 +59,14 @@ def whole_return(
 
 
 class _Written(Records, frozen=True, kw_only=True):
-    """Records of a worker of our own, passed on as they are."""
+    """Records of a local worker, passed on unchanged."""
 
     records: list[msgspec.Raw] = []
 
 
 def kept_records(folder: JobFolder) -> Iterator[Records]:
-    """The records that the worker has written, in their order: those that follow each other in one message,
-    as long as it stays small. A file that is damaged is left out.
+    """The records that the worker has written, in order: consecutive ones are combined into one message as
+    long as it stays small. A damaged file is left out.
     """
     held: _Written | None = None
     room = 0

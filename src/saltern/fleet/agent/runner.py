@@ -1,6 +1,6 @@
-"""Workers: started outside of the agent's control group, followed to their end, found by the next agent.
+"""Workers: started outside the agent's control group, followed to their end, found by the next agent.
 
-The kernel reports the end of a worker (through a pidfd), also if an earlier agent has started it.
+The kernel reports the end of a worker (through a pidfd), even if an earlier agent started it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Runner(Protocol):
         ...
 
     def trace(self, jid: str) -> Trace:
-        """What is known of a worker that an earlier agent has started."""
+        """What is known about a worker that an earlier agent started."""
         ...
 
     def folder(self, jid: str) -> JobFolder: ...
@@ -46,8 +46,8 @@ class Runner(Protocol):
 
 
 class ProcessRunner:
-    """One process for each job; for a question a fork of the warm worker. ``wrap`` puts a command into a
-    control group of its own.
+    """One process for each job; for a read-only job a fork of the warm worker. ``wrap`` puts a command into
+    its own control group.
     """
 
     def __init__(self, jobs: str, wrap: Callable[[str, Sequence[str]], list[str]] | None = None) -> None:
@@ -111,7 +111,7 @@ class ProcessRunner:
             atomic.write(folder.file("cancel"), why.encode(), durable=False)
         if not (hard or folder.is_call()) or not (pid := folder.lock.holder()):
             return
-        _signal(pid, signal.SIGINT)  # as a user at the keyboard: its programs end, too
+        _signal(pid, signal.SIGINT)  # like Ctrl-C by a user: its child programs also end
         if not hard:
             return
         with suppress(TimeoutError):
@@ -127,7 +127,7 @@ def _signal(pid: int, number: int) -> None:
 
 
 def usual_wrap() -> Callable[[str, Sequence[str]], list[str]]:
-    """As root under systemd, each worker gets a scope; otherwise its own session must suffice."""
+    """As root under systemd, each worker gets a scope; otherwise only its own session."""
     systemd = os.path.isdir("/run/systemd/system") and os.geteuid() == 0
     return in_scope if systemd else lambda _jid, command: list(command)
 

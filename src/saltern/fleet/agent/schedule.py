@@ -1,6 +1,6 @@
-"""Runs that the machine itself asks for, at times: pure rules over Salt's keys of a schedule.
+"""The machine's own schedule: pure rules from the keys of a Salt schedule.
 
-They are kept in the spool like other jobs, so they wait their turn; no controller is needed for them.
+Scheduled jobs are kept in the spool like other jobs, so they wait their turn; they need no controller.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ UNITS = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86_400.0}
 
 
 class Range(Struct, frozen=True, kw_only=True):
-    """A time of every day, in seconds from midnight (``daily``), or one in all. ``invert``: all but that."""
+    """A time of every day, in seconds from midnight (``daily``), or a single time. ``invert``: all
+    but that.
+    """
 
     start: float
     end: float
@@ -22,7 +24,7 @@ class Range(Struct, frozen=True, kw_only=True):
     invert: bool = False
 
     def has(self, now: float, zone: float) -> bool:
-        """Whether a moment is in it; one that ends before it starts goes over midnight."""
+        """True if a moment is in it; a range that ends before it starts spans midnight."""
         at = (now + zone) % 86_400 if self.daily else now
         inside = self.start <= at <= self.end
         if self.end < self.start:
@@ -52,8 +54,8 @@ class Scheduled(Struct, frozen=True, kw_only=True):
 
 
 def next_time(job: Scheduled, *, last: float, now: float, zone: float = 0.0) -> float | None:
-    """When it is due, later than ``last``; None if never again. What was missed while nothing ran is done
-    once, now, if it is by an interval, and not at all if it is by a time of day.
+    """When the job is due after ``last``; None if never again. Runs that were missed while no agent ran are
+    made up once, now, for an interval, and not at all for a time of day.
 
     ``last``: when it was last begun, or when the schedule was first seen. ``zone``: seconds that local time
     is ahead of UTC.
@@ -85,6 +87,6 @@ def _by_cron(cron: str, after: float, zone: float) -> float | None:
 
 
 def spread(job: Scheduled, chance: float) -> float:
-    """Seconds by which a start is put off, so that not all machines begin at once."""
+    """Seconds by which a start is delayed, so that not all machines begin at once."""
     low, high = job.splay
     return low + (high - low) * chance

@@ -1,4 +1,4 @@
-"""Has the jobs of the machine's own schedule run, whether a controller can be reached or not."""
+"""Runs the jobs of the machine's own schedule, whether or not a controller can be reached."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from saltern.fleet.protocol.verbs import verb_of
 log = logging.getLogger(__name__)
 
 LOOK = "schedule"  # the name of the folder, where jobs have their jid
-EVERY = 6 * 3600.0  # seconds between two looks at the schedule itself, which cost a process
-LONGEST = 600.0  # seconds between two looks at the clock: it may be set
+EVERY = 6 * 3600.0  # seconds between two reads of the schedule, each of which costs a process
+LONGEST = 600.0  # seconds between two checks of the clock, which may be changed
 SHORTEST = 1.0
 
 
 class Scheduler:
-    """Reads the schedule by a worker, and puts what is due into the spool. ``added`` is called then."""
+    """Reads the schedule in a worker, and puts due jobs into the spool; then calls ``added``."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Scheduler:
         self._open: dict[str, list[str]] = {}  # name → the jobs that were last begun
 
     def look_again(self) -> None:
-        """A job that changed something has ended: it may have been the schedule."""
+        """Read the schedule again, because a job that may have changed it has ended."""
         self._wanted.set()
 
     async def run(self) -> None:
@@ -81,7 +81,7 @@ class Scheduler:
             await is_set_within(self._wanted, wait)
 
     async def _read(self) -> None:
-        """With the pillar of the controllers, which may have a part of it; without, if there is none."""
+        """Read the schedule, with the pillar of the controllers if there is one: it may hold a part of it."""
         try:
             options = await self._tree.options()
             if not await self._look(options) and options:
@@ -113,7 +113,7 @@ class Scheduler:
         return True
 
     def begin_due(self) -> float | None:
-        """Begin what is due; when the next one is."""
+        """Begin due jobs; return when the next one is due."""
         waits: list[float] = []
         for job in self._known:
             now = self._local()
@@ -129,7 +129,7 @@ class Scheduler:
         return min(waits, default=None)
 
     def _first(self, job: Scheduled, now: float) -> float:
-        """Note a new job, whose times count from now; with ``run_on_start``, begin it at once."""
+        """Record a new job, whose times count from now; with ``run_on_start``, begin it at once."""
         if job.on_start:
             self._begin(job, now)
         else:
@@ -146,7 +146,7 @@ class Scheduler:
             return
         busy = [jid for jid in self._open.get(job.name, ()) if self._is_busy(jid)]
         if len(busy) >= job.most:
-            log.info("the scheduled job %r is still at work, and is not begun again", job.name)
+            log.info("the scheduled job %r is still running, and is not started again", job.name)
             return
         verb = verb_of(job.function)
         made = Job(

@@ -119,7 +119,7 @@ def pieces(directory: str = "", python: str = "") -> list[Piece]:
 
 
 def install(root: str = "/", *, directory: str = "", python: str = "") -> list[str]:
-    """Write what is not there yet, below ``root``; what was written."""
+    """Write missing files below ``root``; return those that were written."""
     written = [piece.place for piece in pieces(directory, python) if services.put(root, piece)]
     if written and root == "/":
         services.reload_units()
@@ -127,7 +127,7 @@ def install(root: str = "/", *, directory: str = "", python: str = "") -> list[s
 
 
 def remove(root: str = "/") -> list[str]:
-    """Remove what ``install`` has written; what was there."""
+    """Remove what ``install`` has written; return the files that existed."""
     found = [piece.place for piece in pieces() if os.path.lexists(services.below(root, piece.place))]
     for place in found:
         os.remove(services.below(root, place))

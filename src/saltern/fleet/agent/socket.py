@@ -1,4 +1,4 @@
-"""The agent's UNIX socket: what its own machine may ask of it. One line of JSON in, one line out."""
+"""The agent's UNIX socket, for requests from its own machine. One line of JSON in, one line out."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ControlSocket:
                 writer.write(msgspec.json.encode(await self._answer(await reader.readline())) + b"\n")
                 await writer.drain()
         except (ConnectionError, ValueError):
-            pass  # it is gone, or its question has no end
+            pass  # the caller is gone, or its request has no end
         finally:
             writer.close()
 
@@ -75,7 +75,7 @@ class ControlSocket:
 
 
 def _peer(writer: asyncio.StreamWriter) -> int:
-    """The user at the other end, by the kernel's word."""
+    """The user at the other end, as reported by the kernel."""
     line: socket.socket = writer.get_extra_info("socket")
     data = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     return int(struct.unpack("3i", data)[1])
@@ -104,7 +104,7 @@ async def _status(agent: Agent, _question: Message) -> Message:
 
 
 async def _sync(agent: Agent, _question: Message) -> Message:
-    """Ask the controllers now, and wait for the end of that."""
+    """Sync with the controllers now, and wait for the result."""
     began = agent.syncer.state.at
     agent.syncer.wake()
     with suppress(TimeoutError):
@@ -115,7 +115,7 @@ async def _sync(agent: Agent, _question: Message) -> Message:
 
 
 async def _paused(agent: Agent, question: Message) -> Message:
-    """A worker says that its run waits for a reboot or an update."""
+    """A worker reports that its run waits for a reboot or an update."""
     jid = str(question.get("jid", ""))
     if jid in agent.jobs.running:
         await agent.watch.note_pause(jid)
@@ -168,7 +168,9 @@ async def _mine(agent: Agent, question: Message) -> Message:
 
 
 async def _publish(agent: Agent, question: Message) -> Message:
-    """A worker asks for a function on other systems, or for a runner; or for what came of it, by ``of``."""
+    """A worker requests a function on other systems, or a runner; or, with ``of``, the result of a
+    request.
+    """
     known = {name: value for name, value in question.items() if name in PUBLISH_FIELDS}
     jid = str(question.get("jid", ""))
     known |= {"parent": jid if jid in agent.jobs.running else None, "jid": question.get("of")}
@@ -185,7 +187,7 @@ async def _publish(agent: Agent, question: Message) -> Message:
 
 
 async def _leave(agent: Agent, _question: Message) -> Message:
-    """The machine leaves the fleet: report it to the controllers, and end."""
+    """Leave the fleet: report it to the controllers, and end."""
     await agent.announce_away(Away(why="leave"))
     asyncio.get_running_loop().call_later(0.1, agent.stop.set)
     return {}

@@ -1,8 +1,8 @@
-"""The spool: what an agent must not forget. One SQLite file; each call is one transaction, on disk when it
+"""The spool: the durable state of an agent. One SQLite file; each call is one transaction, on disk when it
 returns.
 
 A job is ``waiting``, ``running``, ``returned`` (its return is here until a controller has stored it) or
-``confirmed`` (nothing is left but its id, so that it is not run again). A disk that is full, or broken, is
+``confirmed`` (only its id is left, so that it is not run again). A full or broken disk raises
 ``SpoolFailed``: then a job is refused, and not lost.
 """
 
@@ -75,10 +75,10 @@ class Open(Struct, frozen=True):
 
 
 class Spool:
-    """Opened by one agent; ``":memory:"`` for tests and light agents.
+    """The spool of one agent; ``":memory:"`` for tests and light agents.
 
-    ``mark`` is a word that no other agent knows. It is part of the ids of messages: the broker takes each id
-    once, no matter which agent sends it, so one that could be guessed could be used up by another agent.
+    ``mark`` is a word that no other agent knows. It is part of the ids of messages: the broker accepts each
+    id once, no matter which agent sends it, so another agent could use up an id that can be guessed.
     """
 
     def __init__(self, path: str) -> None:
@@ -92,7 +92,7 @@ class Spool:
     # -- jobs ------------------------------------------------------------------------------------
 
     def add(self, job: Job, *, received: float, expires: float, due: float, local: int = 0) -> bool:
-        """Write a job down; False if it is known already."""
+        """Store a job; False if it is already known."""
         query = (
             "INSERT OR IGNORE INTO job (jid, state, job, received, due, expires, local, changing, follows)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -106,7 +106,7 @@ class Spool:
         return _entry(rows[0]) if rows else None
 
     def open_jobs(self) -> list[Open]:
-        """What waits or runs, in the order of arrival, without what is only needed to run it."""
+        """The jobs that wait or run, in the order of arrival, without what is only needed to run them."""
         query = f"SELECT {OPEN} FROM job WHERE state IN (?, ?) ORDER BY number"
         return [Open(*row) for row in self._file.rows(query, WAITING, RUNNING)]
 
@@ -119,7 +119,7 @@ class Spool:
         return bool(self._file.rows("SELECT 1 FROM job WHERE jid = ?", jid))
 
     def begin(self, jid: str, now: float) -> int:
-        """The job runs from now on; the number of the attempt."""
+        """Mark the job as running; return the number of the attempt."""
         query = "UPDATE job SET state = ?, started = CASE started WHEN 0 THEN ? ELSE started END,"
         self._file.write((f"{query} attempt = attempt + 1 WHERE jid = ?", (RUNNING, now, jid)))
         entry = self.entry(jid)
@@ -131,11 +131,13 @@ class Spool:
     # -- returns ---------------------------------------------------------------------------------
 
     def finish(self, messages: Iterable[Return | Records], now: float) -> None:
-        """Keep what comes of a job until it is confirmed, all at once: records, or all parts of a return."""
+        """Store the result of a job until it is confirmed, in one transaction: records, or all parts of a
+        return.
+        """
         self._file.write_all(one for message in messages for one in _kept(message, now))
 
     def confirm(self, jid: str, *, returned: bool = True, records: int = 0) -> None:
-        """Forget what the controller has: of a job whose return it has, all but the id."""
+        """Delete what the controller has; of a job whose return it has, keep only the id."""
         confirmed = "UPDATE job SET state = ?, job = x'' WHERE jid = ? AND state = ?"
         self._file.write(
             ("DELETE FROM batch WHERE jid = ? AND (past <= ? OR tries >= ?)", (jid, records, TRIES)),
@@ -144,7 +146,9 @@ class Spool:
         )
 
     def prune(self, *, expired_before: float, returned_before: float) -> list[str]:
-        """Forget ids whose jobs have expired, and returns that were never confirmed; those jids."""
+        """Delete ids of expired jobs, and returns that were never confirmed; return the jids of the
+        latter.
+        """
         lost = self._file.rows("SELECT jid FROM job WHERE state = ? AND ended < ?", RETURNED, returned_before)
         self._file.write(
             ("DELETE FROM job WHERE state = ? AND expires < ?", (CONFIRMED, expired_before)),
@@ -172,7 +176,7 @@ class Spool:
 
 
 def _kept(message: Return | Records, now: float) -> Iterator[Statement]:
-    """How one message of a job that has ended is written."""
+    """The statements that store one message of a job that has ended."""
     data = msgspec.json.encode(message)
     if isinstance(message, Records):
         past = message.first + len(message.records)

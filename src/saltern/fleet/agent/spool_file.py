@@ -45,7 +45,7 @@ class SpoolFile:
         return self.write_all(statements)
 
     def write_all(self, statements: Iterable[Statement]) -> int:
-        """All of them in one transaction; the number of rows that the first one changed."""
+        """Execute all statements in one transaction; return the number of rows that the first one changed."""
         with self._explain_errors():
             self._database.execute("BEGIN IMMEDIATE")
             try:

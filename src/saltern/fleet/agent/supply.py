@@ -15,7 +15,9 @@ class JobSupply:
         self._socket = socket
 
     async def options(self, job: Job) -> dict[str, object]:
-        """Options for the worker. A job without a tree uses files and pillar of the agent's own machine."""
+        """Options for the worker. A job without a tree uses the files and the pillar of the agent's
+        machine.
+        """
         if not job.tree:
             return {}
         return tree_options(await self._files.ensure(job.tree, job.jid), self._socket, job.jid)

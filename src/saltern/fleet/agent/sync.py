@@ -1,4 +1,4 @@
-"""Sync: one question to the controllers, at the start, now and then, and on request."""
+"""Sync: one request to the controllers, at the start, at intervals, and on demand."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ log = logging.getLogger(__name__)
 
 TIMEOUT = 15.0
 SPREAD = 0.2  # of the time between two syncs
-REFUSED = 60.0  # seconds before one that was refused asks again
+REFUSED = 60.0  # seconds before an agent that was refused asks again
 
 
 class Host(Protocol):
-    """What a sync asks of the agent."""
+    """What a sync needs from the agent."""
 
     def sync_request(self, nonce: str) -> SyncRequest: ...
 
@@ -36,7 +36,7 @@ class Host(Protocol):
 
 
 class SyncState(Struct):
-    """How the last one went, for `status`."""
+    """The result of the last sync, for `status`."""
 
     at: float = 0.0
     problem: str = "not yet"
@@ -44,7 +44,7 @@ class SyncState(Struct):
 
 
 class Syncer:
-    """Asks, and hands the answer on; until there is one, the agent is not online."""
+    """Syncs, and passes the answer on; until there is one, the agent is not online."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Syncer:
         )
 
     async def ask(self) -> float:
-        """One sync; seconds until the next."""
+        """Sync once; return the seconds until the next."""
         while True:
             request = self._host.sync_request(new_nonce())
             subject = SUBJECTS["sync"].of(id=self._id)
@@ -104,5 +104,5 @@ class Syncer:
 
 
 def _spread(seconds: float) -> float:
-    """About that long, so that many agents do not ask in the same moment."""
+    """About that many seconds, at random, so that many agents do not sync at the same moment."""
     return max(1.0, seconds) * (1 + SPREAD * (2 * random() - 1))

@@ -1,7 +1,7 @@
-"""A job on disk, between the agent and its worker: either may die, and the other finds here what is known.
+"""A job on disk, shared by the agent and its worker: either may die, and the other finds the state here.
 
-The folder of a job has ``task`` (what to do), ``lock`` (held by the worker for as long as it lives, also when
-another build of this program takes its place), ``begun`` (the attempt that has begun), ``out`` and ``err``
+The folder of a job has ``task`` (what to do), ``lock`` (held by the worker for as long as it lives, even when
+another build of this program replaces it), ``begun`` (the attempt that has begun), ``out`` and ``err``
 (what it prints), ``progress``, ``pause`` and, when all is done, ``outcome``.
 """
 
@@ -29,11 +29,11 @@ _FLOCK = "hhqqi"  # type, whence, start, length, process: ``struct flock`` of Li
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """What a worker is to do. ``asks``: it only looks. ``again``: an earlier attempt has begun, so the
-    journal may know more.
+    """What a worker must do. ``asks``: it only reads. ``again``: an earlier attempt has begun, so the
+    journal may contain results.
 
-    ``names``: directories of files that were brought here, and what people call them where they come from.
-    ``returners`` are called with what came of it.
+    ``names``: directories of files that were copied here, and the names that users know for them.
+    ``returners`` are called with the result.
     """
 
     jid: str
@@ -56,7 +56,7 @@ class Task(Struct, frozen=True, kw_only=True):
 
 
 def known_to_people(text: str, names: dict[str, str]) -> str:
-    """A text with the directories of this machine that people do not know replaced by those they do."""
+    """A text with the local directories of copied files replaced by the names that users know."""
     for directory in sorted(names, key=len, reverse=True):
         known = names[directory]
         text = text.replace(f"{directory}/", known if known.endswith("/") else f"{known}/")
@@ -64,9 +64,9 @@ def known_to_people(text: str, names: dict[str, str]) -> str:
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """How a worker ended: the exit code of the command, and what of its states is counted.
+    """How a worker ended: the exit code of the command, and the counts of its states.
 
-    Its output is beside it, packed, in ``parts`` files; ``why`` is what it printed as errors.
+    Its output is beside it, packed, in ``parts`` files; ``why`` is its standard error.
     """
 
     attempt: int
@@ -82,7 +82,9 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
 
 class Pause(Struct, frozen=True):
-    """A run waits: ``kind`` is ``reboot``, ``update`` or empty, ``seconds`` what it may take, if known."""
+    """A run waits: ``kind`` is ``reboot``, ``update`` or empty; ``seconds`` is how long it may take, if
+    known.
+    """
 
     kind: str = ""
     seconds: float = 0.0
@@ -101,8 +103,8 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 class JobLock:
-    """Held by the worker of a job. It belongs to the process and not to the file that it was taken with:
-    programs that are started do not inherit it, and another build that takes the place of this one keeps it.
+    """Held by the worker of a job. It belongs to the process, not to the open file: child
+    programs do not inherit it, and another build that replaces this one keeps it.
     """
 
     def __init__(self, path: str) -> None:
@@ -122,7 +124,7 @@ class JobLock:
             os.close(file)
 
     def hold(self) -> bool:
-        """Take it until this process ends; False if another one has it."""
+        """Hold the lock until this process ends; False if another process has it."""
         file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         os.set_inheritable(file, True)
         try:
@@ -146,7 +148,7 @@ class JobFolder:
     # -- the agent's side ------------------------------------------------------------------------
 
     def prepare(self, task: Task) -> None:
-        """Write what is to be done, durable, and remove what an earlier attempt has left."""
+        """Write the task durably, and remove what an earlier attempt has left."""
         os.makedirs(self.path, 0o700, exist_ok=True)
         for name in os.listdir(self.path):
             if name not in KEPT and not name.startswith(RECORDS):
@@ -154,7 +156,7 @@ class JobFolder:
         atomic.write(self.file("task"), msgspec.json.encode(task))
 
     def is_call(self) -> bool:
-        """True for the call of a function, which has no states between which it could end."""
+        """True for the call of a function, which cannot be ended between two states."""
         found = _decoded(self.bytes("task"), Task)
         return found is not None and found.command == "call"
 
@@ -165,7 +167,7 @@ class JobFolder:
         return _decoded(self.bytes("progress"), Step)
 
     def batches(self) -> list[str]:
-        """The files with records that no one has taken yet, in their order."""
+        """The files with records that were not collected yet, in order."""
         try:
             names = [name for name in os.listdir(self.path) if name.removeprefix(RECORDS).isdigit()]
         except FileNotFoundError:
@@ -173,7 +175,7 @@ class JobFolder:
         return [self.file(name) for name in sorted(names, key=lambda name: int(name.removeprefix(RECORDS)))]
 
     def paused(self) -> Pause:
-        """Why a run waits, and how long; without a reason it does not."""
+        """Why a run waits, and for how long; without a reason it does not wait."""
         kind, _, seconds = self.text("pause").strip().partition(" ")
         return Pause(kind, float(seconds or 0))
 
@@ -182,7 +184,7 @@ class JobFolder:
         return int(self.text("begun") or 0)
 
     def text(self, name: str, limit: int = -1) -> str:
-        """The text of a file, its end if it is longer than ``limit``; empty if there is none."""
+        """The text of a file, or its end if it is longer than ``limit``; empty if there is no file."""
         try:
             with open(self.file(name), "rb") as file:
                 size = os.fstat(file.fileno()).st_size
@@ -193,7 +195,7 @@ class JobFolder:
             return ""
 
     def bytes(self, name: str) -> bytes:
-        """What a file holds; nothing if there is none."""
+        """The contents of a file; empty if there is none."""
         try:
             with open(self.file(name), "rb") as file:
                 return file.read()
@@ -210,7 +212,7 @@ class JobFolder:
             return msgspec.json.decode(file.read(), type=Task)
 
     def take(self, attempt: int) -> bool:
-        """Hold the job until this process ends; False if another one has it, or has begun it before."""
+        """Hold the job until this process ends; False if another process holds it, or began it before."""
         if not self.lock.hold() or self.begun() >= attempt:
             return False
         atomic.write(self.file("begun"), str(attempt).encode())

@@ -1,21 +1,21 @@
-"""What is to be sent of jobs that have ended, until a controller has it: returns and records."""
+"""Returns and records of ended jobs that must be sent until a controller has them."""
 
 from __future__ import annotations
 
 from saltern.fleet.agent.spool_file import SpoolFile
 
-TRIES = 5  # times that records are sent which no controller confirms
-RETURNED = "returned"  # the state of a job whose return is here
+TRIES = 5  # how often records are sent that no controller confirms
+RETURNED = "returned"  # the state of a job whose return is in the spool
 
 
 class Unsent:
-    """What the spool has to send, and when it was last sent."""
+    """What the spool must send, and when it was last sent."""
 
     def __init__(self, file: SpoolFile) -> None:
         self._file = file
 
     def due_returns(self, sent_before: float) -> list[tuple[str, float]]:
-        """Jobs whose returns were not sent since then, and when they ended, in that order."""
+        """Jobs whose returns were not sent since then, and when they ended, ordered by that."""
         query = (
             "SELECT jid, ended FROM job WHERE state = ? AND local != 1 AND sent < ? ORDER BY ended, number"
         )
@@ -25,7 +25,7 @@ class Unsent:
         return [part for (part,) in self._file.rows("SELECT part FROM part WHERE jid = ? ORDER BY part", jid)]
 
     def part(self, jid: str, number: int) -> bytes:
-        """One message of a return, as it is sent; empty if it is gone."""
+        """One message of a return as it is sent; empty if it no longer exists."""
         rows = self._file.rows("SELECT data FROM part WHERE jid = ? AND part = ?", jid, number)
         return bytes(rows[0][0]) if rows else b""
 
@@ -33,7 +33,7 @@ class Unsent:
         self._file.write(("UPDATE job SET sent = ? WHERE jid = ?", (now, jid)))
 
     def due_batches(self, sent_before: float) -> list[tuple[str, int]]:
-        """Batches of records that were not sent since then: jid and first number. Returns are sent before."""
+        """Batches of records that were not sent since then: jid and first number. Returns are sent first."""
         query = "SELECT jid, first FROM batch WHERE sent < ? AND tries < ? AND jid NOT IN"
         unsent = "(SELECT jid FROM job WHERE state = ? AND sent = 0)"
         return self._file.rows(f"{query} {unsent} ORDER BY jid, first", sent_before, TRIES, RETURNED)

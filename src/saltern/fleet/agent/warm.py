@@ -1,4 +1,4 @@
-"""The agent's end of the warm worker: started when a question comes, and gone when none came for a while."""
+"""The agent's end of the warm worker: started for a read-only job, and ended when none came for a while."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from saltern.fleet.bus.process_end import until_ended
 from saltern.system import own_program
 
 WARM = "saltern.cli.warm"
-WAIT = 10.0  # seconds for an answer; it reads its code before the first one
+WAIT = 10.0  # seconds for an answer; it loads its code before the first one
 
 
 class WarmWorker:
-    """One process that forks. ``fork`` gives the process of a job, or 0: then another way must be found."""
+    """One process that forks. ``fork`` returns the process id of a job, or 0 if it cannot fork one."""
 
     def __init__(self, wrap: Callable[[str, Sequence[str]], list[str]], idle: float = 60.0) -> None:
         self._wrap = wrap
@@ -34,7 +34,7 @@ class WarmWorker:
 
     async def fork(self, folder: str) -> int:
         async with self._turn:
-            for _ in range(2):  # one that has just ended is replaced once
+            for _ in range(2):  # a worker that has just ended is replaced once
                 try:
                     async with asyncio.timeout(WAIT):
                         return await self._asked(folder)
@@ -56,7 +56,7 @@ class WarmWorker:
                 raise OSError("the warm worker has ended")
             data += more
         if not (pid := int(data)):
-            self.close()  # its code is not that on disk any more
+            self.close()  # its code differs from the code on disk
         return pid
 
     def _start(self) -> socket.socket:
@@ -84,7 +84,7 @@ class WarmWorker:
         return ours
 
     def close(self) -> None:
-        """Let it end: it does when its socket is closed. Jobs that it has forked continue."""
+        """Close its socket, which ends it. Jobs that it has forked continue."""
         if self._line is not None:
             self._line.close()
             self._line = None
@@ -98,6 +98,6 @@ class WarmWorker:
 
 
 async def _reap(process: subprocess.Popen[bytes]) -> None:
-    """Take note of the end of a child, whenever that is."""
+    """Reap the child when it ends."""
     await until_ended(process.pid)
     process.wait()

@@ -1,4 +1,4 @@
-"""Jobs while they run: where they are, for those who watch, and that their machine is about to go down."""
+"""Watches running jobs: reports their progress, and that their machine is about to go down."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from saltern.fleet.protocol.subjects import SUBJECTS
 
 log = logging.getLogger(__name__)
 
-LOOK = 0.5  # seconds between two looks at a job that runs
-OFTEN = 1.0  # seconds between two messages of one job, but for a failure
+LOOK = 0.5  # seconds between two checks of a running job
+OFTEN = 1.0  # seconds between two messages of one job, except for a failure
 AGAIN = 30.0  # seconds after which a leg is sent again although nothing has changed: a message may be lost
-LARGEST = 200_000  # bytes of a leg; a longer one is reported at its end
-BACK = 600.0  # seconds in which a machine is expected again of which no more is known
+LARGEST = 200_000  # bytes of a leg; a larger one is reported at its end
+BACK = 600.0  # seconds after which a machine is expected back if nothing else is known
 WORD = 255
 
 
 class Seen(Struct):
-    """What was last sent of a job, and when."""
+    """What was last sent about a job, and when."""
 
     step: Step = Step()
     at: float = float("-inf")
@@ -40,7 +40,7 @@ class Seen(Struct):
 
 
 def is_worth_sending(seen: Seen, step: Step, now: float) -> bool:
-    """True for news that are not too soon after the last ones; a failure is never too soon."""
+    """True for news that do not come too soon after the last; a failure is never too soon."""
     if step == seen.step:
         return False
     return step.failed > seen.step.failed or now - seen.at >= OFTEN
@@ -60,7 +60,7 @@ def progress_of(jid: str, step: Step) -> Progress:
 
 
 class Watch:
-    """Looks at the folders of running jobs, and only while there are some."""
+    """Checks the folders of running jobs; idle while there are none."""
 
     def __init__(
         self,
@@ -84,11 +84,11 @@ class Watch:
         self._wanted = asyncio.Event()
 
     def wake(self) -> None:
-        """A job has begun."""
+        """Start checking, because a job has begun."""
         self._wanted.set()
 
     async def run(self) -> None:
-        """Look for ever."""
+        """Check for ever."""
         while True:
             self._wanted.clear()
             running = self._running()
@@ -117,7 +117,7 @@ class Watch:
             await self._bus.publish(subject, encode(replace(progress_of(jid, step), leg=leg)))
 
     def _leg(self, folder: JobFolder, seen: Seen, tick: float) -> dict[str, Any]:
-        """The leg that the job drives, if there is something new, or nothing was sent for long."""
+        """The leg that the job drives, if it has changed, or nothing was sent for a long time."""
         data = folder.bytes("leg")
         if not data or (data == seen.leg and tick - seen.leg_at < AGAIN) or len(data) > LARGEST:
             return {}
@@ -126,7 +126,7 @@ class Watch:
         return found
 
     async def note_pause(self, jid: str) -> None:
-        """Pass on, once, that the machine or the program is away for a while."""
+        """Report, once, that the machine or the program will be away for a while."""
         seen = self._seen.setdefault(jid, Seen())
         pause = self._runner.folder(jid).paused()
         if pause == seen.paused:

@@ -1,4 +1,4 @@
-"""What a worker is to do, of a job and of what the agent knows."""
+"""Makes the task of a worker from a job and the settings of the agent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltern.fleet.protocol.verbs import verb_of
 
 
 class WorkerSettings(Struct, frozen=True, kw_only=True):
-    """What every worker of an agent gets: its configuration, what overrides it, where the agent listens."""
+    """What every worker of an agent gets: the configuration, the overrides, and the agent's socket."""
 
     config: str = ""
     overrides: dict[str, Any] = {}
@@ -28,7 +28,7 @@ def task_of(
     options: dict[str, object],
     denied: tuple[str, ...],
 ) -> Task:
-    """``arguments`` are opened, ``options`` are those of what was fetched for it."""
+    """The task of a job. ``arguments`` are unsealed; ``options`` are those of the fetched tree."""
     verb = verb_of(job.function, test=job.test)
     return Task(
         jid=job.jid,

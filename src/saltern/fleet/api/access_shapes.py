@@ -1,4 +1,4 @@
-"""What goes in and out about operators, sessions, API tokens, the policy and approvals."""
+"""Bodies and answers about operators, sessions, API tokens, the policy and approvals."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ class LinkBody(Body, frozen=True, kw_only=True):
 
 
 class OwnPasswordBody(Body, frozen=True, kw_only=True):
-    """The present password, and the next one."""
+    """The current password, and the new one."""
 
     old: Secret
     new: Secret
 
 
 class PasswordBody(Body, frozen=True, kw_only=True):
-    """The next password."""
+    """The new password."""
 
     password: Secret
 
@@ -104,7 +104,7 @@ class OperatorBody(Body, frozen=True, kw_only=True):
 
 
 class OperatorChange(Body, frozen=True, kw_only=True):
-    """What is to be changed; null leaves it as it is."""
+    """The fields to change; null leaves a field as it is."""
 
     roles: Names | None = None
     groups: Names | None = None
@@ -174,7 +174,7 @@ class PolicyAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class ExplainBody(Body, frozen=True, kw_only=True):
-    """A job that could be asked for. Roles and groups are added to those that the operator has."""
+    """A job that could be requested. Roles and groups are added to those that the operator has."""
 
     who: Word
     function: Word
@@ -205,13 +205,13 @@ class ExplainAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class ApprovalsQuery(PageQuery, frozen=True, kw_only=True):
-    """Which requests."""
+    """Which requests are listed."""
 
     state: Word = ""
 
 
 class VoteBody(Body, frozen=True, kw_only=True):
-    """Why."""
+    """The reason for the decision."""
 
     why: Word = ""
 

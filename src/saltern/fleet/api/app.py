@@ -33,8 +33,8 @@ def make_app(
     fleet: Fleet, access: Access, *, prefix: str = "", ca: str = "", site: Site | None = None
 ) -> Wrapper:
     """The application. ``prefix`` is the path below which a proxy serves it, such as ``/saltern``; ``ca`` is
-    the certificate (PEM) of the fleet's own CA, if the API's certificate is from it. ``site`` makes what
-    answers at all other paths than those of the API.
+    the certificate (PEM) of the fleet's own CA, if the API's certificate is from it. ``site`` makes the
+    application that answers at all paths outside the API.
     """
     desk = Desk(fleet=fleet, access=access, prefix=prefix.rstrip("/"), ca=ca)
     by_path: dict[str, dict[str, Route]] = defaultdict(dict)
@@ -47,7 +47,7 @@ def make_app(
 
 
 def _all_methods(route: HttpRoute) -> HttpRoute:
-    route.methods = set()  # the endpoint answers them all, so that 405 has our form and names what is allowed
+    route.methods = set()  # all methods reach the endpoint, so that 405 has the API's form
     return route
 
 
@@ -66,7 +66,7 @@ def _beside_api(site: ASGIApp) -> ASGIApp:
 
 
 def _document(prefix: str) -> Endpoint:
-    """The description of the API, made when it is first asked for: that takes as long as the start itself."""
+    """The description of the API, made on first use: that takes as long as the start itself."""
     made: list[bytes] = []
 
     async def answer(_request: Request) -> Response:

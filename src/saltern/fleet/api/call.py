@@ -48,11 +48,11 @@ class Call(Struct, Generic[Q, B], kw_only=True):
 
     @property
     def client_token(self) -> str:
-        """What makes a write the same as one before: a header, or a field of the body."""
+        """The token that identifies a repeated write: from a header, or a field of the body."""
         return self.headers.get(HEADER) or getattr(self.body, "client_token", None) or ""
 
     async def read(self, query: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """The result of a query of the store, which gets a connection first; run in a thread."""
+        """The result of a query of the store, which takes a connection as first argument; run in a thread."""
 
         def run() -> T:
             with self.desk.fleet.database.read() as connection:
@@ -61,5 +61,5 @@ class Call(Struct, Generic[Q, B], kw_only=True):
         return await asyncio.to_thread(run)
 
     async def ask(self, work: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """The result of something that waits for the database by itself; run in a thread."""
+        """The result of a function that uses the database itself; run in a thread."""
         return await asyncio.to_thread(work, *arguments, **named)

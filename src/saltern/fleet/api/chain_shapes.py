@@ -1,4 +1,4 @@
-"""What goes in and out about runs of chains."""
+"""Bodies and answers about runs of chains."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ChainRunsQuery(PageQuery, frozen=True, kw_only=True):
 class ChainRunBody(Body, frozen=True, kw_only=True):
     """A chain by its name, with a version or the newest, or the text of one; and where and how it runs.
 
-    ``plan``: the digest of a plan that is kept; then nothing else but a token is given.
+    ``plan``: the digest of a stored plan; then only a client token may be given in addition.
     """
 
     target: Target | None = None
@@ -65,7 +65,7 @@ class ChainRunListed(ApiAnswer, frozen=True, kw_only=True):
 
 
 class WaveShown(ApiAnswer, frozen=True, kw_only=True):
-    """One wave; it is called by its number from 1 on. ``health``: what its health check has found."""
+    """One wave, named by its number from 1 on. ``health``: the result of its health check."""
 
     wave: int
     stage: str
@@ -77,7 +77,7 @@ class WaveShown(ApiAnswer, frozen=True, kw_only=True):
 
 
 class GateShown(ApiAnswer, frozen=True, kw_only=True):
-    """What must be approved, by how many, until when."""
+    """What must be approved, by how many people, until when."""
 
     gate: str
     needed: int
@@ -89,7 +89,7 @@ class GateShown(ApiAnswer, frozen=True, kw_only=True):
 
 
 class RevisionShown(ApiAnswer, frozen=True, kw_only=True):
-    """Other inputs for what some systems had not done yet; it counts when it is ``in force``."""
+    """Other inputs for the actions that some systems had not done yet; they apply once it is ``in force``."""
 
     number: int
     status: str
@@ -102,8 +102,8 @@ class RevisionShown(ApiAnswer, frozen=True, kw_only=True):
 
 class LegShown(ApiAnswer, frozen=True, kw_only=True):
     """One system. ``away``: it is not connected now; since when, and by when it must be back. ``waits_for``:
-    what it waits for, or why it ended so. ``note``: what its failed action says; ``since``: when what runs
-    began."""
+    what it waits for, or why it ended. ``note``: the message of its failed action; ``since``: when the
+    running action began."""
 
     system: str
     wave: int
@@ -120,8 +120,8 @@ class LegShown(ApiAnswer, frozen=True, kw_only=True):
 
 
 class ChainRunShown(ApiAnswer, frozen=True, kw_only=True):
-    """A run with its waves, gates and legs. ``why``: what it waits for, or why it halted. ``inputs``: what it
-    was given; secret ones are concealed."""
+    """A run with its waves, gates and legs. ``why``: what it waits for, or why it halted. ``inputs``: its
+    inputs; secret ones are concealed."""
 
     run: str
     chain: str
@@ -164,8 +164,8 @@ class StepShown(ApiAnswer, frozen=True, kw_only=True):
 
 
 class LegAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """One system of a run with all its steps, and the orders that it got. ``boot`` and ``build``: what it was
-    last seen under; ``boots``: those in the middle of it."""
+    """One system of a run with all its steps, and its orders. ``boot`` and ``build``: those last
+    seen; ``boots``: the boots during the run."""
 
     run: str
     chain: str
@@ -194,7 +194,7 @@ class OutputsQuery(PageQuery, frozen=True, kw_only=True):
 
 
 class OutputListed(ApiAnswer, frozen=True, kw_only=True):
-    """One stream of one attempt. ``size``: characters that were printed; ``cut``: some are left out."""
+    """One stream of one attempt. ``size``: characters that were printed; ``cut``: some were left out."""
 
     system: str
     action: str
@@ -205,13 +205,15 @@ class OutputListed(ApiAnswer, frozen=True, kw_only=True):
 
 
 class OutputAnswer(OutputListed, frozen=True, kw_only=True):
-    """What was printed: all of it, or its end."""
+    """The output: all of it, or its end."""
 
     text: str
 
 
 class MatrixRow(ApiAnswer, frozen=True, kw_only=True):
-    """One system: the status of each action in the order of ``actions``; empty: it does not have it."""
+    """One system: the status of each action in the order of ``actions``; empty: the system does not have the
+    action.
+    """
 
     system: str
     wave: int
@@ -231,8 +233,8 @@ class MatrixAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class ChainOrderBody(Body, frozen=True, kw_only=True):
-    """An order about a run, or about some of its systems or waves (from 1 on). ``inputs``: of a retry: other
-    inputs for what was not done yet."""
+    """An order about a run, or about some of its systems or waves (from 1 on). ``inputs``: for a retry: other
+    inputs for the actions that were not done yet."""
 
     verb: Literal["pause", "resume", "cancel", "retry", "skip", "done", "release", "unlock"]
     systems: list[Word] = []
@@ -252,7 +254,7 @@ class ChainOrdered(ApiAnswer, frozen=True, kw_only=True):
 
 
 class ChainVoteBody(Body, frozen=True, kw_only=True):
-    """A vote on a gate; ``plan_sha256`` is the plan that was looked at."""
+    """A vote on a gate; ``plan_sha256`` is the plan that the voter has seen."""
 
     approves: bool
     plan_sha256: Digest

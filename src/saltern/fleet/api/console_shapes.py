@@ -1,4 +1,4 @@
-"""What people look at: drafts of chains, what waits for them, the calendar, equal answers, past events."""
+"""Bodies and answers for people: drafts of chains, the inbox, the calendar, grouped answers, past events."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ActionList = Literal["actions", "finally"]
 
 
 class EditBody(Body, frozen=True, kw_only=True):
-    """One change of a chain's text. ``add`` puts ``action`` at the place, ``set`` writes it there, ``move``
-    takes the action of the place to ``to``; ``head`` sets keys of the chain itself.
+    """One change of a chain's text. ``add`` inserts ``action`` at the place, ``set`` replaces it there,
+    ``move`` moves the action of the place to ``to``; ``head`` sets keys of the chain itself.
     """
 
     verb: Literal["add", "set", "move", "copy", "remove", "head"]
@@ -34,15 +34,15 @@ class EditBody(Body, frozen=True, kw_only=True):
 
 
 class DraftBody(Body, frozen=True, kw_only=True):
-    """A text of a chain, and what is to be changed in it, one after the other."""
+    """The text of a chain, and the changes to make in it, in order."""
 
     text: ChainText = ""
     edits: Annotated[list[EditBody], Meta(max_length=20)] = []
 
 
 class FlawAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A problem of the text: its line (from 1), its action and key, and what to do. ``repair``: the number of
-    seconds that a text such as ``60m`` means.
+    """A problem in the text: its line (from 1), its action and key, and what to do. ``repair``: the number of
+    seconds that a value such as ``60m`` means.
     """
 
     code: str
@@ -57,7 +57,7 @@ class FlawAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class DraftAction(ApiAnswer, frozen=True, kw_only=True):
-    """One action of the text: what it says, its first and last line, and its segment."""
+    """One action of the text: its contents, its first and last line, and its segment."""
 
     list: str
     index: int
@@ -85,9 +85,9 @@ class DraftAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class UsualAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """Seconds that half of the last runs of a chain took at most, and 19 of 20; null if none has ended.
+    """Seconds within which half of the last runs of a chain ended, and 19 of 20; null if none has ended.
 
-    ``actions``: of each action that has succeeded, what half of its last times took at most.
+    ``actions``: the same for each action that has succeeded, for half of its last executions.
     """
 
     p50: float | None
@@ -108,8 +108,8 @@ class FieldAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class KindAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A kind of action. ``short`` is the key that a plain value stands for; ``safety`` says what happens if
-    the machine crashes in the middle of it.
+    """A kind of action. ``short`` is the key that a plain value is for; ``safety`` says what happens if the
+    machine crashes in the middle of it.
     """
 
     kind: str
@@ -133,8 +133,8 @@ class KindsAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 class WaitingAnswer(ApiAnswer, frozen=True, kw_only=True):
     """Something that waits for a person. ``kind``: ``gate`` of a run, ``approval`` of a job, ``run`` that
-    stands still, ``leg`` whose end is unknown, ``key`` of a system. ``yours``: the asker may decide it;
-    else ``why_not`` says why they may not. ``digest`` is what a decision is bound to.
+    is halted or paused, ``leg`` whose end is unknown, ``key`` of a system. ``yours``: the caller may decide
+    it; else ``why_not`` says why not. ``digest`` is what a decision is bound to.
     """
 
     kind: str
@@ -157,7 +157,9 @@ class WaitingAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class InboxAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """All that waits, the oldest first; ``keys``: how many keys of systems wait, of which one is listed."""
+    """All that waits, the oldest first; ``keys``: how many keys of systems wait; only one of them is
+    listed.
+    """
 
     items: list[WaitingAnswer]
     yours: int
@@ -168,8 +170,8 @@ class InboxAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class CalendarQuery(Query, frozen=True, kw_only=True):
-    """Which days: ``begin`` is a time, now without it. ``count``: also for how many systems it is. ``usual``:
-    also how long what is planned usually takes.
+    """Which days: ``begin`` is a time, by default now. ``count``: include the number of systems. ``usual``:
+    include how long the planned runs usually take.
     """
 
     begin: Time | None = None
@@ -179,7 +181,7 @@ class CalendarQuery(Query, frozen=True, kw_only=True):
 
 
 class CalendarRow(ApiAnswer, frozen=True, kw_only=True):
-    """A calendar of windows in these days: pairs of begin and end."""
+    """A calendar of windows on these days: pairs of begin and end."""
 
     name: str
     kind: str
@@ -222,8 +224,8 @@ class WhyQuery(Query, frozen=True, kw_only=True):
 
 
 class WhyGroup(ApiAnswer, frozen=True, kw_only=True):
-    """Systems for which the same is true: they may begin, must wait for a window, are held by another run, or
-    are away. ``some`` are the first few of them.
+    """Systems in the same situation: they may begin, must wait for a window, are held by another run, or are
+    away. ``some`` are the first few of them.
     """
 
     state: Literal["open", "waits", "held", "away"]
@@ -237,7 +239,7 @@ class WhyGroup(ApiAnswer, frozen=True, kw_only=True):
 
 
 class WhyAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """Why work may begin or not, in as few groups as differ. ``needs``: seconds that it was asked for."""
+    """Why work may begin or not, with systems in the same situation grouped. ``needs``: seconds it needs."""
 
     target: str
     systems: int
@@ -249,8 +251,8 @@ class WhyAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class AnswerGroup(ApiAnswer, frozen=True, kw_only=True):
-    """Systems that answered the same; ``some`` are the first few. ``text`` is the answer as people read it,
-    cut after some thousand characters; ``lines`` is how many it has.
+    """Systems that answered the same; ``some`` are the first few. ``text`` is the answer in readable form,
+    cut after some thousand characters; ``lines`` is the number of its lines.
     """
 
     systems: int
@@ -266,7 +268,7 @@ class AnswerGroup(ApiAnswer, frozen=True, kw_only=True):
 
 
 class AnswersAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """The answers of a job, equal ones as one, and who has not answered."""
+    """The answers of a job, with equal ones grouped, and the systems that have not answered."""
 
     jid: str
     expected: int
@@ -297,7 +299,7 @@ class HistoryAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class CountsQuery(Query, frozen=True, kw_only=True):
-    """Which events are counted, in how many parts of the time: of the last day, if none is given."""
+    """Which events are counted, and in how many intervals; without a time, those of the last day."""
 
     tag: Tag = "*"
     system: Word = ""
@@ -307,7 +309,7 @@ class CountsQuery(Query, frozen=True, kw_only=True):
 
 
 class CountsAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """How many events are in each part of the time, by what they are about: job, chain, key, alarm …"""
+    """The number of events in each interval, by subject: job, chain, key, alarm …"""
 
     since: float
     until: float

@@ -1,4 +1,4 @@
-"""``CONSOLE_ROUTES``: what people look at before they act: the console reads it, as any script may."""
+"""``CONSOLE_ROUTES``: what people read before they act: used by the console, and open to any script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One request, from finding out who sent it to its answer."""
+"""Handles one request, from authentication to its answer."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ async def answer_request(
     who: Principal | None = None,
     known: Principal | None = None,
 ) -> ASGIApp:
-    """Find the person, decide whether they may, check the request; then call the handler.
+    """Authenticate, authorise and check the request; then call the handler.
 
-    ``who``: the person is known and allowed; only the controller itself gives it. ``known``: the person was
-    looked up for this page a moment ago; whether they may is still decided.
+    ``who``: a caller that is already authorised; only the controller itself sets it. ``known``: a caller who
+    was authenticated for this page a moment ago; authorisation still follows.
     """
     who = who or await _principal(desk, route, request, known)
     path = {name: str(value) for name, value in request.path_params.items()}
@@ -65,7 +65,7 @@ async def answer_request(
 
 
 async def _write(route: Route, call: Call[Any, Any], request: bytes) -> Done:
-    """Do what is asked for: once, if it has a client token."""
+    """Carry out a write; only once if it has a client token."""
 
     async def work() -> Done:
         return _done(route, await route.handler(call))
@@ -87,7 +87,7 @@ def _response(done: Done) -> Response:
 
 
 async def _principal(desk: Desk, route: Route, request: Request, known: Principal | None = None) -> Principal:
-    """The person who sent a request. Raises ``ApiError`` if that is not known, or if they may not."""
+    """The person who sent a request. Raises ``ApiError`` if they are unknown or not allowed."""
     if route.action is None:
         return ANYONE
     if known is None:
@@ -106,7 +106,7 @@ async def _principal(desk: Desk, route: Route, request: Request, known: Principa
 
 
 async def _is_own_job(desk: Desk, route: Route, request: Request, who: Principal) -> bool:
-    """True for a job that this person submitted: a rule may let people run jobs who have no role to read."""
+    """True for a job that this person submitted: a rule may let people without a reading role run jobs."""
     jid = request.path_params.get("jid")
     if not jid or route.action is None or not ACTIONS[route.action].own_jobs:
         return False
@@ -122,7 +122,7 @@ async def _is_own_job(desk: Desk, route: Route, request: Request, who: Principal
 
 
 async def _is_allowed(desk: Desk, route: Route, request: Request) -> bool:
-    """True if the request would still be allowed: for answers that last longer than a session or a token."""
+    """True if the request is still allowed: for streams that outlive a session or a token."""
     try:
         await _principal(desk, route, request)
     except ApiError:
@@ -147,7 +147,7 @@ def _decide(
     desk: Desk, action: str, who: Principal, decide: Callable[..., Decision]
 ) -> tuple[Principal | None, Decision | None]:
     if ACTIONS[action].by_rules:
-        return who, None  # what depends on function and systems is decided by the handler
+        return who, None  # the handler decides what depends on function and systems
     return who, decide(who, Permission(action=action), _no_match, desk.now())
 
 

@@ -1,4 +1,4 @@
-"""What a reader gets first: where its cursor is, what it missed, and how a job stands."""
+"""The beginning of a stream: the reader's cursor, what it missed, and the status of a job."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from saltern.fleet.store.statuses import WAITING
 
 
 class Start(Struct, frozen=True, kw_only=True):
-    """Where a reader begins: after ``cursor``, with ``first`` before it. ``over``: nothing follows."""
+    """Where a reader begins: after ``cursor``, with ``first`` sent before that. ``over``: nothing follows."""
 
     cursor: int
     first: list[Notice]
@@ -25,7 +25,7 @@ class Start(Struct, frozen=True, kw_only=True):
 
 
 def events_start(connection: Any, after: int | None) -> Start:
-    """A reader of all events. One whose cursor is not in the database any more, or not yet, is informed."""
+    """A reader of all events. It is informed if its cursor is no longer, or not yet, in the database."""
     newest = newest_event(connection)
     if after is None:
         return Start(cursor=newest, first=[])
@@ -37,7 +37,7 @@ def events_start(connection: Any, after: int | None) -> Start:
 
 
 def job_start(connection: Any, jid: str, after: int | None) -> Start | None:
-    """A reader of a job, who gets its present state unless a cursor says what it has; None: no such job."""
+    """A reader of a job, which gets the job's current state unless it has a cursor; None: no such job."""
     row = job_queries.job(connection, jid)
     if row is None:
         return None

@@ -1,4 +1,4 @@
-"""What goes in and out about jobs, events and the audit."""
+"""Bodies and answers about jobs, events and the audit."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class TargetsQuery(PageQuery, frozen=True, kw_only=True):
 
 
 class SubmitBody(Body, frozen=True, kw_only=True):
-    """What is to run where. ``life``: seconds for which the job is offered to systems that are away.
+    """What to run where. ``life``: seconds for which the job is offered to systems that are away.
 
-    ``wait`` is the same, and 0 leaves out who is away. ``client_token`` is as the header ``Client-Token``.
-    ``batch``: on how many systems it runs at a time (``3``, ``10%``); ``batch_wait``: seconds between
-    the end on one and the begin on the next; ``batch_failures``: if more fail, the rest is left out.
-    ``returners``: what each system calls with its return.
+    ``wait`` is the same, and 0 leaves out systems that are away. ``client_token``: like the header
+    ``Client-Token``. ``batch``: on how many systems it runs at a time (``3``, ``10%``); ``batch_wait``:
+    seconds between the end on one and the start on the next; ``batch_failures``: if more fail, the rest is
+    left out. ``returners``: what each system calls with its return.
     """
 
     function: Word
@@ -54,8 +54,8 @@ class SubmitBody(Body, frozen=True, kw_only=True):
 
 
 class SubmitAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """The job. ``away``: who will get it later, and since when they are away; one that is not expected was
-    left out.
+    """The job. ``away``: the systems that will get it later, and since when they are away; a system that is
+    not expected was left out.
 
     ``known``: the job of an earlier request with the same client token. ``cursor``: from where to follow it.
     """
@@ -69,7 +69,7 @@ class SubmitAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class CancelBody(Body, frozen=True, kw_only=True):
-    """``hard``: stop what runs at once, and not before its next state."""
+    """``hard``: stop a running job at once, instead of before its next state."""
 
     hard: bool = False
 
@@ -111,8 +111,8 @@ class JobAnswer(JobListed, frozen=True, kw_only=True):
 
 
 class TargetAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A job on one system: how far it is there. ``done`` of ``total`` states and the present ``state``: what
-    the agent has last reported of a job that runs.
+    """A job on one system, and its progress. ``done`` of ``total`` states and the current ``state`` are the
+    agent's last report about a running job.
     """
 
     jid: str
@@ -146,7 +146,7 @@ class RecordAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class EventsQuery(Query, frozen=True, kw_only=True):
-    """Which events: from where on, and with which tags."""
+    """Which events: after which cursor, and with which tags."""
 
     limit: Limit = 100
     after: Number | None = None
@@ -154,7 +154,7 @@ class EventsQuery(Query, frozen=True, kw_only=True):
 
 
 class FollowQuery(Query, frozen=True, kw_only=True):
-    """From where on: the number of the last notice that the reader has."""
+    """Where to continue: the number of the last notice that the reader has."""
 
     after: Number | None = None
 
@@ -170,7 +170,7 @@ class EventAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class EventsAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """Some events. ``cursor`` is where to ask from next time, also if there is nothing yet."""
+    """Some events. ``cursor`` is where to continue next time, even if there is nothing yet."""
 
     items: list[EventAnswer]
     next: str | None
@@ -178,7 +178,7 @@ class EventsAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class NewestEvent(ApiAnswer, frozen=True, kw_only=True):
-    """The number of the newest event: who follows from there misses nothing that comes."""
+    """The number of the newest event: a reader that follows from there misses nothing."""
 
     number: int
 
@@ -195,7 +195,7 @@ class AuditAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class AuditVerified(ApiAnswer, frozen=True, kw_only=True):
-    """Whether the chain of the audit is whole; ``number`` and ``digest`` of its last row are what to note."""
+    """Whether the audit's hash chain is intact; note ``number`` and ``digest`` of its last row."""
 
     whole: bool
     problem: str
@@ -204,7 +204,7 @@ class AuditVerified(ApiAnswer, frozen=True, kw_only=True):
 
 
 class AuditNoted(Query, frozen=True, kw_only=True):
-    """A row that was noted before: with it a cut at the end is found, too."""
+    """A row that was noted before, which also reveals rows removed at the end."""
 
     number: Number = 0
     digest: Digest = ""

@@ -1,4 +1,4 @@
-"""What is asked and answered about chains as objects, maintenance windows and schedules."""
+"""Bodies and answers about stored chains, maintenance windows and schedules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 
 
 class ChainsQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``archived``: also those that are archived."""
+    """``archived``: include archived chains."""
 
     archived: bool = False
 
@@ -93,13 +93,13 @@ class FindingAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class Validated(ApiAnswer, frozen=True, kw_only=True):
-    """What a check has found; nothing is wrong if there is no error among it."""
+    """The findings of a check; the chain is good if none of them is an error."""
 
     findings: list[FindingAnswer]
 
 
 class ArchiveBody(Body, frozen=True, kw_only=True):
-    """``undo``: bring it back."""
+    """``undo``: restore it."""
 
     undo: bool = False
 
@@ -116,7 +116,7 @@ class CalendarBody(Body, frozen=True, kw_only=True):
 
 
 class CalendarAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A calendar, and whether it has a window now."""
+    """A calendar, and whether it has an open window now."""
 
     name: str
     kind: str
@@ -152,7 +152,7 @@ class WindowAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class ScheduleBody(Body, frozen=True, kw_only=True):
-    """A chain at its times. ``version``: a pinned one; without it, the newest when it fires."""
+    """A chain and its times. ``version``: pins a version; without it, the newest when it fires."""
 
     name: Name
     chain: Word

@@ -1,7 +1,7 @@
-"""A write with a client token is done once: asked for again, it has the answer of the first time.
+"""A write with a client token is done once: a repeated request gets the answer of the first.
 
-The answer may hold a secret, such as a join token. It is kept sealed with a key made from the client token,
-of which the database has only a digest: who reads the database learns nothing.
+The answer may hold a secret, such as a join token. It is stored sealed with a key made from the client token,
+of which the database has only a digest: a reader of the database learns nothing.
 """
 
 from __future__ import annotations
@@ -86,6 +86,6 @@ class Once:
 
 def check_token(token: str) -> None:
     if not _TOKEN.fullmatch(token):
-        what = "the client token is not one"
-        fix = "use 16 to 128 letters, digits and ._~+/=:- that are drawn at random for each request"
+        what = "the client token is not valid"
+        fix = "use 16 to 128 letters, digits and ._~+/=:- at random, new for each request"
         raise ApiError(400, Diagnostic(code="api-bad-token", what=what, fix=fix))

@@ -20,7 +20,7 @@ PROBLEMS = {
     "401": "the controller does not know who sent the request",
     "403": "it is not allowed",
     "404": "there is no such thing",
-    "409": "the present state does not allow it",
+    "409": "the current state does not allow it",
     "413": "the body is too large",
     "422": "what the request names is wrong",
     "503": "a part of the controller cannot work now",
@@ -29,7 +29,7 @@ _PARAMETER = re.compile(r"{(\w+)}")
 
 
 def openapi(routes: Sequence[Route], prefix: str = "") -> dict[str, Any]:
-    """The document, as OpenAPI 3.1 has it."""
+    """The OpenAPI 3.1 document."""
     shapes = [one for route in routes for one in (route.answer, route.body) if one is not None]
     _, components = msgspec.json.schema_components([*shapes, Problem, AnyNotice], ref_template=REF)
     paths: dict[str, dict[str, Any]] = {}

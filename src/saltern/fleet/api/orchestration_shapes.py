@@ -1,4 +1,4 @@
-"""What goes in and out about orchestrations."""
+"""Bodies and answers about orchestrations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ class OrchestrationBody(Body, frozen=True, kw_only=True):
 
 
 class OrchestrationBegan(ApiAnswer, frozen=True, kw_only=True):
-    """``cursor``: later events follow it. ``known``: it was there; ``cancelled``: it was called off."""
+    """``cursor``: its events have higher numbers. ``known``: it was already recorded; ``cancelled``: it was
+    cancelled.
+    """
 
     jid: str
     cursor: int

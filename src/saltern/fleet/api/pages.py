@@ -1,4 +1,4 @@
-"""Pages of lists. A cursor is the key of the last row, in a form that clients only hand back."""
+"""Pages of lists. A cursor is the key of the last row, in a form that clients send back unchanged."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def decode_cursor(cursor: str, shape: type[R]) -> R:
 
 
 def cut_page(rows: Sequence[T], query: PageQuery, key: Callable[[T], str]) -> Page[T]:
-    """A page of a short list that is read whole: by key, after the one that the cursor has."""
+    """A page of a short list that is read completely: the rows after the cursor's key."""
     after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
     later = sorted((row for row in rows if key(row) > after), key=key)
     return make_page(later, query.limit, lambda row: (key(row),))
 
 
 def make_page(rows: Sequence[T], limit: int, key: Callable[[T], tuple[Any, ...]]) -> Page[T]:
-    """The page for rows of which one more than ``limit`` was asked for: that one says that there is more."""
+    """The page for rows, of which ``limit`` + 1 were requested: the extra row shows that there are more."""
     more = len(rows) > limit
     items = [*rows[:limit]]
     return Page(items=items, next=encode_cursor(*key(items[-1])) if more else None)

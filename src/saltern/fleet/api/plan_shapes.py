@@ -1,4 +1,4 @@
-"""What goes in and out about plans of chains."""
+"""Bodies and answers about plans of chains."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from saltern.fleet.chains.rollout import Rollout
 class ChainPlanBody(Body, frozen=True, kw_only=True):
     """A chain by its name, with a version or the newest, or the text of one; and where and how it would run.
 
-    ``pinned``: the systems are those of now, also if the target means others later. ``wait``: seconds that
-    systems have for the dry run.
+    ``pinned``: the systems stay the current ones, even if the target matches others later. ``wait``: seconds
+    that systems have for the dry run.
     """
 
     target: Target
@@ -55,8 +55,8 @@ class ChainPlanListed(ApiAnswer, frozen=True, kw_only=True):
 
 
 class PlannedSystemShown(ApiAnswer, frozen=True, kw_only=True):
-    """What one system would do. ``facts``: those that were read, each as a list of its value, or an empty
-    list for one that the system lacks."""
+    """What one system would do. ``facts``: the facts that were read, each as a list with its value, or an
+    empty list for one that the system lacks."""
 
     system: str
     steps: list[dict[str, Any]]
@@ -65,7 +65,7 @@ class PlannedSystemShown(ApiAnswer, frozen=True, kw_only=True):
 
 class ChainPlanShown(ApiAnswer, frozen=True, kw_only=True):
     """A plan. ``waiting``: systems whose dry run is not over. ``unplanned``: those that could not be planned,
-    and why. ``estimate``: seconds, by what the actions took before. ``signer``: who signed it."""
+    and why. ``estimate``: seconds, from earlier runs of the actions. ``signer``: who signed it."""
 
     plan: str
     sha256: str

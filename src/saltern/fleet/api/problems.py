@@ -1,4 +1,4 @@
-"""What a client is answered when a request fails: ``{"code", "what", "fix"}`` and a status."""
+"""The answer to a request that fails: ``{"code", "what", "fix"}`` and a status."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from saltern.fleet.access.ports import ACTIONS, Decision, Principal
 from saltern.language.diagnostics import CompileError, Diagnostic, SalternError
 
-# A code → the status of its answer. An ending in ``*`` stands for all codes that begin so.
+# A code → the status of its answer. A trailing ``*`` stands for all codes with that prefix.
 STATUSES: dict[str, int] = {
     "api-*": 400,
     "database-*": 503,
@@ -38,7 +38,7 @@ STATUSES: dict[str, int] = {
     "fleet-token-limits": 422,
 }
 OF_STATES = 422  # the request is understood, and what it names does not compile
-OF_OPERATIONS = 409  # the present state of things does not allow it
+OF_OPERATIONS = 409  # the current state does not allow it
 
 
 class Problem(Struct, frozen=True, kw_only=True):
@@ -88,12 +88,12 @@ def denied(who: Principal, action: str, decision: Decision) -> ApiError:
 
 
 def unknown(kind: str, name: str) -> ApiError:
-    """There is no such thing."""
+    """The error for something that does not exist."""
     return ApiError(
         404,
         Diagnostic(
             code="api-not-found",
             what=f"there is no {kind} {name!r}",
-            fix=f"list what there is, and check the spelling of the {kind}",
+            fix="check the spelling, or list what exists",
         ),
     )

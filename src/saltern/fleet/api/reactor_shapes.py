@@ -1,4 +1,4 @@
-"""What is asked and answered about events of one's own, and about reactions."""
+"""Bodies and answers about custom events and reactions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Cause = Annotated[str, Meta(max_length=64)]
 
 
 class EventBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An event to be sent: a tag, and data. `cause` is the job, or the reaction, that it comes from: it shows
-    which reactions lead to themselves."""
+    """An event to be sent: a tag, and data. `cause` is the job or the reaction that caused it: it reveals
+    reactions that trigger themselves."""
 
     tag: Tag
     data: dict[str, Any] = {}
@@ -27,7 +27,7 @@ class EventSent(Struct, frozen=True, kw_only=True):
 
 
 class RuleAnswer(Struct, frozen=True, kw_only=True):
-    """A row of the map: events whose tag matches are followed by what these files say."""
+    """A row of the map: the reactor runs these files for events whose tag matches."""
 
     tag: str
     sources: list[str]
@@ -69,7 +69,7 @@ class ForeseenReaction(Struct, frozen=True, kw_only=True):
 
 
 class WrongAnswer(Struct, frozen=True, kw_only=True):
-    """Something in a file that cannot be followed."""
+    """A mistake in a reactor file."""
 
     source: str
     line: int
@@ -77,7 +77,7 @@ class WrongAnswer(Struct, frozen=True, kw_only=True):
 
 
 class ForeseenAnswer(Struct, frozen=True, kw_only=True):
-    """What would follow from an event."""
+    """The reactions that an event would cause."""
 
     sources: list[str]
     reactions: list[ForeseenReaction]

@@ -1,4 +1,4 @@
-"""The routes about events of one's own, about reactions, and about the mine."""
+"""The routes about custom events, reactions and the mine."""
 
 from __future__ import annotations
 

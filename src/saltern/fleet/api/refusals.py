@@ -1,6 +1,6 @@
-"""Refused requests of people in the audit: the first ones, then a few a minute with how many there were.
+"""Records refused requests in the audit: the first ones, then a few a minute with a count.
 
-The audit is kept for ever, so a client that is refused again and again must not fill a disk with it.
+The audit is kept for ever, so a client that is refused repeatedly must not fill the disk.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LONGEST = 200  # characters of one text in a row
 
 
 class RefusalLimit:
-    """``row`` gives what is to be written down of a refusal; None if it is only counted."""
+    """``row`` returns the audit entry for a refusal; None if it is only counted."""
 
     def __init__(self, clock: Callable[[], float], *, rate: float = RATE, burst: float = BURST) -> None:
         self._limit = RateLimit(rate, burst, clock)

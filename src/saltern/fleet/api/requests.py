@@ -16,8 +16,8 @@ from saltern.fleet.protocol.codec import MAX_DEPTH, BadMessage, check_depth
 from saltern.language.diagnostics import Diagnostic, did_you_mean
 
 MAX_BODY = 1024 * 1024
-DISCARDED = 16 * MAX_BODY  # read and thrown away, so that a client that is still sending gets the answer
-BODY_TIME = 30.0  # seconds in which a body has to be here
+DISCARDED = 16 * MAX_BODY  # read and discarded, so that a client that is still sending gets the answer
+BODY_TIME = 30.0  # seconds in which a body must arrive
 
 
 def read_query(request: Request, shape: type[Struct]) -> Struct:
@@ -56,7 +56,7 @@ def check_path(path: Mapping[str, str]) -> None:
 
 
 def decode_body(request: Request, data: bytes, shape: type[Struct]) -> Any:
-    """The body of a request, as a struct. One without a body is like an empty object."""
+    """The body of a request, as a struct. A missing body is like an empty object."""
     _check_type(request, data)
     try:
         check_depth(data)
@@ -94,7 +94,7 @@ async def read_bytes(request: Request) -> bytes:
                     break
                 data += part if size <= MAX_BODY else b""
     except (TimeoutError, ClientDisconnect):
-        what = f"the body of the request was not here after {BODY_TIME:.0f} seconds"
+        what = f"the body of the request did not arrive within {BODY_TIME:.0f} seconds"
         raise ApiError(
             408, Diagnostic(code="api-body-late", what=what, fix="send it at once"), {"Connection": "close"}
         ) from None
@@ -116,7 +116,7 @@ def _too_large() -> ApiError:
 
 
 def _check_type(request: Request, data: bytes) -> None:
-    """Only JSON: what a page of another site can make a browser send is refused."""
+    """Accept only JSON, which a page of another site cannot make a browser send."""
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given == "application/json" or (not data and not given):
         return

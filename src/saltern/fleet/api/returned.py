@@ -15,13 +15,13 @@ from saltern.fleet.store import job_queries, listings
 from saltern.fleet.store.job_queries import TargetRow
 
 T = TypeVar("T")
-PAGE_BYTES = 4 * 1024 * 1024  # unpacked: a page of returns ends after the one that passes this
+PAGE_BYTES = 4 * 1024 * 1024  # unpacked: a page of returns ends after the one that exceeds this
 GROUP_BYTES, AT_ONCE = 256 * 1024, 500  # packed, and returns: what one query reads
 MOST_VALUES = 3_000_000  # in one body: each takes a hundred bytes and more
 
 
 def returns_page(connection: Any, jid: str, after: str, limit: int) -> tuple[list[ReturnAnswer], int]:
-    """Returns by system, and 1 if there are more than these; else 0. The page ends early if it gets large."""
+    """Returns by system, and 1 if there are more, else 0. The page ends early if it gets large."""
     found: list[ReturnAnswer] = []
     size = 0
     rows = listings.returned_after(connection, jid, after, limit + 1)
@@ -38,7 +38,7 @@ def returns_page(connection: Any, jid: str, after: str, limit: int) -> tuple[lis
 def _with_bodies(
     connection: Any, jid: str, rows: list[TargetRow]
 ) -> Iterator[tuple[TargetRow, tuple[str, bytes] | None]]:
-    """Each with its body, of which as many as are small are read at once."""
+    """Each return with its body; several small bodies are read in one query."""
     sizes: dict[str, int] = {}
     for first in range(0, len(rows), AT_ONCE):
         systems = [row.system for row in rows[first : first + AT_ONCE]]
@@ -49,7 +49,7 @@ def _with_bodies(
 
 
 def grouped(rows: Sequence[T], size: Callable[[T], int]) -> Iterator[list[T]]:
-    """In order, as many together as have no more bytes than a group may; one that is larger is alone."""
+    """Split into groups in order, each up to a number of bytes; a larger item is a group of its own."""
     group: list[T] = []
     total = 0
     for row in rows:
@@ -63,7 +63,7 @@ def grouped(rows: Sequence[T], size: Callable[[T], int]) -> Iterator[list[T]]:
 
 
 def make_return(connection: Any, row: TargetRow) -> ReturnAnswer | None:
-    """What a system returned for a job; None until all of it is here."""
+    """What a system returned for a job; None until all parts have arrived."""
     packed = job_queries.body(connection, row.jid, row.system)
     return ReturnAnswer(**asdict(row), body=unpacked(*packed)) if packed is not None else None
 
@@ -73,13 +73,13 @@ def _bare(row: TargetRow) -> ReturnAnswer:
 
 
 def unpacked(encoding: str, data: bytes, limit: int = MAX_BODY) -> object:
-    """The value of a body; what cannot be read is replaced by a text that says so."""
+    """The value of a body; if it cannot be read, a text that says so."""
     whole, problem = inflate(encoding, data, limit)
     return problem or _value(whole)
 
 
 def inflate(encoding: str, data: bytes, limit: int = MAX_BODY) -> tuple[bytes, str]:
-    """The JSON of a body, and a text instead of it for one that is damaged or longer than the limit."""
+    """The JSON of a body; for one that is damaged or longer than the limit, a text that says so."""
     if encoding != "json+zlib":
         return data, ""
     stream = zlib.decompressobj()
@@ -93,7 +93,7 @@ def inflate(encoding: str, data: bytes, limit: int = MAX_BODY) -> tuple[bytes, s
 
 
 def _value(data: bytes) -> object:
-    """The value of JSON; of many small values it would take many times the memory."""
+    """The value of JSON; refused with too many values, which would take many times the memory."""
     if sum(map(data.count, (b",", b"[", b"{"))) > MOST_VALUES:
         return _unreadable(f"it has more than {MOST_VALUES} values")
     try:

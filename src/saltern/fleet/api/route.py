@@ -1,4 +1,4 @@
-"""What a route is."""
+"""The type of a route."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class NoQuery(Struct, frozen=True, forbid_unknown_fields=True):
 class Route(Struct, frozen=True, kw_only=True):
     """One row. ``action`` is what the policy decides on, a row of ``ACTIONS``; None: for everyone.
 
-    ``answer`` None: there is no JSON. ``streams``: server-sent events, if the client accepts them.
+    ``answer`` None: the answer is not JSON. ``streams``: server-sent events, if the client accepts them.
     """
 
     method: str

@@ -1,4 +1,4 @@
-"""What goes in and out about runs with many systems, and about the fleet at a glance."""
+"""Bodies and answers about runs with many systems, and about the fleet at a glance."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ Time = Annotated[float, Meta(ge=0, le=4e9)]
 
 
 class ShapesQuery(Query, frozen=True, kw_only=True):
-    """``at``: as it was at a time. ``most``: so many rows; the rest is counted."""
+    """``at``: as it was at this time. ``most``: this many rows; the rest is counted."""
 
     at: Time | None = None
     most: Annotated[int, Meta(ge=1, le=1000)] = 40
 
 
 class ActionHead(ApiAnswer, frozen=True, kw_only=True):
-    """A column of the matrix. ``barrier``: a reboot or an update; what is behind it is another segment."""
+    """A column of the matrix. ``barrier``: a reboot or an update; the actions after it form another
+    segment.
+    """
 
     id: str
     kind: str
@@ -60,7 +62,7 @@ class ShapeWave(ApiAnswer, frozen=True, kw_only=True):
 
 
 class ShapesAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A run as a matrix in which equal rows are one. ``why``: what it waits for, or why it halted."""
+    """A run as a matrix with equal rows grouped. ``why``: what it waits for, or why it halted."""
 
     run: str
     chain: str
@@ -100,7 +102,7 @@ class RowsAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class CauseAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """Systems that failed for one reason: the same action, status and message but for names and numbers.
+    """Systems that failed for one reason: the same action, status and message, except for names and numbers.
 
     ``some`` names a few; ``shared``: facts that nearly all of them have, and nearly none of the others.
     """
@@ -128,14 +130,14 @@ class CausesAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class CauseQuery(Query, frozen=True, kw_only=True):
-    """``most``: so many causes. ``names``: with the names of all their systems."""
+    """``most``: this many causes. ``names``: include the names of all their systems."""
 
     most: Annotated[int, Meta(ge=1, le=500)] = 50
     names: bool = False
 
 
 class RecentQuery(CauseQuery, frozen=True, kw_only=True):
-    """``since``: also of runs that ended later than this; without it, in the last 24 hours."""
+    """``since``: include runs that ended after this; by default, in the last 24 hours."""
 
     since: Time | None = None
 
@@ -174,7 +176,7 @@ class SystemLeg(ApiAnswer, frozen=True, kw_only=True):
 
 
 class GlanceQuery(Query, frozen=True, kw_only=True):
-    """Which systems; all of them without a target. ``facts``: also what divides them."""
+    """Which systems; all of them without a target. ``facts``: include the facts that divide them."""
 
     target: Target = ""
     facts: bool = True
@@ -220,7 +222,7 @@ class StatesQuery(PageQuery, frozen=True, kw_only=True):
 
 
 class StateAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A system with what is the matter with it now. ``run``: what it is about."""
+    """A system with its current problem. ``run``: the run that the problem belongs to."""
 
     id: str
     state: str
@@ -236,7 +238,7 @@ class StateAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class StatesAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A page of them. ``states``: how many of all that the target means are in which state."""
+    """A page of them. ``states``: how many of the systems that the target matches are in which state."""
 
     items: list[StateAnswer]
     next: str | None

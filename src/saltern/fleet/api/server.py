@@ -20,7 +20,7 @@ from saltern.fleet.access.ports import Peer
 from saltern.fleet.api.wrapper import Wrapper
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-GRACE = 5  # seconds that requests get to end when the controller stops
+GRACE = 5  # seconds that open requests have when the controller stops
 FIRST_REQUEST = 20.0  # seconds that a connection may stay without a request
 MOST_CONNECTIONS = 5000
 _CREDENTIALS = struct.Struct("3i")
@@ -30,7 +30,7 @@ class Listen(Struct, frozen=True, kw_only=True):
     """Where to listen: a UNIX socket, an address with TLS, or both."""
 
     socket: str = ""
-    socket_mode: int = 0o666  # who may do what is decided by who the peer is
+    socket_mode: int = 0o666  # authorisation depends on the peer, not on the mode of the file
     host: str = ""
     port: int = 0
     certificate: str = ""
@@ -89,7 +89,7 @@ class ApiServer:
         self._read_at = 0
 
     async def start(self) -> None:
-        """Listen where it was asked to; if one place cannot be had, on none."""
+        """Listen at all configured places; if one fails, at none."""
         try:
             if self.listen.socket:
                 await self._add(self._config(), unix_socket(self.listen))
@@ -108,12 +108,12 @@ class ApiServer:
             return
         try:
             context.load_cert_chain(self.listen.certificate, self.listen.key or None)
-        except OSError as problem:  # the certificate is there, and its key comes in a moment
+        except OSError as problem:  # the certificate has been written, and its key will follow in a moment
             raise _cannot_use(self.listen.certificate, problem) from None
         self._read_at = changed
 
     def _changed(self) -> int:
-        """When the newer one of certificate and key was written."""
+        """The modification time of the certificate or its key, whichever is newer."""
         paths = [path for path in (self.listen.certificate, self.listen.key) if path]
         return max(os.stat(path).st_mtime_ns for path in paths)
 
@@ -172,15 +172,15 @@ def tls_context(_config: Config, make: Callable[[], ssl.SSLContext]) -> ssl.SSLC
 
 
 def check_loopback(host: str) -> None:
-    """Refuse to send tokens over a network in the clear."""
+    """Refuse to serve without TLS beyond loopback: tokens would be sent in the clear."""
     if host not in ("127.0.0.1", "::1", "localhost"):
         what = f"the API on {host!r} has no certificate, and tokens would travel in the clear"
-        fix = "give it a certificate, or let it listen on 127.0.0.1 and put a proxy with TLS before it"
+        fix = "give it a certificate, or let it listen on 127.0.0.1 behind a proxy with TLS"
         raise OperationError(Diagnostic(code="api-no-certificate", what=what, fix=fix))
 
 
 def unix_socket(listen: Listen) -> socket.socket:
-    """A socket at a path; one that a process left behind is replaced, one that is in use is not."""
+    """A socket at a path; a stale one is replaced, one that is in use is not."""
     path = listen.socket
     _remove_left_socket(path)
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -1,4 +1,4 @@
-"""What goes in and out: one struct for each kind of body and query. Times are seconds since 1970."""
+"""Bodies, queries and answers: one struct for each. Times are seconds since 1970."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ KeyState = Literal["", "pending", "accepted", "rejected", "revoked"]
 
 
 class ApiAnswer(Struct, frozen=True, kw_only=True):
-    """What all answers have: nothing."""
+    """Base class of all answers."""
 
 
 class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What all bodies have: nothing."""
+    """Base class of all bodies."""
 
 
 class Query(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What all queries have: nothing."""
+    """Base class of all queries."""
 
 
 # -- the controller -------------------------------------------------------------------------------
@@ -58,8 +58,8 @@ class CaAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class Me(ApiAnswer, frozen=True, kw_only=True):
-    """Who the controller takes the caller for. ``may``: the actions that their roles allow; of those that
-    the rules of the policy decide, those that some rule allows for some function on some systems.
+    """The caller's identity. ``may``: the actions that their roles allow; an action that rules of the policy
+    decide is included if some rule allows it for some function on some systems.
     """
 
     name: str
@@ -80,7 +80,7 @@ class SystemsQuery(PageQuery, frozen=True, kw_only=True):
 
 
 class SystemAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A system: the state of its key, and what is known of its agent."""
+    """A system: the state of its key, and what is known about its agent."""
 
     id: str
     state: str
@@ -104,13 +104,13 @@ class AcceptBody(Body, frozen=True, kw_only=True):
 
 
 class WhyBody(Body, frozen=True, kw_only=True):
-    """Why it is done; it is kept with the system and in the audit."""
+    """The reason; it is stored with the system and in the audit."""
 
     why: Word = ""
 
 
 class NoBody(Body, frozen=True, kw_only=True):
-    """Nothing is to be said."""
+    """An empty body."""
 
 
 class ResolveBody(Body, frozen=True, kw_only=True):
@@ -120,13 +120,15 @@ class ResolveBody(Body, frozen=True, kw_only=True):
 
 
 class Resolved(ApiAnswer, frozen=True, kw_only=True):
-    """The accepted systems that a target means, by id."""
+    """The accepted systems that a target matches, by id."""
 
     systems: list[str]
 
 
 class Poked(ApiAnswer, frozen=True, kw_only=True):
-    """Who answered just now, who is not connected, and who is connected and silent."""
+    """The systems that answered just now, those that are not connected, and those that are connected but
+    silent.
+    """
 
     there: list[str]
     away: list[str]
@@ -135,7 +137,7 @@ class Poked(ApiAnswer, frozen=True, kw_only=True):
 
 class TokenBody(Body, frozen=True, kw_only=True):
     """A join token: for how many systems, for how many seconds, and for which site. ``takes``: systems of
-    the controller's roster that become agent systems by it.
+    the controller's roster that become agent systems with it.
     """
 
     uses: Annotated[int, Meta(ge=1, le=100_000)] = 1
@@ -151,7 +153,7 @@ class TokenMade(ApiAnswer, frozen=True, kw_only=True):
 
 
 class TokenAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A join token, without its secret: ``uses`` is how many systems it still lets in."""
+    """A join token, without its secret: ``uses`` is how many more systems can join with it."""
 
     id: str
     made_at: float
@@ -188,7 +190,7 @@ class FactsAnswer(ApiAnswer, frozen=True, kw_only=True):
 
 
 class TreeAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A version of the files of an environment. ``held``: it stays in force whatever the roots say."""
+    """A version of the files of an environment. ``held``: it stays current, whatever changes in the roots."""
 
     number: int
     environment: str
@@ -224,6 +226,6 @@ class RollbackBody(Body, frozen=True, kw_only=True):
 
 
 class TreeNow(ApiAnswer, frozen=True, kw_only=True):
-    """The digest of what is in force now."""
+    """The digest of the current version."""
 
     digest: str

@@ -1,7 +1,7 @@
-"""Answers that last: notices as server-sent events, until the reader goes or the controller stops.
+"""Streaming answers: notices as server-sent events, until the reader leaves or the controller stops.
 
-A reader sets the pace: what is stored waits in the database, and of what is only live the hub keeps a
-bounded number for each reader. One that takes nothing at all is disconnected; it continues where it was with
+The reader sets the pace: stored notices wait in the database, and of live ones the hub keeps a bounded number
+for each reader. A reader that takes nothing at all is disconnected; it can continue where it left off with
 ``Last-Event-ID``.
 """
 
@@ -27,13 +27,13 @@ MEDIA = "text/event-stream"
 WITHOUT_ID = (Progressed, PresenceChanged, Missed)
 _HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"x-accel-buffering", b"no"),  # a proxy must not hold it back
+    (b"x-accel-buffering", b"no"),  # a proxy must not buffer it
 ]
 
 
 def encode_notice(notice: Notice) -> bytes:
-    """One event. Only what is stored has an id, and of several notices of one stored event the last: a reader
-    cannot continue after what was live, or in the middle.
+    """Encode one event. Only stored notices have an id, and of several for one stored event only the last: a
+    reader cannot continue after a live one, or in the middle.
     """
     id_ = b"" if isinstance(notice, WITHOUT_ID) or not notice.number else b"id: %d\n" % notice.number
     kind = str(notice.__struct_config__.tag).encode()
@@ -41,7 +41,7 @@ def encode_notice(notice: Notice) -> bytes:
 
 
 class EventStream:
-    """The answer to one reader. ``is_allowed`` is asked again from time to time."""
+    """The answer to one reader. ``is_allowed`` is checked again from time to time."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ async def _is_set(event: asyncio.Event) -> object:
 
 
 class Pump:
-    """Reads notices into one piece of bytes: what comes together is sent together."""
+    """Collects notices into blocks of bytes: what arrives together is sent together."""
 
     def __init__(self, notices: AsyncIterator[Notice]) -> None:
         self.news = asyncio.Event()
@@ -121,7 +121,7 @@ class Pump:
 
     @property
     def over(self) -> bool:
-        """True if no notices follow; raises what has ended them."""
+        """True if no notices follow; raises the error that ended them."""
         if not self._task.done():
             return False
         self._task.result()

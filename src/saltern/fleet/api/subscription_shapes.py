@@ -1,4 +1,4 @@
-"""What is asked and answered about subscriptions."""
+"""Bodies and answers about subscriptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Long = Annotated[str, Meta(max_length=2000, pattern=TEXT)]
 class SubscriptionBody(Body, frozen=True, kw_only=True):
     """Who is notified: a web address or a mailbox; of what: patterns of names, and chains by name.
 
-    ``secret`` is the key of the signatures (`whsec_` and base64); without it, that of before or a new one.
+    ``secret`` is the key of the signatures (`whsec_` and base64); without it, the existing key or a new one.
     """
 
     name: Name
@@ -29,7 +29,7 @@ class SubscriptionBody(Body, frozen=True, kw_only=True):
 
 
 class SubscriptionAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A subscription, how much waits for it and is dead, when something last arrived, the newest problem."""
+    """A subscription with its waiting and dead notifications, the last delivery, and the latest problem."""
 
     name: str
     kind: str

@@ -1,6 +1,6 @@
-"""``ROUTES``: everything that can be asked of a controller over HTTP.
+"""``ROUTES``: the whole HTTP API of a controller.
 
-Routing, checks of what comes in, the policy's actions, OpenAPI and the page docs/reference/api.md are made
+Routing, validation, the policy's actions, OpenAPI and the page docs/reference/api.md are made
 from this table.
 """
 

@@ -1,4 +1,4 @@
-"""Around every request: its id, the path below a proxy, the log line, and an answer for whatever fails."""
+"""Wraps every request: its id, the path below a proxy, the log line, and an answer for any failure."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Wrapper:
 
 
 class Sender:
-    """Adds our headers to an answer, and notes its status."""
+    """Adds saltern's headers to an answer, and records its status."""
 
     def __init__(self, send: Send, scope: Scope) -> None:
         self.status = 0
@@ -74,7 +74,7 @@ class Sender:
 
 
 def request_id(scope: Scope) -> str:
-    """The id that the client gives its request, if it is one; else a new one."""
+    """The request id from the client if it is valid; else a new one."""
     given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
     return str(given.decode()) if _ID.fullmatch(given) else token_hex(8)
 
@@ -90,7 +90,7 @@ def _enter_prefix(scope: Scope, prefix: str) -> None:
 
 
 async def _answer_problem(problem: Exception, scope: Scope, receive: Receive, sender: Sender) -> None:
-    if sender.status:  # the answer has begun; all that is left is to break the connection off
+    if sender.status:  # the answer has begun; it can only be broken off
         LOG.exception("request %s broke off", scope["saltern_id"])
         raise problem
     status, body, headers = _problem_answer(problem, scope)
@@ -113,8 +113,8 @@ def _broker_problem(problem: BusError) -> OperationError:
     return OperationError(
         Diagnostic(
             code="fleet-broker-refused",
-            what=f"the broker did not do what the controller asked of it: {problem}",
-            fix="ask again; if that does not help, see GET /v1/ready and `saltern controller doctor`",
+            what=f"the broker did not carry out the controller's request: {problem}",
+            fix="try again; if that does not help, see GET /v1/ready and `saltern controller doctor`",
         )
     )
 
@@ -123,7 +123,7 @@ def _plain(problem: HTTPException, scope: Scope) -> Problem:
     if problem.status_code != 404:
         return Problem(code="api-bad-request", what=str(problem.detail))
     what = f"the controller has nothing at {scope['path'][:200]!r}"
-    found = Diagnostic(code="api-no-route", what=what, fix="see /v1/openapi.json for what there is")
+    found = Diagnostic(code="api-no-route", what=what, fix="see /v1/openapi.json for the routes")
     return Problem(code=found.code, what=found.what, fix=found.fix)
 
 
@@ -137,7 +137,7 @@ def _failure(id_: str) -> Problem:
 
 
 def _log(scope: Scope, status: int, seconds: float) -> None:
-    """One line for each request. Neither queries nor headers nor bodies: they may hold secrets."""
+    """Log one line for each request, without queries, headers and bodies: they may hold secrets."""
     values: tuple[Any, ...] = (
         scope["saltern_id"],
         scope["method"],

@@ -1,1 +1,1 @@
-"""The broker: its keys, its certificates, its configuration, and the process itself; or an existing one."""
+"""The broker: its keys, its certificates, its configuration and its process; or an existing broker."""

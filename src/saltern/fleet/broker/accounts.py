@@ -1,4 +1,4 @@
-"""Who may connect to the broker of a controller, and how: keys, claims, certificates, what is revoked."""
+"""Who may connect to the broker of a controller, and how: keys, claims, certificates, revocations."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from saltern.system.private import make_private
 
 LOCAL = Backoff(steps=(0.05, 0.1, 0.2, 0.5, 1.0), stable=5.0)
 CONFIG_FILE = "broker.conf"
-LOCAL_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where one that listens everywhere is reached here
+LOCAL_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the local address of a broker that listens everywhere
 REVOKED_FILE = "revoked.json"
 DAY = 86_400.0
 LIFE = 3650 * DAY  # of the credentials that controllers have
-ISSUED = 1.0  # of the operator's claims: with others a running broker refuses to read its configuration again
+ISSUED = 1.0  # of the operator's claims: if they change, a running broker refuses to reload its configuration
 
 
 class BrokerAccounts(ABC):
-    """What the broker knows of its clients. It is in the configuration, and given to one that runs."""
+    """What the broker knows about its clients: written to its configuration, and sent to a running broker."""
 
     def __init__(self, folder: str, fleet: str, settings: BrokerSettings, now: Callable[[], float]) -> None:
         self.settings = settings
@@ -50,16 +50,16 @@ class BrokerAccounts(ABC):
             os.path.join(self.folder, "tls"), settings.names, fleet=fleet, now=now()
         )
         self.peers: tuple[str, ...] = ()  # addresses of other brokers, for agents
-        self.sites_port = 0  # where it takes links of sites; 0 if it does not
+        self.sites_port = 0  # the port for links of sites; 0 if it takes none
 
     @property
     @abstractmethod
     def system_bus(self) -> NatsBus:
-        """The system account's bus: presence of clients is published there."""
+        """The bus of the system account, on which the broker publishes the presence of clients."""
 
     @property
     def system(self) -> BrokerSystem:
-        """Questions and orders to the broker that runs."""
+        """Requests to the running broker."""
         return BrokerSystem(self.system_bus)
 
     def config(self) -> str:
@@ -110,7 +110,7 @@ class BrokerAccounts(ABC):
     def new_token(
         self, roots: tuple[bytes, ...], *, life: float = DAY, uses: int = 1, site: str = ""
     ) -> tuple[JoinToken, TokenRecord]:
-        """A token for a machine, and what the controller keeps of it."""
+        """A join token for a machine, and the record of it that the controller keeps."""
         own = tuple(dict.fromkeys((*self.servers, *self.peers)))
         servers = servers_of(self.folder, site) or own
         place = TokenPlace(servers=servers, ca=self.ca, roots=roots)
@@ -122,9 +122,9 @@ class BrokerAccounts(ABC):
         return prune(msgspec.json.decode(data, type=dict[str, int]), self.now()) if data else {}
 
     async def set_revoked(self, revoked: dict[str, int]) -> None:
-        """Make this the list of revoked keys: their connections are closed when this returns.
+        """Replace the list of revoked keys; their connections are closed when this returns.
 
-        On disk first, in the configuration of the next start too: a revoked key never comes back.
+        The list is written to disk first, also for the next start: a revoked key never works again.
         """
         write(os.path.join(self.folder, REVOKED_FILE), msgspec.json.encode(revoked), OWNER_ONLY)
         self.write_config()

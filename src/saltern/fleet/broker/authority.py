@@ -1,7 +1,7 @@
 """The authority of a fleet over its broker: operator, accounts, and one signing key for each role.
 
-What a role may do stands in the account's JWT, once, as a template; a credential has only a name. So the
-rights of all agents change with one push, and a stolen signing key of agents can make agents, never
+The rights of a role are in the account's JWT, once, as a template; a credential holds only a name. So one
+push changes the rights of all agents, and a stolen signing key of agents can make agents, but never
 controllers.
 """
 
@@ -82,11 +82,11 @@ class Authority(Struct, frozen=True, kw_only=True):
         return self._account(self.system, "SYSTEM", {"limits": _limits(streams=False)}, now)
 
     def account_jwt(self, now: float, revoked: Mapping[str, int]) -> str:
-        """The fleet's account: the rights of each role, and who has none any more."""
+        """The JWT of the fleet's account: the rights of each role, and the revoked keys."""
         nats: dict[str, Any] = {
             "limits": _limits(streams=True),
             "signing_keys": [self._scope(role) for role in Role],
-            # A credential that no role's key has made can do nothing.
+            # A credential that was not signed with the key of a role has no rights.
             "default_permissions": {"pub": {"deny": [">"]}, "sub": {"deny": [">"]}},
         }
         if revoked:
@@ -118,7 +118,9 @@ class Authority(Struct, frozen=True, kw_only=True):
         }
 
     def system_credential(self, now: float, life: float = DAY) -> KeyCredential:
-        """For the controller alone: to push claims, to ask how the broker is, to drop one that is gone."""
+        """For the controller alone: to push claims, to query the broker, and to drop a broker that
+        is gone.
+        """
         key = SigningKey.new()
         rights = {
             "type": "user",

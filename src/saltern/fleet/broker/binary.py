@@ -1,4 +1,4 @@
-"""Which server program to run, and whether its version is one that is known here."""
+"""Finds the server program to run, and checks that saltern supports its version."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def find_binary(path: str = "", *, any_version: bool = False) -> Binary:
         raise OperationError(Diagnostic(code="fleet-broker-missing", what=what, fix=fix))
     binary = Binary(found, _version(found))
     if not any_version and not LEAST <= binary.version < BELOW:
-        what = f"{found} is version {binary.version_text} of nats-server, which saltern is not tested with"
+        what = f"{found} is version {binary.version_text} of nats-server, with which saltern is not tested"
         fix = f"install one from {_dotted(LEAST)} to below {_dotted(BELOW)}"
         raise OperationError(Diagnostic(code="fleet-broker-version", what=what, fix=fix))
     return binary
@@ -65,7 +65,7 @@ def _not_a_server(path: str, said: str) -> OperationError:
 
 
 def parse_version(text: str) -> tuple[int, int, int]:
-    """The version that a server gives of itself; (0, 0, 0) if it gives none."""
+    """The version in the output of a server; (0, 0, 0) if there is none."""
     found = _VERSION.search(text)
     return (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
 

@@ -25,7 +25,7 @@ class Cluster(Struct, frozen=True, kw_only=True):
 
 
 class BrokerSettings(Struct, frozen=True, kw_only=True):
-    """What a user may decide. ``names`` are the names and addresses by which agents reach the broker."""
+    """What a user may set. ``names`` are the names and addresses by which agents reach the broker."""
 
     host: str = "127.0.0.1"
     port: int = 4222
@@ -37,7 +37,7 @@ class BrokerSettings(Struct, frozen=True, kw_only=True):
 
 
 class ConfigParts(Struct, frozen=True, kw_only=True):
-    """What the rest of the configuration comes from."""
+    """The other inputs of the configuration."""
 
     folder: str
     certificates: CertificateFiles
@@ -48,7 +48,9 @@ class ConfigParts(Struct, frozen=True, kw_only=True):
 
 
 def render_config(settings: BrokerSettings, parts: ConfigParts) -> str:
-    """The file, whole. Acknowledged means synced (``sync_interval``), unless a stream says otherwise."""
+    """The whole file. An acknowledged message is synced (``sync_interval``), unless a stream says
+    otherwise.
+    """
     tls, quoted = parts.certificates, json.dumps
     preload = "\n".join(f"  {name}: {quoted(jwt)}" for name, jwt in parts.accounts.items())
     return f"""\
@@ -100,12 +102,12 @@ resolver_preload {{
 
 
 def links_of(config: str) -> str:
-    """The end of a configuration: which brokers this one is linked with. A running one cannot change that."""
+    """The end of a configuration: the brokers that this one is linked with. Changing them needs a restart."""
     return config.rpartition("\nresolver_preload {")[2].partition("\n}\n")[2]
 
 
 def _sites(settings: BrokerSettings, parts: ConfigParts) -> str:
-    """Where the brokers of sites link themselves; nothing if there are no sites."""
+    """Where the brokers of sites connect; empty if there are no sites."""
     if not parts.sites_port:
         return ""
     quoted, tls = json.dumps, parts.certificates
@@ -126,7 +128,7 @@ leafnodes {{
 
 
 def _cluster(cluster: Cluster, tls: CertificateFiles) -> str:
-    """Brokers know each other by certificates of the fleet's CA: no other process can join them."""
+    """Brokers authenticate each other by certificates of the fleet's CA: no other process can join them."""
     quoted = json.dumps
     routes = ", ".join(quoted(f"tls://{route}") for route in cluster.routes)
     return f"""

@@ -1,7 +1,7 @@
-"""The disk below the broker's streams: full, or full a while ago.
+"""Watches the disk of the broker's streams: full now, or full since the broker was started.
 
 A broker that could not write does not try again when there is room: its streams refuse everything until it is
-started anew. So what its log says is remembered until then.
+restarted. So a write error in its log is remembered until then.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-FULL = 16 * 1024 * 1024  # bytes: less is no room, on a disk of a usual size
+FULL = 16 * 1024 * 1024  # bytes: with less, a disk of a usual size counts as full
 SHARE = 100  # of a small disk, one part in so many
 WORDS = (b"no space left on device", b"disk quota exceeded", b"Critical write error")
 AGAIN = 60.0  # seconds between two restarts, if the first one did not help
@@ -30,7 +30,7 @@ class Room(Struct, frozen=True):
 
 
 class Disk(Struct, frozen=True):
-    """What is known of the disk. ``failed``: the broker could not write since it was started."""
+    """The state of the disk. ``failed``: the broker has failed to write since it was started."""
 
     is_full: bool = False
     failed: bool = False
@@ -38,7 +38,7 @@ class Disk(Struct, frozen=True):
 
 
 def judge(before: Disk, room: Room, *, complained: bool, now: float) -> tuple[Disk, Literal["restart", ""]]:
-    """What is known after a look, and what to do. What was full counts as free with twice the room."""
+    """The state after a check, and what to do. A full disk counts as free again with twice the limit."""
     is_full = room.free < room.least * (2 if before.is_full else 1)
     after = replace(before, is_full=is_full, failed=before.failed or complained or is_full)
     if after.is_full or not after.failed or now - before.restarted < AGAIN:
@@ -52,7 +52,7 @@ def look(path: str) -> Room:
 
 
 class BrokerLog:
-    """The log of the broker, from where it was read last; one that is shorter now is a new one."""
+    """Reads the log of the broker from where it left off; a file that has become shorter is a new log."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -65,7 +65,7 @@ class BrokerLog:
             return 0
 
     def complained(self) -> bool:
-        """True if it has said since that it cannot write."""
+        """True if the broker has logged since the last call that it cannot write."""
         begin = self._read if self._read <= self._size() else 0
         try:
             with open(self._path, "rb") as file:

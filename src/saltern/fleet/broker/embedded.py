@@ -1,6 +1,6 @@
-"""The broker of a controller's own: keys, certificates, configuration, process, streams, in one folder.
+"""The controller's own broker: keys, certificates, configuration, process and streams, in one folder.
 
-The folder has what must be kept (``keys``, ``tls``, ``revoked.json``) and what may be lost (``streams``,
+The folder holds what must be kept (``keys``, ``tls``, ``revoked.json``) and what may be lost (``streams``,
 ``accounts``).
 """
 
@@ -32,7 +32,7 @@ HEALTHY = 30.0
 
 
 class EmbeddedBroker(BrokerAccounts):
-    """The process, and our connection to its system account. ``crashed`` is called after a crash."""
+    """The broker process, and a connection to its system account. ``crashed`` is called after a crash."""
 
     def __init__(
         self,
@@ -54,9 +54,9 @@ class EmbeddedBroker(BrokerAccounts):
         self._lock = asyncio.Lock()
 
     async def start(self) -> Vitals:
-        """Start it, or take over the one that runs; return when it is well and safe.
+        """Start the broker, or take over one that runs; return when it is healthy and its data is durable.
 
-        A broker of a cluster is not well before others are there: see ``prepare_streams``.
+        A broker of a cluster is not healthy before others are up: see ``prepare_streams``.
         """
         self._leaving = False
         before = (read(self.config_file) or b"").decode()
@@ -73,7 +73,7 @@ class EmbeddedBroker(BrokerAccounts):
         except BaseException:
             await self.stop()
             raise
-        await self.stop()  # what was left running is not ours to talk to: it has older keys
+        await self.stop()  # the one left running has older keys, and does not accept ours
         return await self.start()
 
     def _prepared(self, binary: Binary) -> BrokerProcess:
@@ -82,7 +82,7 @@ class EmbeddedBroker(BrokerAccounts):
         return BrokerProcess(binary, self.config_file, self.folder, self.address)
 
     async def _introduce(self) -> Vitals:
-        """The first talk with a started broker: claims, durability, health, streams."""
+        """The first exchange with a started broker: claims, durability, health, streams."""
         if self._system_bus is None:
             credential = self.authority.system_credential(self.now(), life=LIFE)
             self._system_bus = await NatsBus.connect(self.connection(SYSTEM_NAME, credential))
@@ -96,7 +96,9 @@ class EmbeddedBroker(BrokerAccounts):
         return vitals
 
     async def prepare_streams(self, *, wait: float = HEALTHY) -> None:
-        """Return when the broker is well and has all streams. In a cluster that needs most of its brokers."""
+        """Return when the broker is healthy and has all streams; in a cluster, a majority of brokers must be
+        up.
+        """
         await _until_healthy(self.system, wait, self.folder)
         bus = await self.connect_controller("setup")
         cluster = self.settings.cluster
@@ -122,7 +124,7 @@ class EmbeddedBroker(BrokerAccounts):
                 if self._leaving:
                     return
                 if process is not self._process:
-                    continue  # another one took its place, on purpose
+                    continue  # another process replaced it, on purpose
                 attempt = 0 if time.monotonic() - since > LOCAL.stable else attempt + 1
                 self._crashed("the broker ended unexpectedly; it is started again")
                 await asyncio.sleep(LOCAL.delay(attempt))
@@ -132,7 +134,7 @@ class EmbeddedBroker(BrokerAccounts):
                     log.error("the broker could not be started again: %s", problem)
 
     async def stop(self, *, gently: bool = False) -> None:
-        """End the broker; ``gently`` sends clients away one after the other first."""
+        """End the broker; with ``gently``, disconnect clients one after the other first."""
         self._leaving = True
         await end(self._guard)
         self._guard = None
@@ -156,9 +158,7 @@ class EmbeddedBroker(BrokerAccounts):
         self._process = process
 
     async def upgrade(self, path: str, *, any_version: bool = False) -> Vitals:
-        """Run another server program on the same data. If it does not come up, the old one is started
-        again.
-        """
+        """Run another server program on the same data. If it does not come up, start the old one again."""
         new, old = find_binary(path, any_version=any_version), self._binary
         async with self._lock:
             await self._end_process(gently=True)
@@ -168,7 +168,7 @@ class EmbeddedBroker(BrokerAccounts):
                 await self._end_process(gently=False)
                 await self._run(old)
                 what = f"{path} does not work, and {old.path} was started again: {problem}"
-                fix = "nothing was lost; look into broker.log"
+                fix = "nothing was lost; look at broker.log"
                 raise OperationError(Diagnostic(code="fleet-broker-failed", what=what, fix=fix)) from None
 
     async def restart(self) -> Vitals:
@@ -184,9 +184,7 @@ class EmbeddedBroker(BrokerAccounts):
             self._process.reload()
 
     async def _run(self, binary: Binary) -> Vitals:
-        """Start this program, and talk to it as soon as our own connection to the old one is known to be
-        gone.
-        """
+        """Start this program, and talk to it once our connection to the old one has ended."""
         self._binary = binary
         self._process = self._prepared(binary)
         await self._process.start()
@@ -221,5 +219,5 @@ async def _until_healthy(system: BrokerSystem, wait: float, folder: str) -> None
 
 
 def _unwell(problem: str, folder: str) -> OperationError:
-    what, fix = f"the broker is not well: {problem}", f"look into {folder}/broker.log"
+    what, fix = f"the broker is not healthy: {problem}", f"look at {folder}/broker.log"
     return OperationError(Diagnostic(code="fleet-broker-failed", what=what, fix=fix))

@@ -1,7 +1,7 @@
-"""An existing NATS, named by its URL, in place of a broker of our own.
+"""An existing NATS server, named by its URL, in place of the controller's own broker.
 
-Who runs it decides who may do what there. saltern asks what it can: whether there are streams, whether
-messages of our size pass, whether the version is known. Agents still obey only what is signed.
+Its operator decides who may do what there. saltern checks what it can: whether there are streams, whether
+messages of the needed size pass, whether the version is supported. Agents still obey only signed messages.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ExistingBroker:
         if parse_version(facts.version) < LEAST:
             raise _unfit(f"the broker is version {facts.version} of NATS", "upgrade it to 2.11 or newer")
         if facts.max_payload < LEAST_PAYLOAD:
-            what = f"the broker takes messages of {facts.max_payload} bytes at most"
+            what = f"the broker accepts messages of up to {facts.max_payload} bytes"
             raise _unfit(what, f"set max_payload to {LEAST_PAYLOAD} or more in its configuration")
         try:
             answer = msgspec.json.decode(await bus.api("INFO"), type=_Tier)
@@ -70,7 +70,7 @@ class ExistingBroker:
 
 
 def _shown(url: str) -> str:
-    """Without user and password."""
+    """The URL without user and password."""
     parts = urlsplit(url)
     return url.replace(f"{parts.netloc}", parts.netloc.rpartition("@")[2], 1) if "@" in parts.netloc else url
 

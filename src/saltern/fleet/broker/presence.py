@@ -1,4 +1,4 @@
-"""Who connects and who leaves, as the broker says it: no heartbeats are needed."""
+"""Who connects and who leaves, as reported by the broker: no heartbeats are needed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Event(Struct, frozen=True):
 
 
 class ClientEvent(Struct, frozen=True, kw_only=True):
-    """One connection came or went. ``system`` is empty for controllers and for machines that ask to join."""
+    """A connection began or ended. ``system`` is empty for controllers and for machines that ask to join."""
 
     name: str
     system: str
@@ -42,7 +42,7 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
 
 
 async def watch_clients(system_bus: Bus, account: str, on_client: Callable[[ClientEvent], None]) -> None:
-    """Call ``on_client`` with each connection of the fleet's account that comes or goes."""
+    """Call ``on_client`` for each connection of the fleet's account that begins or ends."""
 
     def handler(connected: bool) -> Callable[[Message], object]:
         async def on(message: Message) -> None:
@@ -55,7 +55,9 @@ async def watch_clients(system_bus: Bus, account: str, on_client: Callable[[Clie
 
 
 def read_event(data: bytes, *, connected: bool) -> ClientEvent:
-    """The name is that in the credential, which the broker has checked; a label can be anything."""
+    """Read an event. The name comes from the credential, which the broker has checked; a label can be
+    anything.
+    """
     event = msgspec.json.decode(data, type=_Event)
     client = event.client
     name = _name(client.jwt)

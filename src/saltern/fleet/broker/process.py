@@ -1,4 +1,4 @@
-"""The broker as a process: started, found again after a crash of ours, stopped, and made to leave gently."""
+"""The broker as a process: start it, find it again after a crash of the controller, stop or retire it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from saltern.fleet.broker.config import LOG_FILE, PID_FILE
 from saltern.fleet.bus.process_end import until_ended
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-READY = 30.0  # seconds; a broker with much to recover takes its time
+READY = 30.0  # seconds; a broker with much to recover takes long
 STOP = 15.0
 LAME_DUCK = 60.0
 ERRORS_FILE = "broker.err"
 
 
 class BrokerProcess:
-    """One server process. It outlives us if we are killed, and is taken over by the next ``start``."""
+    """One server process. It outlives a controller that is killed, and the next ``start`` takes it over."""
 
     def __init__(self, binary: Binary, config: str, folder: str, address: tuple[str, int]) -> None:
         self.binary = binary
@@ -61,7 +61,7 @@ class BrokerProcess:
                     stdin=subprocess.DEVNULL,
                     stdout=errors,
                     stderr=errors,
-                    start_new_session=True,  # an interrupt at our terminal is not for the broker
+                    start_new_session=True,  # Ctrl-C at the controller must not reach the broker
                     cwd=self._folder,
                 )
         except OSError as problem:
@@ -89,7 +89,7 @@ class BrokerProcess:
             await asyncio.sleep(0.05)
 
     def release(self) -> None:
-        """Let it run on its own: it is no child to wait for any more."""
+        """Let it run on its own: do not wait for it as a child any more."""
         if self._child is not None:
             self._adopted, child = self._child.pid, self._child
             child.returncode = 0  # so that nothing warns of a child that was not waited for
@@ -105,11 +105,11 @@ class BrokerProcess:
         self._send(SIGHUP)
 
     async def stop(self) -> None:
-        """End it; what is stored is synced. One that does not end is killed."""
+        """End it; stored messages are synced. If it does not end, kill it."""
         await self._end(SIGTERM, STOP)
 
     async def retire(self) -> None:
-        """Lame duck: it takes no new clients, sends the others away one after the other, and ends."""
+        """Lame duck mode: it takes no new clients, disconnects the others one after the other, and ends."""
         await self._end(SIGUSR2, LAME_DUCK)
 
     async def kill(self) -> None:
@@ -126,9 +126,7 @@ class BrokerProcess:
 
 
 def left_running(folder: str, config: str) -> int:
-    """The id of a broker that an earlier controller has left running with this configuration; 0 if there is
-    none.
-    """
+    """The process id of a broker that an earlier controller left running with this configuration, or 0."""
     try:
         with open(os.path.join(folder, PID_FILE), encoding="ascii") as file:
             pid = int(file.read())
@@ -138,7 +136,7 @@ def left_running(folder: str, config: str) -> int:
 
 
 def _runs(pid: int, config: str) -> bool:
-    """True if the process has this configuration."""
+    """True if the process runs with this configuration."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             words = file.read().split(b"\0")
@@ -148,7 +146,7 @@ def _runs(pid: int, config: str) -> bool:
 
 
 async def _greets(address: tuple[str, int]) -> bool:
-    """The broker speaks first, before TLS: who gets a greeting can connect."""
+    """True if the broker sends its greeting, which comes before TLS: then clients can connect."""
     try:
         reader, writer = await asyncio.open_connection(*address)
     except OSError:
@@ -177,7 +175,7 @@ def _last_words(folder: str) -> str:
 
 
 async def end_left(process: BrokerProcess) -> None:
-    """End the one that an earlier controller has left running with this configuration, if there is one."""
+    """End a broker that an earlier controller left running with this configuration."""
     process._adopted = left_running(process._folder, process._config)
     await process.stop()
 

@@ -1,4 +1,4 @@
-"""The certificate of a running broker, made anew before it ends."""
+"""Renews the certificate of a running broker before it expires."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.system.files import read
 
 
 def renew_tls(broker: EmbeddedBroker, now: float) -> bool:
-    """Make the certificate anew if it ends soon, and use it for new connections; whether that was so."""
+    """Renew the certificate if it expires soon, and use it for new connections; True if it was renewed."""
     folder = os.path.join(broker.folder, "tls")
     file = CertificateFiles(folder).server
     before = read(file)

@@ -1,4 +1,4 @@
-"""The broker of a site, as a process: made from a kit, and linked to the brokers of the fleet."""
+"""Runs the broker of a site: set up from a kit, and linked to the brokers of the fleet."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from saltern.system.private import make_private
 CONFIG_FILE = "broker.conf"
 PAUSE = 1.0  # seconds before a broker that ended is started again
 HOUR = 3600.0
-AGAIN = 2.0  # seconds until a certificate that could not be had is asked for once more
+AGAIN = 2.0  # seconds until a failed request for a certificate is repeated
 EVERYWHERE = "0.0.0.0"
 LOOPBACK = ("127.", "::1", "localhost")
 
@@ -44,8 +44,8 @@ def read_kit(path: str) -> Kit:
 
 
 def prepare(kit: Kit, folder: str) -> str:
-    """Write what the broker reads; the path of its configuration. A certificate that the site has got since
-    the kit was made counts.
+    """Write the files of the broker; return the path of its configuration. A certificate that the site has
+    received since the kit was made takes precedence.
     """
     make_private(folder)
     kit = newest(kit, folder)
@@ -66,7 +66,7 @@ FILES: dict[str, Callable[[Kit], str]] = {
 
 
 def listens_on(kit: Kit) -> str:
-    """Where it listens: for this machine alone if its address is that, else everywhere."""
+    """Where it listens: on loopback if its address is loopback, else everywhere."""
     return kit.host if kit.host.startswith(LOOPBACK) else EVERYWHERE
 
 
@@ -159,7 +159,7 @@ async def run(
     every: float = HOUR,
     keep: int = KEEP,
 ) -> None:
-    """Run the broker until it is to stop, and start it again whenever it ends before."""
+    """Run the broker until asked to stop, and start it again whenever it ends before that."""
     folder = os.path.abspath(folder)
     binary = find_binary()
     ended = asyncio.create_task(stop.wait())
@@ -185,8 +185,8 @@ async def run(
 async def _renew(
     renewal: SiteRenewal, process: BrokerProcess, say: Callable[[str], None], every: float
 ) -> None:
-    """Ask for the next certificate in time. After a problem it asks again soon, since the link of a site that
-    has just been started may not be up yet, and then less and less often; the same problem is said once.
+    """Ask for the next certificate in time. After a problem, ask again soon, since the link of a site that
+    has just been started may not be up yet, and then less and less often; the same problem is printed once.
     """
     said, failures = "", 0
     while True:
@@ -194,7 +194,7 @@ async def _renew(
             if await renewal.step(f"tls://{_address(renewal.kit)}"):
                 write_pair(newest(renewal.kit, renewal.folder), renewal.folder)
                 process.reload()
-                say("the certificate of the site's broker would have ended soon: it has a new one")
+                say("the certificate of the site's broker was renewed")
             said, failures = "", 0
         except (BusError, OperationError, OSError) as problem:
             if str(problem) != said:
@@ -204,12 +204,12 @@ async def _renew(
 
 
 def pause_after(failures: int, every: float) -> float:
-    """Seconds until the next certificate is asked for, after so many failures in a row."""
+    """Seconds until the next request for a certificate, after this number of failures in a row."""
     return min(AGAIN * 2 ** min(failures - 1, 30), every) if failures else every
 
 
 def write_pair(kit: Kit, folder: str) -> None:
-    """The key and the certificate, where the broker reads them."""
+    """Write the key and the certificate where the broker reads them."""
     for name in ("server.key", "server.pem"):
         write(os.path.join(folder, name), FILES[name](kit).encode(), OWNER_ONLY)
 

@@ -1,7 +1,7 @@
-"""The certificate of a site's broker, renewed in use: the site makes a key, and a controller certifies it.
+"""Renews the certificate of a site's running broker: the site makes a key, and a controller certifies it.
 
-The key never leaves the site. The answer needs no signature of its own: the site compares it with the CA of
-its kit. What was got since the kit was made is kept beside the broker.
+The key never leaves the site. The answer needs no signature of its own: the site checks it against the CA in
+its kit. A certificate received since the kit was made is kept beside the broker.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Pair(Struct, frozen=True):
 
 
 def newest(kit: Kit, folder: str) -> Kit:
-    """The kit with the certificate that ends last: its own, or the one that was got since."""
+    """The kit with the certificate that expires last: its own, or the one received since."""
     data = read(os.path.join(folder, FILE))
     try:
         found = msgspec.json.decode(data, type=Pair) if data else None
@@ -60,12 +60,12 @@ def newest(kit: Kit, folder: str) -> Kit:
             check_issued(found, kit.ca)
             return replace(kit, certificate=found.certificate, key=found.key)
     except (msgspec.DecodeError, ValueError):
-        pass  # damaged, or of another CA: the kit is newer in kind
+        pass  # damaged, or of another CA: the kit was made later
     return kit
 
 
 class SiteRenewal:
-    """``step`` now and then; True if there is a new certificate in the folder."""
+    """Call ``step`` now and then; it returns True if there is a new certificate in the folder."""
 
     def __init__(self, kit: Kit, folder: str, now: Callable[[], float]) -> None:
         self.kit = kit
@@ -73,18 +73,18 @@ class SiteRenewal:
         self._now = now
 
     async def step(self, server: str) -> bool:
-        """Raises ``BusError`` and ``OperationError``."""
+        """Renew the certificate if it is due. Raises ``BusError`` and ``OperationError``."""
         held = x509.load_pem_x509_certificate(newest(self.kit, self.folder).certificate.encode())
         if not is_due(held, datetime.fromtimestamp(self._now(), UTC)):
             return False
         if not self.kit.own:
-            raise self._problem("its kit is of an earlier version, which cannot ask for it")
+            raise self._problem("its kit was made by an earlier version, and cannot ask for one")
         key = ec.generate_private_key(ec.SECP256R1())
         made = Pair(await self._certified(key, server), _private(key))
         try:
             check_issued(made, self.kit.ca)
         except ValueError as problem:
-            raise self._problem(f"a controller has answered with another one: {problem}") from None
+            raise self._problem(f"a controller answered with a wrong certificate: {problem}") from None
         write(os.path.join(self.folder, FILE), msgspec.json.encode(made), OWNER_ONLY)
         return True
 
@@ -99,7 +99,7 @@ class SiteRenewal:
         finally:
             await bus.close()
         if answer.problem or answer.nonce != ask.nonce:
-            raise self._problem(answer.problem or "the answer is to another request")
+            raise self._problem(answer.problem or "the answer belongs to another request")
         return answer.certificate
 
     def _problem(self, what: str) -> OperationError:
@@ -130,7 +130,7 @@ def check_issued(pair: Pair, ca: str) -> None:
     try:
         found.verify_directly_issued_by(issuer)
     except (InvalidSignature, TypeError):
-        raise ValueError("it is not of the CA of this fleet") from None
+        raise ValueError("it is not signed by the CA of this fleet") from None
     key = load_pem_private_key(pair.key.encode(), None)
     if _of(found.public_key()) != _of(key.public_key()):
         raise ValueError("it is for another key")

@@ -1,7 +1,7 @@
-"""Sites: places with a broker of their own, to which the agents there connect, and one link to the fleet.
+"""Sites: places with their own broker, to which the local agents connect, and one link to the fleet.
 
-A controller knows its sites by a file beside its broker. What a site needs is a *kit*: a file that is made
-on the controller and brought to the machine that runs the site's broker.
+A controller keeps its sites in a file beside its broker. A site needs a *kit*: a file that is made on the
+controller and copied to the machine that runs the site's broker.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from saltern.system.files import read, write
 FILE = "sites.json"
 LINK_LIFE = 3650 * 86_400.0
 NAMED, TAGGED = "{{name()}}", "{{tag(site)}}"
-# What the broker of a site says of its clients, and what it must hear: keys that were revoked.
+# What the broker of a site reports about its clients, and what it must receive: keys that were revoked.
 SYSTEM_SENDS = ("$SYS.ACCOUNT.*.CONNECT", "$SYS.ACCOUNT.*.DISCONNECT", "$SYS.SERVER.*.CLIENT.AUTH.ERR")
 SYSTEM_HEARS = ("$SYS.REQ.CLAIMS.UPDATE", "$SYS.REQ.ACCOUNT.*.CLAIMS.UPDATE", "$SYS.ACCOUNT.CLAIMS.PACK")
 ONE_REPLY = {"max": 1, "ttl": 120_000_000_000}  # to what it was asked, and nowhere else
@@ -46,7 +46,7 @@ class Sites(Struct, frozen=True, kw_only=True):
 
 
 class Kit(Struct, frozen=True, kw_only=True):
-    """All that the broker of a site needs. It has private keys: keep it secret."""
+    """All that the broker of a site needs. It contains private keys: keep it secret."""
 
     v: int = 1
     fleet: str
@@ -63,7 +63,7 @@ class Kit(Struct, frozen=True, kw_only=True):
     ca: str
     certificate: str
     key: str
-    own: str = ""  # with which the site asks for its next certificate
+    own: str = ""  # the credential with which the site asks for its next certificate
 
 
 def own_name(site: str) -> str:
@@ -98,7 +98,7 @@ def make_kit(
     revoked: dict[str, int],
     now: float,
 ) -> Kit:
-    """The kit of a site whose broker has these addresses, and reaches the fleet at ``hub``."""
+    """The kit of a site whose broker has these addresses and reaches the fleet at ``hub``."""
     hosts = tuple(dict.fromkeys(split_address(one)[0] for one in addresses))
     certificate, key = new_pair(tls, hosts, now)
     return Kit(
@@ -127,13 +127,13 @@ def split_address(address: str) -> tuple[str, int]:
     """Host and port of ``host:port``. Raises ``OperationError``."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65_536:
-        what = f"{address!r} is no address of a broker"
+        what = f"{address!r} is not the address of a broker"
         raise OperationError(Diagnostic(code="site-address", what=what, fix="give HOST:PORT"))
     return host.strip("[]"), int(port)
 
 
 def link_rights(site: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The subjects that may pass a link: those of agents; of jobs for sites, only those for this site."""
+    """The subjects that may pass a link: those of agents, and the jobs for this site."""
     agent, joiner = grants(Role.AGENT), grants(Role.JOINER)
     stays = SUBJECTS["site-blob"].permission(Role.AGENT)  # the site itself answers it
     sends = (_any(one, site) for one in (*agent.publish, *joiner.publish) if one != stays)
@@ -159,8 +159,8 @@ def _credentials(
     *,
     connects: str = "LEAFNODE",
 ) -> str:
-    """The file of a credential with which a broker links itself, and with which no client can connect; or the
-    reverse.
+    """The file of a credential for a broker's link, with which no client can connect; or one for a client,
+    with which no broker can link.
     """
     key, (sends, hears) = SigningKey.new(), rights
     answers, replies = (ANSWERS, {}) if connects == "LEAFNODE" else ((), {"resp": ONE_REPLY})

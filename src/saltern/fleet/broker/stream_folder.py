@@ -1,4 +1,6 @@
-"""The folder of a broker's streams: one of a cluster cannot use those of a single one, or the reverse."""
+"""The folder of a broker's streams: a broker of a cluster cannot use those of a single broker, or the
+reverse.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,12 @@ from saltern.system.files import write
 from saltern.system.private import make_private
 
 FOLDER = "streams"
-MARK = "clustered"  # a file that is there if the streams are those of a cluster
+MARK = "clustered"  # this file exists if the streams belong to a cluster
 
 
 def set_streams_aside(folder: str, *, clustered: bool) -> None:
-    """A broker that joins a cluster, or leaves it, begins without streams: it cannot use those that it has,
-    and they would take the room of the new ones. Agents have what is in them.
+    """Move the old streams away when a broker joins or leaves a cluster: it cannot use them, and they would
+    take the space of the new ones. Agents still have what was in them.
     """
     mark, streams = os.path.join(folder, MARK), os.path.join(folder, FOLDER)
     if os.path.lexists(mark) == clustered:

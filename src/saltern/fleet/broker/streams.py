@@ -1,4 +1,4 @@
-"""All streams of the fleet, made or changed to what the table says."""
+"""Makes all streams of the fleet, or changes them to match the table."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from saltern.fleet.protocol.subjects import subjects_of
 
 
 async def make_streams(bus: Bus, *, replicas: int = 1) -> None:
-    """Safe to call at any time, and needed after each restart: the disk of the broker may be a new one."""
+    """Make all streams. Safe at any time, and needed after each restart: the disk of the broker may
+    be new.
+    """
     for stream in STREAMS.values():
         await bus.make_stream(stream, subjects_of(stream.name), replicas=replicas)

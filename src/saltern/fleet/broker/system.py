@@ -1,4 +1,4 @@
-"""The broker's system account: its status, whether it keeps data safe, and new claims. It opens no port."""
+"""The broker's system account: its status, its durability, and new claims. It opens no port."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.fleet.bus.ports import Bus, BusError
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 TIMEOUT = 5.0
-NO_MEMBER = 10044  # the server is not one of the cluster
+NO_MEMBER = 10044  # the server is not in the cluster
 T = TypeVar("T")
 
 
@@ -27,7 +27,7 @@ class _Store(Struct, frozen=True):
 
 
 class Vitals(Struct, frozen=True):
-    """What the broker says of itself."""
+    """The broker's own statistics."""
 
     version: str = ""
     connections: int = 0
@@ -66,7 +66,7 @@ class _Removed(Struct, frozen=True):
 
 
 class BrokerSystem:
-    """Questions and orders to the broker, over a bus with the system account's credential."""
+    """Requests to the broker, over a bus with the system account's credential."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -75,7 +75,7 @@ class BrokerSystem:
         return await self._ask("VARZ", Vitals)
 
     async def health(self) -> str:
-        """Empty if the broker is well; else what is wrong."""
+        """Empty if the broker is healthy; else what is wrong."""
         try:
             said = await self._ask("HEALTHZ", _Health)
         except BusError as problem:
@@ -87,15 +87,15 @@ class BrokerSystem:
         return _data(answer.data, shape)
 
     async def push(self, jwt: str) -> None:
-        """Give the broker an account's claims; it acts on them before it answers."""
+        """Send the claims of an account to the broker; it applies them before it answers."""
         answer = await self._bus.request("$SYS.REQ.CLAIMS.UPDATE", jwt.encode(), timeout=TIMEOUT)
         said = _data(answer.data, _Pushed)
         if said.code != 200:
             raise BusError(f"the broker refuses the claims: {said.message or said.description or said.code}")
 
     async def drop_peer(self, server: str) -> None:
-        """Have a cluster no longer count on a server that is gone for good: streams get others in its place,
-        as far as there are any. One that is not known is no error.
+        """Remove a server that is gone for good from the cluster: other servers take over its streams, as far
+        as there are any. An unknown server is not an error.
         """
         data = msgspec.json.encode({"peer": server})
         answer = await self._bus.request("$JS.API.SERVER.REMOVE", data, timeout=TIMEOUT)
@@ -107,7 +107,7 @@ class BrokerSystem:
             raise BusError(f"the brokers do not drop {server}: {error.description}")
 
     async def check_durability(self) -> Vitals:
-        """Refuse a broker that acknowledges what a power cut would take back."""
+        """Refuse a broker that acknowledges messages that a power failure could lose."""
         vitals = await self.vitals()
         if not vitals.jetstream.config.sync_always:
             what = "the broker acknowledges messages before they are on disk (sync_interval is not 'always')"
@@ -117,7 +117,7 @@ class BrokerSystem:
 
 
 def _data(answer: bytes, shape: type[T]) -> T:
-    """The part of an answer that is about what was asked."""
+    """The payload of an answer. Raises an error if the broker answered with one."""
     try:
         parts = msgspec.json.decode(answer, type=dict[str, msgspec.Raw])
         if "data" not in parts:

@@ -1,4 +1,4 @@
-"""A CA of the fleet's own, and the certificate of its broker. Agents trust this CA and no other."""
+"""The fleet's own CA, and the certificate of its broker. Agents trust this CA and no other."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from saltern.system.private import make_private
 
 CA_LIFE = timedelta(days=3650)
 SERVER_LIFE = timedelta(days=397)
-LATE = timedelta(days=7)  # certificates count from earlier: a clock may be days behind
+LATE = timedelta(days=7)  # certificates are valid from an earlier time: a clock may be days behind
 
 
 class CertificateFiles(Struct, frozen=True):
@@ -53,7 +53,7 @@ class CertificateFiles(Struct, frozen=True):
 
 
 def prepare_certificates(folder: str, names: tuple[str, ...], *, fleet: str, now: float) -> CertificateFiles:
-    """Make what is missing; renew the server's certificate in its last third, or for other names."""
+    """Make what is missing; renew the server's certificate in its last third, or when its names change."""
     files = CertificateFiles(folder)
     make_private(folder)
     at = datetime.fromtimestamp(now, UTC)
@@ -109,7 +109,7 @@ def sign_key(files: CertificateFiles, names: tuple[str, ...], key: str, now: flo
     """A certificate, with its CA, for a key that another broker has made. Raises ``ValueError``."""
     found = load_pem_public_key(key.encode())
     if not isinstance(found, ec.EllipticCurvePublicKey):
-        raise ValueError("it is no key of a broker")
+        raise ValueError("it is not the key of a broker")
     return _certified(files, names, found, datetime.fromtimestamp(now, UTC)).decode()
 
 
@@ -159,7 +159,7 @@ def _is_stale(files: CertificateFiles, names: tuple[str, ...], at: datetime) -> 
 
 
 def is_due(certificate: x509.Certificate, at: datetime) -> bool:
-    """True in the last third of its life. Pure."""
+    """True in the last third of the certificate's lifetime. Pure."""
     life = certificate.not_valid_after_utc - certificate.not_valid_before_utc
     return at > certificate.not_valid_after_utc - life / 3
 
@@ -213,5 +213,5 @@ def _key(path: str) -> ec.EllipticCurvePrivateKey:
 
 def _damaged(path: str) -> OperationError:
     what = f"the certificate or key {path} is damaged"
-    fix = "restore it from a backup; a new CA means that every agent has to join again"
+    fix = "restore it from a backup; with a new CA every agent has to join again"
     return OperationError(Diagnostic(code="fleet-certificate-damaged", what=what, fix=fix))

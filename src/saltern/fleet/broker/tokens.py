@@ -1,4 +1,4 @@
-"""Making join tokens: what a machine gets, and what the controller keeps of it."""
+"""Makes join tokens: the token for the machine, and the record that the controller keeps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.fleet.identity.token import JoinToken, TokenRecord, joiner_key, new
 
 
 class TokenPlace(Struct, frozen=True, kw_only=True):
-    """What all tokens of a fleet have: where its brokers are, and whom to trust."""
+    """What all tokens of a fleet share: the addresses of its brokers, and whom to trust."""
 
     servers: tuple[str, ...]
     ca: bytes
@@ -20,7 +20,7 @@ class TokenPlace(Struct, frozen=True, kw_only=True):
 def new_token(
     authority: Authority, place: TokenPlace, *, now: float, life: float, uses: int = 1, site: str = ""
 ) -> tuple[JoinToken, TokenRecord]:
-    """A token that is good for ``uses`` machines until its time is up."""
+    """A token for ``uses`` machines, valid until it expires."""
     if site:
         check_site(site)
     id, secret = new_secret()

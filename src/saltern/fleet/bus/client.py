@@ -1,4 +1,4 @@
-"""``NatsBus``: a bus that keeps connected."""
+"""``NatsBus``: a bus that stays connected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ log = logging.getLogger(__name__)
 
 
 def _is_no_noise(record: logging.LogRecord) -> bool:
-    """False for what asyncio says whenever a connection ends that began without TLS, as ours do."""
+    """False for the warning that asyncio logs whenever a connection ends that began without TLS, as
+    ours do.
+    """
     return "eof_received() has no effect" not in record.getMessage()
 
 
@@ -38,8 +40,8 @@ class NatsBus(NatsStreams):
 
     @classmethod
     async def connect(cls, settings: Connection, *, wait: float | None = 10.0) -> NatsBus:
-        """Connect, and keep connected. With ``wait`` the first connection must be made in that time; without,
-        it is tried for ever, and ``watch`` reports it.
+        """Connect, and stay connected. With ``wait``, the first connection must be made within that time;
+        without it, attempts never end, and ``watch`` reports them.
         """
         logging.getLogger("asyncio").addFilter(_is_no_noise)
         bus = cls(settings)

@@ -1,4 +1,4 @@
-"""How to reach a broker, and as whom; what it says of itself."""
+"""The address and the credential for a broker, and what the broker reports about itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.fleet.bus.backoff import Backoff
 
 
 class Credential(Protocol):
-    """Who we are: a JWT, and the key that proves that it is ours. Asked anew for each connection."""
+    """A JWT, and the key that proves that it is ours. Read again for each connection."""
 
     def jwt(self) -> str: ...
 
@@ -33,7 +33,7 @@ class Connection(Struct, frozen=True, kw_only=True):
 
 
 class ServerFacts(Struct, frozen=True):
-    """What the broker says of itself when one connects."""
+    """What the broker reports about itself on connecting."""
 
     version: str
     max_payload: int

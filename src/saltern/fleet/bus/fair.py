@@ -1,4 +1,4 @@
-"""A queue in which everyone has a share: who floods it loses messages of his own, and no one else's."""
+"""A queue with a share for each sender: a sender that floods it loses only its own messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ class FairQueue(Generic[T]):
         self._waiting: dict[str, deque[T]] = {}
 
     def put(self, sender: str, item: T) -> bool:
-        """False if the sender has its share in the queue already: the item is not taken."""
+        """Add an item; False if the sender already has its full share in the queue, and the item was
+        dropped.
+        """
         held = self._waiting.setdefault(sender, deque())
         if len(held) >= self._share:
             return False

@@ -1,4 +1,4 @@
-"""What can happen to a message on its way, by chance: the same chance for the same seed."""
+"""Random faults of a message in transit; the same seed gives the same faults."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from msgspec import Struct
 
 
 class Faults(Struct, frozen=True, kw_only=True):
-    """Probabilities of loss, of a second delivery and of a late one; ``delay`` is the most that one is
-    late.
-    """
+    """Probabilities of loss, of a second delivery and of a late one; ``delay`` is the longest delay."""
 
     loss: float = 0.0
     duplicate: float = 0.0
@@ -18,7 +16,9 @@ class Faults(Struct, frozen=True, kw_only=True):
     delay: float = 0.0
 
     def copies(self, chance: Random) -> list[float]:
-        """When each copy of a message arrives, in seconds from now; none if it is lost. 0 keeps the order."""
+        """When each copy of a message arrives, in seconds from now; empty if it is lost. 0 keeps
+        the order.
+        """
         if chance.random() < self.loss:
             return []
         number = 2 if chance.random() < self.duplicate else 1

@@ -1,9 +1,9 @@
-"""What the broker sends to one reader over one connection: messages, and how requests for them ended.
+"""What the broker sends to one reader over one connection: messages, and the ends of requests for them.
 
 The end of a request may arrive before its last messages: in a cluster the broker sends a message only when
 the other brokers have noted its delivery, and the end of the request at once. So a message is taken whenever
-it comes, and never thrown away because its request has ended: the broker would send it again only when the
-time for its acknowledgement is over, and the next request might miss it in the same way.
+it comes, and never dropped because its request has ended: the broker would send it again only when the time
+for its acknowledgement is over, and the next request might miss it in the same way.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Request(Struct):
     left: int
     until: float
     ended: bool = False
-    lost: bool = False  # nothing answers it: the reader does not exist
+    lost: bool = False  # no answer: the reader does not exist
 
 
 class Inbox:
-    """Gathers what arrives on ``subject`` and below it. One request is open at a time."""
+    """Collects what arrives on ``subject`` and below it. One request is open at a time."""
 
     def __init__(self, subject: str) -> None:
         self.subject = subject
@@ -46,8 +46,8 @@ class Inbox:
     def put(self, message: Message) -> None:
         """Called by the connection with whatever arrives.
 
-        What has a subject of its own is a message, whatever it says of itself: an agent can store one with
-        the status of an end, and it must not stay unacknowledged for ever.
+        Anything with another subject is a message, whatever its status: an agent can store one with the
+        status of an end, and it must not stay unacknowledged for ever.
         """
         request = self._request
         if not message.subject.startswith(self.subject):
@@ -65,7 +65,7 @@ class Inbox:
         self._wake.set()
 
     def begin(self, count: int, until: float) -> str:
-        """Open a request; the subject on which the broker answers it."""
+        """Open a request; return the subject on which the broker answers it."""
         self._number += 1
         self._request = Request(f"{self.subject}.{self._number}", count, until)
         return self._request.subject
@@ -80,14 +80,14 @@ class Inbox:
         return not request.ended and request.left > 0 and now < request.until
 
     def is_settled(self) -> bool:
-        """True if the last request has ended, and all that it brought is here."""
+        """True if the last request has ended, and all its messages have arrived."""
         return self._request.left <= 0 or self._request.lost
 
     def take(self, count: int) -> list[Message]:
         return [self._messages.popleft() for _ in range(min(count, len(self._messages)))]
 
     async def until_settled(self, end: float) -> None:
-        """Wait for the rest of a request that takes only what is there."""
+        """Wait for the rest of a request that takes only available messages."""
         while not self.is_settled() and await self._wait(end):
             pass
         self._check()
@@ -108,7 +108,7 @@ class Inbox:
             raise NoStream("the reader does not exist")
 
     async def _wait(self, end: float) -> bool:
-        """Wait until something arrives; False when the time is over, or the connection."""
+        """Wait until something arrives; False when the time is up or the connection has ended."""
         self._wake.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout_at(end):

@@ -1,4 +1,4 @@
-"""The broker's stream API as data: what to ask, and what the answers mean. No network.
+"""The broker's stream API as data: the requests, and how to read the answers. No network.
 
 The answers are JSON from the broker, which a credential of ours trusts; they are still read by shape.
 """
@@ -25,9 +25,9 @@ from saltern.fleet.protocol.streams import Stream
 S = TypeVar("S")
 
 API = "$JS.API"
-FETCH_BYTES = 8 * 1024 * 1024  # of the messages of one request; none is larger than that
+FETCH_BYTES = 8 * 1024 * 1024  # of the messages of one request; no message is larger than that
 NANO = 1_000_000_000
-MAX_READERS = 32  # of one stream; there is none for each agent
+MAX_READERS = 32  # of one stream; there is not one for each agent
 MESSAGE_ID = "Nats-Msg-Id"
 NOT_FOUND = 404
 # Statuses that end a fetch: nothing there, time is up, the reader was deleted or the leader changed.
@@ -37,7 +37,7 @@ READER_GONE = 10014
 
 
 class ApiError(Struct, frozen=True):
-    """What the broker says is wrong."""
+    """An error that the broker reports."""
 
     code: int = 0
     err_code: int = 0
@@ -67,7 +67,7 @@ class _Info(Struct, frozen=True):
 
 
 def stream_config(stream: Stream, subjects: tuple[str, ...], replicas: int) -> dict[str, object]:
-    """Every limit is given: defaults of the broker change between its versions."""
+    """The configuration of a stream, with every limit: defaults of the broker change between its versions."""
     return {
         "name": stream.name,
         "subjects": list(subjects),
@@ -106,8 +106,8 @@ def reader_config(options: ReaderOptions) -> dict[str, object]:
 
 
 def fetch_request(count: int, wait: float) -> bytes:
-    """As many messages as there are, or as fit: large ones are not all held in memory at once, and do not
-    arrive too late to be acknowledged.
+    """Request the available messages, up to a number of bytes: large messages are then not all in memory at
+    once, and do not arrive too late to be acknowledged.
     """
     end = {"expires": int(wait * NANO)} if wait else {"no_wait": True}
     return msgspec.json.encode({"batch": count, "max_bytes": FETCH_BYTES, **end})
@@ -138,7 +138,7 @@ def read_subjects(data: bytes) -> tuple[set[str], int]:
 
 
 def differs(data: bytes, wanted: Mapping[str, object]) -> bool:
-    """True if a stream is not configured as wanted. What is empty, the broker leaves out."""
+    """True if a stream is not configured as wanted. The broker omits empty values."""
     config = _read(_Info, check(data)).config
     return any((config.get(key) or None) != (value or None) for key, value in wanted.items())
 
@@ -149,7 +149,7 @@ def read_kept(headers: Mapping[str, str], data: bytes) -> Kept:
 
 
 def read_ack_subject(reply: str) -> tuple[int, int]:
-    """Number in the stream and attempt of a delivered message, from the subject of its acknowledgement.
+    """The stream number and the attempt of a delivered message, from the subject of its acknowledgement.
 
     ``$JS.ACK.<stream>.<reader>.<attempt>.<number>…``, or with a domain and an account after ``ACK``.
     """

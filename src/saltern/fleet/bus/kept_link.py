@@ -1,4 +1,4 @@
-"""Keeps one connection to the broker: makes one link after the other, and subscribes again on each."""
+"""Keeps a connection to the broker: makes one link after another, and subscribes again on each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class KeptLink:
-    """``link`` is the one that there is now; ``up`` is set while there is one. Each change is reported."""
+    """``link`` is the current link; ``up`` is set while there is one. Each change is reported."""
 
     def __init__(self, settings: Connection) -> None:
         self.settings = settings
@@ -38,7 +38,7 @@ class KeptLink:
         self._swap = asyncio.Lock()
 
     async def begin(self, wait: float | None) -> None:
-        """Connect, and keep connected; with ``wait`` the first connection must be made in that time."""
+        """Connect, and stay connected; with ``wait``, the first connection must be made within that time."""
         if wait is not None:
             self.link = await self._first(wait)
             self.up.set()
@@ -84,7 +84,7 @@ class KeptLink:
             self.notify(Change(State.CONNECTED))
 
     async def _reconnected(self) -> bool:
-        """Try once. Whatever goes wrong, a fault of ours too, is no reason never to try again."""
+        """Try once to connect. Any error, even a defect of saltern, must not end the attempts."""
         try:
             self.link = await self._opened()
         except NotConnected as problem:
@@ -98,7 +98,7 @@ class KeptLink:
         return True
 
     async def _until_lost(self, link: Link, attempt: int) -> int:
-        """Wait for the end of the link, or of the one that took its place; the number of the next attempt."""
+        """Wait for the end of the link, or of its replacement; return the number of the next attempt."""
         while True:
             await link.closed.wait()
             async with self._swap:
@@ -120,13 +120,13 @@ class KeptLink:
                 log.exception("a watcher failed")
 
     def now(self) -> Link:
-        """The link. Raises ``Disconnected`` if there is none."""
+        """The current link. Raises ``Disconnected`` if there is none."""
         if self.link is None or not self.link.connected:
             raise Disconnected("there is no connection to the broker")
         return self.link
 
     async def add(self, sub: KeptSubscription) -> None:
-        """Subscribe, on this link and on each that follows."""
+        """Subscribe on this link and on each later one."""
         async with self._swap:
             if self.link is not None and self.link.connected:
                 with suppress(Disconnected):
@@ -134,14 +134,14 @@ class KeptLink:
             self._subs.append(sub)
 
     async def forget(self, sub: KeptSubscription) -> None:
-        """Subscribe no more."""
+        """Drop a subscription."""
         if sub in self._subs:
             self._subs.remove(sub)
         if self.link is not None:
             await self.link.drop(sub)
 
     async def renew(self) -> None:
-        """Make another link in place of this one."""
+        """Replace the link by a new one."""
         async with self._swap:
             old = self.link
             self.link = await self._opened()

@@ -61,7 +61,7 @@ class MemoryHub:
             bus.notice(Change(State.CONNECTED))
 
     def later(self, deliver: Callable[[], None]) -> None:
-        """Deliver as the faults want it: now, later, twice or never."""
+        """Deliver as the faults determine: now, later, twice or never."""
         for lag in self.faults.copies(self.chance):
             if lag:
                 asyncio.get_running_loop().call_later(lag, deliver)
@@ -72,8 +72,8 @@ class MemoryHub:
         return next((one for one in self.streams.values() if one.captures(subject)), None)
 
     def route(self, message: Message, id: str = "") -> bool:
-        """To each subscription, to one of each queue group, and to the stream; False if none of them is
-        there.
+        """Send to each subscription, to one member of each queue group, and to the stream; False if there is
+        none.
         """
         found = [
             (bus, sub)
@@ -105,7 +105,7 @@ class MemoryHub:
 
 
 def _kept_headers(stream: MemoryStream, message: Message, id: str) -> dict[str, str]:
-    """Keep a message; what its acknowledgement says."""
+    """Store a message; return the headers of its acknowledgement."""
     try:
         stored = stream.add(message.subject, message.data, id)
     except StreamRefused as problem:
@@ -115,7 +115,7 @@ def _kept_headers(stream: MemoryStream, message: Message, id: str) -> dict[str, 
 
 
 class MemorySubscription(KeptSubscription):
-    """Messages wait here for their handler; above ``pending`` they are dropped, as a client does."""
+    """Messages wait here for their handler; above ``pending`` they are dropped, as a real client does."""
 
     def __init__(self, bus: MemoryBus, subject: str, handler: Handler, **options: Any) -> None:
         super().__init__(bus.tasks.spawn, bus.forget, subject, handler, watcher=bus.notice, **options)

@@ -12,14 +12,14 @@ from saltern.fleet.protocol.subjects import covers
 
 
 class _Place(Struct):
-    """A delivered message that is not yet acknowledged: until when, and how often it was delivered."""
+    """A delivered, unacknowledged message: when it is due again, and how often it was delivered."""
 
     due: float
     attempts: int
 
 
 class MemoryReader(Struct):
-    """Where a durable reader is."""
+    """The position of a durable reader."""
 
     options: ReaderOptions
     next: int
@@ -31,7 +31,7 @@ class MemoryReader(Struct):
 
 
 class MemoryStream:
-    """What the broker keeps of one stream."""
+    """The contents of one stream."""
 
     def __init__(self, stream: Stream, subjects: tuple[str, ...], tick: Callable[[], float]) -> None:
         self.stream = stream
@@ -86,7 +86,7 @@ class MemoryStream:
         return self.readers.setdefault(options.name, made)
 
     def deliver(self, reader: MemoryReader, count: int) -> list[Delivery]:
-        """What is due again, then what is new; each is then open until it is acknowledged."""
+        """The messages that are due again, then new ones; each stays open until it is acknowledged."""
         now = self._tick()
         due = [number for number, place in reader.open.items() if place.due <= now and number in self._kept]
         room = reader.options.max_unacknowledged - len(reader.open)

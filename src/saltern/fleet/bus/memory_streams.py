@@ -24,11 +24,11 @@ from saltern.fleet.bus.ports import (
 from saltern.fleet.protocol.streams import Stream
 from saltern.fleet.protocol.subjects import covers
 
-STEP = 0.01  # seconds between two looks of a reader that waits
+STEP = 0.01  # seconds between two checks of a reader that waits
 
 
 class Hub(Protocol):
-    """What streams ask of the broker in memory."""
+    """What streams need from the broker in memory."""
 
     streams: dict[str, MemoryStream]
     faults: Faults
@@ -49,7 +49,7 @@ class MemoryStreams(ABC):
 
     @abstractmethod
     async def ask(self, message: Message, timeout: float, id: str = "") -> Message:
-        """One answer to one message; ``id`` is that of what is stored."""
+        """One answer to one message; ``id`` is the id of the stored message."""
 
     async def make_stream(self, stream: Stream, subjects: tuple[str, ...], *, replicas: int = 1) -> None:  # noqa: ARG002
         self.check()

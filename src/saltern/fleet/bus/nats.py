@@ -1,8 +1,9 @@
 """The bus on NATS. The only file that imports ``nats``.
 
 The client library reconnects by itself, but waits a fixed time without jitter, keeps what is published
-meanwhile in memory, and ends for good when a credential expires. So it is not allowed to: each connection is
-a ``_Link`` that lives once, and ``client.NatsBus`` makes the next one, with back-off, and subscribes again.
+meanwhile in memory, and ends for good when a credential expires. So saltern does not let it: each connection
+is a ``Link`` that is used once, and ``client.NatsBus`` makes the next one, with back-off, and subscribes
+again.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ from saltern.fleet.protocol.subjects import inbox_of
 log = logging.getLogger(__name__)
 
 FLUSH = 5.0
-GRACE = 5.0  # seconds in which an old connection may finish, when a new one has taken its place
+GRACE = 5.0  # seconds in which an old connection may finish when a new one has replaced it
 SHORT = 0.5  # the same, for one that was never made: after a failed handshake the library waits for ever
-MAX_BYTES = 64 * 1024 * 1024  # that wait for the handler of one subscription
+MAX_BYTES = 64 * 1024 * 1024  # messages that wait for the handler of one subscription
 MAX_UNREAD = 1024 * 1024  # bytes that the broker has not read, above which no further request is written
 STATUS = "Status"
 CLOSED = "the broker closed the connection"
@@ -55,7 +56,7 @@ _DENIED = re.compile(r'permissions violation for (publish|subscription) to "([^"
 
 
 class _Client(Client):
-    """The client of the library, with a shorter way for messages that are only put somewhere: no queue, and
+    """The client of the library, with a faster path for messages that are only put somewhere: no queue, and
     no task that waits for it.
     """
 
@@ -65,8 +66,8 @@ class _Client(Client):
         self._ended = ended
 
     async def _close(self, status: int, do_cbs: bool = True) -> None:
-        """Report the end first, and send nothing over a connection that broke: the library would fail at
-        that, or wait, and the end would never be known.
+        """Report the end first, and send nothing over a broken connection: the library would fail or wait,
+        and the end would never be reported.
         """
         if status == Client.CLOSED:
             self._ended()
@@ -85,7 +86,9 @@ class _Client(Client):
         await held.unsubscribe()
 
     def put(self, subject: str, reply: str, data: bytes, headers: Mapping[str, str]) -> None:
-        """Publish at once what is waited for anyway: no future, no queue, no task that empties it."""
+        """Publish at once a message whose answer is awaited anyway: no future, no queue, no task that empties
+        it.
+        """
         if not self.is_connected or self._transport is None:
             raise nats.errors.ConnectionClosedError
         head = header_block(headers)
@@ -93,7 +96,7 @@ class _Client(Client):
             raise nats.errors.MaxPayloadError
         if not is_subject(subject):
             raise nats.errors.BadSubjectError
-        if self._pending:  # it is written before
+        if self._pending:  # it is written before the message
             self._transport.writelines(self._pending)
             self._pending, self._pending_data_size = [], 0
         self._transport.write(command(subject, reply, data, head))
@@ -110,7 +113,7 @@ class _Client(Client):
             await self._transport.drain()  # type: ignore[union-attr]
 
     async def publish_each(self, subjects: Iterable[str], data: bytes) -> None:
-        """The same to many subjects, written at once."""
+        """Publish the same data to many subjects, in one write."""
         if not self.is_connected:
             raise nats.errors.ConnectionClosedError
         rest = b" %d\r\n%b\r\n" % (len(data), data)
@@ -118,7 +121,7 @@ class _Client(Client):
         await self._flush_pending()
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
-        """No message may end the reading, from whom ever it is: the bus would be deaf for a minute."""
+        """Handle a message. None may end the reading: the bus would receive nothing for a minute."""
         taker = self._takers.get(sid)
         try:
             if taker is None:
@@ -129,7 +132,7 @@ class _Client(Client):
             log.exception("a message on %r cannot be taken", subject)
 
     async def _process_headers(self, headers: bytes) -> dict[str, str] | None:
-        """As ``wire`` reads them: the library fails at what is no text."""
+        """Read headers as ``wire`` does: the library fails on bytes that are not text."""
         found, status = read_headers(headers)
         own = {name: value for name, value in found.items() if name != STATUS}
         return own | {STATUS: str(status)} if status else own or None
@@ -139,7 +142,7 @@ class _Client(Client):
 
 
 class LinkInboxes:
-    """Where readers get their messages, as long as a connection lives."""
+    """The inboxes of readers, for the lifetime of a connection."""
 
     def __init__(self, client: _Client) -> None:
         self._client = client
@@ -148,7 +151,8 @@ class LinkInboxes:
     async def open(self) -> Inbox:
         inbox = Inbox(self._client.new_inbox())
         with _translated():
-            # Only ends of requests have the subject of the inbox; messages keep those they were stored with.
+            # Only ends of requests have the subject of the inbox; messages keep the subject they were stored
+            # with.
             self._held[inbox] = await self._client.take(f"{inbox.subject}.*", inbox.put)
         return inbox
 
@@ -164,7 +168,7 @@ class LinkInboxes:
 
 
 class Link:
-    """One connection, from its making to its end; it is never used again."""
+    """One connection, from its start to its end; it is never reused."""
 
     def __init__(self, settings: Connection, watcher: Watcher) -> None:
         self.settings = settings
@@ -208,7 +212,7 @@ class Link:
         except BaseException:
             await self.shut(SHORT)
             raise
-        # The library may return without a connection, if the broker sent something else than it expected.
+        # The library may return without a connection if the broker sent something unexpected.
         if not self._client.is_connected:
             await self.shut(SHORT)
             raise NotConnected(f"{server}: {self.why or 'the broker did not accept the connection'}")
@@ -225,7 +229,7 @@ class Link:
             self._watcher(
                 Change(State.DROPPED, f"messages of {problem.subject} came faster than they were handled")
             )
-        elif not isinstance(problem, nats.errors.NoServersError):  # which only follows from what came before
+        elif not isinstance(problem, nats.errors.NoServersError):  # which only follows another error
             self.why = said
 
     def _on_closed(self) -> None:
@@ -236,7 +240,7 @@ class Link:
 
     @property
     def server_facts(self) -> ServerFacts:
-        info = self._client._server_info  # the library has no other way to the version
+        info = self._client._server_info  # the library offers no other way to get the version
         return ServerFacts(str(info.get("version", "")), int(info.get("max_payload", 0)))
 
     @property
@@ -269,7 +273,7 @@ class Link:
                 await task
 
     async def ask(self, subject: str, data: bytes, timeout: float, headers: Mapping[str, str]) -> Message:
-        """A request that ends at once when the connection does, or when the broker refuses it."""
+        """Send a request; it ends at once when the connection ends or the broker refuses it."""
         requests = self._requests
         if requests is None:
             requests = self._requests = Requests(self._client.new_inbox())
@@ -297,7 +301,7 @@ class Link:
         async def receive(message: Msg) -> None:
             await sub.receive(_message(message))
 
-        right = "subscription", sub.subject.lower()  # the library gives all errors in lower case
+        right = "subscription", sub.subject.lower()  # the library converts all errors to lower case
         before = self.denied[right]
         with _translated():
             self._subs[sub] = await self._client.subscribe(
@@ -317,7 +321,7 @@ class Link:
                 await held.unsubscribe()
 
     def _end(self) -> None:
-        """What waits on this connection waits no longer."""
+        """End everything that waits on this connection."""
         self.closed.set()
         self.inboxes.cut(self.why)
         if self._requests is not None:
@@ -339,8 +343,8 @@ class Link:
 
 
 async def _settle(work: Coroutine[Any, Any, None], patience: float) -> None:
-    """Let the library clean up, whatever it raises: on a lost connection that may be a cancellation of its
-    own.
+    """Let the library clean up, and ignore what it raises: on a lost connection that may be its own
+    cancellation.
     """
     task = asyncio.ensure_future(work)
     done, _ = await asyncio.wait({task}, timeout=patience)
@@ -356,9 +360,9 @@ def _message(message: Msg) -> Message:
 
 
 def _words(problem: BaseException) -> str:
-    """What the library says, without its prefix and the quotes of the wire."""
+    """The library's message, without its prefix and without quotes."""
     if isinstance(problem, BrokenPipeError | ConnectionResetError):
-        return CLOSED  # it may do so before its reason is read
+        return CLOSED  # the connection may end before its reason is read
     said = str(problem) or type(problem).__name__
     return said.removeprefix("nats: ").strip("' ")
 

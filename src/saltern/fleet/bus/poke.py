@@ -1,7 +1,8 @@
-"""Who is there, now: a poke to each system, answered by the agent, or by the broker if no agent listens.
+"""Which systems are connected now: a poke to each, answered by the agent, or by the broker if no agent
+listens.
 
 The answer goes to a subject of the agent's own (``up.<id>.ans…``), so that agents need no right to publish
-into inboxes of others. Two answers to one poke are two agents with one identity.
+into inboxes of others. Two answers to one poke mean two agents with one identity.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ ANSWER = SUBJECTS["answer"]
 CONTROL = SUBJECTS["control"]
 NOT_THERE = 503
 LONGEST = 30.0  # seconds of a round, however many answers still come
-MOST_ANSWERS = 8  # of one identity, in one round: two are one too many already
+MOST_ANSWERS = 8  # answers of one identity in one round: two already mean a clone
 
 
 class Presence(Struct):
-    """What came back: ``there`` with all answers of each system, ``away`` by the broker's word, the rest
+    """The result: ``there`` with all answers of each system, ``away`` as reported by the broker, the rest
     silent.
     """
 
@@ -45,12 +46,12 @@ class Presence(Struct):
 
     @property
     def is_complete(self) -> bool:
-        """True if none is silent; it is asked after each answer, so it counts first."""
+        """True if no system is silent. Called after each answer, so it compares the counts first."""
         return self.known >= len(self.asked) and not self.silent
 
 
 class Poker:
-    """Pokes systems over one subscription, which it makes on ``start``."""
+    """Pokes systems over one subscription, which ``start`` makes."""
 
     def __init__(self, bus: Bus, controller: str) -> None:
         self._bus = bus
@@ -66,8 +67,8 @@ class Poker:
             await self._sub.stop()
 
     async def poke(self, ids: Collection[str], *, timeout: float, linger: float = 0.0) -> Presence:
-        """Ask all; return when each has answered or is away, or when none has for ``timeout`` seconds: many
-        take longer to answer than few. ``linger`` waits for second answers.
+        """Poke all; return when each has answered or is away, or when none has answered for ``timeout``
+        seconds: many take longer to answer than few. ``linger`` waits for second answers.
         """
         nonce = new_nonce()
         presence, complete = Presence(frozenset(ids)), asyncio.Event()
@@ -96,14 +97,14 @@ class Poker:
         if message.status == NOT_THERE:
             presence.away.add(name)
             return
-        answers = presence.there.setdefault(name, [])  # it is there, whatever it says
+        answers = presence.there.setdefault(name, [])  # it is connected, whatever it answers
         if len(answers) < MOST_ANSWERS:
             with suppress(BadMessage):
                 answers.append(decode(Alive, message.data))
 
 
 async def _until_quiet(presence: Presence, complete: asyncio.Event, timeout: float) -> None:
-    """Until all have answered, or none does any more."""
+    """Return when all have answered, or no more answers come."""
     known = -1
     end = asyncio.get_running_loop().time() + LONGEST
     while presence.asked and known < presence.known and asyncio.get_running_loop().time() < end:

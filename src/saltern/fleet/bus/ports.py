@@ -1,8 +1,8 @@
-"""``Bus``: all that controllers and agents need of a broker.
+"""``Bus``: all that controllers and agents need from a broker.
 
-What is published goes to who listens now, and may be lost. What is stored is acknowledged by the broker; who
-stores again with the same id stores once. Who reads a stream by a reader acknowledges each message when it is
-done with it, and gets it again otherwise.
+A published message goes to current subscribers, and may be lost. A stored message is acknowledged by the
+broker; storing it again with the same id stores it once. A reader of a stream acknowledges each message when
+it is done with it, and gets it again otherwise.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ MAX_PENDING = 65_536  # messages of one subscription that wait for their handler
 
 
 class BusError(Exception):
-    """Base of what can go wrong between us and the broker."""
+    """Base class of errors between this process and the broker."""
 
 
 class Disconnected(BusError):
-    """There is no connection now, or it was lost before the answer; what was asked for may have happened."""
+    """There is no connection, or it was lost before the answer; the request may have been carried out."""
 
 
 class NoAnswer(BusError):
-    """No answer came in time; what was asked for may have happened."""
+    """No answer came in time; the request may have been carried out."""
 
 
 class NoListener(BusError):
@@ -36,7 +36,7 @@ class NoListener(BusError):
 
 
 class NotPermitted(BusError):
-    """The broker refuses it to this credential."""
+    """The broker does not permit this with this credential."""
 
 
 class NotConnected(BusError):
@@ -48,7 +48,7 @@ class NoStream(BusError):
 
 
 class StreamRefused(BusError):
-    """The broker does not store it: a limit, or a full disk."""
+    """The broker does not store the message: a limit, or a full disk."""
 
 
 class TooLarge(BusError):
@@ -68,7 +68,7 @@ class Message(Struct, frozen=True):
 
 
 class Stored(Struct, frozen=True):
-    """The broker's word that a message is kept; ``duplicate`` if it was before."""
+    """The broker's confirmation that a message is stored; ``duplicate`` if it already was."""
 
     stream: str
     sequence: int
@@ -94,7 +94,7 @@ class StreamState(Struct, frozen=True):
 
 
 class Delivery(Struct, frozen=True):
-    """A message that a reader has got and not yet acknowledged. ``attempt`` counts from 1."""
+    """A message that a reader has received and not yet acknowledged. ``attempt`` counts from 1."""
 
     kept: Kept
     attempt: int
@@ -102,7 +102,7 @@ class Delivery(Struct, frozen=True):
 
 
 class State(Enum):
-    """What a watcher is called with."""
+    """The states that a watcher is notified of."""
 
     CONNECTED = "connected"
     LOST = "lost"
@@ -123,21 +123,21 @@ Watcher = Callable[[Change], None]
 
 
 class ReaderOptions(Struct, frozen=True, kw_only=True):
-    """A durable reader of a stream: all who use its name share its messages."""
+    """A durable reader of a stream: all readers with its name share its messages."""
 
     stream: str
     name: str
     subjects: tuple[str, ...] = ()
-    ack_wait: float = 10.0  # what a killed reader had got is given to another one after this time
+    ack_wait: float = 10.0  # after this time the messages of a killed reader are delivered to another one
     max_unacknowledged: int = 2000
     from_now: bool = False
 
 
 class Reader(Protocol):
-    """Reads a stream where all with the same name left off."""
+    """Reads a stream from where all readers of the same name left off."""
 
     async def fetch(self, count: int, wait: float) -> list[Delivery]:
-        """Up to ``count`` messages, as soon as there is one; none after ``wait`` seconds."""
+        """Up to ``count`` messages as soon as there is one, or none after ``wait`` seconds."""
         ...
 
     async def done(self, deliveries: Sequence[Delivery]) -> None:
@@ -145,16 +145,18 @@ class Reader(Protocol):
         ...
 
     async def again(self, delivery: Delivery, delay: float = 0.0) -> None:
-        """Not done with it: deliver it again after ``delay``."""
+        """Return a message unprocessed, to be delivered again after ``delay``."""
         ...
 
     async def stop(self) -> None:
-        """Read no more: what has arrived and was not fetched, others of the same name get at once."""
+        """Stop reading: messages that arrived and were not fetched go to other readers of the same name at
+        once.
+        """
         ...
 
 
 class Subscription(Protocol):
-    """A subject that is listened to; it outlives reconnections."""
+    """A subscription to a subject; it outlives reconnections."""
 
     @property
     def subject(self) -> str: ...
@@ -166,17 +168,17 @@ class Streams(Protocol):
     """What the broker keeps."""
 
     async def make_stream(self, stream: Stream, subjects: tuple[str, ...], *, replicas: int = 1) -> None:
-        """Make the stream, or change it to this."""
+        """Make the stream, or change its configuration."""
         ...
 
     async def stream_state(self, stream: str) -> StreamState: ...
 
     async def subjects(self, stream: str, pattern: str) -> set[str]:
-        """The subjects of which a stream keeps a message."""
+        """The subjects that have a message in a stream."""
         ...
 
     async def store(self, subject: str, data: bytes, *, id: str = "", timeout: float = 5.0) -> Stored:
-        """Publish to a stream, and return when it is kept. The same id again is kept once."""
+        """Publish to a stream, and return when the message is stored. A repeated id is stored once."""
         ...
 
     async def last(self, stream: str, subject: str, *, timeout: float = 5.0) -> Kept | None:
@@ -195,7 +197,7 @@ class Streams(Protocol):
 
 
 class Bus(Streams, Protocol):
-    """A connection to a broker that comes back by itself."""
+    """A connection to a broker that reconnects by itself."""
 
     @property
     def name(self) -> str:
@@ -212,7 +214,7 @@ class Bus(Streams, Protocol):
     async def publish(
         self, subject: str, data: bytes = b"", *, reply: str = "", headers: Mapping[str, str] = NO_HEADERS
     ) -> None:
-        """Send to who listens now; ``Disconnected`` if there is no connection, and never buffered."""
+        """Send to current subscribers, never buffered; ``Disconnected`` if there is no connection."""
         ...
 
     async def flush(self) -> None:
@@ -231,8 +233,8 @@ class Bus(Streams, Protocol):
     ) -> Subscription:
         """Call the handler with each message, ``parallel`` at a time. In a queue group one member gets it.
 
-        ``sender`` is the number of the token of the subject that names who sent it: then senders take turns,
-        and who floods loses messages of its own only.
+        ``sender`` is the number of the token of the subject that names the sender: then senders take turns,
+        and a sender that floods loses only its own messages.
         """
         ...
 
@@ -243,7 +245,7 @@ class Bus(Streams, Protocol):
         ...
 
     async def renew(self) -> None:
-        """Connect anew, with the credential as it is now, before the old connection is closed."""
+        """Connect again with the current credential, then close the old connection."""
         ...
 
     async def close(self) -> None: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 
-LOOK = 0.2  # seconds between two looks where the kernel gives no pidfd
+LOOK = 0.2  # seconds between two checks where the kernel has no pidfd
 
 
 async def until_ended(pid: int) -> None:

@@ -17,7 +17,7 @@ GRACE = 2.0  # seconds after the end of a request in which its messages may stil
 
 
 class Inboxes(Protocol):
-    """What a reader needs of the current connection."""
+    """What a reader needs from the current connection."""
 
     async def open(self) -> Inbox: ...
 
@@ -25,7 +25,7 @@ class Inboxes(Protocol):
 
 
 class Transport(Protocol):
-    """What a reader needs of the bus."""
+    """What a reader needs from the bus."""
 
     def inboxes(self) -> Inboxes: ...
 
@@ -50,7 +50,7 @@ class StreamReader:
         jetstream.check(await self._bus.api(f"CONSUMER.CREATE.{self._path}", body))
 
     async def fetch(self, count: int, wait: float) -> list[Delivery]:
-        """The messages that wait; if there are none, the first that arrives and those that came with it.
+        """The available messages; if there are none, the first that arrives and those that came with it.
 
         A request that waits stays open after its first message: what follows it is sent without being asked
         for.
@@ -81,7 +81,7 @@ class StreamReader:
         await self._bus.publish(subject, jetstream.fetch_request(count, wait), reply=reply)
 
     async def _connected_inbox(self) -> Inbox:
-        """The inbox of the current connection; what came over an earlier one is taken first."""
+        """The inbox of the current connection; messages from an earlier one are taken first."""
         if self._inbox is None or (self._inbox.is_cut and not self._inbox.has_messages):
             self._inbox = await self._bus.inboxes().open()
         return self._inbox
@@ -94,7 +94,7 @@ class StreamReader:
         await self._bus.publish(delivery.token, b"-NAK " + wait)
 
     async def stop(self) -> None:
-        """Give back what has arrived and was not fetched, so that others get it at once."""
+        """Return messages that arrived and were not fetched, so that other readers get them at once."""
         inbox, self._inbox = self._inbox, None
         if inbox is None:
             return

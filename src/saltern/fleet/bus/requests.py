@@ -1,7 +1,7 @@
-"""Requests that wait for their answers on one connection: a future for each, and no task.
+"""The open requests of one connection: a future for each, and no task.
 
 All answers come to one inbox; the last token of a subject says which request is answered. A request ends
-with its answer, with its time, with the connection, or when the broker refuses to publish it.
+with its answer, at its timeout, with the connection, or when the broker refuses to publish it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NO_RESPONDERS = 503
 
 
 class Question(Struct, frozen=True):
-    """One request, and until when it is waited for."""
+    """One request, and its deadline."""
 
     subject: str
     future: asyncio.Future[Message]
@@ -25,8 +25,8 @@ class Question(Struct, frozen=True):
 
 
 class Requests:
-    """The open requests of one connection; ``inbox`` is the subject below which they are answered. One alarm
-    is set for all of them, and stays set when a request is answered: most are, long before their time.
+    """The open requests of one connection; ``inbox`` is the subject below which they are answered. One timer
+    serves all of them, and stays set when a request is answered: most are, long before their deadline.
     """
 
     def __init__(self, inbox: str) -> None:
@@ -40,7 +40,7 @@ class Requests:
         return len(self._open)
 
     def begin(self, subject: str, timeout: float) -> str:
-        """Open a request; the subject for its answer."""
+        """Open a request; return the subject for its answer."""
         if self._ended is not None:
             raise self._ended
         reply = f"{self.inbox}.{next(self._numbers)}"
@@ -57,7 +57,7 @@ class Requests:
             self.forget(reply)
 
     def _set_alarm(self, at: float) -> None:
-        """Look for requests whose time is over at that time, or before."""
+        """Check for requests past their deadline at that time, or earlier."""
         if self._alarm is not None:
             if self._alarm.when() <= at:
                 return
@@ -68,7 +68,7 @@ class Requests:
         self._open.pop(reply, None)
 
     def put(self, message: Message) -> None:
-        """Called with what arrives below the inbox. An answer that is too late is for no one."""
+        """Called with what arrives below the inbox. An answer that comes too late is dropped."""
         found = self._open.get(message.subject)
         if found is None or found.future.done():
             return
@@ -78,14 +78,16 @@ class Requests:
             found.future.set_result(message)
 
     def refuse(self, subject: str) -> None:
-        """The broker does not permit publishing to a subject, which it names in lower case."""
+        """End the requests to a subject that the broker does not permit; it names the subject in
+        lower case.
+        """
         for one in list(self._open.values()):
             if one.subject.lower() == subject and not one.future.done():
                 what = f"the broker does not permit publishing to {one.subject!r}"
                 one.future.set_exception(NotPermitted(what))
 
     def end(self, why: str) -> None:
-        """The connection is lost: all that is open ends now."""
+        """End all open requests because the connection is lost."""
         self._ended = Disconnected(why or "the connection was lost")
         if self._alarm is not None:
             self._alarm.cancel()
@@ -94,7 +96,7 @@ class Requests:
                 one.future.set_exception(self._ended)
 
     def _give_up(self) -> None:
-        """End the requests whose time is over, and look again when it is that of the next."""
+        """End the requests past their deadline, and set the timer for the next deadline."""
         self._alarm = None
         now = asyncio.get_running_loop().time()
         waiting = [one for one in self._open.values() if not one.future.done()]

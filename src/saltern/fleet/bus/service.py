@@ -1,7 +1,7 @@
-"""Requests of agents, answered by controllers: what every service does before and after its own work.
+"""Services of controllers for agents: the common steps before and after each service's own work.
 
-The id of who asks is that in the subject, for which the broker vouches. An answer goes into the inbox of who
-asked and nowhere else, is signed, and carries the nonce of the request. Senders take turns.
+The sender's id is in the subject, which the broker guarantees. An answer goes only into the sender's inbox,
+is signed, and carries the nonce of the request. Senders take turns.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ANSWER_LIFE = 300.0
 PARALLEL = 16
 
 Answerer = Callable[[str, Any], Awaitable[Message]]
-Refuser = Callable[[str, str, str], None]  # the sender, one word for the reason, the reason for people
+Refuser = Callable[[str, str, str], None]  # the sender, one word for the reason, the reason as text
 
 
 class Services:
@@ -61,7 +61,9 @@ class Services:
         if fields is None:
             return self._refuse(sender, "bad-subject", "the subject is not one of the protocol")
         if not is_own_reply(message.reply, sender):
-            return self._refuse(fields["id"], "foreign-reply", "it wants its answer at another one's address")
+            return self._refuse(
+                fields["id"], "foreign-reply", "it asks for its answer at the address of another system"
+            )
         try:
             request: Any = decode(MESSAGES[row.message].shape, message.data)
         except BadMessage as problem:

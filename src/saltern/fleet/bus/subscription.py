@@ -1,4 +1,4 @@
-"""A subscription as its user holds it; connections come and go below it."""
+"""A subscription that stays the same for its user while connections change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class KeptSubscription:
     """Calls the handler with each message, ``parallel`` at a time; what it raises is logged.
 
     With ``sender``, the number of the token that names the sender, senders take turns, and one who sends more
-    than its share loses the rest; ``watcher`` is called then.
+    than its share loses the rest; then ``watcher`` is called.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class KeptSubscription:
         self._problem = ""
 
     async def receive(self, message: Message) -> None:
-        """Called by the connection, one message after the other; it waits while all permits are in use."""
+        """Called by the connection for each message in turn; waits while all permits are in use."""
         if self._sender is not None:
             self._queue_fairly(message, self._sender)
             return
@@ -74,7 +74,7 @@ class KeptSubscription:
         try:
             while (message := self._queue.get()) is not None:
                 await self._handle(message)
-                await asyncio.sleep(0)  # others get their turn, too, while one floods
+                await asyncio.sleep(0)  # other senders also get their turn while one floods
         finally:
             self._pumps -= 1
 
@@ -88,7 +88,7 @@ class KeptSubscription:
             log.exception("a handler failed", extra={"subject": message.subject})
 
     def _report(self, problem: str) -> None:
-        """Database or broker are away: said once until it works again. Who asked asks again."""
+        """Log once, until it works again, that the database or the broker is away. The sender asks again."""
         if problem != self._problem:
             log.warning("a message on %s cannot be handled now: %s", self.subject, problem)
         self._problem = problem

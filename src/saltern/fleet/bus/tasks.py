@@ -1,4 +1,4 @@
-"""Tasks that end for certain."""
+"""Ends tasks reliably."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ async def end(task: asyncio.Task[Any] | None) -> None:
     """Cancel a task, and return when it has ended.
 
     One cancellation is not enough: ``asyncio.wait_for`` of Python 3.11, which the client library uses, loses
-    one that arrives in the moment in which it has a result.
+    one that arrives just when it has a result.
     """
     while task is not None and not task.done():
         task.cancel()
@@ -23,7 +23,7 @@ async def end(task: asyncio.Task[Any] | None) -> None:
 
 
 class Tasks:
-    """Tasks that are kept until they end, or are ended."""
+    """Holds tasks until they end or are ended."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()

@@ -1,4 +1,4 @@
-"""What goes over a connection to the broker: messages with their headers."""
+"""The wire format of messages and their headers."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _SPACE = re.compile(r"[ \t\r\n]")
 
 
 def is_subject(text: str) -> bool:
-    """False for what would be read as something else than the subject of a message."""
+    """False for text that the broker would not read as the subject of a message."""
     return bool(text) and _SPACE.search(text) is None
 
 
 def text(raw: bytes) -> str:
-    """A subject as it came over the wire: the broker takes any bytes, and who sends them may be hostile."""
+    """A subject from the wire as text: the broker accepts any bytes, and their sender may be hostile."""
     return raw.decode(errors="replace")
 
 
 def header_block(headers: Mapping[str, str]) -> bytes:
-    """Headers as the broker reads them, which counts them as part of a message; none without headers."""
+    """The bytes of headers, which the broker counts as part of a message; empty without headers."""
     if not headers:
         return b""
     lines = "".join([f"{name}: {_BREAKS.sub(' ', value)}\r\n" for name, value in headers.items()])
@@ -31,7 +31,7 @@ def header_block(headers: Mapping[str, str]) -> bytes:
 
 
 def command(subject: str, reply: str, data: bytes, head: bytes) -> bytes:
-    """What the broker reads: a message with the block of its headers."""
+    """The command that publishes a message with its header block."""
     if not head:
         return b"PUB %b %b %d\r\n%b\r\n" % (subject.encode(), reply.encode(), len(data), data)
     size = len(head)
@@ -46,7 +46,7 @@ def command(subject: str, reply: str, data: bytes, head: bytes) -> bytes:
 
 
 def read_headers(raw: bytes) -> tuple[Mapping[str, str], int]:
-    """The headers of a message, and the status that the broker puts before them; 0 if there is none.
+    """The headers of a message, and the status that the broker puts first; 0 if there is none.
 
     Any bytes are read: an agent may send whatever it likes as headers.
     """

@@ -1,4 +1,4 @@
-"""iCalendar → events: what a calendar program exports, as far as windows need it.
+"""iCalendar → events: the part of a calendar program's export that windows need.
 
 Of a ``VEVENT`` these are read: DTSTART, DTEND or DURATION, RRULE, RDATE, EXDATE, SUMMARY; times in UTC, in a
 zone of the IANA database (``TZID``), as a date, or without a zone, which means that of the calendar.
@@ -23,17 +23,17 @@ Interval = tuple[float, float]
 
 
 class BadCalendar(ValueError):
-    """A text that is no calendar: what is wrong, and in which line."""
+    """A text that is not a calendar: what is wrong, and in which line."""
 
     def __init__(self, what: str, line: int = 0) -> None:
         super().__init__(f"line {line}: {what}" if line else what)
 
 
 class Event(Struct, frozen=True, kw_only=True):
-    """``begin`` and ``end`` are times of a clock in ``zone``; one of whole days begins at midnight there.
+    """``begin`` and ``end`` are times of a clock in ``zone``; an all-day event begins at midnight there.
 
-    ``lasts``: seconds, in place of an end. One without a rule happens once, and on ``also``; never at a time
-    of ``never``.
+    ``lasts``: seconds, in place of an end. Without a rule it happens once, and at the times in ``also``;
+    never at the times in ``never``.
     """
 
     begin: datetime
@@ -46,7 +46,7 @@ class Event(Struct, frozen=True, kw_only=True):
     title: str = ""
 
     def intervals(self, begin: float, end: float) -> Iterator[Interval]:
-        """When the event takes place between two times, in seconds since 1970; not cut at these times."""
+        """The occurrences of the event between two times, in seconds since 1970; not cut at these times."""
         for start in self._starts(begin, end):
             interval = self._interval(start)
             if interval[1] > begin and interval[0] < end and interval[0] < interval[1]:
@@ -63,13 +63,17 @@ class Event(Struct, frozen=True, kw_only=True):
         yield from (one for one in self.also if one not in self.never)
 
     def _since(self, begin: float) -> date | None:
-        """A day before which none begins that lasts until ``begin``, in any zone; None: look at all."""
+        """A day before which no occurrence begins that lasts until ``begin``, in any zone; None:
+        check all.
+        """
         length = self.lasts if self.end is None else (self.end - self.begin).total_seconds()
         earliest = begin - length - 2 * 86_400
         return datetime.fromtimestamp(earliest, UTC).date() if 0 < earliest < 1e11 else None
 
     def _interval(self, start: datetime) -> Interval:
-        """By the clock: a night in which the clock is put back is an hour longer."""
+        """The occurrence at a time, by the clock: a night in which the clock is put back is an hour
+        longer.
+        """
         begin = _instant(start, self.zone)
         if self.end is None:
             return begin, begin + self.lasts
@@ -77,13 +81,13 @@ class Event(Struct, frozen=True, kw_only=True):
 
 
 def _instant(local: datetime, zone: str) -> float:
-    """A time that the clock leaves out is the one after it; of one that it has twice, the first."""
+    """A time that the clock skips becomes the next one; of a time that occurs twice, the first counts."""
     return local.replace(tzinfo=ZoneInfo(zone)).timestamp()
 
 
 @lru_cache(maxsize=128)
 def read_calendar(text: str, zone: str) -> tuple[Event, ...]:
-    """All events of a calendar; ``zone`` is that of times which name none. Raises ``BadCalendar``."""
+    """All events of a calendar; ``zone`` applies to times that name none. Raises ``BadCalendar``."""
     if len(text) > MOST_TEXT:
         raise BadCalendar(f"a calendar has {MOST_TEXT:,} characters at most")
     lines = list(_unfolded(text))
@@ -96,7 +100,9 @@ def read_calendar(text: str, zone: str) -> tuple[Event, ...]:
 
 
 def _unfolded(text: str) -> Iterator[tuple[int, str]]:
-    """Its lines, with their numbers; a line that begins with a blank continues the one before."""
+    """The lines of a calendar with their numbers; a line that begins with a space continues the one
+    before.
+    """
     held, at = "", 0
     for number, line in enumerate(text.splitlines(), 1):
         if line[:1] in (" ", "\t"):
@@ -134,7 +140,7 @@ def _parts(lines: list[tuple[int, str]]) -> Iterator[Part]:
 def _property(number: int, line: str) -> tuple[int, str, dict[str, str], str]:
     found = re.fullmatch(r'([A-Za-z-]+)((?:;[^:="]+=(?:"[^"]*"|[^:;"]*))*):(.*)', line)
     if found is None:
-        raise BadCalendar(f"{line[:60]!r} is no property", number)
+        raise BadCalendar(f"{line[:60]!r} is not a property", number)
     given = re.findall(r';([^=]+)=(?:"([^"]*)"|([^;"]*))', found[2])
     return (
         number,
@@ -172,7 +178,7 @@ def _rule(line: int, _more: dict[str, str], value: str) -> Rule:
 def _end(
     first: dict[str, tuple[int, dict[str, str], str]], begin: datetime, own: str, zone: str
 ) -> tuple[datetime | None, float]:
-    """When it ends by the clock; or how many seconds it lasts. Without either: the day, or nothing."""
+    """When the event ends by the clock, or how many seconds it lasts. Without either: the day, or nothing."""
     if "DTEND" in first:
         end, other = _time(*first["DTEND"], zone)
         if other != own:
@@ -188,13 +194,15 @@ def _end(
 def _seconds(line: int, _more: dict[str, str], value: str) -> float:
     found = _DURATION.fullmatch(value)
     if found is None or not any(found.groups()):
-        raise BadCalendar(f"{value!r} is no DURATION; write PT4H or P1D", line)
+        raise BadCalendar(f"{value!r} is not a DURATION; write PT4H or P1D", line)
     weeks, days, hours, minutes, seconds = (int(one or 0) for one in found.groups())
     return timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds()
 
 
 def _times(part: Part, name: str, begin: datetime, own: str) -> tuple[datetime, ...]:
-    """Times of a list, in the zone of the event; dates stand for the time of day at which it begins."""
+    """The times in a list, in the zone of the event; a date means the time of day at which the event
+    begins.
+    """
     found: list[datetime] = []
     for line, key, more, value in part:
         for one in value.split(",") if key == name else ():
@@ -210,7 +218,7 @@ def _time(line: int, more: dict[str, str], value: str, zone: str) -> tuple[datet
     try:
         found = read_time(value.strip().upper())
     except ValueError:
-        raise BadCalendar(f"{value!r} is no time; write 20261116T020000", line) from None
+        raise BadCalendar(f"{value!r} is not a time; write 20261116T020000", line) from None
     if isinstance(found, datetime) and found.tzinfo is not None:
         return found.replace(tzinfo=None), "UTC"
     own = more.get("TZID", zone)

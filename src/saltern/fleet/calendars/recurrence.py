@@ -15,7 +15,7 @@ from msgspec import Struct
 
 DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 FREQUENCIES = ("DAILY", "WEEKLY", "MONTHLY", "YEARLY")
-MOST_PERIODS = 20_000  # looked through without a date: such a rule has no more of them
+MOST_PERIODS = 20_000  # periods searched without a date, after which a rule counts as ended
 
 
 Reader = Callable[[str], tuple[str, object]]
@@ -26,7 +26,7 @@ class BadRule(ValueError):
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """When an event begins again. ``days``: the day of a week, and which one of the month (0: each)."""
+    """When an event repeats. ``days``: the weekday, and which one of the month (0: each)."""
 
     frequency: str
     interval: int = 1
@@ -40,7 +40,7 @@ class Rule(Struct, frozen=True, kw_only=True):
 
 
 def read_rule(text: str) -> Rule:
-    """The rule of a text such as ``FREQ=WEEKLY;BYDAY=SA,SU``. Raises ``BadRule``."""
+    """The rule in a text such as ``FREQ=WEEKLY;BYDAY=SA,SU``. Raises ``BadRule``."""
     found: dict[str, object] = {}
     for part in text.strip().rstrip(";").split(";"):
         name, sign, value = part.partition("=")
@@ -120,10 +120,10 @@ def read_time(text: str) -> datetime | date:
 
 
 def starts(rule: Rule, first: datetime, since: date | None = None) -> Iterator[datetime]:
-    """When an event begins that first does so at ``first``, in order, as times of a clock without a zone.
+    """The times at which an event begins, starting with ``first``, in order, as clock times without a zone.
 
-    ``since``: what is before this day may be left out. Years of periods are then not walked through, unless
-    the rule counts them.
+    ``since``: times before this day may be left out. Earlier periods are then skipped, unless the rule
+    counts them.
     """
     given = 0
     empty = 0
@@ -142,7 +142,9 @@ def starts(rule: Rule, first: datetime, since: date | None = None) -> Iterator[d
 
 
 def _is_past(rule: Rule, start: datetime) -> bool:
-    """Whether it is after UNTIL. One in UTC is compared as it stands: a few hours at the end of a series."""
+    """True if it is after UNTIL. UNTIL in UTC is compared without conversion: it differs by a few hours at
+    most.
+    """
     if rule.until is None:
         return False
     if isinstance(rule.until, datetime):
@@ -151,15 +153,15 @@ def _is_past(rule: Rule, start: datetime) -> bool:
 
 
 def _periods(rule: Rule, first: date, since: date | None) -> Iterator[list[date]]:
-    """The days of each period in turn: a day, a week, a month or a year; from that of ``since`` on."""
+    """The days of each period in turn: a day, a week, a month or a year; starting with that of ``since``."""
     try:
         yield from PERIODS[rule.frequency](rule, first, since or first)
     except OverflowError:
-        return  # the calendar of Python ends
+        return  # Python's calendar ends here
 
 
 def _skipped(ahead: int, interval: int) -> int:
-    """How far whole intervals lead without going past what is ahead."""
+    """How many periods to skip in whole intervals without passing the number ahead."""
     return max(0, ahead // interval) * interval
 
 
@@ -204,7 +206,7 @@ PERIODS = {"DAILY": _each_day, "WEEKLY": _each_week, "MONTHLY": _each_month, "YE
 
 
 def _chosen(rule: Rule, days: list[date], first: date) -> list[date]:
-    """The days of a period that the rule means."""
+    """The days of a period that the rule selects."""
     found = [day for day in days if not rule.months or day.month in rule.months]
     if rule.month_days:
         found = [day for day in found if _is_month_day(day, rule.month_days)]
@@ -224,7 +226,7 @@ def _is_month_day(day: date, wanted: tuple[int, ...]) -> bool:
 
 
 def _is_named(rule: Rule, day: date, days: list[date]) -> bool:
-    """Whether it is a day that BYDAY names; a numbered one is counted in its month, or in its year."""
+    """True if BYDAY names this day; a numbered one is counted in its month or year."""
     by_month = rule.frequency == "MONTHLY" or bool(rule.months)
     among = [
         one for one in days if one.weekday() == day.weekday() and (not by_month or one.month == day.month)
@@ -235,7 +237,7 @@ def _is_named(rule: Rule, day: date, days: list[date]) -> bool:
 
 
 def _is_like(rule: Rule, day: date, first: date) -> bool:
-    """Whether it is the day that the first one stands for, where the rule names none."""
+    """True if it corresponds to the first day, for a rule that names no days."""
     return {
         "DAILY": True,
         "WEEKLY": day.weekday() == first.weekday(),

@@ -1,6 +1,6 @@
 """When a schedule fires: a cron expression, what happens if its last run is not over, and what was missed.
 
-Pure: times are given, and when it fires next is a value that the database keeps. There is no timer.
+Pure: times are arguments, and the next time is a value that the database keeps. There is no timer.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ SHORT = {
 }
 Overlap = Literal["skip", "queue", "allow"]
 CatchUp = Literal["none", "one", "all"]
-MOST_CAUGHT_UP = 24  # runs at once, however long a controller was away
+MOST_CAUGHT_UP = 24  # runs begun at once, however long a controller was away
 GRACE = 300.0  # seconds after its time in which a run is not late
 
 
 class BadSchedule(ValueError):
-    """A text that is no schedule; the message is for the user."""
+    """A text that is not a schedule; the message is for the user."""
 
 
 class Timing(Struct, frozen=True, kw_only=True):
-    """``overlap``: what to do if its last run is not over: leave this one out, wait for it, run both.
-    ``catch_up``: what to do with times that have passed: nothing, one run for all, one for each."""
+    """``overlap``: what to do if its last run is not over: skip this one, wait, or run both.
+    ``catch_up``: what to do about times that have passed: nothing, one run for all, one for each."""
 
     cron: str
     zone: str = "UTC"
@@ -45,8 +45,8 @@ class Timing(Struct, frozen=True, kw_only=True):
 
 
 class Due(Struct, frozen=True, kw_only=True):
-    """What is to be done now: ``fires`` are the times that runs are begun for, ``left_out`` those that are
-    not, and why. ``next_at`` is to be kept."""
+    """What to do now: begin runs for the times in ``fires``; ``left_out`` are the other times, with the
+    reason. Keep ``next_at``."""
 
     fires: tuple[float, ...] = ()
     left_out: tuple[float, ...] = ()
@@ -64,9 +64,9 @@ def check_timing(timing: Timing) -> None:
     next_fire(timing, 0)
 
 
-@lru_cache(maxsize=4096)  # a page asks for the times of a week, again and again
+@lru_cache(maxsize=4096)  # a page asks for the times of a week repeatedly
 def next_fire(timing: Timing, after: float) -> float:
-    """The first time after another. Raises ``BadSchedule``."""
+    """The first time at which the schedule fires after a given time. Raises ``BadSchedule``."""
     from cronsim import CronSim, CronSimError
 
     expression = SHORT.get(timing.cron.strip(), timing.cron)
@@ -76,13 +76,13 @@ def next_fire(timing: Timing, after: float) -> float:
             if found.timestamp() > after:
                 return found.timestamp()
     except CronSimError as problem:
-        what = f"{timing.cron!r} is no cron expression: {problem}; write five fields, such as '30 2 * * *'"
+        what = f"{timing.cron!r} is not a cron expression: {problem}; write five fields, such as '30 2 * * *'"
         raise BadSchedule(what) from None
-    raise BadSchedule(f"{timing.cron!r} never comes")
+    raise BadSchedule(f"{timing.cron!r} never fires")
 
 
 def due(timing: Timing, next_at: float, now: float, *, busy: bool) -> Due:
-    """What a schedule that was to fire at ``next_at`` is to do now; ``busy``: its last run is not over."""
+    """What a schedule that was due at ``next_at`` does now; ``busy``: its last run is not over."""
     if now < next_at:
         return Due(next_at=next_at)
     times = tuple(_times(timing, next_at, now))
@@ -95,7 +95,7 @@ def due(timing: Timing, next_at: float, now: float, *, busy: bool) -> Due:
 
 
 def _caught_up(timing: Timing, times: tuple[float, ...], now: float, following: float) -> Due:
-    """By the policy. Of times that have waited behind a run, or were missed, the latest stands for all."""
+    """Apply the policy. For times that waited for a run or were missed, the latest stands for all."""
     if timing.catch_up == "all":
         fires, left = times[-MOST_CAUGHT_UP:], times[:-MOST_CAUGHT_UP]
     elif timing.catch_up == "one" or now - times[-1] <= timing.grace:

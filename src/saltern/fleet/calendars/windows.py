@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from saltern.fleet.calendars.ical import Event, Interval
 
 DAY = 86_400.0
-HORIZON = 800 * DAY  # how far a next window is looked for
+HORIZON = 800 * DAY  # how far ahead to look for the next window
 PART = 32 * DAY
 Kind = Literal["allow", "deny"]
 
@@ -29,7 +29,7 @@ class Calendar(Struct, frozen=True, kw_only=True):
 
 
 class Asked(Calendar, frozen=True, kw_only=True, eq=False):
-    """A calendar that is asked the same again and again, for one answer: it keeps what it has said."""
+    """A calendar that caches its answers, for repeated questions within one decision."""
 
     said: dict[Interval, list[Interval]] = field(default_factory=dict)
 
@@ -55,8 +55,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 def may_begin(calendars: Sequence[Calendar], now: float, *, needs: float = 0) -> Verdict:
-    """Whether work that takes ``needs`` seconds may begin now. Denied is denied, whatever allows it; where no
-    calendar allows, all is allowed that is not denied."""
+    """Whether work that takes ``needs`` seconds may begin now. A denial overrides what allows it; if no
+    calendar allows anything, all that is not denied is allowed."""
     denied = next((one for one in calendars if one.kind == "deny" and _at(one, now) is not None), None)
     upcoming = next_windows(calendars, now, 1, needs=needs)
     following = upcoming[0][0] if upcoming else None
@@ -104,7 +104,7 @@ def _ends(calendars: Sequence[Calendar], end: float) -> bool:
 
 
 def next_denial(calendars: Sequence[Calendar], now: float) -> list[Interval]:
-    """What is denied from now on, in the time that is looked at."""
+    """The next denied time from now on, within the time looked ahead."""
     return merged(
         one
         for calendar in calendars
@@ -114,7 +114,7 @@ def next_denial(calendars: Sequence[Calendar], now: float) -> list[Interval]:
 
 
 def _windows(calendars: Sequence[Calendar], begin: float, end: float) -> list[Interval]:
-    """What is allowed and not denied, in order."""
+    """The times that are allowed and not denied, in order."""
     allow = [one for one in calendars if one.kind == "allow"]
     open_ = merged(i for one in allow for i in one.intervals(begin, end)) if allow else [(begin, end)]
     for denied in merged(i for one in calendars if one.kind == "deny" for i in one.intervals(begin, end)):
@@ -132,7 +132,7 @@ def _without(interval: Interval, denied: Interval) -> Iterator[Interval]:
 
 
 def merged(intervals: object) -> list[Interval]:
-    """In order, those that touch as one."""
+    """The intervals in order, with touching ones merged."""
     found: list[Interval] = []
     for begin, end in sorted(intervals):  # type: ignore[call-overload]
         if found and begin <= found[-1][1]:

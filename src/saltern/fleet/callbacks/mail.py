@@ -13,11 +13,11 @@ from msgspec import Struct
 from saltern.fleet.callbacks.webhook import SECONDS, NotSent
 from saltern.report.text import safe_line
 
-PERMANENT = 500  # an answer of a mail server from here on will not change
+PERMANENT = 500  # from this status on, a mail server's answer is final
 
 
 class MailServer(Struct, frozen=True, kw_only=True):
-    """Which server takes the mails, and from whom they are."""
+    """The mail server, and the sender of the mails."""
 
     host: str = ""
     port: int = 0
@@ -57,7 +57,7 @@ def _lines(body: dict[str, Any]) -> list[str]:
 
 
 def send_mail(server: MailServer, message: EmailMessage) -> None:
-    """Hand it to the server; ``NotSent`` with the reason if that does not take it."""
+    """Send the mail; raises ``NotSent`` with the reason if the server does not accept it."""
     if not server.host:
         raise NotSent("no mail server is configured: mail.host in controller.yaml")
     try:

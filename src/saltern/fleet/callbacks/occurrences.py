@@ -1,4 +1,5 @@
-"""What happens to a run that others may want to know, each with a name: ``run.halted``, ``leg.failed``. Pure.
+"""Occurrences in a run that subscribers can be notified of, each with a name: ``run.halted``, ``leg.failed``.
+Pure.
 
 The names are made from the table of statuses, so that every status has one.
 """
@@ -38,7 +39,7 @@ USUAL = ("run.*", "gate.open")
 
 
 class Occurrence(Struct, frozen=True, kw_only=True):
-    """Something that happened. ``data`` is what a receiver gets beside run and chain."""
+    """Something that happened. ``data`` is what a receiver gets in addition to run and chain."""
 
     name: str
     data: dict[str, Any]
@@ -85,6 +86,6 @@ def check_patterns(patterns: Sequence[str]) -> None:
     """Refuse a pattern that matches no name: its subscriber would never be notified."""
     wrong = [one for one in patterns if not any(fnmatchcase(name, one) for name in NAMES)]
     if wrong:
-        what = f"nothing that happens to a chain is called {wrong[0]!r}"
+        what = f"no occurrence of a chain is called {wrong[0]!r}"
         fix = did_you_mean(wrong[0], NAMES) or f"names are {', '.join(NAMES)}, and * in them"
         raise OperationError(Diagnostic(code="subscription-event", what=what, fix=fix))

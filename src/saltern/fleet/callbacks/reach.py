@@ -1,7 +1,8 @@
-"""Where callbacks may go: never to what a controller reaches and its users must not. Pure, but for names.
+"""Where callbacks may go: never to addresses that only the controller may reach. Pure, except for name
+lookups.
 
-An address that is allowed is allowed, whatever denies it; one that is denied is not; all others are. The
-address that was judged is the one that is connected to: a name that changes in between changes nothing.
+``allow`` takes precedence over ``deny``; an address in neither is allowed. The address that was checked is
+the one that is connected to, so a DNS change in between has no effect.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 Network = IPv4Network | IPv6Network
 Address = IPv4Address | IPv6Address
-# This machine, link-local (where clouds keep the credentials of a machine), multicast, what is no address.
+# This machine, link-local (where clouds keep the credentials of a machine), multicast, reserved.
 DENIED = (
     "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "100.100.100.200/32", "224.0.0.0/4", "240.0.0.0/4",
     "::/128", "::1/128", "fe80::/10", "fd00:ec2::254/128", "ff00::/8",
 )  # fmt: skip
-EMBEDDED = (ip_network("64:ff9b::/96"), ip_network("::/96"))  # IPv6 that leads to an IPv4 address
+EMBEDDED = (ip_network("64:ff9b::/96"), ip_network("::/96"))  # IPv6 addresses that contain an IPv4 address
 
 
 class Destinations(Struct, frozen=True):
@@ -40,7 +41,7 @@ class Destinations(Struct, frozen=True):
 
 
 def plain_address(text: str) -> Address:
-    """The address that is meant, also behind a form of IPv6 that holds one of IPv4."""
+    """The address that is meant: the IPv4 address within an IPv6 one, or the address itself."""
     address = ip_address(text.partition("%")[0])
     if isinstance(address, IPv6Address):
         if (inner := address.ipv4_mapped or address.sixtofour) is not None:
@@ -55,14 +56,14 @@ def _within(address: Address, networks: Sequence[str]) -> bool:
 
 
 def check_url(text: str, reach: Destinations) -> SplitResult:
-    """The parts of a web address that callbacks may go to, as far as it can be judged without its name."""
+    """The parts of a web address that callbacks may go to, checked as far as possible without a lookup."""
     try:
         url = urlsplit(text)
         port = url.port
     except ValueError:
         raise wrong_address(text, "it cannot be read", "write it as https://HOST/PATH") from None
     if url.scheme not in ("http", "https") or not url.hostname or port == 0 or not text.isprintable():
-        raise wrong_address(text, "it is not of the form https://HOST/PATH", "write it so")
+        raise wrong_address(text, "it does not have the form https://HOST/PATH", "write it so")
     if url.username or url.password:
         raise wrong_address(
             f"{url.scheme}://…@{url.hostname}", "it has a password in it", "every request is signed instead"
@@ -70,14 +71,14 @@ def check_url(text: str, reach: Destinations) -> SplitResult:
     try:
         why = reach.refusal(url.hostname)
     except ValueError:
-        return url  # a name: judged when it is looked up
+        return url  # a name: checked when it is looked up
     if why:
         raise wrong_address(masked_url(text), why, "callbacks.allow in controller.yaml names exceptions")
     return url
 
 
 def masked_url(text: str) -> str:
-    """A web address for lists: paths and queries of many receivers are their secrets."""
+    """A web address without its path and query, which are secrets of many receivers."""
     url = urlsplit(text)
     rest = "/…" if url.path not in ("", "/") or url.query else url.path
     return f"{url.scheme}://{url.netloc.rpartition('@')[2]}{rest}"

@@ -1,4 +1,4 @@
-"""When a notification that did not arrive is sent again, and when it is given up. Pure."""
+"""When to send a notification again that did not arrive, and when to give up. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ MOST = 12  # attempts; the last is some four hours after the first
 
 
 def next_attempt(attempts: int, now: float, *, for_good: bool = False) -> float | None:
-    """When it is tried again after so many attempts; None: never, it is dead."""
+    """When to try again after this number of attempts; None: never, it is dead."""
     if for_good or attempts >= MOST:
         return None
     return now + min(FIRST * 2.0 ** (attempts - 1), LONGEST)

@@ -1,4 +1,4 @@
-"""One request to a web address, signed as Standard Webhooks has it: receivers check it with any of its
+"""One request to a web address, signed according to Standard Webhooks: receivers check it with any of its
 libraries.
 
 The signature is of ``ID.TIMESTAMP.BODY`` with HMAC-SHA256. The id is the same at every attempt.
@@ -24,7 +24,7 @@ ANSWER = 300  # bytes of an answer that are kept as its reason
 
 
 class NotSent(Exception):
-    """It did not arrive. ``for_good``: it never will."""
+    """The notification did not arrive. ``for_good``: do not try again."""
 
     def __init__(self, why: str, *, for_good: bool = False) -> None:
         super().__init__(why)
@@ -44,7 +44,7 @@ def key_bytes(key: str) -> bytes:
 
 
 def signature(key: str, id_: str, timestamp: int, body: bytes) -> str:
-    """What stands in ``webhook-signature``."""
+    """The value of ``webhook-signature``."""
     signed = b".".join((id_.encode(), str(timestamp).encode(), body))
     digest = hmac.new(key_bytes(key), signed, hashlib.sha256).digest()
     return "v1," + base64.b64encode(digest).decode()
@@ -53,7 +53,7 @@ def signature(key: str, id_: str, timestamp: int, body: bytes) -> str:
 def post(
     address: str, body: bytes, *, id_: str, key: str, now: float, reach: Destinations, ca: str = ""
 ) -> None:
-    """Send it; ``NotSent`` with the reason if its receiver has not taken it."""
+    """Send the notification; raises ``NotSent`` with the reason if the receiver has not accepted it."""
     url = check_url(address, reach)
     headers = {
         "Content-Type": "application/json",
@@ -78,7 +78,7 @@ def post(
 
 
 def _connected(url: SplitResult, reach: Destinations, ca: str) -> http.client.HTTPConnection:
-    """A connection to an address that was judged; redirects are not followed, proxies not asked."""
+    """A connection to an address that was checked; without redirects and proxies."""
     assert url.hostname is not None
     secure = url.scheme == "https"
     port = url.port or (443 if secure else 80)
@@ -96,7 +96,7 @@ def _connected(url: SplitResult, reach: Destinations, ca: str) -> http.client.HT
 
 
 def _line(host: str, port: int, reach: Destinations) -> socket.socket:
-    """Connect to the first address of a name that may be reached and answers."""
+    """Connect to the first allowed address of a name that answers."""
     problem: OSError | NotSent = NotSent(f"{host} has no address")
     for family, kind, proto, _, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         if why := reach.refusal(str(where[0])):

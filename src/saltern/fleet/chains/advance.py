@@ -1,8 +1,8 @@
 """``advance(run, event) -> run, commands``: everything that a controller decides about a run.
 
-The rule, in one breath: take in what the event says; end what is over its time; halt if too many have failed;
-open the next wave when the one before is over and has soaked; then compare what each system is to do with
-what it was sent last, and send the difference. A run is over when all its legs are.
+The rule in one sentence: apply the event; end legs past their deadline; halt if too many have failed; open
+the next wave when the one before is over and has soaked; then compare what each system should do with its
+last order, and send the difference. A run is over when all its legs are.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BEFORE = frozenset({Run.DRAFT, Run.AWAITING_APPROVAL, Run.SCHEDULED})
 
 
 def advance(run: RunState, event: Event) -> tuple[RunState, tuple[Command, ...]]:
-    """The run after an event, and what is to be done. The same event a second time changes nothing."""
+    """The run after an event, and the commands to carry out. The same event a second time changes nothing."""
     run = replace(run, now=max(run.now, event.now))
     after, said = READERS[type(event)](run, event)
     check_move(run.status, after.status)
@@ -44,7 +44,9 @@ def advance(run: RunState, event: Event) -> tuple[RunState, tuple[Command, ...]]
 
 
 def _matters(run: RunState, after: RunState, event: Event) -> bool:
-    """Whether anything can follow. Most reports only bring the next step of a leg, and nothing does."""
+    """True if the event can have consequences. Most reports only bring the next step of a leg, and
+    have none.
+    """
     if isinstance(event, Reported):
         bound = run.strategy.lockstep or run.strategy.autonomy != "full" or _has_window(run, event.leg)
         return _standing(run, event.leg) != _standing(after, event.leg) or (bound and after is not run)
@@ -62,7 +64,7 @@ def _has_window(run: RunState, name: str) -> bool:
 
 
 def _settled(run: RunState) -> tuple[RunState, tuple[Command, ...]]:
-    """The stages again and again, until nothing follows any more."""
+    """Apply the stages repeatedly until nothing changes."""
     commands: list[Command] = []
     before = None
     while run is not before:
@@ -79,7 +81,9 @@ def _settled(run: RunState) -> tuple[RunState, tuple[Command, ...]]:
 
 
 def _end_unsent(run: RunState) -> tuple[RunState, list[Command]]:
-    """A leg that is to end and was never sent ends at once; one that was to be taken up again, as before."""
+    """End at once a leg that should end and was never sent; one that was to be resumed ends as it had
+    before.
+    """
     gone = {
         leg.id: _ended_unsent(leg)
         for leg in run.legs.values()
@@ -91,7 +95,7 @@ def _end_unsent(run: RunState) -> tuple[RunState, list[Command]]:
 def _ended_unsent(leg: LegState) -> LegState:
     ends = {"operator": Leg.CANCELLED, "deadline": Leg.EXPIRED, "window": Leg.FAILED}
     status = (leg.again and leg.again_from) or ends[leg.ending]
-    ending = "deadline" if status is Leg.EXPIRED else leg.ending  # by which a late result is read
+    ending = "deadline" if status is Leg.EXPIRED else leg.ending  # by which a late result is interpreted
     return replace(leg, status=status, ending=ending, again="")
 
 
@@ -99,7 +103,7 @@ def _halt(run: RunState) -> tuple[RunState, list[Command]]:
     limit = run.strategy.max_failures
     if run.status is not Run.RUNNING or limit is None:
         return run, []
-    started = sum(leg.order > 0 for leg in run.legs.values())  # also those that are to be taken up again
+    started = sum(leg.order > 0 for leg in run.legs.values())  # including those that are to be resumed
     failed = [leg.system for leg in run.legs.values() if is_failed(run, leg) and leg.id not in run.excused]
     if not limit.is_exceeded(len(failed), started):
         return run, []
@@ -109,7 +113,7 @@ def _halt(run: RunState) -> tuple[RunState, list[Command]]:
 
 
 def _send(run: RunState) -> tuple[RunState, list[Command]]:
-    """What each system is to do, where it differs from what it was sent last."""
+    """Send each system its new order, if that differs from the last one."""
     room = Room(run)
     changed: dict[str, LegState] = {}
     commands: list[Command] = []
@@ -133,14 +137,14 @@ def _send(run: RunState) -> tuple[RunState, list[Command]]:
 
 
 def _is_new(leg: LegState, verb: Verb, until: str) -> bool:
-    """Whether an order says something else than the last one; one to a leg at work only lets it do more."""
+    """True if an order differs from the last one; an order to a working leg can only extend it."""
     if verb != "run" or leg.sent != "run":
         return (verb, until) != (leg.sent, leg.until)
     return is_further(leg, until) or (leg.status is Leg.WAITING and leg.window_until != leg.leased)
 
 
 def _order(leg: LegState, verb: Verb, until: str) -> Send:
-    """What is sent; a leg that is taken up again begins with what its operator ordered."""
+    """The order to send; a leg that is resumed begins with its operator's order."""
     again: Any = leg.again
     if leg.sent is None and again:
         return Send(leg=leg.id, number=leg.order + 1, verb=again, step=leg.again_step, until=until)
@@ -148,14 +152,14 @@ def _order(leg: LegState, verb: Verb, until: str) -> Send:
 
 
 def _wanted(run: RunState, leg: LegState) -> Verb | None:
-    """What the system of a leg is to do now; None: nothing new."""
+    """What the system of a leg should do now; None: nothing new."""
     if leg.is_over or run.status in BEFORE or run.status in ENDS:
         return None
     if leg.ending:
         return "cancel"
     if leg.held or (run.status in PAUSES and PAUSES[run.status](run)):
         return "pause" if leg.sent is not None else None
-    if leg.shut or leg.unfit:  # one that waits does not continue by itself
+    if leg.shut or leg.unfit:  # a waiting leg does not continue by itself
         return "pause" if leg.sent is not None and leg.status is not Leg.WAITING else None
     if leg.sent is not None:
         return "run"
@@ -181,7 +185,7 @@ def _finish(run: RunState) -> tuple[RunState, list[Command]]:
 
 
 def run_end(run: RunState) -> Run:
-    """How a run ended, by its legs, which are all over."""
+    """The status of a run whose legs are all over."""
     found = {leg.status for leg in run.legs.values()}
     if found <= ENDED_WELL:
         return Run.PARTIAL if any(wave.health == "failed" for wave in run.waves) else Run.SUCCEEDED
@@ -195,20 +199,20 @@ def run_end(run: RunState) -> Run:
 Stage = Callable[["RunState"], tuple["RunState", list[Any]]]
 STAGES: tuple[Stage, ...] = (
     end_lost_legs,
-    end_late_legs,  # first: what is late counts as failed, and takes no place
+    end_late_legs,  # first: a late leg counts as failed, and frees its place
     note_unfit,
     _end_unsent,
-    retry_legs,  # before what counts failures: what is retried has not failed yet
+    retry_legs,  # before failures are counted: a leg that is retried has not failed yet
     _halt,  # before the waves: a run that halts opens none
     move_waves,
-    ask_for_health,  # after the waves: what has soaked is looked at before the next begins
+    ask_for_health,  # after the waves: a wave that has soaked is checked before the next begins
     _send,
     _finish,
 )
 
 
 def _noted(before: RunState, after: RunState) -> tuple[Note, ...]:
-    """A run that halts, or whose end is corrected, is recorded with the reason."""
+    """Record a run that halts, or whose end is corrected, with the reason."""
     if before.status is after.status:
         return ()
     if after.status is not Run.HALTED and before.status not in ENDS:

@@ -1,4 +1,4 @@
-"""Legs that are taken up again without an operator, and legs that no window lets continue."""
+"""Legs that are retried without an operator, and legs that do not fit into their window."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DOWN = frozenset({Leg.REBOOTING, Leg.UPDATING})
 
 
 def retry_legs(run: RunState) -> tuple[RunState, list[Any]]:
-    """Begin anew what has ended in a way that is retried, as often as that is said, each time later."""
+    """Start legs again whose end the strategy retries, up to its limit, with growing pauses."""
     rule = run.strategy.retry
     if rule is None or run.status not in (Run.RUNNING, Run.PAUSED):
         return run, []
@@ -26,7 +26,7 @@ def retry_legs(run: RunState) -> tuple[RunState, list[Any]]:
             about=leg.id,
             before=run.legs[leg.id].status.value,
             after=leg.status.value,
-            why=f"it is retried, for the {leg.tries}. time of {rule.times}",
+            why=f"retry {leg.tries} of {rule.times}",
         )
         for leg in found.values()
     ]
@@ -41,7 +41,7 @@ def _is_retried(run: RunState, leg: LegState) -> bool:
 
 
 def how_ended(leg: LegState) -> str:
-    """The class of an end: unreachable is what never began, since its system was not reached."""
+    """The class of an end; a leg is unreachable if it never began because its system was not reached."""
     if leg.status is Leg.INDETERMINATE:
         return "indeterminate"
     if leg.status in (Leg.FAILED, Leg.EXPIRED) and all(one.status is Step.NOT_RUN for one in leg.steps):
@@ -63,7 +63,7 @@ def _again(run: RunState, leg: LegState) -> LegState:
 
 
 def note_unfit(run: RunState) -> tuple[RunState, list[Any]]:
-    """Note which legs have no time left in their window for their next step. By the strategy, those that have
+    """Mark the legs whose window is too short for their next step. Depending on the strategy, those that have
     begun wait for the next window, or end."""
     if run.status is Run.DRAFT or run.status in ENDS:
         return run, []

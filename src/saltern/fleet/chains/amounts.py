@@ -20,15 +20,15 @@ class Amount(Struct, frozen=True):
     percent: bool = False
 
     def of(self, total: int) -> int:
-        """How many that is of ``total``: a percentage is rounded up, so that it is never none."""
+        """The number for ``total`` systems: a percentage is rounded up, so that it is never zero."""
         return ceil(self.number * total / 100) if self.percent else int(self.number)
 
     def at_most(self, total: int) -> int:
-        """The same as a limit: rounded down, but never none."""
+        """The same as a limit: rounded down, but never to zero."""
         return max(1, floor(self.number * total / 100) if self.percent else int(self.number))
 
     def is_exceeded(self, failed: int, started: int) -> bool:
-        """Whether ``failed`` of ``started`` is strictly more. Nothing is rounded."""
+        """True if ``failed`` of ``started`` is strictly more. Nothing is rounded."""
         return failed * 100 > self.number * started if self.percent else failed > self.number
 
 
@@ -45,7 +45,7 @@ def read_amount(value: object) -> Amount:
 
 
 def is_amount(text: str, *, least: float = 0) -> bool:
-    """True for an amount that is no less than ``least``, and for no text at all."""
+    """True for an empty text, and for an amount of at least ``least``."""
     try:
         amount = read_amount(text) if text else None
     except OperationError:
@@ -54,7 +54,7 @@ def is_amount(text: str, *, least: float = 0) -> bool:
 
 
 def _wrong(value: object) -> OperationError:
-    what = f"{value!r} is no amount of systems"
+    what = f"{value!r} is not an amount of systems"
     fix = "give a number such as 3, or a percentage such as 10% (in quotes in YAML)"
     return OperationError(Diagnostic(code="chain-amount", what=what, fix=fix))
 

@@ -1,4 +1,4 @@
-"""Causes: failures that differ only in numbers, paths, hosts and digests are one. Pure."""
+"""Causes: groups of failures that differ only in numbers, paths, hosts and digests. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-# In this order: what a later row would find inside of what an earlier one has found is gone then.
+# The order matters: an earlier row masks text that a later one would match within it.
 MASKS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.I), "URL"),
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I), "ID"),
@@ -34,7 +34,7 @@ class Failure(Struct, frozen=True, kw_only=True):
 
 
 class Cause(Struct, kw_only=True):
-    """Failures that are the same but for names. ``shown`` is the message of the first of them."""
+    """Failures that are the same except for names. ``shown`` is the message of the first of them."""
 
     step: str
     status: str
@@ -51,7 +51,7 @@ def first_line(comment: str) -> str:
 
 
 def mask(text: str, names: Sequence[str] = ()) -> str:
-    """The message without what differs from system to system; ``names`` are those of the system itself."""
+    """The message without what differs between systems; ``names`` are the names of the system itself."""
     for name in names:
         text = text.replace(name, "SYSTEM") if len(name) > 1 else text
     for pattern, word in MASKS:
@@ -80,7 +80,9 @@ def group_causes(failures: Iterable[Failure]) -> list[Cause]:
 def shared_facts(
     facts: Mapping[str, Mapping[str, frozenset[str]]], failed: frozenset[str], others: frozenset[str]
 ) -> list[tuple[str, str]]:
-    """Facts that nearly all failed systems have, and nearly none of the others. ``facts``: who has which."""
+    """Facts that nearly all failed systems have, and nearly none of the others. ``facts``: the systems that
+    have each fact.
+    """
     if len(failed) < 2 or not others:
         return []
     found: list[tuple[float, str, str]] = []

@@ -14,7 +14,7 @@ HELD = frozenset({Step.NOT_RUN, Step.CANCELLED})
 
 
 def next_step(plan: Sequence[StepPlan], steps: Sequence[StepState]) -> int | None:
-    """The step that may run now: the first that is not done, if none before it stands in its way."""
+    """The step that may run now: the first that is not done, if no earlier one blocks it."""
     for index, (action, step) in enumerate(zip(plan, steps, strict=True)):
         if step.status in OPEN:
             return index
@@ -24,7 +24,7 @@ def next_step(plan: Sequence[StepPlan], steps: Sequence[StepState]) -> int | Non
 
 
 def with_blockers(plan: Sequence[StepPlan], steps: Sequence[StepState]) -> tuple[StepState, ...]:
-    """Each step that has not run names the one that stands in its way."""
+    """The steps, each unrun one with the name of the step that blocks it."""
     blocker, found = "", []
     for action, step in zip(plan, steps, strict=True):
         held = step.status in HELD and not action.final
@@ -35,8 +35,8 @@ def with_blockers(plan: Sequence[StepPlan], steps: Sequence[StepState]) -> tuple
 
 
 def leg_end(steps: Sequence[StepState], plan: Sequence[StepPlan] = ()) -> Leg | None:
-    """How the leg ended, by its steps; None if one of them has neither succeeded nor failed. By the ``plan``,
-    what is for failures need not have run."""
+    """How the leg ended, by its steps; None if one of them has neither succeeded nor failed. Steps that the
+    ``plan`` has only for failures need not have run."""
     idle = {at for at, one in enumerate(plan) if one.handles and steps[at].status in HELD}
     found = {step.status for at, step in enumerate(steps) if at not in idle}
     if Step.INDETERMINATE in found:
@@ -49,7 +49,7 @@ def leg_end(steps: Sequence[StepState], plan: Sequence[StepPlan] = ()) -> Leg | 
 
 
 def judged(said: Leg, steps: Sequence[StepState], plan: Sequence[StepPlan] = ()) -> Leg:
-    """The status that a system reports, if its steps bear it out: success needs the proof of every step."""
+    """The status that a system reports, if its steps confirm it: success needs the success of every step."""
     if said not in ENDED_WELL:
         return said
     return leg_end(steps, plan) or Leg.INDETERMINATE

@@ -18,9 +18,9 @@ NO_CHANGE = "nothing to do"
 class Order(Struct, frozen=True, kw_only=True):
     """One order. Without systems and waves it is about the whole run.
 
-    ``hard``: of a cancel: stop also what runs. ``despite_failures``: of a resume of a run that has halted.
-    ``inputs``: of a retry: other inputs for what was not done yet.
-    ``more_time``: seconds that a run that is over its time gets for what is taken up again.
+    ``hard``: for a cancel: also stop running steps. ``despite_failures``: for resuming a halted run.
+    ``inputs``: for a retry: other inputs for the actions that were not done yet.
+    ``more_time``: seconds that a run past its deadline gets for the legs that are resumed.
     """
 
     verb: Verb
@@ -46,7 +46,7 @@ def legs_of(run: RunState, order: Order) -> list[LegState]:
 
 
 def events_of(run: RunState, order: Order, now: float) -> list[Event]:
-    """The events that an order stands for."""
+    """The events that carry out an order."""
     legs = legs_of(run, order)
     names = () if order.is_about_run else tuple(leg.id for leg in legs)
     return _MAKERS[order.verb](run, order, legs, names, now)
@@ -63,7 +63,7 @@ def _cancel(_run: RunState, _order: Order, _legs: Any, names: tuple[str, ...], n
 def _resume(
     _run: RunState, order: Order, legs: Sequence[LegState], names: tuple[str, ...], now: float
 ) -> list[Event]:
-    """The events of a resume; legs that have paused themselves are resumed, too."""
+    """The events of a resume; legs that paused themselves are also resumed."""
     waiting = [leg for leg in legs if leg.status is Leg.PAUSED and leg.sent == "run" and not leg.held]
     answers = [OperatorAnswer(now=now, leg=leg.id, word="resume") for leg in waiting]
     return [Resume(now=now, legs=names, despite_failures=order.despite_failures), *answers]
@@ -145,7 +145,7 @@ def _why_not(run: RunState, leg: LegState, order: Order) -> str:
 
 
 def unknown_parts(run: RunState, order: Order) -> list[str]:
-    """What an order names that the run does not have."""
+    """The names in an order that the run does not have."""
     systems: Collection[str] = {leg.system for leg in run.legs.values()}
     waves = {wave.number + 1 for wave in run.waves}
     wrong = [f"system {one!r}" for one in order.systems if one not in systems]

@@ -1,5 +1,5 @@
-"""Every open leg has a deadline: it is asked to end then, and counted as expired after the grace. A system
-that has gone down must be back by its own time."""
+"""Every open leg has a deadline: then it is asked to end, and after the grace period it counts as expired.
+A system that went down has its own deadline to be back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from saltern.fleet.chains.model import LegState, RunState
 
 
 def end_late_legs(run: RunState) -> tuple[RunState, list[Any]]:
-    """End what is over its time. A system that was asked to end and does not answer is expired."""
+    """End legs past their deadline. A leg that was asked to end and whose system does not answer is
+    expired.
+    """
     if run.status is Run.DRAFT or run.status in ENDS:
         return run, []
     every = (_late(run, leg) for leg in run.legs.values() if _is_late(run, leg))
@@ -25,8 +27,8 @@ def end_late_legs(run: RunState) -> tuple[RunState, list[Any]]:
 
 
 def end_lost_legs(run: RunState) -> tuple[RunState, list[Any]]:
-    """What is not back in time counts as expired, and may come back and correct that. When its time is over
-    it is asked to end, so that it does nothing a week later."""
+    """Expire legs whose system is not back in time; a late result still corrects that. After the deadline the
+    leg is asked to end, so that it does nothing a week later."""
     missing = {leg.id: _missing(run, leg) for leg in run.legs.values() if _is_missing(run, leg)}
     run = changed_legs(run, missing)
     late = [leg for leg in run.legs.values() if leg.lost and run.now >= leg_deadline(run, leg)]
@@ -58,7 +60,7 @@ def _late(run: RunState, leg: LegState) -> LegState:
 
 
 def next_wakeup(run: RunState) -> float | None:
-    """When time alone changes something; None if it never does."""
+    """The next time at which something changes by time alone; None if never."""
     return min((moment for moment in _moments(run) if moment > run.now), default=None)
 
 
@@ -75,6 +77,6 @@ def _moments(run: RunState) -> Iterator[float]:
 
 
 def _window_moments(leg: LegState) -> Iterator[float]:
-    """When a step that is still to come does not fit into the window any more."""
+    """The times from which a later step no longer fits into the window."""
     if leg.window_until:
         yield from (leg.window_until - step.expected for step in leg.plan if not step.final)

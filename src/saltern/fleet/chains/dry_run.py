@@ -1,4 +1,4 @@
-"""What systems say of a chain in test mode, read into a plan. Pure."""
+"""Reads the answers of systems to a chain in test mode into a plan. Pure."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from msgspec import Struct, ValidationError, convert
 from saltern.fleet.chains.saved_plan import Known, PlannedSystem, used_facts
 from saltern.report.foreseen import Foreseen
 
-LABEL = "local"  # over the data that a command prints on one machine
+LABEL = "local"  # the key above the data that a command prints on one machine
 LONGEST = 8000  # characters of a comment that are kept
 MOST_STATES = 500  # states of one action that are kept
 
 
 class SaidStep(Struct, frozen=True, kw_only=True):
-    """One action, as the system says; what is not named here is not read."""
+    """One action in the answer of a system; other fields are ignored."""
 
     action: str
     kind: str = ""
@@ -35,7 +35,7 @@ class SaidLeg(Struct, frozen=True, kw_only=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What came of the dry run on one system: the status of its job, why, and what it returned."""
+    """The result of the dry run on one system: the status of its job, the reason, and its return."""
 
     status: str
     why: str = ""
@@ -43,10 +43,10 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 WITHOUT = {
-    "refused": "it would not take the dry run",
+    "refused": "it refused the dry run",
     "cancelled": "its dry run was cancelled",
     "expired": "it did not answer in time",
-    "indeterminate": "what came of its dry run is not known",
+    "indeterminate": "the result of its dry run is unknown",
     "failed": "its dry run failed",
     "returned": "its answer cannot be read",
 }
@@ -64,7 +64,7 @@ def read_answer(answer: Answer, sha256: str, known: Known) -> PlannedSystem | st
     except ValidationError:
         return "its answer cannot be read"
     if said.plan_sha256 != sha256:
-        return "it reads the chain differently: its saltern is of another version than the controller's"
+        return "it reads the chain differently: its version of saltern differs from the controller's"
     steps = [_step(one) for one in said.steps]
     return PlannedSystem(sha256=sha256, steps=steps, facts=used_facts(sorted(set(said.facts)), known))
 
@@ -88,5 +88,5 @@ def _step(one: SaidStep) -> dict[str, Any]:
 
 
 def _state(row: dict[str, Any]) -> dict[str, Any]:
-    """Without its place: the same tree is elsewhere on another system, and in another job."""
+    """A state without its location, which differs between systems and jobs."""
     return {name: row[name] for name in Foreseen.__struct_fields__ if name in row and name != "where"}

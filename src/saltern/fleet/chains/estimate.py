@@ -1,4 +1,4 @@
-"""How long a chain may take, by what its actions have taken before. Pure."""
+"""How long a chain may take, estimated from earlier runs of its actions. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class Took(Struct, frozen=True, kw_only=True):
-    """Half of all took at most ``p50`` seconds, 95 of 100 at most ``p95``; ``of`` is how many were seen."""
+    """Half took at most ``p50`` seconds, 95 of 100 at most ``p95``; ``of`` is the number of samples."""
 
     p50: float
     p95: float
@@ -18,7 +18,7 @@ class Took(Struct, frozen=True, kw_only=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """Of each action, and of the whole run with its waves and the times between them.
+    """The estimate for each action, and for the whole run with its waves and the pauses between them.
 
     ``unknown``: actions that have no history; they count as if they took no time.
     """
@@ -28,16 +28,16 @@ class Estimate(Struct, frozen=True, kw_only=True):
     unknown: list[str]
 
 
-USUAL_RETURN = 3600.0  # seconds in which a machine must be back from a reboot, if nothing is known of it
+USUAL_RETURN = 3600.0  # seconds in which a machine must be back from a reboot, if nothing is known about it
 LEAST_RETURN = 600.0
-OWN, OTHERS = 3, 10  # reboots that must have been seen of a system, or of those beside it
+OWN, OTHERS = 3, 10  # reboots that must have been seen, of the system or of the others
 NEWEST = 20
-SLOWER = 3  # times as long as the longest is still no reason to give up
+SLOWER = 3  # a system may take this many times the longest before it is given up
 
 
 def usual_returns(times: Mapping[str, Sequence[float]], systems: Sequence[str]) -> dict[str, float]:
     """In how many seconds each system must be back from a reboot: three times the longest of its last ones,
-    from ten minutes to an hour. One that is not known well is taken for one of the others."""
+    from ten minutes to an hour. For a system with too few samples, the times of the others count."""
     every = [one for own in times.values() for one in own[:NEWEST]]
     others = _return_limit(every) if len(every) >= OTHERS else USUAL_RETURN
     return {
@@ -51,12 +51,12 @@ def _return_limit(seconds: Sequence[float]) -> float:
 
 
 def expected_times(history: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """Seconds that each action takes at most, 95 of 100 times; of those that were seen often enough."""
+    """Seconds within which each action ends 95 of 100 times; only actions with enough samples."""
     return {action: took(seconds).p95 for action, seconds in history.items() if len(seconds) >= OWN}
 
 
 def took(seconds: Sequence[float]) -> Took:
-    """By nearest rank: both are times that were really seen."""
+    """The percentiles by nearest rank: both are real samples."""
     found = sorted(seconds)
     return Took(p50=_rank(found, 50), p95=_rank(found, 95), of=len(found))
 
@@ -72,8 +72,8 @@ def estimate(
     soaks: Sequence[float],
     at_once: int,
 ) -> Estimate:
-    """``legs``: the actions of each system; ``waves``: systems that begin together, and ``soaks`` the seconds
-    after each of them; ``at_once``: systems that are worked on at the same time."""
+    """``legs``: the actions of each system; ``waves``: systems that begin together; ``soaks``: the seconds
+    after each wave; ``at_once``: systems that work at the same time."""
     wanted = dict.fromkeys(action for actions in legs.values() for action in actions)
     known = {action: took(history[action]) for action in wanted if history.get(action)}
     unknown = [action for action in wanted if action not in known]
@@ -94,13 +94,13 @@ def _leg_times(legs: Mapping[str, Sequence[str]], known: Mapping[str, Took], whi
 def _run_time(
     legs: Mapping[str, float], waves: Sequence[Sequence[str]], soaks: Sequence[float], at_once: int
 ) -> float:
-    """Waves one after the other, each as long as its systems take; the last has nothing to wait for."""
+    """The sum of all waves, each as long as its systems take; the last wave does not soak."""
     times = [_wave_time([legs[system] for system in wave if system in legs], at_once) for wave in waves]
     return round(sum(times) + sum(soaks[: max(0, len(waves) - 1)]), 3)
 
 
 def _wave_time(legs: Sequence[float], at_once: int) -> float:
-    """Systems are taken in their order, each as soon as there is room."""
+    """The time of one wave: systems begin in their order, each as soon as there is room."""
     ends = [0.0] * max(1, min(at_once, len(legs)))
     heapify(ends)
     for seconds in legs:

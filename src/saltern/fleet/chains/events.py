@@ -1,4 +1,4 @@
-"""What happens to a run, and what is to be done then. Every event has its time: nothing here asks a clock."""
+"""The events of a run, and the commands that follow. Every event has its time: nothing here reads a clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Event(Struct, frozen=True, kw_only=True):
 
 
 class Begin(Event, frozen=True, kw_only=True):
-    """The time of the run has come. ``missing``: systems of it that are not connected."""
+    """The time of the run has come. ``missing``: its systems that are not connected."""
 
     missing: tuple[str, ...] = ()
 
@@ -28,12 +28,12 @@ class Tick(Event, frozen=True, kw_only=True):
 
 
 class Reported(Event, frozen=True, kw_only=True):
-    """The whole leg, as its system sees it. A report with a lower ``seq`` than one before is outdated, so
-    that reports may be lost, repeated and mixed up. ``order`` is the highest that the system knows: a
-    controller that was put back to yesterday learns of those that it has forgotten. ``applied`` is the
-    highest that the leg had been changed by when it was looked at; None: its agent does not say. Of a system
-    that goes down, ``down_in`` is how many seconds that may take, and ``back_in`` in how many more it must be
-    back; 0: as long as it usually takes.
+    """The whole leg, as its system sees it. A report with a lower ``seq`` than an earlier one is outdated,
+    so reports may be lost, repeated and reordered. ``order`` is the highest order that the system knows: a
+    controller restored from a backup learns of those that it has lost. ``applied`` is the highest order that
+    had changed the leg when it was read; None: the agent does not report it. For a system that goes down,
+    ``down_in`` is how many seconds that may take, and ``back_in`` in how many more it must be back; 0: as
+    long as it usually takes.
     """
 
     leg: str
@@ -52,7 +52,7 @@ class Reported(Event, frozen=True, kw_only=True):
 
 
 class Refused(Event, frozen=True, kw_only=True):
-    """A system would not take its leg, and has done nothing of it."""
+    """A system refused its leg, and has done nothing of it."""
 
     leg: str
     why: str
@@ -60,14 +60,14 @@ class Refused(Event, frozen=True, kw_only=True):
 
 
 class CheckSent(Event, frozen=True, kw_only=True):
-    """The systems of a wave were asked whether they are well, by a job."""
+    """A job was sent to check the health of the systems of a wave."""
 
     wave: int
     job: str
 
 
 class Checked(Event, frozen=True, kw_only=True):
-    """What a health check has found: the systems that are not well, each with why, of all that were asked."""
+    """The result of a health check: the unhealthy systems, each with the reason, of all that were checked."""
 
     wave: int
     failed: dict[str, str]
@@ -75,21 +75,21 @@ class Checked(Event, frozen=True, kw_only=True):
 
 
 class Away(Event, frozen=True, kw_only=True):
-    """A system does not take what it was sent, or is no longer connected. Before that, it is no matter."""
+    """A system does not take its order, or is no longer connected. Ignored before it was sent an order."""
 
     leg: str
 
 
 class Windows(Event, frozen=True, kw_only=True):
-    """Which systems may not be worked on now: a leg, and why not. Every other may, ``until`` its window ends;
-    one that is not named has no end."""
+    """The legs that no window allows to work now, and why. All others may, ``until`` their window ends; a leg
+    without an entry has no end."""
 
     shut: dict[str, str]
     until: dict[str, float] = {}
 
 
 class Back(Event, frozen=True, kw_only=True):
-    """It is connected again."""
+    """A system is connected again."""
 
     leg: str
 
@@ -101,8 +101,8 @@ class Pause(Event, frozen=True, kw_only=True):
 
 
 class Resume(Event, frozen=True, kw_only=True):
-    """An operator resumes legs; without names, the run. One that has halted is resumed only by an operator
-    who has seen the failures: a repeated order to resume a pause must not excuse them.
+    """An operator resumes legs; without names, the run. A halted run is resumed only by an operator who has
+    seen the failures: a repeated order to resume a paused run must not excuse them.
     """
 
     legs: tuple[str, ...] = ()
@@ -116,8 +116,8 @@ class Cancel(Event, frozen=True, kw_only=True):
 
 
 class OperatorAnswer(Event, frozen=True, kw_only=True):
-    """An operator answers a leg that paused itself after a failure, or that has not ended well. What is begun
-    anew has until ``deadline``, if that is later than that of the run.
+    """An operator answers a leg that paused itself after a failure, or that has not ended well. A leg that is
+    started again has until ``deadline``, if that is later than the deadline of the run.
     """
 
     leg: str
@@ -134,13 +134,13 @@ class GivenUp(Event, frozen=True, kw_only=True):
 
 
 class Gone(Event, frozen=True, kw_only=True):
-    """Systems are no part of the fleet any more: they were removed, or their keys were revoked. By leg."""
+    """Systems left the fleet: they were removed, or their keys were revoked. By leg."""
 
     why: dict[str, str]
 
 
 class Restored(Event, frozen=True, kw_only=True):
-    """A system was put back to an earlier state: what it has done since then is not known there."""
+    """A system was restored to an earlier state: it does not know what it has done since."""
 
     leg: str
 
@@ -152,14 +152,14 @@ class Opened(Event, frozen=True, kw_only=True):
 
 
 class Closed(Event, frozen=True, kw_only=True):
-    """A gate was rejected, or its time is over: what waits for it does not begin any more."""
+    """A gate was rejected or has expired: what waits for it does not begin."""
 
     gate: str
     why: str
 
 
 class Send(Struct, frozen=True, kw_only=True):
-    """An order to a system; the higher number counts. Each brings the whole plan, so that none depends on
+    """An order to a system; the highest number counts. Each contains the whole plan, so that none depends on
     another one. ``until``: the last step to do; empty: all of them. ``lease``: seconds in which steps may
     begin; 0: it has no end.
     """

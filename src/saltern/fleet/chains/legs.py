@@ -1,4 +1,4 @@
-"""Small questions about the legs of a run, and a run with some of them replaced."""
+"""Small queries about the legs of a run, and a run with some of its legs replaced."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ def changed_legs(run: RunState, legs: Mapping[str, LegState]) -> RunState:
 
 
 def is_failed(run: RunState, leg: LegState) -> bool:
-    """Whether a leg counts for ``max_failures``. Of a system that is away nothing is known: it counts only if
-    the strategy says so, also when its time is over. One that went down for the run and is not back counts.
+    """True if a leg counts for ``max_failures``. The result of a system that is away is unknown: it counts
+    only if the strategy says so, even past its deadline. One that went down for the run and is not back
+    counts.
     """
     if leg.back_by and leg.status is Leg.EXPIRED:
         return True
@@ -29,6 +30,6 @@ def is_failed(run: RunState, leg: LegState) -> bool:
 
 
 def leg_deadline(run: RunState, leg: LegState) -> float:
-    """When the leg must be done: with the run, or its own time after it was sent."""
+    """The deadline of the leg: that of the run, or its own time after it was sent."""
     own = run.strategy.leg_time
     return run.deadline if own is None or leg.sent is None else min(run.deadline, leg.begun + own)

@@ -1,7 +1,7 @@
 """A chain, its versions, a run of one on many systems: values that never change in place.
 
 A *leg* is one system in one run. It has *steps*, and each step has *attempts*. Statuses and the moves between
-them are the table in ``saltern.chains.statuses``, which the node's half reads, too.
+them are the table in ``saltern.chains.statuses``, which the node's half also reads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from saltern.fleet.chains.amounts import Amount
 Failure = Literal["stop", "continue", "pause", "handler"]
 Health = Literal["", "needed", "asked", "passed", "failed", "excused"]
 Autonomy = Literal["full", "per_segment", "per_step"]
-Verb = Literal["run", "pause", "cancel"]  # what a system is to do with its leg
+Verb = Literal["run", "pause", "cancel"]  # what a system should do with its leg
 
 
 class Version(Struct, frozen=True, kw_only=True):
@@ -30,12 +30,12 @@ class Version(Struct, frozen=True, kw_only=True):
 
 
 class StepPlan(Struct, frozen=True, kw_only=True):
-    """One action, as one system is to do it; ``place`` is its place in the chain."""
+    """One action for one system; ``place`` is its position in the chain."""
 
     id: str
     kind: str = ""
     on_failure: Failure = "stop"
-    final: bool = False  # one of the end, or of a failure: not done in turn
+    final: bool = False  # a step for the end or for a failure: not done in turn
     handles: str = ""  # the step after whose failure it is done
     place: int = 0
     gate: str = ""  # what must be approved before it begins
@@ -58,7 +58,7 @@ class Boot(Struct, frozen=True):
 
 
 class StepState(Struct, frozen=True, kw_only=True):
-    """What is known of a step. ``blocked_by`` names the step that keeps it from running."""
+    """What is known about a step. ``blocked_by`` names the step that keeps it from running."""
 
     status: Step = Step.NOT_RUN
     blocked_by: str = ""
@@ -68,19 +68,19 @@ class StepState(Struct, frozen=True, kw_only=True):
     took: float = 0
     started: float | None = None
     ended: float | None = None
-    note: str = ""  # what a table says beside it
+    note: str = ""  # a note that tables show beside it
     exit_code: int | None = None
 
 
 class LegState(Struct, frozen=True, kw_only=True):
-    """One system in a run. ``away`` lies over the status: silence is no failure.
+    """One system in a run. ``away`` is separate from the status: silence is not a failure.
 
-    ``sent`` is the last order, and ``order`` its number: the higher one counts, on both sides. ``seq`` is
+    ``sent`` is the last order, and ``order`` its number: the highest counts, on both sides. ``seq`` is
     that of the newest report. ``until``: the last step that it may do; empty: all of them.
 
     ``back_by``: when a system that has gone down for a reboot or an update must be back; 0: it is not down.
-    ``usual_return``: seconds in which it usually is, by what it took before. ``lost``: it was not back by
-    then, or is no longer waited for: the leg counts as expired, and its result still corrects that.
+    ``usual_return``: seconds in which it is usually back, from earlier reboots. ``lost``: it was not back by
+    then, or was given up: the leg counts as expired, and its result still corrects that.
     """
 
     id: str
@@ -91,7 +91,7 @@ class LegState(Struct, frozen=True, kw_only=True):
     away: bool = False
     held: bool = False
     shut: str = ""  # why its system has no open window now
-    ending: Literal["", "operator", "deadline", "window"] = ""  # who wants it to end before it is done
+    ending: Literal["", "operator", "deadline", "window"] = ""  # who asked for its early end
     sent: Verb | None = None
     order: int = 0
     seq: int = -1
@@ -100,21 +100,21 @@ class LegState(Struct, frozen=True, kw_only=True):
     steps: tuple[StepState, ...] = ()
     group: str = ""
     until: str = ""
-    again: str = ""  # how it is taken up again: the order that begins it
+    again: str = ""  # how it is resumed: the order that starts it again
     again_step: str = ""
     again_from: Leg | None = None  # how it had ended
-    renewed: int = 0  # the order of an operator that it last continued by; what is older is outdated
+    renewed: int = 0  # the operator's order by which it last continued; older reports are outdated
     waits_for: str = ""
     quarantined: bool = False
     away_since: float = 0
     back_by: float = 0
     usual_return: float = 3600
     lost: bool = False
-    boot: str = ""  # a name of the boot that it was last seen under, and the build of its agent
+    boot: str = ""  # the boot that it was last seen under, and the build of its agent
     build: str = ""
     boots: tuple[Boot, ...] = ()
     window_until: float = 0  # when the window that is open for it ends; 0: it has no end
-    leased: float = 0  # the end that its last order was given
+    leased: float = 0  # the end in its last order
     unfit: str = ""  # why the rest of its window is too short for its next step
     tries: int = 0  # how often it was retried without an operator
     not_before: float = 0
@@ -125,14 +125,14 @@ class LegState(Struct, frozen=True, kw_only=True):
 
     @property
     def is_in_flight(self) -> bool:
-        """Whether its system may be working on it."""
+        """True if its system may be working on it."""
         return self.sent is not None and not self.is_over
 
 
 class WaveState(Struct, frozen=True, kw_only=True):
     """Legs that begin together. ``soak_until``: the next wave begins at this time at the earliest;
-    ``soak``: seconds that it waits. ``gate``: what must be approved before it begins. ``health``: whether its
-    systems are well, as it is known by a check after the soak; empty: there is no check.
+    ``soak``: seconds that it waits. ``gate``: what must be approved before it begins. ``health``: the
+    result of the health check after the soak; empty: there is no check.
     """
 
     number: int
@@ -143,11 +143,11 @@ class WaveState(Struct, frozen=True, kw_only=True):
     soak: float = 0
     gate: str = ""
     health: Health = ""
-    check: str = ""  # the job that looks at its systems
+    check: str = ""  # the job that checks its systems
 
 
 class HealthCheck(Struct, frozen=True, kw_only=True):
-    """A command that looks whether systems are well after their wave. The run halts when it fails on strictly
+    """A command that checks the health of systems after their wave. The run halts when it fails on strictly
     more than ``max_failures`` of those that have ended well; ``timeout``: seconds that they have for it.
     ``check``: one of the controller's own, which runs there, in place of a command."""
 
@@ -158,8 +158,9 @@ class HealthCheck(Struct, frozen=True, kw_only=True):
 
 
 class RetryLegs(Struct, frozen=True, kw_only=True):
-    """Legs that ended in one of these ways are begun anew, ``times`` times at most: after ``wait`` seconds,
-    and each time ``backoff`` times as long as before."""
+    """Legs that ended in one of these ways are started again, at most ``times`` times: after ``wait``
+    seconds, and each time ``backoff`` times as long as before.
+    """
 
     times: int
     wait: float = 60
@@ -171,12 +172,12 @@ class Strategy(Struct, frozen=True, kw_only=True):
     """How a run goes through its systems. Times are seconds.
 
     ``max_failures``: the run halts when failed legs are strictly more than this, of those that have begun.
-    ``leg_time``: what one system may take. ``grace``: how long a system that is over its time is waited for.
-    ``max_unavailable``: at most so many systems of one group are worked on at a time. ``quorum``: a wave is
-    over when so many of its legs have ended well, whatever becomes of the rest. ``lockstep``: all legs of a
-    wave finish a step before one of them begins the next. ``autonomy``: how much a system does without
-    hearing of its controller again. ``outside_window``: what becomes of a leg whose window is over.
-    ``reachable``: so many systems must be connected when the run begins.
+    ``leg_time``: what one system may take. ``grace``: how long a system may be past its deadline.
+    ``max_unavailable``: at most this many systems of one group work at a time. ``quorum``: a wave is over
+    when this many of its legs have succeeded, whatever happens to the rest. ``lockstep``: all legs of a wave
+    finish a step before any of them begins the next. ``autonomy``: how far a system continues without contact
+    with its controller. ``outside_window``: what happens to a leg whose window is over. ``reachable``: this
+    many systems must be connected when the run begins.
     """
 
     waves: tuple[int | str, ...] = ()

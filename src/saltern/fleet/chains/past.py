@@ -1,4 +1,4 @@
-"""A run as it was at a moment: a fold over what was written down of it, stopped there. Pure."""
+"""A run as it was at a moment: a fold over its recorded events up to that moment. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def letter_at(row: Row, at: float) -> str:
 
 
 class Past:
-    """The statuses of a run and of its legs, as the events up to a moment say."""
+    """The statuses of a run and its legs after the events up to a moment."""
 
     def __init__(self) -> None:
         self.run = Run.SCHEDULED.value
@@ -35,12 +35,12 @@ class Past:
         self.legs: dict[str, tuple[str, bool]] = {}
 
     def leg(self, system: str) -> tuple[str, bool]:
-        """Its status, and whether it was away."""
+        """The status of a leg, and whether it was away."""
         return self.legs.get(system, (Leg.PENDING.value, False))
 
 
 def fold(events: Iterable[Row], at: float) -> Past:
-    """Events of a run, the oldest first."""
+    """Apply the events of a run, the oldest first."""
     past = Past()
     for event in events:
         if event["at"] > at:

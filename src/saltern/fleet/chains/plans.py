@@ -14,7 +14,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 class SystemPlan(Struct, frozen=True, kw_only=True):
-    """The steps of one system, and the digest by which the system knows them."""
+    """The steps of one system, and the digest that identifies them there."""
 
     system: str
     steps: tuple[StepPlan, ...]
@@ -22,7 +22,7 @@ class SystemPlan(Struct, frozen=True, kw_only=True):
 
 
 def plan_systems(chain: Chain, systems: Sequence[str]) -> dict[str, SystemPlan]:
-    """The plan of each system that an action is meant for, in the order of ``systems``."""
+    """The plan of each system that has an action, in the order of ``systems``."""
     places = {action.id: place for place, action in enumerate(chain.actions)}
     found: dict[str, SystemPlan] = {}
     for system in systems:
@@ -51,7 +51,7 @@ def plan_systems(chain: Chain, systems: Sequence[str]) -> dict[str, SystemPlan]:
 
 
 def no_system(chain: Chain) -> OperationError:
-    what = f"no action of the chain {chain.name!r} is meant for a system of the target"
+    what = f"no action of the chain {chain.name!r} is for a system of the target"
     fix = "name these systems among the targets of an action, or choose others with --on"
     return OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
 
@@ -59,7 +59,7 @@ def no_system(chain: Chain) -> OperationError:
 def plan_digest(
     version: str, plans: Mapping[str, SystemPlan], rollout: object, inputs: Mapping[str, object]
 ) -> str:
-    """The digest of all that is going to be done: approvals are bound to it."""
+    """The digest of everything that will be done, to which approvals are bound."""
     legs = {system: plan.sha256 for system, plan in plans.items()}
     whole = {"version": version, "legs": legs, "rollout": rollout, "inputs": inputs}
     return sha256(json.encode(whole, order="sorted")).hexdigest()

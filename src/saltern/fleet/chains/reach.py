@@ -1,5 +1,6 @@
-"""How far a leg may go now: to the next gate; in lockstep, to what all legs of its wave have done; by its
-autonomy, to the end of its segment or step; and as far as its window is long enough."""
+"""How far a leg may proceed now: to the next gate; in lockstep, with the other legs of its wave; by its
+autonomy, to the end of its segment or step; and as far as fits into its window.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ NONE = "-"  # none of its steps may begin yet
 def last_step(run: RunState, leg: LegState) -> str:
     """The last step that a leg may do now; empty: all of them.
 
-    It stops before a step whose gate is not open. In lockstep no leg is further than the first action that
-    some open leg of the wave has not done; an action that a leg does not have is none that it could wait for.
+    It stops before a step whose gate is not open. In lockstep no leg passes the first action that some open
+    leg of the wave has not done; legs do not wait at an action that they do not have.
     """
     own = own_steps(leg)
     number = min(_to_gate(run, own), _to_front(run, leg, own), _to_lease(run, leg, own), fitting(run, leg))
@@ -24,7 +25,7 @@ def last_step(run: RunState, leg: LegState) -> str:
 
 
 def own_steps(leg: LegState) -> list[StepPlan]:
-    """Without those of the end, which are done in any case."""
+    """The steps without those of the end, which are done in any case."""
     return [step for step in leg.plan if not step.final]
 
 
@@ -41,7 +42,7 @@ def _to_front(run: RunState, leg: LegState, own: list[StepPlan]) -> int:
 
 
 def _to_lease(run: RunState, leg: LegState, own: list[StepPlan]) -> int:
-    """What it may do without hearing of its controller again."""
+    """How many steps it may do without contact with its controller."""
     at = _next(leg)
     if run.strategy.autonomy == "full" or at is None:
         return len(own)
@@ -51,7 +52,7 @@ def _to_lease(run: RunState, leg: LegState, own: list[StepPlan]) -> int:
 
 
 def is_further(leg: LegState, until: str) -> bool:
-    """Whether it may do more than its last order allows; less needs no order: it is paused in time."""
+    """True if it may do more than its last order allows; less needs no order: it is paused in time."""
     names = [step.id for step in own_steps(leg)]
     places = {name: at for at, name in enumerate(names)} | {"": len(names), NONE: -1}
     return places.get(until, -1) > places.get(leg.until, -1)
@@ -61,12 +62,12 @@ def is_further(leg: LegState, until: str) -> bool:
 
 
 def is_shut(run: RunState, step: StepPlan) -> bool:
-    """Whether the step waits for an approval."""
+    """True if the step waits for an approval."""
     return bool(step.gate) and step.gate not in run.opened
 
 
 def waited_gate(run: RunState, leg: LegState) -> str:
-    """The gate that a leg waits for: that of the first step that is not done; empty: none."""
+    """The gate that a leg waits for, at its first step that is not done; empty: none."""
     at = _next(leg)
     step = own_steps(leg)[at] if at is not None else None
     return step.gate if step is not None and is_shut(run, step) else ""
@@ -76,7 +77,7 @@ def waited_gate(run: RunState, leg: LegState) -> str:
 
 
 def fitting(run: RunState, leg: LegState) -> int:
-    """How many steps fit into the window that is open: each by the time that it is expected to take."""
+    """How many steps fit into the open window, by their expected times."""
     own = own_steps(leg)
     if not leg.window_until:
         return len(own)
@@ -110,7 +111,7 @@ def _at(own: list[StepPlan], number: int) -> str:
 
 
 def _next(leg: LegState) -> int | None:
-    """The place of the first of its own steps that is not done."""
+    """The index of the first of its own steps that is not done."""
     pairs = enumerate(zip(own_steps(leg), leg.steps, strict=False))
     return next((at for at, (step, state) in pairs if not _is_done(step, state)), None)
 
@@ -124,7 +125,7 @@ def _next_unbegun(leg: LegState) -> int | None:
 
 
 def _front(leg: LegState) -> float:
-    """The place in the chain of the first step that is not done."""
+    """The position in the chain of the first step that is not done."""
     at = _next(leg)
     return inf if at is None else own_steps(leg)[at].place
 

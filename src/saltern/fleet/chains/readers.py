@@ -1,6 +1,6 @@
-"""What an event says about a run, one function for each kind; what follows from it is decided elsewhere.
+"""Applies an event to a run, one function for each kind; its consequences are decided elsewhere.
 
-A reader that gives back the run it was given has learned nothing new.
+A reader that returns the same run has learned nothing new.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from saltern.fleet.chains.reach import waited_gate
 
 Read = tuple[RunState, tuple[Command, ...]]
 DOWN = frozenset({Leg.REBOOTING, Leg.UPDATING})
-BACK_LATE = "it is back, later than it was waited for, and continues; its result corrects this"
+BACK_LATE = "it is back after its deadline, and continues; its result corrects this"
 GIVEN_UP = "it is no longer waited for"
-PUT_BACK = "its system was put back to an earlier state: look at what is done there, then retry or skip"
+PUT_BACK = "its system was restored to an earlier state: check what was done there, then retry or skip"
 
 
 def _begin(run: RunState, event: events.Begin) -> Read:
-    """A run that needs no approval begins when a window of one of its systems is open."""
+    """Begin a run that needs no approval when a window of one of its systems is open."""
     if run.status is not Run.SCHEDULED:
         return run, ()
     waits = run.gate and run.gate not in run.opened
@@ -48,7 +48,7 @@ def _too_few(run: RunState, missing: Sequence[str]) -> str:
 
 
 def _windows(run: RunState, event: events.Windows) -> Read:
-    """A leg whose window closes pauses before its next action; it continues when one opens."""
+    """Pause a leg whose window closes before its next action; continue it when one opens."""
     legs = {}
     for leg in run.legs.values():
         shut, until = event.shut.get(leg.id, ""), event.until.get(leg.id, 0)
@@ -65,7 +65,7 @@ def _tick(run: RunState, _event: events.Tick) -> Read:
 
 
 def _reported(run: RunState, event: events.Reported) -> Read:
-    """Newer reports replace older ones. One that comes after the deadline corrects."""
+    """Apply a report. Newer reports replace older ones; one after the deadline corrects the status."""
     leg = run.legs.get(event.leg)
     if leg is None or not leg.order or event.seq <= leg.seq or len(event.steps) != len(leg.plan):
         return run, ()
@@ -82,9 +82,7 @@ def _reported(run: RunState, event: events.Reported) -> Read:
         away_since=0,
         waits_for=event.waits_for,
         quarantined=event.quarantined,
-        sent="run"
-        if event.order > leg.order
-        else leg.sent or "run",  # what was ordered since is ordered anew
+        sent="run" if event.order > leg.order else leg.sent or "run",  # later orders are sent again
         order=max(leg.order, event.order),
         again=leg.again if leg.sent else "",
         back_by=_back_by(run, leg, event, status),
@@ -104,31 +102,31 @@ def _reported(run: RunState, event: events.Reported) -> Read:
 
 
 def _remarks(leg: LegState, after: LegState) -> Iterator[Note]:
-    """What of a report is recorded: that it corrects an end, or that a barrier outlasted its window."""
+    """What to record about a report: that it corrects an end, or that a barrier outlasted its window."""
     if leg.is_over and after.status is not leg.status:
         yield _correction(leg, after)
     if leg.status in DOWN and after.status not in DOWN and leg.shut:
-        why = f"what was begun inside of its window ended outside of it: {leg.shut}"
+        why = f"a step that began in its window ended outside it: {leg.shut}"
         yield Note(about=leg.id, before=leg.status.value, after=after.status.value, why=why)
 
 
 def _back_by(run: RunState, leg: LegState, event: events.Reported, status: Leg) -> float:
-    """When a system that goes down must be back: counted from when that was heard of, by one clock."""
+    """When a system that goes down must be back: counted from the arrival of the report, by one clock."""
     if status not in DOWN:
         return 0
     return leg.back_by or run.now + event.down_in + (event.back_in or leg.usual_return)
 
 
 def _is_outdated(leg: LegState, event: events.Reported) -> bool:
-    """Whether the leg was looked at before it was changed by what an operator has answered since: it would
-    end, or wait for an answer, once more. A system that knows a higher order has passed over that one.
+    """True if the leg was read before an operator's later answer changed it: it would end, or wait for an
+    answer, once more. A system that knows a higher order has skipped that one.
     """
     applied = event.applied if event.applied is not None else event.order or leg.renewed
     return applied < leg.renewed and event.order <= leg.renewed
 
 
 def _with_attempts(leg: LegState, steps: Sequence[StepState]) -> tuple[StepState, ...]:
-    """Each step keeps the attempts that were reported before: a system reports the newest."""
+    """Add the attempts that were reported before to each step: a system reports only the newest."""
     before = leg.steps or steps
     return tuple(_joined(old, new) for old, new in zip(before, steps, strict=True))
 
@@ -140,7 +138,7 @@ def _joined(old: StepState, new: StepState) -> StepState:
 
 
 def _refused(run: RunState, event: events.Refused) -> Read:
-    """Nothing was done there: the leg ends, and its first step says why."""
+    """End a leg that was refused: nothing was done, and its first step says why."""
     leg = run.legs.get(event.leg)
     if leg is None or leg.is_over or leg.sent is None:
         return run, ()
@@ -152,11 +150,13 @@ def _refused(run: RunState, event: events.Refused) -> Read:
     return changed_legs(run, {leg.id: after}), ()
 
 
-CALLED = {"deadline": Leg.EXPIRED, "window": Leg.FAILED}  # who wanted a leg to end → what that is called
+CALLED = {"deadline": Leg.EXPIRED, "window": Leg.FAILED}  # who asked a leg to end → the resulting status
 
 
 def _seen_status(leg: LegState, event: events.Reported) -> Leg:
-    """A leg that ends because its time is over has expired, however its system calls that."""
+    """The status to record: a leg that ends because of its deadline has expired, whatever its system
+    reports.
+    """
     status = judged(event.status, event.steps, leg.plan)
     if status is Leg.CANCELLED:
         status = CALLED.get(leg.ending, status)
@@ -166,7 +166,7 @@ def _seen_status(leg: LegState, event: events.Reported) -> Leg:
 
 
 def _reachable(status: Leg) -> set[Status]:
-    """Every status that a leg may have by now: reports in between may have been lost."""
+    """Every status that a leg may have reached: reports in between may have been lost."""
     seen: set[Status] = {status}
     left: list[Status] = [status]
     while left:
@@ -193,7 +193,7 @@ def _presence(*, away: bool) -> Callable[[RunState, Any], Read]:
 
 
 def _given_up(run: RunState, event: events.GivenUp) -> Read:
-    """Only a system that is away is given up: one that is there can be asked to end."""
+    """Give up systems that are away; one that is connected can be asked to end."""
     said = f"{GIVEN_UP}: {event.why}" if event.why else GIVEN_UP
     legs = {
         leg.id: replace(leg, status=Leg.EXPIRED, lost=True, waits_for=said)
@@ -208,7 +208,7 @@ def _given_up(run: RunState, event: events.GivenUp) -> Read:
 
 
 def _gone(run: RunState, event: events.Gone) -> Read:
-    """Nothing can be heard of them: what they were at counts as expired, what has not begun is cancelled."""
+    """End the legs of systems that left: those that began count as expired, the others as cancelled."""
     legs = {
         leg.id: replace(
             leg,
@@ -226,13 +226,13 @@ def _gone(run: RunState, event: events.Gone) -> Read:
 
 
 def _restored(run: RunState, event: events.Restored) -> Read:
-    """Nothing more is to be done there until an operator has looked."""
+    """Stop work on a restored system until an operator has checked it."""
     leg = run.legs.get(event.leg)
     if leg is None or leg.is_over or leg.seq < 0:
         return run, ()
     number = leg.order + 1
     after = replace(leg, status=Leg.INDETERMINATE, waits_for=PUT_BACK, sent="cancel", order=number)
-    after = replace(after, seq=-1, renewed=number + 1)  # what it says until it is taken up again is of before
+    after = replace(after, seq=-1, renewed=number + 1)  # reports until it is resumed are outdated
     note = Note(about=leg.id, before=leg.status.value, after=after.status.value, why=PUT_BACK)
     return changed_legs(run, {leg.id: after}), (Send(leg=leg.id, number=number, verb="cancel"), note)
 
@@ -279,7 +279,7 @@ MOVES_TO_CANCELLING = frozenset(one for one, to in MOVES.items() if Run.CANCELLI
 
 
 def _answer(run: RunState, event: events.OperatorAnswer) -> Read:
-    """Only a leg that waits, or has not ended well, can be answered; and each of its reports once."""
+    """Apply an operator's answer to a leg that waits or has not succeeded; each report is answered once."""
     leg = run.legs.get(event.leg)
     if leg is None or not _may_answer(leg, event):
         return run, ()
@@ -308,7 +308,7 @@ def _may_answer(leg: LegState, event: events.OperatorAnswer) -> bool:
 
 
 def _reopened(run: RunState, deadline: float) -> RunState:
-    """A run with a leg that is begun anew. Who orders that has seen what failed."""
+    """A run with a leg that is started again. The operator who orders that has seen the failures."""
     run = replace(run, deadline=max(run.deadline, deadline))
     if run.status not in ENDS:
         return run
@@ -328,8 +328,8 @@ def _opened(run: RunState, event: events.Opened) -> Read:
 
 
 def _closed(run: RunState, event: events.Closed) -> Read:
-    """What has not begun is cancelled; what runs comes to its end. A gate before a step ends the legs that
-    have not passed it, before their next step.
+    """Cancel what has not begun; what runs continues to its end. A gate before a step ends the legs that
+    have not passed it before their next step.
     """
     if event.gate in run.opened or run.status in ENDS:
         return run, ()
@@ -357,7 +357,7 @@ def _check_sent(run: RunState, event: events.CheckSent) -> Read:
 
 
 def _checked(run: RunState, event: events.Checked) -> Read:
-    """Strictly more than the limit halts the run; an operator who resumes it excuses the wave."""
+    """Halt the run if strictly more than the limit failed; an operator who resumes it excuses the wave."""
     wave, check = run.waves[event.wave], run.strategy.health
     if wave.health != "asked" or check is None:
         return run, ()

@@ -1,4 +1,4 @@
-"""How a run is to go through its systems, as people say it, checked and made into waves. Pure."""
+"""The rollout of a run as users write it, checked and turned into waves. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Ended = Literal["failed", "timed out", "indeterminate", "unreachable"]
 
 class GateAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``needed`` persons approve, of a group if ``of`` names one, within ``life`` seconds; ``otherwise`` is
-    what becomes of it if they do not."""
+    what happens if they do not."""
 
     needed: Annotated[int, Meta(ge=1, le=100)] = 1
     of: Annotated[str, Meta(max_length=200, pattern=TEXT)] = ""
@@ -47,15 +47,15 @@ class StepGateAsk(GateAsk, frozen=True, kw_only=True, forbid_unknown_fields=True
     per: Literal["run", "wave", "leg"] = "run"
 
     def name(self, system: str, wave: int) -> str:
-        """What the gate is called for a system of a wave (from 0 on)."""
+        """The name of the gate for a system of a wave (from 0 on)."""
         where = {"run": "", "wave": f"wave {wave + 1} ", "leg": f"{system} "}[self.per]
         return f"{where}step {self.action}"
 
 
 class HealthAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A command that is run after each wave on its systems that have ended well: exit code 0 is well. The run
-    halts when it fails on strictly more than ``max_failures`` of them. ``check``: in place of it, a command
-    of the controller's configuration, by its name there, which is run once on the controller."""
+    """A command that runs after each wave on the systems that succeeded: exit code 0 means healthy. The run
+    halts when it fails on strictly more than ``max_failures`` of them. ``check``: instead, the name of a
+    command in the controller's configuration, which runs once on the controller."""
 
     command: Annotated[str, Meta(max_length=10_000, pattern=TEXT)] = ""
     check: Annotated[str, Meta(max_length=100, pattern=TEXT)] = ""
@@ -64,7 +64,7 @@ class HealthAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RetryAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Legs that have not ended well are begun anew without an operator, ``times`` times at most: after
+    """Legs that have not succeeded are started again without an operator, at most ``times`` times: after
     ``wait`` seconds, and each time ``backoff`` times as long as before."""
 
     times: Annotated[int, Meta(ge=1, le=100)]
@@ -74,7 +74,7 @@ class RetryAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class StageAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Some of the systems, by a target: all of a stage are done before the next begins."""
+    """The systems of a target: all systems of a stage are done before the next stage begins."""
 
     name: Annotated[str, Meta(min_length=1, max_length=100, pattern=TEXT)]
     target: str
@@ -86,12 +86,12 @@ class StageAsk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Rollout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a run goes through its systems; amounts are numbers or percentages such as ``"10%"``.
 
-    ``canary``: so many systems first, then the rest; short for waves. ``group_by``: the grain by which
+    ``canary``: this many systems first, then the rest; short for waves. ``group_by``: the grain by which
     systems are grouped for ``max_unavailable``. ``deadline``: seconds that the whole run may take.
-    ``order``: in which order systems begin, if not in that of the target. ``reachable``: the run begins when
-    so many of its systems are connected. ``autonomy``: how far a system goes without hearing of its
-    controller again. ``outside_window``: what becomes of a system that has begun and whose window is over, or
-    too short for its next action. ``retry``: which systems are retried without an operator.
+    ``order``: the order in which systems begin, if not that of the target. ``reachable``: the run begins when
+    this many of its systems are connected. ``autonomy``: how far a system continues without contact with its
+    controller. ``outside_window``: what happens to a system that has begun and whose window is over, or too
+    short for its next action. ``retry``: which systems are retried without an operator.
     """
 
     waves: list[Share] = []
@@ -121,7 +121,7 @@ class Rollout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Stage(Struct, frozen=True, kw_only=True):
-    """A stage with the systems that its target means."""
+    """A stage with the systems that its target matches."""
 
     name: str
     systems: tuple[str, ...]
@@ -131,7 +131,7 @@ class Stage(Struct, frozen=True, kw_only=True):
 
 
 def strategy_of(ask: Rollout) -> Strategy:
-    """The strategy that the rules work with; raises if an amount is none."""
+    """The strategy for the rules; raises if an amount is invalid."""
     if ask.canary is not None and ask.waves:
         what = "a rollout has either a canary or waves"
         raise OperationError(Diagnostic(code="chain-amount", what=what, fix="write the canary as first wave"))
@@ -194,7 +194,7 @@ def gates_of(ask: Rollout, run: RunState) -> dict[str, GateAsk]:
 
 
 def _gated(plan: tuple[StepPlan, ...], ask: Rollout, system: str, wave: int) -> tuple[StepPlan, ...]:
-    """The steps with their gates; those of the end have none: they are done in any case."""
+    """The steps with their gates; steps of the end have none: they are done in any case."""
     named = {gate.action: gate.name(system, wave) for gate in ask.step_gates}
     return tuple(replace(one, gate="" if one.final else named.get(one.id, "")) for one in plan)
 
@@ -211,9 +211,9 @@ def _check_step_gates(ask: Rollout, plans: Mapping[str, tuple[StepPlan, ...]]) -
 def make_stages(
     ask: Rollout, systems: Sequence[str], meant: Mapping[str, Sequence[str]]
 ) -> tuple[Stage, ...]:
-    """The stages with their systems, each system in the first that means it.
+    """The stages with their systems, each system in the first stage that matches it.
 
-    Systems that no stage means are an error: they would silently take no part.
+    Systems that no stage matches are an error: they would silently be left out.
     """
     left = dict.fromkeys(systems)
     found: list[Stage] = []
@@ -225,7 +225,7 @@ def make_stages(
         gate = f"stage {one.name}" if one.gate is not None else ""
         found.append(Stage(name=one.name, systems=mine, waves=tuple(one.waves), soak=soak, gate=gate))
     if ask.stages and left:
-        what = f"no stage means {', '.join(list(left)[:5])}"
+        what = f"no stage matches {', '.join(list(left)[:5])}"
         fix = "add a stage with the target '*' for the rest, or choose fewer systems"
         raise OperationError(Diagnostic(code="chain-stage", what=what, fix=fix))
     return tuple(one for one in found if one.systems)
@@ -272,7 +272,7 @@ def make_run(
 
 
 def ordered(systems: Sequence[str], order: str, seed: str) -> list[str]:
-    """The systems in the order in which they begin; one that is random is that of the run."""
+    """The systems in the order in which they begin; a random order is seeded by the run."""
     if order == "random":
         return sorted(systems, key=lambda one: sha256(f"{seed} {one}".encode()).digest())
     return sorted(systems, reverse=order == "reverse") if order else list(systems)

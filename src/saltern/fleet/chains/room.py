@@ -1,4 +1,4 @@
-"""How many more systems may be worked on now: in the run, and in each group of systems."""
+"""How many more systems may begin now: in the run, and in each group of systems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Room:
         self._left = most.at_most(len(run.legs)) - len(busy) if most is not None else len(run.legs)
         self._limit = grouped
         self._sizes = Counter(leg.group for leg in run.legs.values())
-        gone = [leg for leg in run.legs.values() if leg.lost]  # no longer waited for, and not back
+        gone = [leg for leg in run.legs.values() if leg.lost]  # given up, and not back
         self._busy = Counter(leg.group for leg in (*busy, *gone))
 
     def take(self, leg: LegState) -> bool:

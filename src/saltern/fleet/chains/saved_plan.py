@@ -1,7 +1,7 @@
-"""A plan that is kept: what a chain would do on each system, and what that rests on. Pure.
+"""A stored plan: what a chain would do on each system, and what that depends on. Pure.
 
-Its digest is that of its canonical form. When and by whom it was made, and how long it may take, are no
-part of it, so that the same plan made twice has the same digest.
+Its digest is that of its canonical form. When and by whom it was made, and how long it may take, are
+not part of it, so that the same plan made twice has the same digest.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Known = Mapping[str, Any]
 
 
 class PlannedSystem(Struct, frozen=True, kw_only=True):
-    """What a system has said that it would do. ``sha256`` is that of its leg.
+    """What a system would do, by its own answer. ``sha256`` is that of its leg.
 
-    ``facts`` are those that were read for it: a list of the one value that the controller knew, or an empty
+    ``facts`` are those that were read for it: a list with the value that the controller knew, or an empty
     list for a fact that the system does not have.
     """
 
@@ -34,9 +34,9 @@ class PlannedSystem(Struct, frozen=True, kw_only=True):
 
 
 class SavedPlan(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """``follows``: it was made for the newest version, and not for one that was named. ``pinned``: systems
-    that the target means later take no part. ``unplanned``: systems that could not be planned, and why.
-    ``pillars``: a digest of the pillar that each system had; plans of before have none."""
+    """``follows``: it was made for the newest version, not for a named one. ``pinned``: systems that the
+    target matches later take no part. ``unplanned``: systems that could not be planned, and why.
+    ``pillars``: a digest of each system's pillar; plans of older versions have none."""
 
     chain: str
     version: int
@@ -54,7 +54,7 @@ class SavedPlan(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Present(Struct, frozen=True, kw_only=True):
-    """What a plan is compared with: the newest version, the files, the systems that the target means now,
+    """What a plan is compared with: the newest version, the files, the systems that the target matches now,
     and the facts and pillars of those that were planned."""
 
     version: int
@@ -66,7 +66,7 @@ class Present(Struct, frozen=True, kw_only=True):
 
 
 class Moved(Struct, frozen=True, kw_only=True):
-    """One thing that is not as it was."""
+    """One difference from the time of planning."""
 
     what: str
     system: str = ""
@@ -80,7 +80,7 @@ class Moved(Struct, frozen=True, kw_only=True):
 
 
 def canonical(plan: SavedPlan) -> bytes:
-    """The one text that a plan has."""
+    """The canonical text of a plan."""
     return json.encode(to_builtins(plan), order="sorted")
 
 
@@ -89,12 +89,12 @@ def digest(plan: SavedPlan) -> str:
 
 
 def used_facts(names: list[str], known: Known) -> dict[str, list[Any]]:
-    """The facts that were read, with what the controller knows of them."""
+    """The facts that were read, with the values that the controller knows."""
     return {name: [known[name]] if name in known else [] for name in names}
 
 
 def facts_digest(plan: SavedPlan) -> str:
-    """Of all facts that the plan rests on."""
+    """A digest of all facts that the plan depends on."""
     return sha256(
         json.encode({name: one.facts for name, one in plan.systems.items()}, order="sorted")
     ).hexdigest()
@@ -104,7 +104,7 @@ def facts_digest(plan: SavedPlan) -> str:
 
 
 def moved(plan: SavedPlan, now: Present) -> list[Moved]:
-    """All that is not as it was when the plan was made; nothing of it is forgiven."""
+    """All differences from the time of planning; each one invalidates the plan."""
     found = (_version, _files, _systems, _facts, _pillars)
     return [one for look in found for one in look(plan, now)]
 
@@ -121,13 +121,13 @@ def _files(plan: SavedPlan, now: Present) -> Iterator[Moved]:
 
 
 def _systems(plan: SavedPlan, now: Present) -> Iterator[Moved]:
-    """A system that could not be planned is known; one that a pinned target would mean now is not wanted."""
+    """Differences of the systems. Unplanned ones are known; a pinned target ignores new ones."""
     known = {*plan.systems, *plan.unplanned}
     for system in sorted(set(plan.systems) - now.systems):
-        yield Moved(system=system, what=f"{plan.target!r} does not mean it any more")
+        yield Moved(system=system, what=f"{plan.target!r} no longer matches it")
     if not plan.pinned:
         for system in sorted(now.systems - known):
-            yield Moved(system=system, what=f"{plan.target!r} means it now, and it is not planned")
+            yield Moved(system=system, what=f"{plan.target!r} matches it now, but it is not planned")
 
 
 def _facts(plan: SavedPlan, now: Present) -> Iterator[Moved]:
@@ -140,10 +140,10 @@ def _facts(plan: SavedPlan, now: Present) -> Iterator[Moved]:
 
 
 def _pillars(plan: SavedPlan, now: Present) -> Iterator[Moved]:
-    """Values are not named: a pillar may hold secrets."""
+    """Differences of the pillars, without values: a pillar may hold secrets."""
     for system in sorted(set(plan.systems) & now.systems & set(plan.pillars)):
         if plan.pillars[system] != now.pillars.get(system):
-            yield Moved(system=system, what="its pillar is another one")
+            yield Moved(system=system, what="its pillar has changed")
 
 
 def _shown(value: list[Any]) -> str:
@@ -154,11 +154,11 @@ def _shown(value: list[Any]) -> str:
 
 
 def refuse_moved(name: str, found: list[Moved]) -> OperationError:
-    """The problem of a plan that is not true any more, with all that has moved."""
+    """The problem of an outdated plan, with all differences."""
     left = len(found) - MOST_SHOWN
     shown = [str(one) for one in found[:MOST_SHOWN]] + ([f"and {left} more"] if left > 0 else [])
-    what = f"the plan {name[:12]} was not run, because what it rests on has moved"
-    fix = f"`saltern chain run --plan {name[:12]} --replan` makes it anew and shows it"
+    what = f"the plan {name[:12]} was not run, because what it depends on has changed"
+    fix = f"`saltern chain run --plan {name[:12]} --replan` makes a new one and shows it"
     return OperationError(
         *(Diagnostic(code="chain-plan-moved", what=line, fix=fix) for line in (what, *shown))
     )

@@ -1,6 +1,6 @@
-"""``shape``: the steps of a leg as one letter each. Legs of one shape are one row of a matrix. Pure.
+"""``shape``: the steps of a leg as one letter each. Legs with the same shape share a row of a matrix. Pure.
 
-Behind the letters stands a digest of the names of the steps: systems of one run may have different plans.
+A digest of the names of the steps follows the letters: systems of one run may have different plans.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def letter(status: str, *, changed: bool) -> str:
 
 
 def plan_mark(actions: Sequence[str]) -> str:
-    """A mark of the plan: that of another one differs."""
+    """A mark that differs between plans."""
     return sha256("\n".join(actions).encode()).hexdigest()[:8]
 
 
@@ -53,6 +53,6 @@ def split_shape(shape: str) -> tuple[list[str], str]:
     return [*_words(letters)], mark
 
 
-@lru_cache(maxsize=4096)  # legs of a large run have few that differ, and a page is asked for again
+@lru_cache(maxsize=4096)  # a large run has few different ones, and pages are requested repeatedly
 def _words(letters: str) -> tuple[str, ...]:
     return tuple([WORDS.get(one, "indeterminate") for one in letters])

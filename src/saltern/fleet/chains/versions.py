@@ -1,4 +1,4 @@
-"""Versions of a chain, and a run of one: what is written down before anything is sent."""
+"""Versions of a chain, and a run of one: what is stored before anything is sent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 def next_version(chain: str, last: Version | None, text: str, author: str = "") -> Version:
-    """The version that has this text: the last one if nothing has changed, else a new one."""
+    """The version with this text: the last one if nothing has changed, else a new one."""
     digest = sha256(text.encode()).hexdigest()
     if last is not None and last.sha256 == digest:
         return last
@@ -37,7 +37,7 @@ def new_run(
     """A run over the systems of ``plans``, in their order. A system without a step takes no part."""
     systems = [system for system, plan in plans.items() if plan]
     if not systems:
-        what = "no action of the chain is meant for a system of the target"
+        what = "no action of the chain is for a system of the target"
         fix = "`saltern chain check FILE --system NAME` shows what a system gets"
         raise OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
     waves = tuple(

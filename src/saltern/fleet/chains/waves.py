@@ -1,4 +1,4 @@
-"""Waves: one after the other, each when the one before is over and has soaked."""
+"""Waves: one after another, each when the one before is over and has soaked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def move_waves(run: RunState) -> tuple[RunState, list[Any]]:
 
 
 def _moved(run: RunState, wave: WaveState, before_over: bool) -> WaveState:
-    """The wave as it is now; it may pass through more than one status at once."""
+    """The wave with its current status; it may pass through more than one status at once."""
     while (status := _next_status(run, wave, before_over)) is not wave.status:
         check_move(wave.status, status)
         until = run.now + wave.soak if status is Wave.SOAKING else wave.soak_until
@@ -49,7 +49,7 @@ def _next_status(run: RunState, wave: WaveState, before_over: bool) -> Wave:
 
 
 def ask_for_health(run: RunState) -> tuple[RunState, list[Any]]:
-    """Order the health check of each wave that has soaked; a wave where no system ended well passes."""
+    """Order the health check of each wave that has soaked; a wave in which no system succeeded passes."""
     if run.status is not Run.RUNNING:
         return run, []
     found = tuple(_asked(run, wave) if _is_due(run, wave) else wave for wave in run.waves)
@@ -65,19 +65,19 @@ def _asked(run: RunState, wave: WaveState) -> WaveState:
 
 
 def systems_to_check(run: RunState, wave: WaveState) -> list[str]:
-    """The systems of legs that have ended well; the others are known not to be well."""
+    """The systems of legs that have succeeded; the others are known to be unhealthy."""
     legs = (run.legs[name] for name in wave.legs)
     return [leg.system for leg in legs if leg.status in ENDED_WELL]
 
 
 def is_checked(run: RunState) -> bool:
-    """Whether no wave waits for its health check."""
+    """True if no wave waits for its health check."""
     open_ = (one for one in run.waves if one.status is Wave.SOAKING and one.health in ("needed", "asked"))
     return run.status is not Run.RUNNING or not any(open_)
 
 
 def _has_quorum(run: RunState, wave: WaveState) -> bool:
-    """Whether so many legs have ended well that the wave need not wait for the rest."""
+    """True if enough legs have succeeded that the wave need not wait for the rest."""
     if run.strategy.quorum is None:
         return False
     well = sum(run.legs[name].status in ENDED_WELL for name in wave.legs)

@@ -1,1 +1,1 @@
-"""The client of a controller's HTTP API, with the standard library alone: ``client.Client``."""
+"""The client of a controller's HTTP API, using only the standard library: ``client.Client``."""

@@ -1,4 +1,4 @@
-"""What can be asked about operators, the policy and approvals: one method for each route."""
+"""Operators, the policy and approvals: one method for each route."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class Policy:
         return found
 
     def set(self, text: str, *, after: int | None = None) -> Row:
-        """Put a text in force; ``after`` is the version that was edited."""
+        """Replace the policy; ``after`` is the version that was edited."""
         found: Row = self._session.put("/v1/policy", {"text": text, "after": after})
         return found
 
@@ -136,7 +136,7 @@ class Policy:
         return self._session.pages("/v1/policy/versions")
 
     def explain(self, who: str, function: str, target: str, **fields: Any) -> Row:
-        """What would be decided on a job, and why; ``fields`` are test, roles and groups."""
+        """The decision on a job, and why; ``fields`` are test, roles and groups."""
         body = {"who": who, "function": function, "target": target, **fields}
         found: Row = self._session.post("/v1/policy/explain", body)
         return found

@@ -21,7 +21,7 @@ class Address(Struct, frozen=True, kw_only=True):
 
     @property
     def authority(self) -> str:
-        """Whom a request is for: the machine and the port."""
+        """The host and the port of a request."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}" if host else "localhost"
 
@@ -42,7 +42,7 @@ def parse_address(text: str) -> Address:
     try:
         parts = urlsplit(text if "://" in text else f"https://{text}")
         host, port = parts.hostname or "", parts.port or _port(parts.scheme, text)
-        host.encode("idna")  # what cannot be looked up as a name, either
+        host.encode("idna")  # such a text cannot be looked up as a name either
     except ValueError:
         raise _wrong(text) from None
     if parts.scheme not in ("http", "https") or not host or parts.username or parts.query or parts.fragment:
@@ -56,7 +56,7 @@ def parse_address(text: str) -> Address:
 
 
 def _is_path(text: str) -> bool:
-    """A path, also a relative one: it ends as a socket does, or its first part cannot be a machine with a
+    """True for a path, also a relative one: it ends like a socket, or its first part cannot be a host with a
     domain or a port.
     """
     if "://" in text or text.startswith("unix:"):
@@ -68,7 +68,7 @@ def _is_path(text: str) -> bool:
 
 
 def _port(scheme: str, text: str) -> int:
-    """A web address has the port of its scheme; a bare name means a controller's own."""
+    """The port of an address: that of the scheme for a URL; for a bare name, the controller's default."""
     if "://" not in text:
         return PORT
     return 443 if scheme == "https" else 80

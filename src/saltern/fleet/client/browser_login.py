@@ -1,4 +1,4 @@
-"""A login with a browser: the provider sends it back to a port of this machine, which waits for the code."""
+"""A login with a browser: the provider redirects it to a local port, which waits for the code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 PATH = "/callback"
 SECONDS = 300.0
 DONE = b"<!doctype html><title>saltern</title><p>You are logged in. This window can be closed."
-FAILED = b"<!doctype html><title>saltern</title><p>The login failed: look into the terminal."
+FAILED = b"<!doctype html><title>saltern</title><p>The login failed: look at the terminal."
 
 
 def log_in_with_browser(own: Own, show: Callable[[str], None], *, seconds: float = SECONDS) -> dict[str, Any]:
@@ -33,7 +33,9 @@ def log_in_with_browser(own: Own, show: Callable[[str], None], *, seconds: float
 
 
 class Loopback(HTTPServer):
-    """Waits on 127.0.0.1 for one request with the right state; all others are refused, and it waits on."""
+    """Waits on 127.0.0.1 for one request with the right state; all others are refused, and the wait
+    continues.
+    """
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -42,7 +44,9 @@ class Loopback(HTTPServer):
         self.answer: dict[str, str] | None = None
 
     def wait(self, state: str, seconds: float) -> dict[str, str]:
-        """What came back. Raises ``OperationError`` if nothing did in time, or if the provider refuses."""
+        """The parameters that came back. Raises ``OperationError`` after a timeout, or if the provider
+        refuses.
+        """
         self.state = state
         end = time.monotonic() + seconds
         while self.answer is None and (left := end - time.monotonic()) > 0:
@@ -56,7 +60,7 @@ class Loopback(HTTPServer):
         return self.answer
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A connection that breaks is none of ours."""
+        """Ignore a broken connection: it is not the one awaited."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -81,7 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_arguments: object) -> None:
-        """The address holds the code: it is written nowhere."""
+        """Log nothing: the address contains the code."""
 
 
 def _refused(what: str) -> OperationError:

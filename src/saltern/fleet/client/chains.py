@@ -1,4 +1,4 @@
-"""Runs of chains, asked of a controller."""
+"""Runs and plans of chains on a controller."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Row = dict[str, Any]
 
 
 class KnownRuns:
-    """What is known of runs of chains."""
+    """Queries about runs of chains."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -35,7 +35,7 @@ class KnownRuns:
         return found
 
     def shapes(self, run: str, *, at: float | None = None, most: int = 40) -> Row:
-        """The run as a matrix in which equal rows are one; ``at``: as it was then."""
+        """The run as a matrix with equal rows grouped; ``at``: as it was then."""
         return self._row(run, f"/shapes{query_text({'at': at, 'most': most})}")
 
     def rows(self, run: str, *, status: str = "", wave: int | None = None) -> Iterator[Row]:
@@ -44,7 +44,7 @@ class KnownRuns:
         return self._session.pages(path, status=status, wave=wave)
 
     def causes(self, run: str = "") -> builtins.list[Row]:
-        """Why systems have failed: of a run, or of all that are open or have ended lately."""
+        """Why systems have failed: in a run, or in all that are open or ended recently."""
         path = f"/v1/chain-runs/{part(run)}/causes" if run else "/v1/causes"
         found: builtins.list[Row] = self._session.get(path)["items"]
         return found
@@ -82,7 +82,7 @@ class ChainRuns(KnownRuns):
         return found
 
     def start_planned(self, plan: str, *, client_token: str = "", **options: Any) -> Row:
-        """Run a plan that is kept; refused if what it rests on has moved."""
+        """Run a stored plan; refused if what it depends on has changed."""
         found: Row = self._session.post(
             "/v1/chain-runs", {"plan": plan, **options}, client_token=client_token
         )
@@ -101,7 +101,7 @@ class ChainRuns(KnownRuns):
 
 
 class ChainPlans:
-    """What chains would do on all their systems, kept."""
+    """Stored plans: what chains would do on all their systems."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -115,6 +115,6 @@ class ChainPlans:
         return self._session.pages("/v1/chain-plans", chain=chain)
 
     def get(self, plan: str) -> Row:
-        """By its digest, the beginning of it, or its number."""
+        """A plan by its digest, the beginning of its digest, or its number."""
         found: Row = self._session.get(f"/v1/chain-plans/{part(plan)}")
         return found

@@ -1,4 +1,4 @@
-"""``Client``: a controller, asked over its HTTP API."""
+"""``Client``: a controller's HTTP API."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saltern.fleet.client.transport import Trust
 
 
 class About:
-    """What a controller says of itself, and of the caller."""
+    """Information about a controller, and about the caller."""
 
     session: Session
 
@@ -27,7 +27,7 @@ class About:
         return found
 
     def ready(self) -> dict[str, Any]:
-        """All parts work; raises ``ControllerError`` with what does not."""
+        """Return if all parts work; raise ``ControllerError`` with those that do not."""
         found: dict[str, Any] = self.session.get("/v1/ready")
         return found
 
@@ -50,7 +50,7 @@ class About:
 
 
 class Client(About):
-    """A controller at an address, asked with a token (or, on its UNIX socket, as the user that asks).
+    """A controller at an address, used with a token (or, on its UNIX socket, as the calling user).
 
     Answers are the JSON of the API: docs/reference/api.md. Lists are iterators that fetch page by page.
     Problems are ``ControllerError``, and ``Unreachable`` if no answer comes.
@@ -85,7 +85,7 @@ class Client(About):
         self.close()
 
     def events(self, *, after: int = 0, tag: str = "") -> Iterator[dict[str, Any]]:
-        """The events that are stored, the oldest first."""
+        """Stored events, the oldest first."""
         page: dict[str, Any] = {"next": after or "0"}
         while page["next"]:
             page = self.session.get("/v1/events", after=page["next"], tag=tag)
@@ -107,7 +107,7 @@ class Client(About):
     def send_event(
         self, tag: str, data: Mapping[str, Any] | None = None, *, cause: str = "", client_token: str = ""
     ) -> int:
-        """Send an event; its number. ``cause``: the job, or the reaction, that it comes from."""
+        """Send an event; return its number. ``cause``: the job or the reaction that caused it."""
         body = {"tag": tag, "data": dict(data or {}), **({"cause": cause} if cause else {})}
         return int(self.session.post("/v1/events", body, client_token=client_token)["number"])
 
@@ -123,7 +123,7 @@ class Client(About):
         """Notices as they come: of a job until it has ended, or of the whole fleet.
 
         A connection that breaks is made again, and the notices continue where they were; ``on_break`` is
-        called with what happened. After ``patience`` seconds without a controller it is raised.
+        called with what happened. After ``patience`` seconds without a controller, the problem is raised.
         """
         path = f"/v1/jobs/{part(jid)}/events" if jid else "/v1/events"
         query: dict[str, object] = {"after": None if after is None else str(after), "tag": tag}

@@ -1,4 +1,4 @@
-"""Follow what happens: server-sent events, read line by line, over as many connections as it takes."""
+"""Follows server-sent events, read line by line, over as many connections as it takes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saltern.fleet.client.problems import ControllerError, Unreachable, unreacha
 from saltern.fleet.client.session import Session, query_text, read_reply
 from saltern.fleet.client.transport import Reply, Transport
 
-SILENCE = 45.0  # seconds without a byte after which the connection is taken for dead: three keep-alives
+SILENCE = 45.0  # seconds without a byte after which the connection counts as dead: three keep-alives
 PATIENCE = 300.0  # seconds for which a controller is looked for
 PAUSES = (0.1, 0.3, 1.0, 2.0, 5.0)
 Notice = dict[str, Any]
@@ -32,12 +32,12 @@ class Follower:
         self._query = query
         self._patience = patience
         self._on_break = on_break
-        self._heard = 0.0  # when the last bytes came that were understood
+        self._heard = 0.0  # when the last valid bytes came
         self.last = ""
 
     def notices(self) -> Iterator[Notice]:
         """Every notice, until one is of the kind ``ended``, or no controller is found for ``patience``."""
-        gc.enable()  # who follows may stay for days
+        gc.enable()  # a follower may stay for days
         tries, since = 0, time.monotonic()
         while True:
             try:
@@ -55,7 +55,7 @@ class Follower:
             tries += 1
 
     def _connection(self) -> Iterator[Notice]:
-        """What one connection brings."""
+        """The notices of one connection."""
         transport = Transport(self._session.address, self._session.trust)
         headers = {**self._session.headers(), "Accept": "text/event-stream"}
         if self.last:
@@ -72,13 +72,13 @@ class Follower:
             transport.close()
 
     def _noted(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        """The same, and when each was read: a stream in which nothing happens is alive, too."""
+        """The same lines, recording when each was read: a stream without events is also alive."""
         for piece in pieces:
             yield piece
             self._heard = time.monotonic()
 
     def _check(self, answer: HttpAnswer) -> None:
-        """Raise what the controller answers instead of a stream; one that is only busy is asked again."""
+        """Raise the error that the controller answers instead of a stream, unless it is only busy."""
         if answer.status == 200:
             return
         try:

@@ -1,7 +1,7 @@
 """HTTP/1.1 over a socket, as much as a client of the API needs: requests, whole answers, and endless ones.
 
-The module of the standard library imports a parser of mails and TLS, also for a UNIX socket: two thirds of
-what a command costs before it has asked anything.
+The module of the standard library imports a mail parser and TLS, even for a UNIX socket: two thirds of the
+start-up cost of a command.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator, Mapping
 
-RECEIVED = 64 * 1024  # bytes that are asked of the socket at once
+RECEIVED = 64 * 1024  # bytes read from the socket at once
 MOST_HEAD = 64 * 1024  # bytes of a status line and its headers, or of a line between chunks
 MOST_DIGITS = 15  # of a length
 HEXADECIMAL = b"0123456789abcdefABCDEF"
@@ -17,7 +17,7 @@ WITHOUT_BODY = (204, 304)
 
 
 class HttpProblem(Exception):
-    """The answer is cut short, or is no HTTP."""
+    """The answer is cut short, or is not HTTP."""
 
 
 class NoHttp(HttpProblem):
@@ -87,7 +87,7 @@ class HttpLink:
                     raise HttpProblem("the headers of the answer are too long")
                 name, _, value = line.decode("latin-1").partition(":")
                 headers[name.strip().lower()] = value.strip()
-            if status >= 200:  # what comes before is not the answer yet
+            if status >= 200:  # an interim response precedes the answer
                 return HttpAnswer(self, version, status, headers)
 
     def _head(self) -> bytes:
@@ -138,7 +138,7 @@ def _status(line: bytes) -> tuple[str, int]:
     version, _, rest = line.decode("latin-1").partition(" ")
     code = rest[:3]
     if not version.startswith("HTTP/1.") or not (code.isascii() and code.isdigit()):
-        raise NoHttp(f"the answer is no HTTP: {line[:80]!r}")
+        raise NoHttp(f"the answer is not HTTP: {line[:80]!r}")
     return version, int(code)
 
 
@@ -147,12 +147,12 @@ def _size(headers: Mapping[str, str]) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
-        raise HttpProblem(f"the length of the answer is no number: {text[:20]!r}")
+        raise HttpProblem(f"the length of the answer is not a number: {text[:20]!r}")
     return int(text)
 
 
 def _hexadecimal(text: bytes) -> int:
     digits = text.strip()
     if not digits or len(digits) > MOST_DIGITS or digits.strip(HEXADECIMAL):
-        raise HttpProblem(f"the answer is cut into pieces of a size that is no number: {text[:20]!r}")
+        raise HttpProblem(f"the size of a chunk of the answer is not a number: {text[:20]!r}")
     return int(digits, 16)

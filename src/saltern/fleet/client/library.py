@@ -1,4 +1,4 @@
-"""Chains as objects, maintenance windows and schedules: one method for each route."""
+"""Stored chains, maintenance windows and schedules: one method for each route."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ class Chains:
         return found
 
     def draft(self, text: str = "", **edit: Any) -> Row:
-        """A text of a chain, with one change if ``verb`` and its place are given: what it does, and what is
-        wrong with it. Nothing is kept."""
+        """The text of a chain, changed if ``verb`` and its place are given, with its actions and its
+        problems. Nothing is stored.
+        """
         found: Row = self._session.post("/v1/draft-chain", {"text": text, "edits": [edit] if edit else []})
         return found
 
@@ -58,7 +59,7 @@ class Chains:
         return found
 
     def kinds(self) -> Row:
-        """The kinds of actions, and what each may say."""
+        """The kinds of actions, and the keys of each."""
         found: Row = self._session.get("/v1/action-kinds")
         return found
 
@@ -94,13 +95,13 @@ class Windows:
         return found
 
     def why(self, target: str = "*", **options: Any) -> Row:
-        """Why work may begin or not, in as few groups of systems as differ."""
+        """Why work may begin or not, with systems grouped by reason."""
         found: Row = self._session.get("/v1/windows-why", target=target, **_given(**options))
         return found
 
 
 class Schedules:
-    """Chains at their times."""
+    """Schedules of chains."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -149,11 +150,11 @@ class Subscriptions:
         self._session.delete(f"/v1/subscriptions/{part(name)}")
 
     def deliveries(self, name: str) -> Iterator[Row]:
-        """What was sent, what waits and what is dead, the newest first."""
+        """Notifications: sent, waiting and dead, the newest first."""
         return self._session.pages(f"/v1/subscriptions/{part(name)}/deliveries")
 
     def retry(self, name: str) -> int:
-        """Send what is dead once more; how many that are."""
+        """Send dead notifications again; return how many."""
         return int(self._session.post(f"/v1/subscriptions/{part(name)}/retry", {})["again"])
 
 

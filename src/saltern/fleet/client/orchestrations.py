@@ -16,11 +16,13 @@ class OrchestrationJobs:
         self._session = session
 
     def begin(self, jid: str, sls: list[str], system: str, **options: Any) -> Row:
-        """Write one down. ``options`` are the other fields of the route's body: test, environment, parent."""
+        """Record an orchestration. ``options`` are the other fields of the route's body: test, environment,
+        parent.
+        """
         body = {"jid": jid, "sls": sls, "system": system, **options}
         found: Row = self._session.post("/v1/orchestrations", body)
         return found
 
     def end(self, jid: str, status: str, **fields: Any) -> None:
-        """Report how one ended."""
+        """Report how an orchestration ended."""
         self._session.post(f"/v1/orchestrations/{part(jid)}/end", {"status": status, **fields})

@@ -1,4 +1,4 @@
-"""What goes wrong between here and a controller, each with what, where and what to do."""
+"""Problems between this machine and a controller, each with what, where and what to do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 class ControllerError(OperationError):
-    """The controller refuses; ``status`` is that of HTTP, 0 if it could not be reached."""
+    """The controller refuses; ``status`` is the HTTP status, 0 if it could not be reached."""
 
     def __init__(self, problem: Diagnostic, status: int = 0, request_id: str = "") -> None:
         super().__init__(problem)
@@ -57,7 +57,7 @@ def _reason(address: Address, problem: Exception) -> tuple[str, str]:
 
 
 def _tls_reason(problem: Exception) -> tuple[str, str] | None:
-    """What is wrong with TLS; None if that is not the problem, as where it was never needed."""
+    """What is wrong with TLS; None if the problem is another one."""
     if "ssl" not in sys.modules:
         return None
     import ssl
@@ -72,7 +72,7 @@ def _tls_reason(problem: Exception) -> tuple[str, str] | None:
 
 
 def foreign(address: Address, status: int, text: str) -> ControllerError:
-    """The answer is not one of ours: another server, or a proxy in between."""
+    """The problem of an answer that is not from saltern, but from another server or a proxy."""
     what = f"what answers at {address} is not a saltern controller (status {status}): {text[:120]!r}"
     fix = "check the address, its port, and the path below which a proxy serves it"
     return ControllerError(Diagnostic(code="controller-foreign", what=what, fix=fix), status)

@@ -1,4 +1,4 @@
-"""Events of one's own, and what follows from events."""
+"""The mine and the reactor of a controller."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Reactor:
         self._session = session
 
     def list(self) -> Sequence[Row]:
-        """The map: patterns of tags, and the files that say what follows."""
+        """The map: patterns of tags, and the files that define the reactions."""
         rows: Sequence[Row] = self._session.get("/v1/reactor")["items"]
         return rows
 
@@ -41,11 +41,11 @@ class Reactor:
         self._session.delete(f"/v1/reactor?tag={part(tag)}")
 
     def test(self, tag: str, data: Mapping[str, Any]) -> Row:
-        """What would follow from an event; nothing is done."""
+        """The reactions that an event would cause; nothing is done."""
         found: Row = self._session.post("/v1/reactor/test", {"tag": tag, "data": dict(data)})
         return found
 
     def reactions(self, *, limit: int = 50, before: int = 0) -> Sequence[Row]:
-        """What followed from events, the newest first."""
+        """Reactions to events, the newest first."""
         rows: Sequence[Row] = self._session.get("/v1/reactions", limit=limit, before=before or None)["items"]
         return rows

@@ -1,4 +1,4 @@
-"""What can be asked, by what it is about: one method for each route."""
+"""The resources of the API: one method for each route."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ class Systems:
         return self._session.pages(f"/v1/systems/{part(system)}/legs")
 
     def glance(self, target: str = "") -> Row:
-        """How many systems there are, how they are, and what facts divide them."""
+        """How many systems there are, in which states, and the facts that divide them."""
         found: Row = self._session.get("/v1/glance", target=target)
         return found
 
     def states(self, target: str = "", *, state: str = "") -> Iterator[Row]:
-        """Systems with what is the matter with them, the worst first."""
+        """Systems with their problems, the worst first."""
         return self._session.pages("/v1/states", target=target, state=state)
 
     def accept(self, system: str, *, fingerprint: str = "") -> Row:
-        """Accept its key; with a fingerprint, only if it is that of the key."""
+        """Accept its key; with a fingerprint, only if it matches."""
         return _decide(self._session, system, "accept", {"fingerprint": fingerprint})
 
     def reject(self, system: str, *, why: str = "") -> Row:
@@ -56,7 +56,7 @@ class Systems:
         self._session.delete(f"/v1/systems/{part(system)}")
 
     def resolve(self, target: str) -> builtins.list[str]:
-        """The ids that a target means."""
+        """The ids of the systems that a target matches."""
         found: builtins.list[str] = self._session.post("/v1/resolve", {"target": target})["systems"]
         return found
 
@@ -77,7 +77,7 @@ def _system(session: Session, system: str, below: str = "") -> Row:
 
 
 class Jobs:
-    """Jobs and what came of them."""
+    """Jobs and their results."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -97,7 +97,7 @@ class Jobs:
         return found
 
     def cancel(self, jid: str, *, hard: bool = False) -> dict[str, str]:
-        """Call a job off: what happens on each system."""
+        """Cancel a job; return what happens on each system."""
         answer = self._session.post(f"/v1/jobs/{part(jid)}/cancel", {"hard": hard})
         found: dict[str, str] = answer["systems"]
         return found
@@ -119,7 +119,7 @@ class Jobs:
         return found
 
     def answers(self, jid: str) -> Row:
-        """What the systems answered, equal answers as one, and who has not answered."""
+        """The answers of the systems, with equal ones grouped, and the systems that have not answered."""
         found: Row = self._session.get(f"/v1/jobs/{part(jid)}/answers")
         return found
 
@@ -140,7 +140,7 @@ class Tokens:
         self, *, uses: int = 1, life: float = 86_400.0, site: str = "", takes: Sequence[str] = ()
     ) -> str:
         """A new token, as the text to give to machines. ``takes``: systems of the controller's roster that
-        become agent systems by it.
+        become agent systems with it.
         """
         body = {"uses": uses, "life": life, "site": site, **({"takes": [*takes]} if takes else {})}
         token: str = self._session.post("/v1/tokens", body)["token"]
@@ -184,7 +184,7 @@ class Trees:
         return self._session.pages(f"/v1/trees/{part(environment)}/diff", old=old, new=new)
 
     def publish(self) -> str:
-        """Publish the roots as they are now; the digest of the tree."""
+        """Publish the roots as they are now; return the digest of the tree."""
         return self._digest("publish", {})
 
     def rollback(self, environment: str = "base", *, version: str = "") -> str:
@@ -209,6 +209,8 @@ class Audit:
         return self._session.pages("/v1/audit")
 
     def verify(self, *, number: int = 0, digest: str = "") -> Row:
-        """Whether the chain is whole; with a row that was noted before, also that its end was not cut off."""
+        """Whether the hash chain is intact; with a row that was noted before, also that its end was not cut
+        off.
+        """
         found: Row = self._session.get("/v1/audit/verify", number=number or None, digest=digest)
         return found

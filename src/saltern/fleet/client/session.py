@@ -1,4 +1,4 @@
-"""Requests as values: JSON in and out, problems as ``ControllerError``, pages one after the other."""
+"""Requests as values: JSON in and out, problems as ``ControllerError``, lists page by page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 
 class Session:
-    """Who asks whom. Threads may share it; their requests follow each other."""
+    """The caller and the controller. Threads may share it; their requests run one at a time."""
 
     def __init__(self, address: Address, token: str = "", trust: Trust = Trust()) -> None:  # noqa: B008
         self.address = address
@@ -37,7 +37,7 @@ class Session:
         return self._ask("GET", path + query_text(query))
 
     def post(self, path: str, body: Mapping[str, object] | None = None, *, client_token: str = "") -> Any:
-        """A write. The same client token again means the same write, and gets the same answer."""
+        """Send a write. A repeated client token means the same write, and gets the same answer."""
         return self._ask("POST", path, body or {}, client_token or new_token())
 
     def put(self, path: str, body: Mapping[str, object]) -> Any:
@@ -81,7 +81,7 @@ class Session:
             return self._answer(method, path, headers, data)
 
     def _answer(self, method: str, path: str, headers: Mapping[str, str], data: bytes | None) -> Any:
-        """The answer; a write that was sent twice and is still being worked on is asked for again."""
+        """The answer; a repeated write that is still in progress is requested again."""
         for _ in range(TRIES):
             reply = self._transport.exchange(method, path, headers, data)
             if reply.status != 409 or b'"api-in-progress"' not in reply.body:
@@ -91,7 +91,7 @@ class Session:
 
 
 def read_reply(address: Address, reply: Reply) -> Any:
-    """The value of an answer; a refusal is raised."""
+    """The value of an answer; raises a refusal."""
     text = reply.body.decode(errors="replace")
     if reply.status == 204:
         return None
@@ -114,7 +114,7 @@ def refusal(address: Address, reply: Reply, value: Any) -> ControllerError:
 
 
 def query_text(query: Mapping[str, object]) -> str:
-    """Parameters as they stand after a path; those that are empty are left out."""
+    """The query string of a path; empty parameters are left out."""
     given = [
         f"{name}={part(_word(value))}" for name, value in query.items() if value not in (None, "", False)
     ]
@@ -126,12 +126,12 @@ def _word(value: object) -> str:
 
 
 def part(text: str) -> str:
-    """A text as one part of a path, or as the value of a parameter."""
+    """A text encoded as one part of a path, or as the value of a parameter."""
     return "".join([chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in text.encode()])
 
 
 def new_token() -> str:
-    """The name of one write, by chance."""
+    """A random token for one write."""
     return os.urandom(18).hex()
 
 

@@ -34,7 +34,7 @@ class Trust(Struct, frozen=True, kw_only=True):
 
 
 class Reply(Struct, frozen=True, kw_only=True):
-    """An answer, whole."""
+    """A complete answer."""
 
     status: int
     headers: Mapping[str, str]
@@ -50,7 +50,7 @@ class Transport:
         self._link: HttpLink | None = None
 
     def exchange(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        """Send a request and read its answer. A kept connection that the server has closed is made anew:
+        """Send a request and read its answer. A kept connection that the server has closed is replaced:
         every request may be sent twice, because writes carry a client token.
         """
         kept = self._link is not None
@@ -109,8 +109,8 @@ class Transport:
 
 
 def is_closed(problem: Exception) -> bool:
-    """True for what becomes of a request on a connection that the server has closed meanwhile: TLS has
-    errors of its own for that. Who got no answer in time, or half of one, does not ask again.
+    """True for the errors of a request on a connection that the server has closed meanwhile: TLS has its own.
+    After a timeout, or half an answer, the request is not repeated.
     """
     return isinstance(problem, OSError | NoHttp) and not isinstance(problem, TimeoutError)
 

@@ -13,7 +13,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 class _Unchecked(Trust, frozen=True, kw_only=True):
-    """Checks no certificate: only for the request whose answer is checked by its fingerprint."""
+    """Skips certificate checks: only for the request whose answer is checked by its fingerprint."""
 
     def context(self) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

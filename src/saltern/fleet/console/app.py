@@ -251,7 +251,7 @@ def problem_answer(problem: Exception, request: Request) -> tuple[int, Problem]:
         return 500, Problem(
             code="api-failed", what=f"the controller failed to show the page ({id_})", fix=fix
         )
-    what = f"the broker did not do what the controller asked of it: {problem}"
+    what = f"the broker did not carry out the controller's request: {problem}"
     return 503, Problem(
         code="fleet-broker-refused", what=what, fix="ask again; see `saltern controller doctor`"
     )

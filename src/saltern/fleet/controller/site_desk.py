@@ -45,7 +45,9 @@ class SiteDesk:
             return
         name = fields["site"]
         if not is_own_reply(message.reply, own_name(name)):
-            self._refused(own_name(name), "foreign-reply", "it wants its answer at another one's address")
+            self._refused(
+                own_name(name), "foreign-reply", "it asks for its answer at the address of another system"
+            )
             return
         try:
             ask = decode(SiteCertificateRequest, message.data)

@@ -1,1 +1,1 @@
-"""Who is who: keys of agents, join tokens, enrolment, credentials and their end."""
+"""Identity: keys of agents, join tokens, enrolment, credentials and their revocation."""

@@ -1,8 +1,8 @@
-"""Two machines with one identity: noticed when the second one comes, and the second one is refused.
+"""Detects two machines with one identity when the second one syncs, and refuses the second.
 
 A copy of a machine has the same keys, so the broker lets both in. But each start of an agent draws an
-``instance``, and counts ``starts`` on disk. If an agent comes with another instance than the one that is
-known, and the known one still answers a poke, there are two.
+``instance``, and counts ``starts`` on disk. If an agent syncs with a different instance from the known one,
+and the known one still answers a poke, there are two.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from saltern.fleet.protocol.messages import SyncRequest
 
 
 class Life(Struct, frozen=True):
-    """An agent process, as the controller last knew it."""
+    """The last agent process that the controller knows of."""
 
     instance: str
     starts: int
@@ -28,7 +28,7 @@ class Verdict(Enum):
 
     SAME = "the same process as before"
     RESTARTED = "the agent was started again"
-    RESTORED = "an older copy of the machine took its place; its keys count, its spool is old"
+    RESTORED = "an older copy of the machine took its place; its keys are valid, its spool is old"
     TWIN = "another agent with the same identity is at work"
 
 
@@ -38,7 +38,7 @@ def needs_a_look(known: Life | None, sync: SyncRequest) -> bool:
 
 
 def judge(known: Life | None, sync: SyncRequest, answering: frozenset[str]) -> Verdict:
-    """``answering`` are the instances that answered a poke, the one that syncs among them."""
+    """Decide about the agent that syncs. ``answering``: the instances that answered a poke, including it."""
     if known is None or known.instance == sync.instance:
         return Verdict.TWIN if answering - {sync.instance} else Verdict.SAME
     if known.instance in answering or answering - {sync.instance}:
@@ -47,7 +47,7 @@ def judge(known: Life | None, sync: SyncRequest, answering: frozenset[str]) -> V
 
 
 async def find_twin(poker: Poker, id: str, known: Life | None, sync: SyncRequest, *, wait: float) -> Verdict:
-    """Judge who syncs; poke only if that is needed."""
+    """Decide about the agent that syncs; poke only if needed."""
     if not needs_a_look(known, sync):
         return judge(known, sync, frozenset())
     found = await poker.poke([id], timeout=wait, linger=wait)
@@ -55,10 +55,10 @@ async def find_twin(poker: Poker, id: str, known: Life | None, sync: SyncRequest
 
 
 def refusal(id: str, verdict: Verdict) -> str:
-    """What the second one and the operator get as an answer; empty if it may stay."""
+    """The answer to the second agent and the operator; empty if the agent may stay."""
     if verdict is not Verdict.TWIN:
         return ""
     return (
-        f"another machine is at work as {id!r} with the same keys: if this one is a copy, remove its keys and"
-        " membership and join again; if the other one is, stop it there"
+        f"another machine runs as {id!r} with the same keys: if this one is a copy, remove its keys and"
+        " membership and join again; if the other one is the copy, stop it"
     )

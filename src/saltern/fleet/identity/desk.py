@@ -33,13 +33,13 @@ from saltern.fleet.protocol.messages import (
 )
 from saltern.fleet.protocol.subjects import SERVICES, SUBJECTS, is_own_reply
 
-RETRY = 10.0  # seconds after which one who waits for an operator asks again
+RETRY = 10.0  # seconds after which a machine that waits for an operator asks again
 ENROL = SUBJECTS["enrol"]
 _STATES = {Standing.ACCEPTED: "accepted", Standing.PENDING: "pending"}
 
 
 class Registry(Protocol):
-    """What is known of systems and tokens. The controller's database has it; each call is one transaction."""
+    """Systems and tokens in the controller's database; each call is one transaction."""
 
     async def same_key(self, id: str, key: bytes, sealing_key: bytes) -> System | None: ...
 
@@ -50,8 +50,8 @@ class Registry(Protocol):
     async def token(self, id: str) -> TokenRecord | None: ...
 
     async def record(self, decision: Decision) -> bool:
-        """Store the system and take one use of the token; False, and nothing is stored, if there is none
-        left, or if the id has got another holder meanwhile.
+        """Store the system and consume one use of the token; False, and nothing is stored, if there is none
+        left, or if the id has another holder meanwhile.
         """
         ...
 
@@ -64,7 +64,7 @@ class Alarm(Struct, frozen=True, kw_only=True):
 
 
 class EnrolDesk:
-    """Answers requests to join and to renew. ``alarm`` is called for what smells of an attack."""
+    """Answers requests to join and to renew. ``alarm`` is called for what looks like an attack."""
 
     def __init__(
         self,
@@ -95,7 +95,9 @@ class EnrolDesk:
         await self._services.serve("renew", self.on_renew)
 
     async def on_enrol(self, message: Message) -> None:
-        """A request that proves nothing gets no answer: only who has a token can even ask."""
+        """Answer a request to join. One that proves nothing gets no answer: only the holder of a token can
+        ask.
+        """
         try:
             fields = ENROL.parse(message.subject) or {}
             key = read_public(fields.get("key", ""), Holder.USER)
@@ -106,7 +108,11 @@ class EnrolDesk:
             return
         name = joiner_name(claim.token) if claim.token else spare_name(claim.key)
         if not is_own_reply(message.reply, name):
-            self._alarm(Alarm(id=claim.id, why="a request to join wants its answer at another one's address"))
+            self._alarm(
+                Alarm(
+                    id=claim.id, why="a request to join asks for its answer at the address of another system"
+                )
+            )
             return
         decision = await self._settled(request, claim)
         if decision.alarm:
@@ -114,7 +120,7 @@ class EnrolDesk:
         await self._bus.publish(message.reply, self._answer(decision, claim))
 
     async def _settled(self, request: EnrolRequest, claim: EnrolClaim) -> Decision:
-        """Decide and record. If what the decision rests on has changed meanwhile, decide anew."""
+        """Decide and record. If what the decision depends on has changed meanwhile, decide again."""
         while True:
             decision = decide(
                 request,
@@ -146,7 +152,9 @@ class EnrolDesk:
         return self._mint.agent(system.id, system.key, now=self._now(), life=self._life, site=system.site)
 
     async def on_renew(self, id: str, _request: RenewRequest) -> RenewAnswer:
-        """The broker vouches for the id of the agent: the id in the subject is that of its credential."""
+        """Answer a request to renew. The broker guarantees the agent's id: the subject has that of its
+        credential.
+        """
         system = await self._registry.holder(id)
         if system is None or not system.key:
             return RenewAnswer(problem="this id is not accepted any more; join again")

@@ -1,4 +1,4 @@
-"""Where a process of the fleet has its files: below one directory, or in the directories of the machine."""
+"""Where a process of the fleet keeps its files: below one directory, or in the machine's directories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is let in: a pure decision over a request, what is known of the id, the token, and the policy."""
+"""Who is admitted: a pure decision from a request, what is known about the id, the token, and the policy."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from saltern.fleet.protocol.keys import fingerprint, is_signed
 from saltern.fleet.protocol.messages import EnrolClaim, EnrolRequest
 from saltern.fleet.protocol.sealed import SealedFor, seal
 
-FRESH = 600.0  # seconds that a request may be old, or ahead of our clock
+FRESH = 600.0  # seconds that a request may be older than our clock, or ahead of it
 _CLAIM = b"saltern enrol 1\n"
 
 
 class Standing(Enum):
-    """What is known of a key."""
+    """The status of a key."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
@@ -43,7 +43,7 @@ class System(Struct, frozen=True, kw_only=True):
 
 
 class Decision(Struct, frozen=True, kw_only=True):
-    """What becomes of a request. ``consume`` names a token whose use must be taken, once, with ``system``."""
+    """The decision on a request. ``consume`` names a token, one use of which is consumed with ``system``."""
 
     standing: Standing
     system: System | None = None
@@ -53,11 +53,11 @@ class Decision(Struct, frozen=True, kw_only=True):
 
 
 class BadRequest(Exception):
-    """The request proves nothing; it gets no place in any list."""
+    """The request proves nothing; it is not stored."""
 
 
 def sign_claim(text: bytes) -> bytes:
-    """What the key of an agent signs."""
+    """A claim signed with the key of an agent."""
     return _CLAIM + text
 
 
@@ -89,10 +89,10 @@ def decide(
     now: float,
     policy: Callable[[EnrolClaim], bool] = lambda _claim: False,
 ) -> Decision:
-    """Let in, wait for an operator, or refuse.
+    """Admit, wait for an operator, or refuse.
 
-    ``same_key`` is what is known of this id with these keys, ``holder`` the accepted system of this id.
-    ``policy`` may accept what no token vouches for; by default nothing does.
+    ``same_key`` is what is known about this id with these keys, ``holder`` the accepted system of this id.
+    ``policy`` may accept a machine without a valid token; by default it accepts none.
     """
     if holder is not None and (holder.key, holder.sealing_key) != (claim.key, claim.sealing_key):
         why = f"the id {claim.id!r} belongs to another key; revoke that one first, or choose another id"
@@ -113,7 +113,7 @@ def _known(system: System) -> Decision:
 
 
 def _vouched(request: EnrolRequest, token: TokenRecord | None, name: str, now: float) -> tuple[bool, str]:
-    """Whether the token answers for the machine; if not, the answer to the operator and the machine."""
+    """Empty if the token admits the machine; otherwise the answer to the operator and the machine."""
     if not name:
         return False, "no token was used; an operator must accept the key"
     if token is None or not is_proven(token, request.signed.encode(), request.proof):

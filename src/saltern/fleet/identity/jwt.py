@@ -1,4 +1,4 @@
-"""The broker's JWTs: signed claims of operator, account and user. What is in them is decided elsewhere."""
+"""The broker's JWTs: signed claims of operator, account and user. Their contents are decided elsewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BadJwt(ValueError):
 
 
 class UserClaims(Struct, frozen=True, kw_only=True):
-    """What an agent checks of its credential before it uses it."""
+    """The claims that an agent checks before it uses its credential."""
 
     sub: str
     iss: str
@@ -41,7 +41,7 @@ def encode(claims: Mapping[str, Any], key: SigningKey, holder: Holder, *, now: f
 
 
 def decode_user(jwt: str) -> UserClaims:
-    """The claims of a user JWT whose issuer has signed it. Who the issuer is, the caller must check."""
+    """The claims of a user JWT that its issuer has signed. The caller must check the issuer."""
     try:
         header, body, signature = jwt.split(".")
         claims = msgspec.json.decode(_plain(body), type=UserClaims)

@@ -19,14 +19,14 @@ OWNER_ONLY = Attributes(mode=0o600)
 
 
 class AgentKeys(Struct, frozen=True):
-    """Ed25519 to prove who one is, X25519 to open what is sealed for one."""
+    """Ed25519 to prove the agent's identity, X25519 to open what is sealed for it."""
 
     signing: SigningKey
     sealing: SealingKey
 
     @property
     def fingerprint(self) -> str:
-        """What an operator compares before accepting: it is of both keys."""
+        """The fingerprint of both keys, which an operator compares before accepting."""
         return fingerprint(self.signing.public, self.sealing.public)
 
 
@@ -40,7 +40,7 @@ def load_or_make_keys(folder: str) -> AgentKeys:
         return load_keys(folder)
     keys = new_keys()
     make_private(folder)
-    # The sealing key first: with the signing key there, both are.
+    # The sealing key is written first: if the signing key exists, both do.
     write(os.path.join(folder, SEALING), keys.sealing.seed.hex().encode() + b"\n", OWNER_ONLY)
     write(os.path.join(folder, SIGNING), seed_text(keys.signing, Holder.USER).encode() + b"\n", OWNER_ONLY)
     return keys
@@ -72,7 +72,7 @@ def _text(path: str) -> str:
 
 
 def check_private(path: str) -> None:
-    """A key that others can read is not used: they have it, too."""
+    """Refuse a key that other users can read: they may have copied it."""
     try:
         mode = os.stat(path).st_mode
     except OSError:

@@ -1,4 +1,4 @@
-"""What an agent knows of its fleet, on disk: where it is, whom to trust, its credential. And how it joins."""
+"""An agent's membership of its fleet, on disk: addresses, whom to trust, its credential. And how it joins."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ TIMEOUT = 10.0
 
 
 class Membership(Struct, frozen=True, kw_only=True):
-    """The fleet of a machine. Nothing in it is secret; a change of the file can lead to another fleet."""
+    """The fleet of a machine. Nothing in it is secret; a changed file could redirect the agent to another
+    fleet.
+    """
 
     v: int = 1
     id: str
@@ -53,7 +55,7 @@ class Membership(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The id as it stands in subjects."""
+        """The id as encoded in subjects."""
         return encode_id(self.id)
 
 
@@ -78,8 +80,8 @@ def save_membership(folder: str, membership: Membership) -> None:
 
 
 def count_start(folder: str) -> Membership:
-    """The membership with one more start counted, on disk: this distinguishes a restart from a copy of the
-    machine.
+    """Count one more start, on disk, and return the membership: the count distinguishes a restart from a copy
+    of the machine.
     """
     membership = load_membership(folder)
     counted = replace(membership, starts=membership.starts + 1)
@@ -88,13 +90,13 @@ def count_start(folder: str) -> Membership:
 
 
 def client_tls(ca: bytes) -> ssl.SSLContext:
-    """TLS 1.3 that trusts this CA and no other; without one, what the machine trusts."""
+    """TLS 1.3 that trusts only this CA; without one, the CAs of the machine."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     if ca:
         context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(ca))
     else:
-        context.load_default_certs()  # some MB of them: an agent of a fleet with a CA has no need
+        context.load_default_certs()  # they take some MB, which an agent of a fleet with a CA does not need
     return context
 
 
@@ -116,15 +118,15 @@ class KeyCredential:
 
 
 def joiner_credential(token: JoinToken) -> tuple[str, KeyCredential]:
-    """The name and the credential with which one asks to join."""
+    """The name and the credential for asking to join."""
     return joiner_name(token.id), KeyCredential(token.credential, joiner_key(token.secret))
 
 
 async def ask_to_join(
     bus: Bus, token: JoinToken, id: str, keys: AgentKeys, *, now: float, facts: dict[str, Any]
 ) -> EnrolAnswer:
-    """One request over a bus with the credential of the token; the answer, if a controller of this fleet gave
-    it.
+    """Send one request over a bus with the credential of the token; return the answer if it comes from a
+    controller of this fleet.
     """
     claim = EnrolClaim(
         nonce=new_nonce(),
@@ -148,7 +150,9 @@ async def ask_to_join(
 
 
 def become_member(token: JoinToken, id: str, keys: AgentKeys, credential: str, spare: str = "") -> Membership:
-    """What to keep after an accepted request; ``BadJwt`` if the credential is not what was asked for."""
+    """The membership to keep after an accepted request; ``BadJwt`` if the credential is not the requested
+    one.
+    """
     member = Membership(
         id=id,
         fleet=token.fleet,
@@ -164,26 +168,28 @@ def become_member(token: JoinToken, id: str, keys: AgentKeys, credential: str, s
 
 
 def check_credential(member: Membership, keys: AgentKeys) -> Membership:
-    """The membership. Raises if its credential is for another key or id, or not made by the fleet's key."""
+    """The membership. Raises if its credential is for another key or id, or was not made by the
+    fleet's key.
+    """
     claims = decode_user(member.credential)
     if claims.sub != public_text(keys.signing.public, Holder.USER):
         raise BadJwt("the credential is for another key")
     if claims.iss != member.issuer or claims.nats.get("issuer_account") != member.account:
-        raise BadJwt("the credential was made by another issuer than the token names")
+        raise BadJwt("the credential was not made by the issuer that the token names")
     if claims.name != member.name:
         raise BadJwt(f"the credential is for {claims.name!r}, and this machine is {member.name!r}")
     return member
 
 
 def with_credential(member: Membership, keys: AgentKeys, credential: str, spare: str) -> Membership:
-    """The membership with another credential, which a controller has signed: so its issuer may be new."""
+    """The membership with another credential from a signed answer, so its issuer may be new."""
     issuer = decode_user(credential).iss
     other = replace(member, credential=credential, spare=spare or member.spare, issuer=issuer)
     return check_credential(other, keys)
 
 
 async def regain_credential(bus: Bus, member: Membership, keys: AgentKeys, *, now: float) -> Membership:
-    """Ask for a credential over a bus with the spare one: the key vouches for the machine. ``BadJwt`` has the
+    """Ask for a credential over a bus with the spare one: the key identifies the machine. ``BadJwt`` has the
     reason if the controller gives none.
     """
     claim = EnrolClaim(
@@ -213,7 +219,7 @@ async def renew_credential(
     now: float,
     save: Callable[[Membership], Awaitable[None] | None],
 ) -> Membership:
-    """Ask for a new credential, keep it, and connect anew with it before the old connection is closed."""
+    """Ask for a new credential, store it, and connect with it before the old connection is closed."""
     request = RenewRequest(nonce=new_nonce(), expires=decode_user(credential.jwt()).exp)
     subject = SUBJECTS["renew"].of(id=member.id)
     reply = await bus.request(subject, encode(request), timeout=TIMEOUT)

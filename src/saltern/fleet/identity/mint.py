@@ -1,7 +1,7 @@
-"""The one place that makes credentials. No name gets into a permission template that is not checked here.
+"""The only code that makes credentials. Every name that gets into a permission template is checked here.
 
-The broker puts the name of a credential into the template of its role. A name of ``*`` would be a right to
-everything; so names are encoded ids, or names of the protocol's own, and nothing else.
+The broker puts the name of a credential into the template of its role. The name ``*`` would give rights to
+everything; so names are encoded ids or names of the protocol, and nothing else.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from saltern.fleet.protocol.subjects import Role
 
 DAY = 86_400.0
 LIFE = 7 * DAY  # of an agent's credential; revocations older than that can be forgotten
-SPARE_LIFE = 1825 * DAY  # of the credential with which an agent that was away too long asks for another
+SPARE_LIFE = 1825 * DAY  # of the credential with which an agent that was away too long asks for a new one
 _SITE = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
@@ -83,15 +83,15 @@ def spare_name(key: bytes) -> str:
 
 
 def check_site(site: str) -> str:
-    """The name of a site; the broker compares tags in lower case, so there is no other."""
+    """The name of a site, which must be in lower case because the broker compares tags in lower case."""
     if _SITE.fullmatch(site) is None:
         raise BadId(f"{site!r} cannot be the name of a site: lower case letters, digits and '-'")
     return site
 
 
 def renew_in(jwt: str, now: float, chance: float) -> float:
-    """Seconds until the credential should be renewed: at half its life, a tenth earlier or later by
-    chance.
+    """Seconds until the credential should be renewed: at half its life, up to a tenth earlier or later at
+    random.
     """
     claims = decode_user(jwt)
     return max(0.0, half_life(claims, chance) - now)

@@ -1,4 +1,4 @@
-"""Keys as the broker writes them: Ed25519 in base32, with a letter that says whose key it is."""
+"""Keys in the broker's format: Ed25519 in base32, with a letter for the kind of holder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SEED = 18 << 3  # the letter S
 
 
 class Holder(Enum):
-    """Whose key it is; the value is the first byte."""
+    """The kind of holder of a key; the value is the first byte."""
 
     OPERATOR = 14 << 3
     ACCOUNT = 0
@@ -20,7 +20,7 @@ class Holder(Enum):
 
 
 class BadKey(ValueError):
-    """The text is not a key, or one of another kind."""
+    """The text is not a key, or a key of another kind."""
 
 
 def public_text(public: bytes, holder: Holder) -> str:

@@ -1,6 +1,6 @@
-"""Credentials that count no longer. The list is in the account's JWT, so the broker has it in a moment.
+"""Revoked credentials. The list is in the account's JWT, so the broker has it in a moment.
 
-It has a place for about ten thousand: each is forgotten when the credential would have ended anyway.
+It has room for about ten thousand: each is removed when the credential would have expired anyway.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class TooManyRevoked(Exception):
 
 
 def revoke(revoked: Revocations, key: bytes, now: float) -> dict[str, int]:
-    """The list with one more: every credential of that key that was made until now."""
+    """The list with one more entry: every credential of that key made until now."""
     return _checked({**prune(revoked, now), public_text(key, Holder.USER): int(now)})
 
 
@@ -31,11 +31,11 @@ def restore(revoked: Revocations, key: bytes, now: float) -> dict[str, int]:
 
 
 def prune(revoked: Revocations, now: float, life: float = LIFE) -> dict[str, int]:
-    """The list without those whose credentials have expired by now."""
+    """The list without entries whose credentials have expired by now."""
     return {name: at for name, at in revoked.items() if at + life > now}
 
 
 def _checked(revoked: dict[str, int]) -> dict[str, int]:
     if len(revoked) > MAX_REVOKED:
-        raise TooManyRevoked(f"{len(revoked)} credentials are revoked, and there is place for {MAX_REVOKED}")
+        raise TooManyRevoked(f"{len(revoked)} credentials are revoked, and there is room for {MAX_REVOKED}")
     return revoked

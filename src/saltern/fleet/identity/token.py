@@ -1,8 +1,8 @@
-"""Join tokens: all that a new machine needs to find its fleet, and to know it again. Used once.
+"""Join tokens: all that a new machine needs to find and authenticate its fleet. Used once.
 
 A token is a secret. It has the addresses of the brokers, the certificate of their CA, the public root key
 that signs for all controllers, and a credential that can ask to join and nothing else. Its holder can
-ask; the secret in it answers for the machine, once.
+ask to join; the secret in it admits one machine, once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ VERSION = 1
 
 
 class JoinToken(Struct, frozen=True, kw_only=True):
-    """What is in a token. ``ca`` is a certificate (DER); if it is empty, the machine's own CAs count."""
+    """What is in a token. ``ca`` is a certificate (DER); if it is empty, the machine's own CAs are
+    trusted.
+    """
 
     v: int = VERSION
     fleet: str
@@ -49,7 +51,7 @@ class JoinToken(Struct, frozen=True, kw_only=True):
 
 
 class TokenRecord(Struct, frozen=True, kw_only=True):
-    """What the controller keeps of a token: enough to check a proof, not enough to make a token again."""
+    """The controller's record of a token: enough to check a proof, not enough to make the token again."""
 
     id: str
     key: bytes
@@ -64,7 +66,7 @@ def new_secret() -> tuple[str, bytes]:
 
 
 def joiner_key(secret: bytes) -> SigningKey:
-    """The key of the credential in the token: it follows from the secret, and need not be in it."""
+    """The key of the credential in the token: derived from the secret, so it is not in the token itself."""
     return SigningKey(_derived(secret, b"saltern join credential 1"))
 
 
@@ -94,7 +96,7 @@ def write_token(token: JoinToken) -> str:
 
 
 def read_token(text: str, now: float) -> JoinToken:
-    """The token in a text; every way in which it can be no good is an error that says so."""
+    """The token in a text. Raises an error that says what is wrong with an invalid one."""
     token = _unpacked("".join(text.split()))
     if token.expires < now:
         raise _bad(

@@ -1,8 +1,8 @@
 """Run saltern on this minion: ``salt '*' saltern.apply web``.
 
-saltern runs in a process and an environment of its own. The state files come from the master through the
-minion's file client, each when it is needed; the pillar and the grains are the minion's. What ``apply`` and
-``resume`` return has the form of ``state.apply``.
+saltern runs in its own process and environment. The state files come from the master through the minion's
+file client, each when it is needed; the pillar and the grains are the minion's. ``apply`` and ``resume``
+return the same structure as ``state.apply``.
 
 Minion configuration, all of it optional::
 
@@ -46,7 +46,7 @@ RUNS = {
 }
 COMPILE_ERROR, PILLAR_ERROR, REBOOT = 3, 5, 6  # exit codes of saltern
 FOLDER = "@folder"
-"""Stands for the folder of a run in the words of its command."""
+"""Stands for the folder of a run in the arguments of its command."""
 CHAIN_ENDS = (
     "succeeded",
     "succeeded with skips",
@@ -60,7 +60,7 @@ BARRIERS = ("reboot", "agent")
 """Kinds of actions whose result is known after the machine, or saltern, has started again."""
 CHAIN_WAITS = ("paused", "waiting")
 """Statuses of a leg that waits for an operator."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0  # seconds between two questions about a leg that is at work
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0  # seconds between two queries about a leg that is being driven
 
 
 # -- state runs --------------------------------------------------------------------------------------------
@@ -86,15 +86,15 @@ def apply_(mods=None, **kwargs):
 
 def resume(run="last", **kwargs):
     """
-    Resume a run that broke, at the first state that is not done.
+        Resume a run that broke, at the first state that is not done.
 
-    It is safe at any time: with nothing to resume it does nothing.
+        This is safe at any time: with nothing to resume it does nothing.
 
     CLI Example:
 
     .. code-block:: bash
 
-        salt '*' saltern.resume
+    salt '*' saltern.resume
     """
     return _run_states("resume", [run], kwargs)
 
@@ -116,8 +116,8 @@ def _run_states(verb, words, kwargs):
 
 
 def _state_answer(code, output, errors):
-    """What ``state.apply`` would return, and its return code."""
-    if code == 0 and not output.strip():  # nothing was to be resumed
+    """The return of ``state.apply`` for this result, and its return code."""
+    if code == 0 and not output.strip():  # there was nothing to resume
         return {}
     answer = _decoded(output)
     found = answer.get("local") if isinstance(answer, dict) else None
@@ -213,11 +213,11 @@ def version():
 
 def chain_start(run, text, inputs=None, paused=False, **kwargs):
     """
-    Run what an action chain has for this minion, to its end; ``saltern chain run --via salt`` calls it.
+    Run the actions of a chain for this minion to their end; ``saltern chain run --via salt`` calls this.
 
-    run: the name of the run; asked for twice, it is run once. text: the chain file. inputs: its inputs.
-    A run that broke is resumed, with ``paused=True`` also one that waits for an operator; one that is over is
-    shown. What happens is sent to the event bus of the master as ``saltern/chain/RUN/ID``.
+    run: the name of the run; a name that is given twice is run once. text: the chain file. inputs: its
+    inputs. A run that broke is resumed, with ``paused=True`` also one that waits for an operator; one that is
+    over is shown. Progress is sent to the event bus of the master as ``saltern/chain/RUN/ID``.
 
     CLI Example:
 
@@ -237,9 +237,9 @@ def chain_start(run, text, inputs=None, paused=False, **kwargs):
 
 def chain_continue(**kwargs):
     """
-    Resume the action chains that a reboot or a restart has interrupted: {run: what became of it}.
+    Resume the action chains that a reboot or a restart interrupted; return {run: its result}.
 
-    It is safe at any time: with nothing to resume it does nothing, and a chain that is at work is waited for.
+    It is safe at any time: with nothing to resume it does nothing, and it waits for a chain that is running.
 
     CLI Example:
 
@@ -253,7 +253,7 @@ def chain_continue(**kwargs):
         name = leg.get("token") or leg["run"]
         try:
             found[name] = _to_its_end(leg, given, name)
-        except CommandExecutionError as problem:  # the next one may well be continued
+        except CommandExecutionError as problem:  # the next one can still be continued
             found[name] = f"{problem}"
             __context__["retcode"] = salt.defaults.exitcodes.EX_GENERIC
     return found
@@ -261,7 +261,7 @@ def chain_continue(**kwargs):
 
 def chain_run(path, **kwargs):
     """
-    Run what an action chain has for this minion. ``path``: a file of the minion, or ``salt://…``.
+    Run the actions of a chain for this minion. ``path``: a file on the minion, or ``salt://…``.
 
     token: a run started before with the same token is shown and not run again.
 
@@ -283,7 +283,7 @@ def chain_run(path, **kwargs):
 
 def chain_status(run=None):
     """
-    The runs of action chains on this minion; with the name of one, each action of it.
+    The runs of action chains on this minion; with the name of a run, each of its actions.
 
     CLI Example:
 
@@ -311,7 +311,7 @@ def chain_resume(run="last", **kwargs):
 
 def chain_retry(run="last", **kwargs):
     """
-    Run again what failed in a run of a chain, and what has not run.
+    Run again the actions of a run that failed, and those that have not run.
 
     CLI Example:
 
@@ -328,7 +328,7 @@ def chain_retry(run="last", **kwargs):
 
 def chain_cancel(run="last", now=False, reason=""):
     """
-    End a run of a chain before its next action; ``now=True`` also stops what runs.
+    End a run of a chain before its next action; ``now=True`` also stops the running action.
 
     CLI Example:
 
@@ -354,7 +354,7 @@ def chain_pause(run="last", reason=""):
 
 def chain_skip(action, run="last", reason=""):
     """
-    Leave an action of a run out; ``chain_resume`` continues after it.
+    Skip an action of a run; ``chain_resume`` continues after it.
 
     CLI Example:
 
@@ -367,7 +367,7 @@ def chain_skip(action, run="last", reason=""):
 
 def chain_done(action, reason, run="last"):
     """
-    Count an action of a run as done, after you have checked that it is.
+    Mark an action of a run as done, after you have checked that it is.
 
     CLI Example:
 
@@ -380,7 +380,7 @@ def chain_done(action, reason, run="last"):
 
 def chain_release(run="last", reason=""):
     """
-    Let a run be retried that broke again and again.
+    Allow a run that broke repeatedly to be retried.
 
     CLI Example:
 
@@ -396,7 +396,7 @@ def _chain(verb, words, given, flags=()):
 
 
 def _order_chain(verb, words, reason, flags=()):
-    """Give an order to a leg; what became of the leg, which may be at work in another process."""
+    """Give an order to a leg; return the leg afterwards, which another process may be driving."""
     words = [_leg_name(words[0]), *words[1:]]
     said = [f"--reason={reason}"] if reason else []
     code, output, errors = _run(["chain", "--out=json", *flags, *said, "--", verb, *words], {})
@@ -411,12 +411,12 @@ def _legs():
 
 
 def _open_legs():
-    """The legs that are to be continued, the oldest first."""
+    """The legs to continue, the oldest first."""
     return [leg for leg in reversed(_legs()) if leg["status"] not in (*CHAIN_ENDS, *CHAIN_WAITS)]
 
 
 def _leg_name(run):
-    """The name that the leg of a run has on this minion; runs of a master are found by their token."""
+    """The name of the leg of a run on this minion; runs of a master are found by their token."""
     if run == "last":
         return run
     return next((leg["run"] for leg in _legs() if leg.get("token") == run), run)
@@ -430,9 +430,9 @@ def _drive_chain(words, given, run, files=None, rests=(*CHAIN_ENDS, *CHAIN_WAITS
 
 
 def _to_its_end(leg, given, run, rests=(*CHAIN_ENDS, *CHAIN_WAITS)):
-    """Wait for a leg that is at work in another process; resume it unless its status is one of ``rests``.
+    """Wait for a leg that another process is driving; resume it unless its status is one of ``rests``.
 
-    Several jobs may ask for this at once: one of them does it, and answers what the process asks.
+    Several jobs may call this at once: one of them does it, and answers the questions of the process.
     """
     serving = {**given, "serves": True}
     with _counted_as_state_run("chain"), _one_at_a_time():
@@ -445,7 +445,9 @@ def _to_its_end(leg, given, run, rests=(*CHAIN_ENDS, *CHAIN_WAITS)):
 
 
 def _at_rest(leg, wait, ask):
-    """The leg when no process is at work on it any more. To ask costs a process: it is done less and less."""
+    """The leg when no process drives it any more. Each query starts a process, so they become less
+    frequent.
+    """
     pause = FIRST_PAUSE
     while leg["at_work"]:
         wait(pause)
@@ -456,7 +458,7 @@ def _at_rest(leg, wait, ask):
 
 @contextlib.contextmanager
 def _one_at_a_time():
-    """While it lasts, no other process of the minion resumes chains."""
+    """Hold a lock so that no other process of the minion resumes chains."""
     folder = os.path.join(__opts__["cachedir"], "saltern")
     os.makedirs(folder, 0o700, exist_ok=True)
     with open(os.path.join(folder, "chains.lock"), "a", encoding="utf-8") as file:
@@ -465,7 +467,7 @@ def _one_at_a_time():
 
 
 def _report_chain(words, given, run, files=None):
-    """Run a command that drives a leg; each action is sent to the event bus as it begins and as it ends."""
+    """Run a command that drives a leg; send an event to the bus when an action begins and when it ends."""
 
     def report(line):
         row = _decoded(line) or {}
@@ -493,7 +495,7 @@ def _without(row, name):
 
 
 def _send(run, data):
-    """Send what happens to a run to the event bus of the master; a master that is away learns it later."""
+    """Send the progress of a run to the event bus of the master; a master that is away gets it later."""
     with contextlib.suppress(Exception):
         __salt__["event.send"](f"saltern/chain/{run}/{__opts__['id']}", {"run": run, **data})
 
@@ -502,7 +504,7 @@ def _send(run, data):
 
 
 def _ask(words, given, fine=(0, 4)):
-    """The decoded answer of a command; its errors, if it has none, raise."""
+    """The decoded answer of a command; without an answer, raise its errors."""
     code, output, errors = _run(words, given)
     answer = _decoded(output)
     if answer is None or code not in fine:
@@ -515,7 +517,7 @@ def _ask(words, given, fine=(0, 4)):
 
 
 def _end(code):
-    """How the command ended, if it has said nothing."""
+    """How the command ended, for a command without output."""
     if code < 0:
         return f"saltern was ended by signal {-code}; saltern.resume continues the run"
     return f"saltern ended with exit code {code}"
@@ -535,7 +537,7 @@ def _names(mods):
 
 
 def _arguments(kwargs, known):
-    """The arguments without Salt's own, and the number of the job; an unknown one is refused."""
+    """The arguments without Salt's own, and the number of the job; unknown arguments are refused."""
     given = {name: value for name, value in kwargs.items() if not name.startswith("__")}
     unknown = sorted(set(given) - set(known))
     if unknown:
@@ -581,9 +583,9 @@ def _minion():
 
 
 def _utility(name):
-    """A utility of the extension, as Salt has synchronised it or as pip has installed it.
+    """A utility of the extension, synchronised by Salt or installed by pip.
 
-    Salt itself loads no utilities of packages.
+    Salt itself does not load utilities from packages.
     """
     try:
         return __utils__[name]
@@ -597,10 +599,10 @@ def _utility(name):
 
 @contextlib.contextmanager
 def _counted_as_state_run(verb, queue=True, concurrent=False):
-    """While it lasts, Salt's own state functions see a state run of this process, and wait or refuse.
+    """Make Salt's own state functions see a state run of this process, so that they wait or refuse.
 
-    Both sides write their own mark first and look for others then, so that the two never run at once. Gives
-    what Salt answers while other states are applied here; with ``queue`` it waits until none are.
+    Both sides write their own mark first and then look for others, so that the two never run at once. Yields
+    Salt's answer while other states are being applied here; with ``queue`` it waits until none are.
     """
     if concurrent:
         yield []
@@ -608,11 +610,11 @@ def _counted_as_state_run(verb, queue=True, concurrent=False):
     while True:
         mark = _make_mark(verb)
         others = __salt__["state.running"]()
-        if verb == "chain":  # saltern itself runs one chain after the other
+        if verb == "chain":  # saltern itself runs one chain at a time
             others = [one for one in others if "state.saltern_chain" not in one]
         if not others or not queue:
             break
-        _remove_mark(mark)  # or the other one would wait for us
+        _remove_mark(mark)  # otherwise the other one would wait for us
         time.sleep(random.uniform(0.1, 0.4))
     try:
         yield others

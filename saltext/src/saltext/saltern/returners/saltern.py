@@ -17,7 +17,7 @@ KEEP = 100
 
 
 def returner(ret):
-    """Keep what a state run returned; the oldest are removed."""
+    """Keep the return of a state run, and remove the oldest returns."""
     function = str(ret.get("fun", ""))
     if not function.startswith(("state.", "saltern.")) or not isinstance(ret.get("return"), dict):
         return

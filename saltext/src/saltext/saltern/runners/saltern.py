@@ -1,8 +1,8 @@
 """saltern on the minions of this master: its runs in the job cache, and action chains over all of them.
 
-``saltern chain run --via salt`` uses the functions ``chain_*``: the chain is started by one job for all
-minions, and what happens is read from the event bus of the master. Each minion keeps a journal of its part,
-so the master may be restarted at any moment; ``chain_status`` reads the job cache.
+``saltern chain run --via salt`` uses the functions ``chain_*``: one job starts the chain on all
+minions, and progress is read from the event bus of the master. Each minion keeps a journal of its part, so
+the master may be restarted at any moment; ``chain_status`` reads the job cache.
 """
 
 import fnmatch
@@ -19,9 +19,9 @@ CHAIN_JOBS = "saltern.chain_*"
 START = "saltern.chain_start"
 OVER = ("succeeded", "succeeded with skips", "failed", "cancelled", "expired", "indeterminate", "damaged")
 WAITS = ("paused", "waiting")
-STEP = 5  # seconds without an event after which the time is looked at
-SILENCE = 20  # seconds after which a minion that has said nothing of the chain is asked
-LOOK = 60  # the same for one that has begun; `saltern: {look: SECONDS}` in the master's configuration
+STEP = 5  # seconds without an event after which deadlines are checked
+SILENCE = 20  # seconds after which a minion that has sent nothing about the chain is asked
+LOOK = 60  # the same for a minion that has begun; `saltern: {look: SECONDS}` in the master's configuration
 LONGEST = 900  # seconds between two questions to the same minion
 
 
@@ -30,7 +30,7 @@ LONGEST = 900  # seconds between two questions to the same minion
 
 def runs(limit=20):
     """
-    The newest jobs of saltern in the job cache: what was asked for, and how many states did what.
+    The newest jobs of saltern in the job cache: the request, and how many states changed or failed.
 
     CLI Example:
 
@@ -93,7 +93,7 @@ def _is_state_run(returned):
 
 
 def _counts(returned):
-    """How many states there were, how many changed something, how many failed; else what was returned."""
+    """How many states there were, changed something and failed; for other returns, the return itself."""
     if not _is_state_run(returned):
         status = returned.get("status") if isinstance(returned, dict) else None
         return {"status": status} if status else {"returned": returned}
@@ -115,7 +115,7 @@ def _failures(returned):
 
 def minions(target, tgt_type="compound"):
     """
-    The minions with accepted keys that a target means.
+    The minions with accepted keys that a target matches.
 
     CLI Example:
 
@@ -128,7 +128,7 @@ def minions(target, tgt_type="compound"):
 
 def chain_run(order):
     """
-    Start an action chain on minions by one job, and print what happens as lines of JSON until it is over.
+    Start an action chain on minions with one job, and print its progress as lines of JSON until it ends.
 
     order: a file with ``run``, ``text``, ``inputs``, ``systems`` and ``wait`` (seconds; 0 for no limit).
 
@@ -146,7 +146,7 @@ def chain_run(order):
 
 def chain_resume(run, systems=None, wait=0):
     """
-    Start a chain again on minions that have not ended it, or wait: what was done is not done again.
+    Start a chain again on minions that have not ended it or that wait; finished actions are not repeated.
 
     CLI Example:
 
@@ -160,7 +160,7 @@ def chain_resume(run, systems=None, wait=0):
 
 def chain_status(run, ask=False):
     """
-    What became of a chain on each minion, by the job cache; ``ask``: those that have not ended it are asked.
+    The result of a chain on each minion, from the job cache; ``ask``: ask those that have not ended it.
 
     CLI Example:
 
@@ -173,7 +173,7 @@ def chain_status(run, ask=False):
 
 def chain_show(run, ask=False):
     """
-    A chain that was started on this master: its text, its inputs, and what became of it on each minion.
+    A chain that was started on this master: its text, its inputs, and its result on each minion.
 
     CLI Example:
 
@@ -197,7 +197,7 @@ def chain_show(run, ask=False):
 
 def chain_order(run, function, systems=None, **kwargs):
     """
-    Give an order about a chain to its minions: ``function`` is one of those of the module ``saltern``.
+    Give an order about a chain to its minions: ``function`` is a function of the module ``saltern``.
 
     CLI Example:
 
@@ -238,7 +238,7 @@ def _is_about(job, run):
 
 
 def _leg(returned, run):
-    """The leg of a run in what a minion has returned; None if there is none."""
+    """The leg of a run in the return of a minion; None if there is none."""
     if isinstance(returned, dict) and isinstance(returned.get(run), dict):
         returned = returned[run]
     is_leg = isinstance(returned, dict) and "steps" in returned and returned.get("token") == run
@@ -256,7 +256,7 @@ def _first_job(run):
 
 
 def _followed(given, systems, wait):
-    """Start the chain and print what happens; True if it is over on all of them."""
+    """Start the chain and print its progress; True if it is over on all minions."""
     run = given["run"]
     with salt.utils.event.get_event("master", opts=__opts__, listen=True) as bus:
         for tag in (f"saltern/chain/{run}/", "salt/job/", "salt/minion/"):
@@ -276,9 +276,9 @@ def _followed(given, systems, wait):
 
 
 def _look(watch, asked):
-    """Ask minions that have said nothing for a while; False if none is left that may ever say something.
+    """Ask minions that have been silent for a while; False if no minion is left that may still answer.
 
-    One whose start was not seen, or that did not get the job, does nothing for the chain: it is started anew.
+    A minion whose start was not seen, or that did not get the job, is started again.
     """
     client = salt.client.LocalClient(mopts=dict(__opts__))
     there = client.cmd(sorted(asked), "saltern.chain_status", [watch.run], tgt_type="list", timeout=15)
@@ -295,24 +295,23 @@ def _look(watch, asked):
 
 
 def _start(given, systems):
-    """One job for all of them. The run has a name: a minion that is asked again does it once."""
+    """Start one job for all minions. The run has a name: a minion that gets it twice runs it once."""
     client = salt.client.LocalClient(mopts=dict(__opts__))
     return client.run_job(list(systems), START, kwarg=given, tgt_type="list", listen=False, timeout=30)
 
 
 class _Watch:
-    """What the events of the bus say about a chain."""
+    """What the events of the bus report about a chain."""
 
     def __init__(self, run, systems, jids, again, patience):
         self.run, self._jids, self._again, self._patience = run, jids, again, patience
         self.open = set(systems)
-        self.silent = set(systems)  # those that have said nothing of the chain yet
+        self.silent = set(systems)  # those that have sent nothing about the chain yet
         self._heard = dict.fromkeys(systems, time.monotonic())
-        self._waits = {}  # seconds until each is asked the next time
+        self._waits = {}  # seconds until each is asked again
 
     def overdue(self, now):
-        """Those that are to be asked now. One that has begun may be at work for hours: it is asked
-        later each time."""
+        """The minions to ask now. One that has begun may work for hours: it is asked at growing intervals."""
         return {id_ for id_ in self.open if now > self._heard[id_] + self._wait(id_)}
 
     def note_question(self, systems, now):
@@ -321,7 +320,9 @@ class _Watch:
             self._heard[id_] = now
 
     def learn(self, answers):
-        """What minions that were asked answer; events may be lost, such as by a master that is restarted."""
+        """Process the answers of minions; events may have been lost, for example by a restart of the
+        master.
+        """
         for id_, returned in sorted(answers.items()):
             leg = _leg(returned, self.run)
             if leg is not None:
@@ -331,12 +332,12 @@ class _Watch:
         return min(SILENCE, self._patience) if id_ in self.silent else self._waits.get(id_, self._patience)
 
     def is_idle(self, id_, returned):
-        """Whether a minion that was asked is to be started again, unless a job is at work there."""
+        """True if a minion that was asked must be started again, unless a job runs there."""
         leg = _leg(returned, self.run) or {}
         return id_ in self.open and not leg.get("at_work") and leg.get("status") not in (*OVER, *WAITS)
 
     def begin_again(self, systems, event):
-        """Start the chain again on minions that do nothing for it, and say why."""
+        """Start the chain again on minions that do not run it, and report why."""
         if systems:
             self._jids.append(self._again(systems))
         for id_ in systems:
@@ -348,7 +349,7 @@ class _Watch:
         self._waits.pop(system, None)
 
     def lines(self, event):
-        """What an event means for the chain, as rows."""
+        """The rows that an event adds to the output of the chain."""
         tag, data = event["tag"], event["data"]
         parts = tag.split("/")
         if tag.startswith(f"saltern/chain/{self.run}/"):
@@ -359,7 +360,7 @@ class _Watch:
             yield from self.begin_again([parts[2]], "minion-started")
 
     def _happened(self, system, data):
-        """What a minion has sent. One that was asked may have answered more than what is read here."""
+        """Process what a minion has sent. The answer of a minion may contain more than what is read here."""
         if system not in self.open:
             return
         self._hear(system)

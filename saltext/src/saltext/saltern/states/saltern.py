@@ -27,16 +27,16 @@ def __virtual__():
 
 def installed(name="/opt/saltern", version=None, wheels=None, python=None):
     """
-    saltern is installed in an environment of its own.
+    Install saltern in its own environment.
 
     name
         The directory of the environment. It is never Salt's own.
     version
-        The version to have. Without it, any will do.
+        The version to install. Without it, any version is accepted.
     wheels
-        A directory of the master with the wheels of saltern and all it needs; no index is asked.
+        A directory of the master with the wheels of saltern and its dependencies; no index is used.
     python
-        The interpreter to make the environment with, 3.11 or later. Without it, the newest that is found.
+        The interpreter for the environment, 3.11 or later. Without it, the newest that is found.
     """
     ret = {"name": name, "result": True, "changes": {}, "comment": ""}
     before = _version(name)
@@ -64,7 +64,7 @@ def installed(name="/opt/saltern", version=None, wheels=None, python=None):
 
 def applied(name, sls=None, **kwargs):
     """
-    State files are applied by saltern; each of their states is a result of its own.
+    Apply state files with saltern; each of their states has its own result.
 
     name
         The name of the state file; ``sls`` is a list of several. Other arguments: as for ``saltern.apply``.

@@ -1,6 +1,6 @@
 """Run a command of saltern with the pillar and the grains of a minion, and a view of its master's files.
 
-Utilities have none of Salt's functions of their own; ``minion`` is given those of the module that calls.
+Salt injects no functions into utilities; the calling module passes its own to ``minion``.
 """
 
 import base64
@@ -53,13 +53,13 @@ EMPTY = (None, "", [], {})
 RUNNING = ("arg", "fun", "grains", "jid", "metadata", "pillar", "ret", "saltern", "tgt", "tgt_type", "token")
 """What Salt adds to the options of a minion for a job."""
 NAMED = ("apply", "plan", "check")
-"""Commands whose last words are the names of state files, or none for the highstate."""
+"""Commands whose last arguments are the names of state files, or none for the highstate."""
 LOOKS = ("runs", "status", "pause", "cancel", "skip", "done", "release")
-"""Commands, and those of chains, that need no file."""
+"""Commands, including those of chains, that need no file."""
 TOPS = "saltern_master"
-"""The name of the module that gives what ``master_tops`` of the master gave."""
+"""The name of the module that returns what ``master_tops`` of the master returned."""
 MODULES = ("modules", "states", "utils", "renderers")
-"""Kinds of modules that saltern can use as Salt has synchronised them."""
+"""Kinds of modules that saltern can use in the form that Salt has synchronised."""
 ENDED = (0, 1, 2, 3, 4, 5)
 """Exit codes after which there is nothing to resume."""
 RETRIED = ("run", "retry")
@@ -67,7 +67,7 @@ RETRIED = ("run", "retry")
 NOT_HERE = "call Salt's own function, in an SLS that state.apply applies"
 KEPT_FOR = 30 * 86400  # seconds
 FOLDER = "@folder"
-"""Stands for the folder of a run in the words of its command."""
+"""Stands for the folder of a run in the arguments of its command."""
 
 
 def minion(options, grains, utility, functions):
@@ -76,7 +76,7 @@ def minion(options, grains, utility, functions):
 
 
 class Minion:
-    """What a command needs of the minion. The folder of a run lasts as long as the run may be resumed: its
+    """What a command needs from the minion. The folder of a run exists as long as the run may be resumed: its
     journal names the files in it."""
 
     def __init__(self, options, grains, utility, functions):
@@ -86,9 +86,9 @@ class Minion:
         self._grains = dict(grains.value() if hasattr(grains, "value") else grains)
 
     def run(self, command, given, files, on_line):
-        """Run a command; its exit code, output and errors. ``files`` are written into its folder.
+        """Run a command; return its exit code, output and errors. ``files`` are written into its folder.
 
-        ``given["serves"]``: the caller continues what was begun before, which may ask us.
+        ``given["serves"]``: the caller continues an earlier run, which may ask questions.
         """
         program, verb, *words = command
         self._events = given.get("state_events")
@@ -111,7 +111,7 @@ class Minion:
         return code, *(_with_master_names(text, (folder, *kept)) for text in texts)
 
     def serve(self, seconds):
-        """Answer for so long what is asked by runs that were begun before."""
+        """Answer questions of earlier runs for this time."""
         kept, folder = self._kept_folders(), self._new_folder()
         try:
             self._answered(["sleep", str(seconds)], folder, kept, {}, None)
@@ -120,7 +120,7 @@ class Minion:
             _remove(folder)
 
     def _answered(self, command, folder, kept, given, on_line):
-        """Run a command, and answer what it asks; its exit code, output and errors."""
+        """Run a command, and answer its questions; return its exit code, output and errors."""
         start = self._utility("saltern_process.start")
         process = start(command, folder, kept, given.get("timeout"), str(given.get("jid") or ""))
         for asked, question, reply in process.questions(on_line):
@@ -137,7 +137,7 @@ class Minion:
         return tempfile.mkdtemp(prefix=time.strftime("%Y%m%d%H%M%S-"), dir=self._parent())
 
     def _kept_folders(self):
-        """The folders of runs that broke and of those that reboot; very old ones are removed."""
+        """The folders of runs that broke or that reboot; very old ones are removed."""
         parent = self._parent()
         found = [one.path for one in os.scandir(parent) if one.is_dir()] if os.path.isdir(parent) else []
         found = [path for path in found if not self._utility("saltern_process.is_served")(path)]
@@ -148,9 +148,9 @@ class Minion:
     # -- configuration --------------------------------------------------------------------------------------
 
     def _write_configuration(self, folder, wants):
-        """The configuration of this run: what the minion has, and where files and pillar come from.
+        """Write the configuration of this run: the minion's options, and the sources of files and pillar.
 
-        ``wants``: what the master is asked for: ``files``, and ``tops`` if no state files are named.
+        ``wants``: what to request from the master: ``files``, and ``tops`` if no state files are named.
         """
         listing = {env: self._listing(env) for env in self._client().envs()} if "files" in wants else {}
         listing = listing or {"base": ([], [], {})}
@@ -176,7 +176,7 @@ class Minion:
         return _write(folder, "saltern.yaml", _json(found))
 
     def _of_master(self):
-        """The options of the master that are those of a state run."""
+        """The options of the master that apply to a state run."""
         master = self._client().master_opts()
         if not isinstance(master, Mapping):
             return {}
@@ -189,7 +189,7 @@ class Minion:
         return found
 
     def _listing(self, environment):
-        """What an environment has, without modules: those come as Salt has synchronised them."""
+        """The contents of an environment, without modules: Salt synchronises those."""
         client = self._client()
         files, directories, links = (
             ask(environment) or () for ask in (client.file_list, client.dir_list, client.symlink_list)
@@ -199,23 +199,23 @@ class Minion:
         return files, [path for path in directories if not f"{path}/".startswith(own)], dict(links)
 
     def _master_tops(self):
-        """What ``master_tops`` of the master has for this minion: the state files of each environment."""
+        """The state files of each environment for this minion, from ``master_tops`` of the master."""
         found = self._client().master_tops() or {}
         return {str(env): [str(name) for name in names] for env, names in found.items()}
 
     def _client(self):
-        """One file client for all that a run asks for: to make one is dear."""
+        """One file client for everything that a run requests: it is expensive to make."""
         if self._files is None:
             self._files = salt.fileclient.get_file_client(self._options)
         return self._files
 
     def _close(self):
-        if hasattr(self._files, "destroy"):  # one that asks a master
+        if hasattr(self._files, "destroy"):  # a client that asks a master
             self._files.destroy()
         self._files = None
 
     def _link_synced_modules(self, folder):
-        """The directory of synchronised modules, without grains: those of the minion are given."""
+        """The directory of synchronised modules, without grains: the minion passes its own."""
         found = os.path.join(folder, "modules")
         os.mkdir(found, 0o700)
         for kind in MODULES:
@@ -237,7 +237,7 @@ class Minion:
             return {"problem": f"a run under Salt has no answer to {question['ask']!r}", "fix": NOT_HERE}
         try:
             return known[question["ask"]](folder, question)
-        except Exception as problem:  # whatever the file client raises is the answer
+        except Exception as problem:  # any error of the file client becomes the answer
             return {"problem": str(problem) or type(problem).__name__, "fix": "look at the log of the minion"}
 
     def _give_file(self, folder, question):
@@ -277,7 +277,7 @@ class Minion:
         return {} if sent else {"unheard": True}
 
     def _give_mine(self, _folder, question):
-        """What the mine of the master has. It is written by Salt's own functions."""
+        """Values from the mine of the master. Only Salt's own functions write it."""
         if "target" not in question:
             return {"problem": "a run under Salt does not write the mine", "fix": NOT_HERE}
         names = question["functions"]
@@ -285,7 +285,7 @@ class Minion:
 
 
 def _is_own(name):
-    """Whether an option is none of Salt's, but one of the user, for templates."""
+    """True if an option is not one of Salt's, but the user's own, for templates."""
     return not (name in salt.config.DEFAULT_MINION_OPTS or name in RUNNING or name.startswith("_"))
 
 
@@ -300,7 +300,7 @@ def _plain(pillar):
 
 
 def _with_master_names(text, folders):
-    """A text in which the files of the master have the names that people know them by."""
+    """A text with the local paths of the master's files replaced by the names that users know."""
     for folder in folders:
         text = re.sub("/?" + re.escape(os.path.join(folder, "roots")[1:]) + r"/[^/\"]+/", "salt://", text)
     return text

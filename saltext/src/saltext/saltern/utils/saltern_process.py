@@ -13,30 +13,30 @@ import socket
 import subprocess
 import time
 
-STEP = 0.5  # seconds between two looks at a process whose end cannot be waited for
-LONGEST = 1 << 20  # bytes of output that are handed on at once
+STEP = 0.5  # seconds between two checks of a process whose end cannot be awaited
+LONGEST = 1 << 20  # bytes of output that are passed on at once
 QUESTION = 1 << 26  # bytes of a question; an event has all changes of a state
 JOB = "SALTERN_WORKER_JOB"
-"""The variable by which saltern knows the job that a run belongs to."""
+"""The environment variable that names the job that a run belongs to."""
 PATIENCE = 10  # seconds for a question to arrive
 
 
 def start(command, folder, others=(), time_limit=None, job=""):
-    """Start the command; what it writes is kept in ``folder``. It may ask there, and in ``others``.
+    """Start the command; its output is kept in ``folder``. It may ask questions there and in ``others``.
 
-    ``job``: the job of Salt that it belongs to.
+    ``job``: the Salt job that it belongs to.
     """
     return Command(command, folder, others, time_limit, job)
 
 
 class Command:
-    """A command that runs. Ask for ``questions`` until there is none left, then for ``result``."""
+    """A command that runs. Iterate over ``questions`` to the end, then call ``result``."""
 
     def __init__(self, command, folder, others, time_limit, job):
         self._end = time.monotonic() + time_limit if time_limit else None
         self._listeners = {_listen(one): one for one in (folder, *others)}
         self._out, self._err = _file(folder, "out"), _file(folder, "err")
-        self._read = 0  # bytes of the output that were handed on
+        self._read = 0  # bytes of the output that were passed on
         self._process = subprocess.Popen(
             command,
             cwd="/",
@@ -69,7 +69,7 @@ class Command:
             self._hand_lines(on_line)
 
     def _hand_lines(self, on_line):
-        """Call ``on_line`` with the whole lines that were not handed to it yet."""
+        """Call ``on_line`` with the complete lines that were not passed to it yet."""
         if on_line is None:
             return
         found = os.pread(self._out.fileno(), LONGEST, self._read)
@@ -139,7 +139,7 @@ def _watch_end(process, ready, opened):
 
 
 def _received(listener, folder):
-    """The question of a caller that has connected; none if it has gone again."""
+    """The question of a caller that has connected; none if it has disconnected."""
     line, _ = listener.accept()
     with line:
         line.settimeout(PATIENCE)

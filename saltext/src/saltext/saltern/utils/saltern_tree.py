@@ -1,7 +1,7 @@
-"""A view of the master's file roots for saltern: every name is there, a content comes when it is asked for.
+"""A view of the master's file roots for saltern: all names are listed, contents are fetched on demand.
 
 Below ``folder``: ``roots`` has a directory for each environment, in which each file is a link into
-``objects``; the link leads to the content as soon as ``place`` has put it there. ``tree.json`` describes
+``objects``; the link resolves once ``place`` has put the content there. ``tree.json`` describes
 both.
 """
 
@@ -28,7 +28,7 @@ def make(folder, listing):
         "objects": objects,
         "roots": roots,
         "links": links,
-        "complete": False,  # the master lists its files anew every 20 seconds only
+        "complete": False,  # the master updates its list of files only every 20 seconds
     }
     with open(os.path.join(folder, "tree.json"), "w", encoding="utf-8") as file:
         json.dump(description, file)
@@ -44,7 +44,7 @@ def _make_directories(root, files, directories):
 
 
 def environment_of(folder, path):
-    """The environment and the path in it of a path below ``roots``; ``ValueError`` if there is none."""
+    """The environment, and the path within it, of a path below ``roots``; ``ValueError`` if there is none."""
     name, _, inner = path.partition("/")
     with open(os.path.join(folder, "tree.json"), encoding="utf-8") as file:
         roots = json.load(file)["roots"]
@@ -55,7 +55,7 @@ def environment_of(folder, path):
 
 
 def place(folder, path, cached):
-    """Put the content of ``cached`` where the link of ``path`` leads to; a new file gets its link."""
+    """Put the content of ``cached`` where the link of ``path`` points; a new file gets its link."""
     target, link = os.path.join(folder, "objects", path), os.path.join(folder, "roots", path)
     for file in (target, link):
         os.makedirs(os.path.dirname(file), 0o700, exist_ok=True)
@@ -67,5 +67,5 @@ def place(folder, path, cached):
 
 
 def is_listed(folder, path):
-    """True if the master has listed the path when the view was made."""
+    """True if the master listed the path when the view was made."""
     return os.path.lexists(os.path.join(folder, "roots", path))

@@ -1,1 +1,1 @@
-"""Beacons: what an agent looks at on its machine, and reports as events."""
+"""Beacons: what an agent watches on its machine and reports as events."""

@@ -1,6 +1,6 @@
 """``inotify``: files that change: ``files: {/etc/hosts: {mask: [modify]}}``.
 
-The kernel reports changes (inotify, by the C library). Changes between two looks wait in the kernel, so none
+The kernel reports changes (inotify, by the C library). Changes between two checks wait in the kernel, so none
 is missed while the agent does something else.
 """
 
@@ -31,7 +31,7 @@ USUAL = ("create", "delete", "modify")
 NEW_FOLDER = 0x100 | 0x80
 FOLDER, GONE = 0x40000000, 0x8000
 HEAD = struct.Struct("iIII")
-MOST = 500  # payloads of one look
+MOST = 500  # payloads of one check
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -61,7 +61,7 @@ class Watches:
                     self.add(os.path.join(folder, name), row, mask)
 
     def read(self) -> Iterator[tuple[str, str, int]]:
-        """What has changed: the path, the row of the configuration, and how."""
+        """The changes: the path, the row of the configuration, and the kind of each change."""
         while True:
             try:
                 data = os.read(self.file, 65_536)
@@ -105,7 +105,7 @@ def check(config: Mapping[str, Any], state: dict[str, Any]) -> list[dict[str, An
 
 
 def _watches(rows: Mapping[str, Mapping[str, Any]], state: dict[str, Any]) -> Watches:
-    """Made at the first look, and completed with files that were not there before."""
+    """The watches: made at the first check, and extended by files that did not exist before."""
     watches: Watches = state.setdefault("watches", Watches())
     known = {path for path, _ in watches.paths.values()}
     for path, options in rows.items():

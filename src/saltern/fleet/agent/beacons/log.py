@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-MOST = 1 << 20  # bytes that one look reads
-LINES = 500  # that one look reports
+MOST = 1 << 20  # bytes that one check reads
+LINES = 500  # lines that one check reports
 
 
 def check(config: Mapping[str, Any], state: dict[str, Any]) -> list[dict[str, Any]]:
-    """One payload for each pattern that a new line matches; the first look only notes where the file ends."""
+    """One payload for each pattern that a new line matches; the first check only records where the
+    file ends.
+    """
     path = str(config.get("file", ""))
     patterns = {
         str(tag): re.compile(str(given["regex"])) for tag, given in (config.get("tags") or {}).items()
@@ -26,7 +28,7 @@ def check(config: Mapping[str, Any], state: dict[str, Any]) -> list[dict[str, An
 
 
 def new_lines(path: str, state: dict[str, Any]) -> Iterator[str]:
-    """Whole lines that were written since the last look, also into a file that has taken its place."""
+    """Complete lines written since the last check, also in a file that has replaced the old one."""
     try:
         with open(path, "rb") as file:
             now = os.fstat(file.fileno())

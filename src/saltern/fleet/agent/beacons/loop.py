@@ -1,4 +1,4 @@
-"""Has the beacons of this machine look at their intervals, and sends what they report."""
+"""Runs the beacons of this machine at their intervals, and sends what they report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saltern.fleet.bus.repeat import is_set_within
 
 log = logging.getLogger(__name__)
 
-USUAL = 1.0  # seconds between two looks of a beacon that says nothing else
+USUAL = 1.0  # seconds between two checks of a beacon without an interval
 Send = Callable[[str, dict[str, Any]], str]
 
 
@@ -38,13 +38,13 @@ class Beacon(Struct, kw_only=True):
             return USUAL
 
 
-# Those that know themselves what has changed.
+# Beacons that determine themselves what has changed.
 BY_CHANGE = frozenset({"inotify", "load", "log", "service", "systemd"})
 
 
 def news(beacon: Beacon, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What of a look is to be reported: with ``onchangeonly`` what differs from the last time. Pure but for
-    what it notes.
+    """The payloads to report: with ``onchangeonly`` those that differ from the last check. Pure, except that
+    it records them.
     """
     kind = str(beacon.config.get("beacon_module") or beacon.name)
     if not beacon.config.get("onchangeonly") or kind in BY_CHANGE:
@@ -58,7 +58,7 @@ def news(beacon: Beacon, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 class Beacons:
-    """All beacons of an agent. ``send`` writes an event down; ``busy``: a job changes something now."""
+    """All beacons of an agent. ``send`` stores an event; ``busy``: a job is changing something now."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Beacons:
         self._known: dict[str, Beacon] = {}
 
     def use(self, given: dict[str, Any]) -> None:
-        """Take the configuration; a beacon whose options are the same keeps what it knows."""
+        """Apply the configuration; a beacon whose options are the same keeps its state."""
         wanted = {} if given.get("enabled") is False else given
         found: dict[str, Beacon] = {}
         for name, options in wanted.items():
@@ -94,7 +94,7 @@ class Beacons:
         self._wanted.set()
 
     async def run(self) -> None:
-        """Look for ever, and only while there are beacons."""
+        """Check the beacons for ever; idle while there are none."""
         while True:
             self._wanted.clear()
             for beacon in [*self._known.values()]:
@@ -112,14 +112,14 @@ class Beacons:
             beacon.problem = ""
         except Exception as problem:
             if str(problem) != beacon.problem:
-                log.warning("the beacon %r cannot look: %s: %s", beacon.name, type(problem).__name__, problem)
+                log.warning("the beacon %r failed: %s: %s", beacon.name, type(problem).__name__, problem)
             beacon.problem = str(problem)
             return
         for payload in news(beacon, found):
             self._report(beacon, payload)
 
     def _report(self, beacon: Beacon, payload: dict[str, Any]) -> None:
-        """As Salt has it: what a payload has as ``tag`` ends the tag of the event."""
+        """Send a payload as in Salt: its ``tag`` is appended to the tag of the event."""
         data = dict(payload)
         tag = f"salt/beacon/{self._id}/{beacon.name}/{data.pop('tag', '')}"
         if problem := self._send(tag[:512], {**data, "beacon_name": beacon.name}):

@@ -14,7 +14,7 @@ def check(config: Mapping[str, Any], _state: dict[str, Any]) -> list[dict[str, A
 
 
 def used_percent() -> float:
-    """What programs use of the memory, as the kernel counts it."""
+    """The share of memory that programs use, as the kernel counts it."""
     with open("/proc/meminfo", encoding="ascii") as file:
         rows = dict(line.split(":", 1) for line in file)
     total, free = (float(rows[name].split()[0]) for name in ("MemTotal", "MemAvailable"))

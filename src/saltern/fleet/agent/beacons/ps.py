@@ -29,5 +29,5 @@ def names() -> set[str]:
             with open(f"/proc/{number}/comm", encoding="utf-8", errors="replace") as file:
                 found.add(file.read().strip())
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
     return found

@@ -24,12 +24,12 @@ def report(
     running: Callable[[str], bool],
     clock: Callable[[], float],
 ) -> list[dict[str, Any]]:
-    """What is to be reported of one service: each time, or with ``onchangeonly`` when it has changed, and
-    has been so for ``delay`` seconds.
+    """The payload for one service: at each check, or with ``onchangeonly`` when its state has changed and
+    lasted for ``delay`` seconds.
     """
     says: dict[str, Any] = {"running": running(name)}
     if not says["running"] and (marker := options.get("uncleanshutdown")):
-        says["shutdown"] = not os.path.exists(str(marker))  # who ends in order removes its file
+        says["shutdown"] = not os.path.exists(str(marker))  # a service that ends in order removes its file
     payload = [{"tag": name, "service_name": name, name: says}]
     if not options.get("onchangeonly"):
         return payload
@@ -48,7 +48,7 @@ def report(
 
 
 def is_running(name: str) -> bool:
-    """By systemd, else by the init script."""
+    """True if the service runs, according to systemd or else its init script."""
     unit = name if "." in name else f"{name}.service"
     systemd = os.path.isdir("/run/systemd/system")
     command = ["systemctl", "is-active", "--quiet", "--", unit] if systemd else ["service", name, "status"]

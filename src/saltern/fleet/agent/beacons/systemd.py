@@ -10,7 +10,7 @@ FIELDS = ("ActiveState", "SubState", "UnitFileState")
 
 
 def check(config: Mapping[str, Any], state: dict[str, Any]) -> list[dict[str, Any]]:
-    """The state of each unit that has another one than at the last look."""
+    """The state of each unit whose state has changed since the last check."""
     found = []
     for unit in config.get("units") or {}:
         now = unit_state(str(unit))
@@ -22,7 +22,7 @@ def check(config: Mapping[str, Any], state: dict[str, Any]) -> list[dict[str, An
 
 
 def unit_state(unit: str) -> dict[str, str]:
-    """What systemd says of a unit; nothing where there is no systemd."""
+    """The state of a unit according to systemd; empty without systemd."""
     command = ["systemctl", "show", "--no-pager", f"--property={','.join(FIELDS)}", "--", unit]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)

@@ -1,7 +1,7 @@
 """``BEACONS``: every beacon, by name. One is imported when it is configured.
 
-A beacon is a function ``check(config, state)``: it looks, and gives the payloads to report. ``config`` are
-its options as one mapping; ``state`` is kept between two looks, and is empty at the first.
+A beacon is a function ``check(config, state)``: it returns the payloads to report. ``config`` are its
+options as one mapping; ``state`` is kept between two checks, and is empty at the first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def find_check(name: str) -> Check | None:
 
 
 def options_of(given: object) -> dict[str, Any]:
-    """The options of a beacon as one mapping: Salt writes them as a list of single ones."""
+    """The options of a beacon as one mapping: Salt writes them as a list of single-key mappings."""
     if isinstance(given, Mapping):
         return {str(key): value for key, value in given.items()}
     rows = given if isinstance(given, list) else []

@@ -1,1 +1,1 @@
-"""What each route does: one function each, from a call to an answer."""
+"""The handlers: one function for each route, from a call to an answer."""

@@ -1,4 +1,4 @@
-"""The answers of a job: equal ones are one, with the systems that gave them."""
+"""The answers of a job, with equal answers grouped by the systems that gave them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ITSELF = b"\x00"  # stands for the system's own name while answers are compared
 
 
 class _Answer(Struct):
-    """A different answer: who gave it first, its bytes, and all who gave it."""
+    """A distinct answer: the first system that gave it, its bytes, and all systems that gave it."""
 
     row: TargetRow
     data: bytes
@@ -34,7 +34,7 @@ class _Answer(Struct):
 
 
 async def group_answers(call: Call[NoQuery, None]) -> AnswersAnswer:
-    """The answers of a job, equal ones as one, and who has not answered."""
+    """The answers of a job, with equal ones grouped, and the systems that have not answered."""
     found = await call.read(_grouped, call.path["jid"])
     if found is None:
         raise unknown("job", call.path["jid"])
@@ -73,7 +73,7 @@ def _different(connection: Connection, jid: str, rows: Sequence[TargetRow]) -> l
 def _with_bodies(
     connection: Connection, jid: str, rows: Sequence[TargetRow]
 ) -> Iterator[tuple[TargetRow, bytes]]:
-    """Each that has answered; a body that cannot be read is the text that says so."""
+    """Each system that has answered, with its body; if a body cannot be read, a text that says so."""
     over = [row for row in rows if row.ended is not None]
     for first in range(0, len(over), AT_ONCE):
         some = over[first : first + AT_ONCE]
@@ -110,7 +110,7 @@ def _group(row: TargetRow, systems: list[str], data: bytes) -> AnswerGroup:
 
 
 def readable(data: bytes) -> str:
-    """JSON as people read it: a text as it is, anything else as YAML."""
+    """JSON in readable form: a text as it is, anything else as YAML."""
     if not data:
         return ""
     try:

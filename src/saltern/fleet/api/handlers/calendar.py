@@ -81,7 +81,7 @@ def _fire(one: StoredSchedule, chain: str, at: float, usual: tuple[float, float]
 
 
 def _times(one: StoredSchedule, begin: float, end: float) -> Iterator[float]:
-    """When a schedule fires between two times, and one more than are listed."""
+    """When a schedule fires between two times: up to one time more than is listed."""
     timing, at = windows.timing_of(one), begin - 1
     try:
         for _ in range(MOST_FIRES + 1):
@@ -106,7 +106,7 @@ class _Key(Struct, frozen=True):
 
 
 async def explain_windows(call: Call[WhyQuery, None]) -> WhyAnswer:
-    """Whether work may begin on the systems of a target now, and why not: as few groups as differ."""
+    """Whether work may begin on the systems of a target now, and why not, grouped by reason."""
     query = call.query
     now = call.desk.now() if query.at is None else query.at
     systems = await call.desk.fleet.resolve(query.target)
@@ -124,7 +124,7 @@ async def explain_windows(call: Call[WhyQuery, None]) -> WhyAnswer:
 
 
 def _needs(connection: Connection, chain: str) -> float:
-    """What a chain usually takes at most."""
+    """The time within which a chain usually ends."""
     stored, _ = chain_library.find(connection, chain)
     usual = inbox.usual_times(connection, stored.id)
     return usual[1] if usual else 0
@@ -137,7 +137,7 @@ def _members(
     now: float,
     needs: float,
 ) -> dict[_Key, set[str]]:
-    """The systems of each reason. What holds a system comes before its absence, and both before windows."""
+    """The systems by reason: first those held by a run, then those that are away, then windows."""
     found: dict[_Key, set[str]] = {}
     held_now = frozenset(held)
     for calendars, members in own:

@@ -43,7 +43,7 @@ async def get_chain(call: Call[NoQuery, None]) -> ChainAnswer:
 
 
 async def save_chain(call: Call[NoQuery, ChainBody]) -> VersionAnswer:
-    """Keep a text as the newest version of the chain that it names; a chain that is not there is made."""
+    """Keep a text as the newest version of the chain that it names; a new chain is created."""
     ask = call.body
     made = await call.ask(
         library.save,
@@ -80,7 +80,7 @@ async def diff_chain(call: Call[ChainDiffQuery, None]) -> ChainDiff:
 
 
 async def validate_chain(call: Call[NoQuery, ValidateBody]) -> Validated:
-    """Compare a chain with real systems: who is meant, and who cannot do what it asks for."""
+    """Compare a chain with real systems: which it targets, and which cannot do what it requires."""
     systems = await call.desk.fleet.resolve(call.body.target)
     inventory = call.desk.fleet.inventory
     groups = await call.ask(inventory.fact_groups, systems, library.ASKED)
@@ -89,7 +89,7 @@ async def validate_chain(call: Call[NoQuery, ValidateBody]) -> Validated:
 
 
 async def archive_chain(call: Call[NoQuery, ArchiveBody]) -> ChainAnswer:
-    """Put a chain out of sight, or bring it back. Its versions and runs stay."""
+    """Archive a chain, or restore it. Its versions and runs stay."""
     name, who = call.path["chain"], call.who.name
     await call.ask(library.archive, call.desk.fleet.database, who, name, call.desk.now(), undo=call.body.undo)
     return _answer(*await call.read(library.find, name))

@@ -1,4 +1,4 @@
-"""What actions of a run have printed."""
+"""The output of the actions of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saltern.fleet.store import chain_outputs, chain_runs
 
 
 async def list_run_outputs(call: Call[PageQuery, None]) -> Page[OutputListed]:
-    """How much each action has printed on each system: a program that follows reads what has grown."""
+    """How much each action has printed on each system: a program that follows reads what has been added."""
     run = call.path["run"]
     rows = await call.read(chain_outputs.run_sizes, run)
     if not rows and await call.read(chain_runs.run_row, run) is None:
@@ -23,7 +23,7 @@ async def list_run_outputs(call: Call[PageQuery, None]) -> Page[OutputListed]:
 
 
 async def list_leg_outputs(call: Call[OutputsQuery, None]) -> Page[OutputAnswer]:
-    """What actions have printed on one system, in their order: within limits, of what is long the end."""
+    """The output of the actions on one system, in their order; of long output, the end."""
     run, system, query = call.path["run"], call.path["system"], call.query
     leg = f"{run}.{system}"
     if await call.read(chain_runs.leg_row, leg) is None:

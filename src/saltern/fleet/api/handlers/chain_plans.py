@@ -26,7 +26,7 @@ from saltern.fleet.controller.chains.plan_desk import FUNCTION, NewPlan
 
 
 async def make_chain_plan(call: Call[NoQuery, ChainPlanBody]) -> ChainPlanMade:
-    """Ask every system of a target what it would do; the answers are kept as a plan."""
+    """Ask every system of a target what it would do; the answers are stored as a plan."""
     body = call.body
     words: list[Any] = [body.chain, body.version, body.text]
     desk = call.desk.fleet.chains
@@ -51,5 +51,5 @@ async def list_chain_plans(call: Call[ChainPlansQuery, None]) -> Page[ChainPlanL
 
 
 async def get_chain_plan(call: Call[NoQuery, None]) -> ChainPlanShown:
-    """A plan by its digest, the beginning of it, or its number: what each system would do."""
+    """A plan by its digest, the beginning of its digest, or its number: what each system would do."""
     return convert(await call.read(plan_views.shown, call.path["plan"]), ChainPlanShown)

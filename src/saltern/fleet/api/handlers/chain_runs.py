@@ -1,4 +1,4 @@
-"""Runs of chains: started, shown, ordered about, voted on."""
+"""Runs of chains: start, show and control them, and vote on their gates."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def start_chain_run(call: Call[NoQuery, ChainRunBody]) -> ChainRunMade:
     named = {"plan": body.plan} if body.plan else {"chain": body.chain, "text": body.text}
     words: list[Any] = [body.chain, body.version, body.text, *([body.plan] if body.plan else [])]
     desk = call.desk.fleet.chains
-    inputs: dict[str, Any] = dict.fromkeys(body.inputs, MASK)  # a plan is given secret ones alone
+    inputs: dict[str, Any] = dict.fromkeys(body.inputs, MASK)  # with a plan, only secret inputs are given
     if not body.plan:
         inputs = await desk.show_inputs(body.chain, body.version, body.text, body.inputs)
     shown = {**named, "inputs": concealed(inputs)}
@@ -87,7 +87,7 @@ async def get_chain_matrix(call: Call[NoQuery, None]) -> MatrixAnswer:
 
 
 async def get_chain_leg(call: Call[NoQuery, None]) -> LegAnswer:
-    """One system of a run with all its steps and the orders that it got."""
+    """One system of a run with all its steps and its orders."""
     run, system = call.path["run"], call.path["system"]
     found = await call.read(views.leg, run, system)
     if found is None:
@@ -114,7 +114,7 @@ async def list_chain_log(call: Call[PageQuery, None]) -> Page[ChainLogRow]:
 
 
 async def order_chain_run(call: Call[NoQuery, ChainOrderBody]) -> ChainOrdered:
-    """Pause, resume, cancel, retry, skip, vouch for an action, or release from quarantine."""
+    """Pause, resume, cancel, retry, skip, mark an action as done, or release from quarantine."""
     run, body = call.path["run"], call.body
     row = await call.read(chain_runs.run_row, run)
     if row is None:

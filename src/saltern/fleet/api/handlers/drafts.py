@@ -1,4 +1,4 @@
-"""Drafts of chains: a text changed by one action at a time, and what is wrong with it. Nothing is kept."""
+"""Drafts of chains: a text that is changed one action at a time, and its problems. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _at(ask: EditBody) -> Place:
 
 
 async def draft_chain(call: Call[NoQuery, DraftBody]) -> DraftAnswer:
-    """Change a text of a chain, and read what it does and what is wrong with it. Nothing is kept."""
+    """Change the text of a chain, and get its actions and its problems. Nothing is stored."""
     return await call.ask(_drafted, call.body)
 
 
@@ -53,6 +53,6 @@ async def usual_time(call: Call[NoQuery, None]) -> UsualAnswer:
 
 
 async def list_kinds(call: Call[NoQuery, None]) -> KindsAnswer:  # noqa: ARG001
-    """The kinds of actions, and what each may say."""
+    """The kinds of actions, and the keys of each."""
     kinds = [to_builtins(one) for one in kind_schemas().values()]
     return convert({"kinds": kinds, "policy": to_builtins(policy_fields())}, KindsAnswer)

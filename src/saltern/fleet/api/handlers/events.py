@@ -40,7 +40,7 @@ async def newest(call: Call[NoQuery, None]) -> NewestEvent:
 
 
 async def job_events(call: Call[FollowQuery, None]) -> EventStream:
-    """Follow a job: its present state, then each notice as it comes, until it has ended."""
+    """Follow a job: its current state, then each notice as it comes, until it has ended."""
     jid = call.path["jid"]
     start = await call.read(job_start, jid, cursor_of(call.headers.get("last-event-id"), call.query.after))
     if start is None:
@@ -49,7 +49,7 @@ async def job_events(call: Call[FollowQuery, None]) -> EventStream:
 
 
 def cursor_of(header: str | None, after: int | None) -> int | None:
-    """The number of the last notice that a reader has: the header counts before the parameter."""
+    """The number of the last notice that a reader has: the header takes precedence over the parameter."""
     if not header:
         return after
     if header.isascii() and header.isdigit() and len(header) < 17:

@@ -1,4 +1,4 @@
-"""The fleet at a glance: how many systems are how, what they have in common, the worst first."""
+"""The fleet at a glance: how many systems are in which state, what they have in common, the worst first."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FINE = "connected"
 
 
 async def show_glance(call: Call[GlanceQuery, None]) -> GlanceAnswer:
-    """How many systems a target means, how they are, and what facts they have."""
+    """How many systems a target matches, their states, and their facts."""
     fleet = await call.read(store.read_presence)
     if call.query.target in ("", "*") and not call.query.facts:
         return _glance(fleet, [*fleet.away.values()], fleet.accepted, call.desk.now(), fleet.versions)
@@ -58,7 +58,7 @@ async def show_glance(call: Call[GlanceQuery, None]) -> GlanceAnswer:
 def _glance(
     fleet: FleetPresence, away: list[Light], matched: int, now: float, versions: dict[str, int]
 ) -> GlanceAnswer:
-    """The numbers: of all, and of those that are meant."""
+    """The counts: of all systems, and of those that the target matches."""
     found = Counter(presence(one, now) for one in away)
     return GlanceAnswer(
         total=fleet.accepted,
@@ -77,7 +77,7 @@ def _glance(
 async def _versions(
     call: Call[GlanceQuery, None], fleet: FleetPresence, own: frozenset[str]
 ) -> dict[str, int]:
-    """How many systems have which agent."""
+    """How many systems have which version of the agent."""
     if len(own) == fleet.accepted:
         return fleet.versions
     others = await call.read(store.other_versions, fleet.version)
@@ -87,7 +87,7 @@ async def _versions(
 
 
 def presence(one: Light, now: float) -> str:
-    """How a system is connected: here, away as planned, silent since less than a day, or longer."""
+    """How a system is connected: connected, away as planned, silent for less than a day, or longer."""
     if one.online:
         return "connected"
     if one.back_by is not None and one.back_by > now:
@@ -108,9 +108,9 @@ def facets(
     *,
     is_whole: bool = False,
 ) -> list[Facet]:
-    """Facts that divide the systems: those with more than one value, or that are not everywhere.
+    """Facts that divide the systems: those with more than one value, or that some systems lack.
 
-    ``is_whole``: all systems are meant, and so all that have a value.
+    ``is_whole``: the target matches all systems, and so all that have a value.
     """
     made = []
     for name, values in facts.items():
@@ -133,7 +133,7 @@ def _value(name: str, value: str, number: int, target: str) -> FacetValue:
 
 
 def hints(target: str, known: Iterable[str]) -> list[str]:
-    """Facts that a target asks for and no system has."""
+    """Facts in a target that no system has."""
     names = sorted(set(known))
     found = []
     for asked in _GRAIN.findall(target) if names else ():
@@ -144,7 +144,7 @@ def hints(target: str, known: Iterable[str]) -> list[str]:
 
 
 async def list_states(call: Call[StatesQuery, None]) -> StatesAnswer:
-    """Systems with what is the matter with them, those that need a person first."""
+    """Systems with their problems, those that need a person first."""
     query, now = call.query, call.desk.now()
     ids = await _ids(call, query.target)
     away = await call.read(store.read_away)
@@ -170,9 +170,9 @@ async def list_states(call: Call[StatesQuery, None]) -> StatesAnswer:
 def _page(
     states: Mapping[str, str], wanted: str, after: tuple[int, str], limit: int
 ) -> tuple[int, list[tuple[int, str]], int]:
-    """Where a page begins, its systems, and how many there are: what needs a person first.
+    """Where a page begins, its systems, and their total number; those that need a person come first.
 
-    Most systems need none: they are last, and are sorted by id already.
+    Most systems need none: they come last, and are already sorted by id.
     """
     rest = sorted((RANK[one], id_) for id_, one in states.items() if one != FINE and wanted in ("", one))
     fine = [id_ for id_, one in states.items() if one == FINE] if wanted in ("", FINE) else []
@@ -186,7 +186,7 @@ def _page(
 
 
 def _state(away: Light | None, leg: Mapping[str, Any] | None, now: float) -> str:
-    """The worst of what its leg and its connection say."""
+    """The worst state of its leg and its connection."""
     here = presence(away, now) if away else "connected"
     there = str(leg["status"]) if leg is not None and leg["status"] in RANK else here
     return min(here, there, key=lambda state: RANK[state])

@@ -30,13 +30,13 @@ async def list_history(call: Call[HistoryQuery, None]) -> HistoryAnswer:
 
 
 def _event(row: history.PastEvent) -> EventAnswer:
-    """An event; its data is JSON already, and is neither read nor written again."""
+    """An event; its data is already JSON, and is passed on unchanged."""
     data: Any = Raw(row.data)
     return EventAnswer(number=row.number, at=row.at, tag=row.tag, system=row.system, data=data)
 
 
 async def count_events(call: Call[CountsQuery, None]) -> CountsAnswer:
-    """How many events there were over time, by what they are about."""
+    """The number of events over time, by subject."""
     query = call.query
     until = call.desk.now() if query.until is None else query.until
     since = min(until, until - DAY if query.since is None else query.since)

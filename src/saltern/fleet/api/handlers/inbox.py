@@ -1,4 +1,4 @@
-"""What waits for a person: gates of runs, requests for approval, runs that stand still, keys."""
+"""What waits for a person: gates of runs, requests for approval, halted runs, keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltern.fleet.store import inbox
 from saltern.fleet.store.approvals import OPEN, Approval
 from saltern.fleet.store.database import Connection
 
-LATELY = 30 * 86_400.0  # seconds in which a leg of unknown end is waited on
+LATELY = 30 * 86_400.0  # seconds for which a leg whose end is unknown is listed
 
 
 async def list_inbox(call: Call[NoQuery, None]) -> InboxAnswer:
@@ -43,12 +43,12 @@ def _gates(connection: Connection, who: Principal, now: float) -> Iterator[Waiti
 
 
 def _behind(row: dict[str, Any], waves: dict[int, int]) -> int:
-    """How many systems begin if a gate opens: those of its wave, or all of the run."""
+    """How many systems begin when a gate opens: those of its wave, or all of the run."""
     return waves.get(_wave(row) - 1, 0) if _wave(row) else sum(waves.values())
 
 
 def _wave(row: dict[str, Any]) -> int:
-    """Where a gate is on the way of its run: that of the run itself comes before all waves."""
+    """The position of a gate in its run: the gate of the run itself comes before all waves."""
     number = str(row["name"]).removeprefix("wave ")
     return int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 0
 
@@ -84,7 +84,7 @@ def _not_of_gate(row: dict[str, Any], who: Principal) -> str:
     """Why this person cannot decide a gate; empty if they can."""
     rows = (
         (not _has_role(who), "the role approver is needed"),
-        (who.name == row["author"], "who starts a run cannot approve it"),
+        (who.name == row["author"], "the person who started a run cannot approve it"),
         (bool(row["of"]) and row["of"] not in who.groups, f"only members of {row['of']} decide"),
         (any(one["who"] == who.name for one in row["votes"]), "you have voted"),
     )
@@ -98,7 +98,7 @@ def _has_role(who: Principal) -> bool:
 def _request(one: Approval, who: Principal) -> WaitingAnswer:
     rows = (
         (not _has_role(who), "the role approver is needed"),
-        (who.name == one.asked_by, "you asked for it: another person must approve it"),
+        (who.name == one.asked_by, "you made the request: another person must approve it"),
         (any(vote.who == who.name for vote in one.votes), "you have voted"),
     )
     why_not = next((why for wrong, why in rows if wrong), "")

@@ -57,7 +57,7 @@ async def get_job(call: Call[NoQuery, None]) -> JobAnswer:
 
 
 async def list_targets(call: Call[TargetsQuery, None]) -> Page[TargetAnswer]:
-    """The systems that a job is meant for, and how far it is there."""
+    """The systems of a job, and its progress on each."""
     await _check_job(call)
     query = call.query
     after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
@@ -69,7 +69,7 @@ async def list_targets(call: Call[TargetsQuery, None]) -> Page[TargetAnswer]:
 
 
 def _with_progress(call: Call[Any, None], one: TargetAnswer) -> TargetAnswer:
-    """What runs, with where it is."""
+    """The running systems, with their progress."""
     heard = call.desk.fleet.progress(one.jid, one.system) if one.status == "running" else None
     return replace(one, done=heard.done, total=heard.total, state=heard.state) if heard else one
 

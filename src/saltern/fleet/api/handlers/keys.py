@@ -1,4 +1,4 @@
-"""What people decide about systems: their keys, join tokens, groups."""
+"""Administration of systems: their keys, join tokens, groups."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def revoke_system(call: Call[NoQuery, WhyBody]) -> SystemAnswer:
 
 
 async def restore_system(call: Call[NoQuery, NoBody]) -> SystemAnswer:
-    """Let a revoked key in again."""
+    """Admit a revoked key again."""
     await call.desk.fleet.registry.restore(call.who.name, call.path["system"])
     return await get_system(call)
 
@@ -56,12 +56,12 @@ async def remove_system(call: Call[NoQuery, None]) -> None:
 
 
 async def resolve(call: Call[NoQuery, ResolveBody]) -> Resolved:
-    """Which systems a target means."""
+    """The systems that a target matches."""
     return Resolved(systems=await call.desk.fleet.resolve(call.body.target))
 
 
 async def poke(call: Call[NoQuery, ResolveBody]) -> Poked:
-    """Ask the systems of a target whether they are there, now."""
+    """Ask the systems of a target whether they are connected now."""
     found = await call.desk.fleet.poke(call.body.target)
     return Poked(there=sorted(found.there), away=sorted(found.away), silent=sorted(found.silent))
 
@@ -99,7 +99,7 @@ async def list_groups(call: Call[PageQuery, None]) -> Page[GroupAnswer]:
 
 
 async def set_group(call: Call[NoQuery, GroupBody]) -> GroupAnswer:
-    """Give a target a name, or another target to a name."""
+    """Set the target of a group."""
     ask = call.body
     await call.desk.fleet.registry.set_group(call.who.name, ask.name, ask.target)
     return GroupAnswer(name=ask.name, target=ask.target)

@@ -12,7 +12,7 @@ from saltern.fleet.store.mine import read_mine
 
 
 class MineValue(Struct, frozen=True, kw_only=True):
-    """What a system says under a function. ``allowed``: the target of those that may read it; empty: all."""
+    """The value of a function. ``allowed``: the target of the systems that may read it; empty: all."""
 
     function: str
     at: float

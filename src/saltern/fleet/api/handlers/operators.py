@@ -109,7 +109,7 @@ async def list_policies(call: Call[PageQuery, None]) -> Page[PolicyAnswer]:
 
 
 async def set_policy(call: Call[NoQuery, PolicyBody]) -> PolicyAnswer:
-    """Put another policy in force."""
+    """Replace the policy."""
     ask, policies = call.body, call.desk.access.policies
     made = await call.ask(policies.edit, ask.text, who=call.who.name, now=call.desk.now(), after=ask.after)
     return convert(made, PolicyAnswer, from_attributes=True)

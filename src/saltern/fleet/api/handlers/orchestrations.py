@@ -24,11 +24,11 @@ P = ParamSpec("P")
 
 
 async def begin_orchestration(call: Call[NoQuery, OrchestrationBody]) -> OrchestrationBegan:
-    """Write an orchestration down as a job; jobs that have it as their parent are below it."""
+    """Record an orchestration as a job, to which jobs that name it as their parent belong."""
     body = call.body
     row = await call.read(job_queries.job, body.jid)
     if row is not None and (row.function != FUNCTION or row.user != call.who.name):
-        what = f"the number {body.jid} is that of another job"
+        what = f"the number {body.jid} belongs to another job"
         raise ApiError(409, Diagnostic(code="orchestration-known", what=what))
     rule = await permitted(call, Request(action="jobs.submit", function=FUNCTION, test=body.test), None)
     job = Job(

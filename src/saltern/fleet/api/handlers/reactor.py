@@ -1,4 +1,4 @@
-"""Events of one's own, and what follows from events."""
+"""Custom events, and reactions to events."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from saltern.language.diagnostics import Diagnostic
 
 
 async def send_event(call: Call[NoQuery, EventBody]) -> EventSent:
-    """Send an event of one's own."""
+    """Send a custom event."""
     tag = call.body.tag
     if tag.startswith(RESERVED) or not tag.strip("/") or "\x00" in tag:
-        what = f"the tag {tag!r} is the controller's own, or none"
+        what = f"the tag {tag!r} is empty or reserved for the controller"
         fix = "choose one that does not begin with 'salt/' or 'saltern/'"
         raise ApiError(422, Diagnostic(code="event-tag", what=what, fix=fix))
     event = sent_event(call.who.name, tag, call.body.data, call.client_token, call.desk.now())
@@ -44,7 +44,7 @@ async def send_event(call: Call[NoQuery, EventBody]) -> EventSent:
 
 
 async def list_rules(call: Call[NoQuery, None]) -> RulesAnswer:
-    """The map of the reactor: patterns of tags, and the files that say what follows."""
+    """The map of the reactor: patterns of tags, and the files that define the reactions."""
     rows = await call.desk.fleet.reactor.rows()
     return RulesAnswer(items=[RuleAnswer(tag=one.pattern, sources=list(one.sources)) for one in rows])
 
@@ -61,7 +61,7 @@ async def remove_rule(call: Call[RuleQuery, None]) -> None:
 
 
 async def test_rules(call: Call[NoQuery, EventBody]) -> ForeseenAnswer:
-    """What would follow from an event; nothing is done."""
+    """The reactions that an event would cause; nothing is done."""
     found = await call.desk.fleet.reactor.foresee(call.body.tag, call.body.data)
     reactions = [
         ForeseenReaction(
@@ -83,6 +83,6 @@ async def test_rules(call: Call[NoQuery, EventBody]) -> ForeseenAnswer:
 
 
 async def list_reactions(call: Call[ReactionsQuery, None]) -> ReactionsAnswer:
-    """What followed from events, the newest first."""
+    """Reactions to events, the newest first."""
     rows = await call.read(last_reactions, call.query.limit, call.query.before)
     return ReactionsAnswer(items=[convert(one, ReactionAnswer, from_attributes=True) for one in rows])

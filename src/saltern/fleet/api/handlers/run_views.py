@@ -1,4 +1,4 @@
-"""Runs with many systems: equal rows as one, causes, moments, and the legs of a system."""
+"""Runs with many systems: grouped rows, causes, moments, and the legs of a system."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from saltern.fleet.store import systems as store
 DAY = 86_400.0
 SOME = 5
 LATELY = 10.0  # seconds: facts that are older are read again before causes are compared
-COMPARED = 5  # causes for which it is looked up what their systems share
+COMPARED = 5  # causes for which shared facts of their systems are looked up
 
 
 async def get_shapes(call: Call[ShapesQuery, None]) -> ShapesAnswer:
-    """A run as a matrix in which equal rows are one."""
+    """A run as a matrix with equal rows grouped."""
     query, run = call.query, call.path["run"]
     found = await call.read(run_views.shapes, run, query.at, query.most)
     if found is None:
@@ -74,7 +74,7 @@ async def list_causes(call: Call[CauseQuery, None]) -> CausesAnswer:
 
 
 async def list_recent_causes(call: Call[RecentQuery, None]) -> CausesAnswer:
-    """Why systems have failed, in all runs that are open or have ended lately."""
+    """Why systems have failed, in all runs that are open or ended recently."""
     since = call.query.since if call.query.since is not None else call.desk.now() - DAY
     runs = await call.read(run_views.recent, since)
     found = await call.read(run_views.causes, [one["run"] for one in runs])
@@ -109,7 +109,7 @@ def _causes(
 
 
 def _shared(call: Call[Any, None], cause: Cause, waves: dict[str, int]) -> list[str]:
-    """Facts that the failed systems have, and the others of their waves have not."""
+    """Facts that the failed systems have and the others in their waves lack."""
     failed = frozenset(cause.systems)
     others = frozenset(one for one, wave in waves.items() if wave in cause.waves) - failed
     pairs = shared_facts(call.desk.fleet.inventory.dividing_facts(), failed, others)
@@ -117,7 +117,7 @@ def _shared(call: Call[Any, None], cause: Cause, waves: dict[str, int]) -> list[
 
 
 async def list_moments(call: Call[NoQuery, None]) -> MomentsAnswer:
-    """When something happened to a run."""
+    """The moments at which something happened to a run."""
     found = await call.read(moments.moments, call.path["run"], call.desk.now())
     if found is None:
         raise unknown("run", call.path["run"])

@@ -1,4 +1,4 @@
-"""Log in and out, and what belongs to the person who is logged in: their password and their API tokens."""
+"""Log in and out, and manage your own password and API tokens."""
 
 from __future__ import annotations
 
@@ -50,21 +50,21 @@ async def begin_oidc(call: Call[NoQuery, OidcBegin]) -> OidcBegun:
 
 
 async def finish_oidc(call: Call[NoQuery, OidcFinish]) -> LoginAnswer:
-    """Finish it with the code that came back, once."""
+    """Finish the login with the code that came back; each code works once."""
     ask, oidc = call.body, call.desk.access.oidc
     made = await call.ask(oidc.finish, ask.state, ask.code, ask.verifier, call.desk.now(), issuer=ask.issuer)
     return LoginAnswer(token=made.secret, name=made.name, expires=made.expires, failures=made.failures)
 
 
 async def make_link(call: Call[NoQuery, NoBody]) -> LinkMade:
-    """Make a code with which a browser signs in once, soon: for root on the controller's socket alone."""
+    """Make a short-lived code for one sign-in in a browser: only for root on the controller's socket."""
     made = await call.ask(call.desk.access.links.make, call.who, call.desk.now())
     path = f"{call.desk.prefix}/sign-in/link"
     return LinkMade(code=made.code, expires=made.expires, url=call.desk.url, path=path)
 
 
 async def finish_link(call: Call[NoQuery, LinkBody]) -> LoginAnswer:
-    """Begin a session with the code of a link, once."""
+    """Begin a session with the code of a link; each code works once."""
     made = await call.ask(call.desk.access.links.finish, call.body.code, call.desk.now())
     return LoginAnswer(token=made.secret, name=made.name, expires=made.expires, failures=0)
 
@@ -75,13 +75,13 @@ async def logout(call: Call[NoQuery, NoBody]) -> None:
 
 
 async def change_password(call: Call[NoQuery, OwnPasswordBody]) -> None:
-    """Change one's own password; all other sessions end."""
+    """Change your own password; all other sessions end."""
     accounts, ask = call.desk.access.accounts, call.body
     await call.ask(accounts.change_own_password, call.who, ask.old, ask.new, call.desk.now())
 
 
 async def list_own_tokens(call: Call[PageQuery, None]) -> Page[ApiTokenAnswer]:
-    """One's own sessions and API tokens."""
+    """Your own sessions and API tokens."""
     return await tokens_of(call, call.who.name)
 
 
@@ -91,7 +91,7 @@ async def make_own_token(call: Call[NoQuery, ApiTokenBody]) -> ApiTokenMade:
 
 
 async def remove_own_token(call: Call[NoQuery, None]) -> None:
-    """Remove one of one's own sessions or API tokens, by its id."""
+    """Remove one of your own sessions or API tokens, by its id."""
     accounts = call.desk.access.accounts
     await call.ask(
         accounts.remove_token, call.who, call.path["token"], call.desk.now(), operator=call.who.name

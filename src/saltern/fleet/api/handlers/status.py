@@ -1,4 +1,4 @@
-"""Whether the controller is well, how it can be trusted, and who asks."""
+"""The health of the controller, its CA, and the caller's identity."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def _problems(call: Call[NoQuery, None]) -> dict[str, str]:
             looked_at = call.desk.fleet.health
             return await looked_at.problems() if looked_at is not None else {}
     except TimeoutError:
-        return {"controller": f"it did not find out in {CHECK_TIME:.0f} seconds"}
+        return {"controller": f"its check took longer than {CHECK_TIME:.0f} seconds"}
     except OperationError as problem:
         return {"database": problem.diagnostics[0].what}
 
@@ -49,8 +49,8 @@ async def _problems(call: Call[NoQuery, None]) -> dict[str, str]:
 async def ca(call: Call[NoQuery, None]) -> CaAnswer:
     """The certificate of the fleet's own CA. Compare its fingerprint before you trust it."""
     if not call.desk.ca:
-        what = "the certificate of this controller is not from a CA of its own"
-        fix = "trust the CA that it is from; where it is known, nothing has to be done"
+        what = "the certificate of this controller is not from its own CA"
+        fix = "trust the CA that issued it; where it is already trusted, nothing has to be done"
         raise ApiError(404, Diagnostic(code="api-no-ca", what=what, fix=fix))
     return CaAnswer(ca=call.desk.ca)
 
@@ -63,7 +63,7 @@ async def metrics(call: Call[NoQuery, None]) -> Response:
 
 
 async def me(call: Call[NoQuery, None]) -> Me:
-    """Who the controller takes you for."""
+    """Your identity as the controller sees it."""
     who = call.who
     policy = await call.ask(call.desk.access.policies.current)
     return Me(

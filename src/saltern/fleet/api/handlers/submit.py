@@ -1,4 +1,4 @@
-"""Start a job, and call one off: what the policy decides by function and systems."""
+"""Submit and cancel jobs, which the policy decides by function and systems."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def submit_job(call: Call[NoQuery, SubmitBody]) -> SubmitAnswer:
 
 
 async def cancel_job(call: Call[NoQuery, CancelBody]) -> CancelAnswer:
-    """Call a job off."""
+    """Cancel a job."""
     jid = call.path["jid"]
     row, work = await call.read(job_queries.job, jid), await call.read(listings.work_of, jid)
     if row is None or work is None:
@@ -54,7 +54,7 @@ async def cancel_job(call: Call[NoQuery, CancelBody]) -> CancelAnswer:
 
 
 def _work(ask: Submission) -> Work:
-    """What others who have to approve it see, and what the approval is bound to."""
+    """What the approvers see, and what the approval is bound to."""
     returners = {"ret": ask.returners} if ask.returners else {}
     shown = {"args": ask.args, "kwargs": concealed(ask.kwargs), "environment": ask.environment, **returners}
     words = {**ask.kwargs, "__ret__": ask.returners} if ask.returners else ask.kwargs
@@ -69,7 +69,7 @@ async def permitted(call: Call[NoQuery, Any], request: Request, work: Work | Non
     else:
         decision = await call.ask(access.permit, call.who, request, work, match, now)
     if not decision.allowed:
-        if decision.verdict is not Verdict.NEEDS_APPROVAL:  # that one asked for approval, which is audited
+        if decision.verdict is not Verdict.NEEDS_APPROVAL:  # a request for approval is audited itself
             target = work.target if work is not None else ""
             row = call.desk.refusals.row(call.who.name, _refusal(request, target, decision))
             if row is not None:

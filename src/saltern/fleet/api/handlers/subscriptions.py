@@ -26,14 +26,14 @@ T = TypeVar("T")
 
 
 async def list_subscriptions(call: Call[PageQuery, None]) -> Page[SubscriptionAnswer]:
-    """Subscriptions by name, each with what waits for it and what is dead; keys and paths are not shown."""
+    """Subscriptions by name, each with its waiting and dead notifications; keys and paths are not shown."""
     rows, counts = await call.read(store.list_subscriptions), await call.read(store.counts)
     found = [SubscriptionAnswer(**_shown(one), **counts.get(one.name, {})) for one in rows]
     return cut_page(found, call.query, lambda one: one.name)
 
 
 async def set_subscription(call: Call[NoQuery, SubscriptionBody]) -> SubscriptionMade:
-    """Keep a subscription under its name. A key that is made for it is answered here, once."""
+    """Store a subscription under its name. A key that is made for it is returned here, once."""
     body, now = call.body, call.desk.now()
     new = Subscription(
         name=body.name,
@@ -53,12 +53,12 @@ async def set_subscription(call: Call[NoQuery, SubscriptionBody]) -> Subscriptio
 
 
 async def remove_subscription(call: Call[NoQuery, None]) -> None:
-    """Remove a subscription; what waits for it is not sent any more."""
+    """Remove a subscription; notifications that wait for it are not sent."""
     await _write(call, desk.drop, call.who.name, call.path["subscription"], call.desk.now())
 
 
 async def list_deliveries(call: Call[PageQuery, None]) -> Page[DeliveryAnswer]:
-    """What was sent to a subscriber, what waits and what is dead, the newest first."""
+    """Notifications to a subscriber: sent, waiting and dead, the newest first."""
     name, query = call.path["subscription"], call.query
     if await call.read(store.subscription_named, name) is None:
         raise desk.unknown_subscription(name)
@@ -68,7 +68,7 @@ async def list_deliveries(call: Call[PageQuery, None]) -> Page[DeliveryAnswer]:
 
 
 async def retry_subscription(call: Call[NoQuery, NoBody]) -> Revived:
-    """Send what is dead once more."""
+    """Send dead notifications again."""
     number = await _write(call, desk.revive, call.who.name, call.path["subscription"], call.desk.now())
     return Revived(again=number)
 

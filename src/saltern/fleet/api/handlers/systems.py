@@ -17,7 +17,7 @@ from saltern.fleet.store.systems import System
 
 
 async def list_systems(call: Call[SystemsQuery, None]) -> Page[SystemAnswer]:
-    """Systems by id, or those that a target means."""
+    """Systems by id, or those that a target matches."""
     query = call.query
     after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
     found: list[System]

@@ -27,7 +27,7 @@ def keeper(call: Call[Any, Any]) -> TreeKeeper:
 
 
 async def list_trees(call: Call[PageQuery, None]) -> Page[TreeAnswer]:
-    """The version of each environment that is in force."""
+    """The current version of each environment."""
     rows = (await call.read(store.in_force)).values()
     found = [convert(row, TreeAnswer, from_attributes=True) for row in rows]
     return cut_page(found, call.query, lambda one: one.environment)
@@ -50,7 +50,7 @@ async def tree_diff(call: Call[DiffQuery, None]) -> Page[DiffAnswer]:
 
 
 async def publish_tree(call: Call[NoQuery, NoBody]) -> TreeNow:
-    """Publish the roots as they are now, with what git remotes have."""
+    """Publish the current state of the roots and the git remotes."""
     return TreeNow(digest=await keeper(call).publish(call.who.name))
 
 

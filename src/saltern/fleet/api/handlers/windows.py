@@ -26,7 +26,7 @@ from saltern.fleet.store.chains import names_of
 
 
 async def list_windows(call: Call[PageQuery, None]) -> Page[CalendarAnswer]:
-    """Calendars of windows, by name, and whether each has one now."""
+    """Calendars of windows by name, and whether each has an open window now."""
     now = call.desk.now()
     rows = await call.read(store.list_calendars)
     found = await call.ask(lambda: [_calendar(one, now) for one in rows])
@@ -34,7 +34,7 @@ async def list_windows(call: Call[PageQuery, None]) -> Page[CalendarAnswer]:
 
 
 async def set_window(call: Call[NoQuery, CalendarBody]) -> CalendarAnswer:
-    """Keep a calendar under its name, in place of what was kept there."""
+    """Store a calendar under its name, replacing an earlier one."""
     now, ask = call.desk.now(), call.body
     new = StoredCalendar(
         name=ask.name,
@@ -46,7 +46,7 @@ async def set_window(call: Call[NoQuery, CalendarBody]) -> CalendarAnswer:
         author=call.who.name,
         changed=now,
     )
-    await call.desk.fleet.resolve(ask.target)  # a target that means nothing at all is refused
+    await call.desk.fleet.resolve(ask.target)  # a target that matches nothing is refused
     await call.ask(windows.keep_calendar, call.desk.fleet.database, call.who.name, new, now)
     return await call.ask(_calendar, new, now)
 
@@ -108,7 +108,7 @@ async def get_schedule(call: Call[NoQuery, None]) -> ScheduleAnswer:
 
 
 async def set_schedule(call: Call[NoQuery, ScheduleBody]) -> ScheduleAnswer:
-    """Keep a schedule under its name, in place of what was kept there."""
+    """Store a schedule under its name, replacing an earlier one."""
     now, ask = call.desk.now(), call.body
     stored, version = await call.read(chain_library.find, ask.chain, ask.version)
     inputs = call.desk.fleet.chains.keep_inputs(version.text, ask.inputs)
@@ -133,18 +133,18 @@ async def set_schedule(call: Call[NoQuery, ScheduleBody]) -> ScheduleAnswer:
 
 
 async def remove_schedule(call: Call[NoQuery, None]) -> None:
-    """Remove a schedule; runs that it has begun continue."""
+    """Remove a schedule; runs that it has started continue."""
     arguments = (call.desk.fleet.database, call.who.name, call.path["schedule"], call.desk.now())
     await call.ask(windows.drop_schedule, *arguments)
 
 
 async def enable_schedule(call: Call[NoQuery, NoBody]) -> ScheduleAnswer:
-    """Have a schedule fire again. What passed meanwhile is not caught up."""
+    """Enable a schedule. Missed times are not made up."""
     return await _switched(call, enabled=True)
 
 
 async def disable_schedule(call: Call[NoQuery, NoBody]) -> ScheduleAnswer:
-    """Have a schedule fire no more, until it is enabled again."""
+    """Disable a schedule until it is enabled again."""
     return await _switched(call, enabled=False)
 
 

@@ -96,7 +96,7 @@ def refusal(
     rows = (
         (gate["status"] != chain_gates.OPEN, f"it is {gate['status']} already"),
         (gate["expires"] is not None and gate["expires"] <= now, "its time is over"),
-        (who.name == author, "who starts a run cannot approve it"),
+        (who.name == author, "the person who started a run cannot approve it"),
         (bool(gate["of"]) and gate["of"] not in who.groups, f"only members of {gate['of']!r} vote on it"),
         (gate["plan_sha256"] != vote.plan_sha256, "the plan that was looked at is another one"),
         (any(one["who"] == who.name for one in votes), "a person votes once"),
