@@ -16,7 +16,7 @@ NEVER = Backoff(steps=(3600.0,))
 class Work:
     """Answers that are given in turn; an error is raised. The last one ends the test."""
 
-    def __init__(self, *answers: float | None | Exception) -> None:
+    def __init__(self, *answers: float | Exception | None) -> None:
         self.answers = [*answers]
         self.wanted = asyncio.Event()
         self.over = asyncio.Event()
