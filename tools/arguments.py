@@ -150,7 +150,7 @@ def signatures(salt: Path = SALT) -> dict[str, Signature]:
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 name = aliases.get(node.name, node.name) if isinstance(aliases, dict) else node.name
-                found[f"{module}.{name}"] = _signature(node)
+                found[f"{module}.{name}"] = signature(node)
     return found
 
 
@@ -166,7 +166,7 @@ def _assigned(tree: ast.Module) -> dict[str, object]:
     return found
 
 
-def _signature(node: ast.FunctionDef) -> Signature:
+def signature(node: ast.FunctionDef) -> Signature:
     args = node.args
     positional = [one.arg for one in (*args.posonlyargs, *args.args)]
     texts = [ast.unparse(one) for one in args.defaults]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saltern.modules.api.declare import StateFunction
 from saltern.modules.api.registry import AnyFunction, AnyState, Registry, schema
-from saltern.modules.api.salt_arguments import NO_EFFECT, UNSUPPORTED
+from saltern.modules.api.salt_arguments import NO_EFFECT, UNSAFE_TO_IGNORE, UNSUPPORTED
 from tools.arguments import OTHER_DEFAULTS
 from tools.reference.markdown import code, docstring, example, page, prose, shown, table
 
@@ -121,11 +121,17 @@ def _function(module: str, found: AnyState | AnyFunction) -> str:
 def _beside_salt(key: str) -> list[str]:
     """What of Salt's arguments does nothing here, and which defaults are not Salt's."""
     different = [(code(name), text) for name, text in sorted(UNSUPPORTED.get(key, {}).items())]
+    refused = [(code(name), text) for name, text in sorted(UNSAFE_TO_IGNORE.get(key, {}).items())]
     nothing = [(code(name), text) for name, text in sorted(NO_EFFECT.get(key, {}).items())]
     defaults = [(code(name), why) for (one, name), why in sorted(OTHER_DEFAULTS.items()) if one == key]
     return [
         f"{title}\n\n{table(heads, rows).rstrip()}"
         for title, heads, rows in (
+            (
+                "Not supported (the state fails):",
+                ("Salt's argument", "what would happen without it"),
+                refused,
+            ),
             ("Not supported (reported before the run):", ("Salt's argument", "what is different"), different),
             ("Accepted, without an effect:", ("Salt's argument", "why"), nothing),
             ("Another default than Salt's:", ("argument", "why"), defaults),

@@ -291,3 +291,28 @@ def test_a_command_that_only_reads_is_no_change(ctx: Context) -> None:
 
 def test_a_command_that_only_reads_fails_as_any_other(ctx: Context) -> None:
     assert cmd.run(ctx, "false", read_only=True).outcome is Outcome.FAILED
+
+
+def test_a_command_may_have_the_variables_it_is_given_and_no_others(
+    ctx: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SALTERN_T", "ours")
+    shown = "echo ${SALTERN_T-none} ${OTHER-none}"
+    assert cmd.run(ctx, shown, env={"OTHER": "x"}).changes["stdout"] == "ours x"
+    assert cmd.run(ctx, shown, env={"OTHER": "x"}, clean_env=True).changes["stdout"] == "none x"
+
+
+def test_a_command_is_rendered_if_asked(ctx: Context) -> None:
+    assert cmd.run(ctx, "echo {{ engine }}", template="jinja").changes["stdout"] == "jinja"
+    assert cmd.run(ctx, "echo {{ engine }}").changes["stdout"] == "{{ engine }}"
+
+
+def test_the_output_may_be_one_and_is_kept_to_its_end(ctx: Context) -> None:
+    done = cmd.run(ctx, "echo out; echo err >&2; echo", redirect_stderr=True, rstrip=False)
+    assert (done.changes["stdout"], done.changes["stderr"]) == ("out\nerr\n\n", "")
+
+
+def test_a_command_may_keep_its_language(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_TIME", "de_DE.UTF-8")
+    assert cmd.run(ctx, "echo $LC_TIME").changes["stdout"] == "C"
+    assert cmd.run(ctx, "echo $LC_TIME", reset_system_locale=False).changes["stdout"] == "de_DE.UTF-8"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.modules.bench import Bench, ScriptedHost
 
+from saltern.language.result import Outcome
 from saltern.modules.functions import service as service_functions
-from saltern.modules.lib.networking import ifcfg
+from saltern.modules.lib.networking import ifcfg, providers
 from saltern.modules.states import network
 from saltern.system.process import Ran
 
@@ -86,6 +88,8 @@ def test_the_other_kinds_have_their_own_lines(bench: Bench, scripts: Path) -> No
         "eth2": ({"type": "teamport", "master": "team0"}, 'TEAM_MASTER="team0"'),
         "eth3": ({"ipaddrs": ["10.0.0.8/24", "10.0.0.9/24"]}, 'IPADDR2="10.0.0.9"\nPREFIX2="24"'),
         "eth4": ({"enable_ipv6": True, "ipv6addr": "2001:db8::1/64"}, 'IPV6INIT="yes"\nIPV6ADDR="2001:db8:'),
+        "eth6": ({"advertise": 0x20, "channels": {"rx": 2, "tx": 4}, "gro": False},
+                 'ETHTOOL_OPTS="advertise 0x020 -L eth6 rx 2 tx 4 gro off"'),
         "eth5": ({"autoneg": True, "speed": 1000}, 'ETHTOOL_OPTS="autoneg on speed 1000"'),
     }  # fmt: skip
     for name, (args, text) in kinds.items():
@@ -141,3 +145,37 @@ def test_bad_settings_are_reported(bench: Bench, scripts: Path, args: dict[str, 
 def test_a_setting_of_the_machine_cannot_break_out_of_its_file(bench: Bench, tmp_path: Path) -> None:
     assert "read by a shell" in bench.refusal("system", "x", gatewaydev="$(reboot)")
     assert not (tmp_path / "network").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [({"advertise": "all"}, "needs a hexadecimal number"), ({"channels": 4}, "channels needs a mapping")],
+)
+def test_settings_of_the_card_are_checked(
+    bench: Bench, scripts: Path, given: dict[str, Any], said: str
+) -> None:
+    assert said in bench.call("managed", "eth0", noifupdown=True, **given).comment
+
+
+def test_settings_of_other_systems_are_left(bench: Bench, scripts: Path) -> None:
+    bench.change("managed", "eth0", noifupdown=True, nameservers=["10.0.0.1"], gvrp=True)
+    assert "10.0.0.1" not in (scripts / "ifcfg-eth0").read_text()
+
+
+@pytest.mark.parametrize(
+    ("family", "program", "name"), [("Debian", "netplan", "netplan"), ("RedHat", "nmcli", "NetworkManager")]
+)
+def test_a_machine_that_reads_other_files_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str, program: str, name: str
+) -> None:
+    (tmp_path / program).write_text("#!/bin/sh\n")
+    (tmp_path / program).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(providers.OTHERS, family, (name, program, str(tmp_path)))
+    bench = Bench(tmp_path, network, grains={"os_family": family})
+    refused = bench.call("managed", "eth0", noifupdown=True)
+    assert refused.outcome is Outcome.FAILED
+    assert f"is kept by {name}, whose files are not known here" in refused.comment
+    (tmp_path / "ifup").write_text("#!/bin/sh\n")
+    (tmp_path / "ifup").chmod(0o755)
+    assert providers.kept_elsewhere(family) == ""

@@ -222,3 +222,10 @@ def test_lines_for_other_architectures_stay_apart(bench: Bench, etc: Path) -> No
         f"deb [arch=arm64] {PLAIN}",
         f"deb {PLAIN}",
     ]
+
+
+@pytest.mark.parametrize(("given", "word"), [(True, "yes"), ("yes", "yes"), (False, "no")])
+def test_an_entry_says_whether_it_is_trusted(bench: Bench, etc: Path, given: object, word: str) -> None:
+    bench.change("managed", LINE, refresh=False, trusted=given)
+    assert (etc / "sources.list").read_text() == f"{LINE.replace('deb ', f'deb [trusted={word}] ')}\n"
+    bench.same("managed", LINE, refresh=False, trusted=given)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.modules.bench import Bench, ScriptedHost
 
+from saltern.language.result import Outcome
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.repositories import rpm
 from saltern.modules.states import pkgrepo
@@ -94,3 +96,26 @@ def test_a_repository_of_apk_is_a_line(tmp_path: Path) -> None:
 
 def test_repositories_of_pacman_are_not_known(tmp_path: Path) -> None:
     assert "use file.managed instead" in bench_for(tmp_path, "pacman").refusal("managed", "x")
+
+
+def test_zypper_has_names_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "zypp").mkdir()
+    monkeypatch.setitem(rpm.PLACES, "zypper", str(tmp_path / "zypp"))
+    bench = bench_for(tmp_path, "zypper")
+    bench.change("managed", "acme", url="https://x.example/", cache=True, refresh=False, strict_config=True)
+    assert (tmp_path / "zypp" / "acme.repo").read_text() == (
+        "[acme]\nname=acme\nenabled=1\nbaseurl=https://x.example/\nkeeppackages=1\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["root", "basedir"])
+def test_another_place_is_refused(tmp_path: Path, place: Path, name: str) -> None:
+    bench = bench_for(tmp_path, "dnf")
+    given: dict[str, Any] = {name: "/mnt"}
+    said = f"the argument '{name}' is not supported: "
+    refused = bench.call("managed", "acme", baseurl="https://x.example/", **given)
+    assert (refused.outcome, refused.comment.startswith(said)) == (Outcome.FAILED, True)
+    assert bench.call("absent", "acme", **given).comment.startswith(said)
+    assert list(place.iterdir()) == []
+    bench.change("managed", "acme", baseurl="https://x.example/", **{name: None})
+    assert name not in (place / "acme.repo").read_text()

@@ -247,3 +247,12 @@ def test_a_key_that_is_made_in_the_same_run_is_no_failure_in_test_mode(desk: Des
     assert (
         desk.call(csr_managed, desk.at("r.csr"), private_key=desk.at("k"), CN="x").changes == foreseen.changes
     )
+
+
+@needs_library
+def test_arguments_of_files_that_do_nothing_here_are_no_unknown_words(
+    desk: Desk, key: str, ca: dict[str, object]
+) -> None:
+    given: dict[str, object] = {"attrs": "i", "selinux": {}, "win_owner": "x", "file_encoding": "utf-8"}
+    assert desk.call(csr_managed, desk.at("a.csr"), private_key=key, CN="a", **given).changes
+    assert desk.call(certificate_managed, desk.at("a.crt"), private_key=key, CN="a", **given, **ca).changes

@@ -4,7 +4,8 @@ Unknown functions, unknown arguments and missing ones are reported as warnings, 
 run may bring the module; with ``strict`` they are errors. Reached, such a state fails and the run continues,
 unless Salt's function takes any argument: then only a slip of an argument that decides what is done fails it.
 
-Arguments of Salt that have no effect here are known by name, and reported as that.
+Arguments of Salt that have no effect here are known by name, and reported as that. Where doing without one
+would do what nobody asked for, the state fails.
 """
 
 from __future__ import annotations
@@ -73,10 +74,15 @@ class _Judge:
 
     def extra(self, chunk: Chunk, known: Schema, names: Iterable[object]) -> None:
         """Arguments that the function has no parameter for."""
+        from saltern.modules.api.salt_arguments import harm_of_ignoring
+
         for name in names:
             if isinstance(name, str) and (name.startswith("__") or _is_displaced_target(chunk, name)):
                 continue
-            if known.takes_anything:
+            if harm := harm_of_ignoring(known.key, str(name), chunk.args.get(str(name))):
+                what = f"{chunk.function}: {name!r} is not supported: {harm}"
+                self.report("argument-unsupported", what, where=chunk.mark(str(name)))
+            elif known.takes_anything:
                 self._slip_among_data(chunk, known, name)
             else:
                 self._unknown(chunk, known, str(name))
@@ -137,7 +143,9 @@ class _Judge:
 
     def _ignored(self, chunk: Chunk, name: str, effect: str) -> None:
         """An argument that Salt takes, and that does nothing here; reported if it asks for anything."""
-        if effect and chunk.args[name] not in (None, False, "", [], {}):
+        from saltern.modules.api.salt_arguments import NOTHING_ASKED
+
+        if effect and chunk.args[name] not in NOTHING_ASKED:
             what = f"{chunk.function}: {name!r} is not supported here and is ignored: {effect}"
             self._found.warn("argument-unsupported", what, where=chunk.mark(name))
 

@@ -138,8 +138,10 @@ def bind(schema: Schema, args: Mapping[str, object]) -> dict[str, object]:
 
 def _refusal(schema: Schema, name: str, args: Mapping[str, object]) -> str:
     """Why a state is not called with an argument that it does not have; empty: the argument is let pass."""
-    from saltern.modules.api.salt_arguments import decisive_slip, effect_of_ignoring
+    from saltern.modules.api.salt_arguments import decisive_slip, effect_of_ignoring, harm_of_ignoring
 
+    if harm := harm_of_ignoring(schema.key, name, args[name]):
+        return f"the argument {name!r} is not supported: {harm}"
     if effect_of_ignoring(schema.key, name) is not None:
         return ""
     if schema.open or schema.lenient:

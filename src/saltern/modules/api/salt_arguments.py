@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from saltern.modules.api.salt_unsupported import NO_EFFECT, UNSUPPORTED
+from saltern.modules.api.salt_unsupported import NO_EFFECT, UNSAFE_TO_IGNORE, UNSUPPORTED
 
 __all__ = [
     "ALSO_READ",
@@ -17,10 +17,12 @@ __all__ = [
     "NO_EFFECT",
     "REFUSED",
     "TAKES_ARGUMENTS_OF",
+    "UNSAFE_TO_IGNORE",
     "UNSUPPORTED",
 ]
 
 CLOSE = 0.8
+NOTHING_ASKED: tuple[object, ...] = (None, False, "", [], {})  # values by which an argument asks for nothing
 
 _GUARDS = (("unless",), ("onlyif",), ("creates",))
 _COMMAND = (("runas",), ("cwd",), *_GUARDS)
@@ -104,9 +106,14 @@ TAKES_ARGUMENTS_OF: Mapping[str, tuple[str, ...]] = {
 
 def effect_of_ignoring(key: str, name: str) -> str | None:
     """What is different because an argument of Salt does nothing here, or nothing; None: no such argument."""
-    if name in NO_EFFECT.get(key, ()):
+    if name in NO_EFFECT.get(key, ()) or name in UNSAFE_TO_IGNORE.get(key, ()):
         return ""
     return UNSUPPORTED.get(key, {}).get(name)
+
+
+def harm_of_ignoring(key: str, name: str, value: object) -> str:
+    """What would be done that nobody asked for, if an argument of Salt did nothing here; empty: nothing."""
+    return "" if value in NOTHING_ASKED else UNSAFE_TO_IGNORE.get(key, {}).get(name, "")
 
 
 def decisive_slip(key: str, name: str, given: Mapping[str, object]) -> str:

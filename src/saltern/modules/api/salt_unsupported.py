@@ -2,6 +2,7 @@
 
 ``UNSUPPORTED``: something is different without them, and the text says what; they are reported before a run.
 ``NO_EFFECT``: nothing is different on the machines that saltern manages; the text says why, in the manual.
+``UNSAFE_TO_IGNORE``: without them something would be done that nobody asked for; the state fails.
 """
 
 from __future__ import annotations
@@ -18,9 +19,12 @@ _WIN: Mapping[str, str] = dict.fromkeys(
 )
 _WIN_RESET = {**_WIN, "win_perms_reset": _WINDOWS}
 _COMMAND: Mapping[str, str] = {
+    "ignore_retcode": _LOG,
+    "log_callback": _LOG,
     "output_loglevel": _LOG,
     "use_vt": _ALWAYS_PLAIN,
 }
+_ENCODING: Mapping[str, str] = {"output_encoding": "output is read as UTF-8"}
 _COMMAND_LINE: Mapping[str, str] = {**_COMMAND, "password": "for Windows and macOS"}
 _GIT: Mapping[str, str] = {
     "output_encoding": "git's output is UTF-8",
@@ -78,7 +82,16 @@ _MANAGER: Mapping[str, str] = {
     **_YUM,
     "env": "scripts of packages see the environment that saltern has",
     "resolve_capabilities": "a package is found by its name, not by what it provides",
+    "diff_attr": "changes show versions, and no other attributes of packages",
+    "ignore_repo_failure": "a repository that cannot be read is a failure",
 }
+_DEBCONF: Mapping[str, str] = {"debconf": "give the answers before, with debconf.set_file"}
+_REINSTALL: Mapping[str, str] = {"reinstall": "a package that is right is left alone"}
+_FROM: Mapping[str, str] = {"repo": "give fromrepo"}
+_ARCHITECTURES: Mapping[str, str] = {"normalize": "names with an architecture are always understood"}
+_NOT_INSTALLED: Mapping[str, str] = dict.fromkeys(
+    ("force_conf_new", "only_upgrade", "update_holds"), "nothing is installed"
+)
 _SCHEDULE: Mapping[str, str] = {"offline": "it is always the file that changes"}
 _SERVICE: Mapping[str, str] = {
     "provider": "the service manager is chosen by the option providers",
@@ -140,7 +153,12 @@ NO_EFFECT: Rows = {
     "mysql_query.run_file": {"client_flags": "the client needs none"},
     "mysql_user.present": {"password_column": "where a server keeps it is found out"},
     "npm.bootstrap": {"silent": _LOG},
-    "pip.installed": {**_OLD_PIP, "use_vt": _ALWAYS_PLAIN, "pip_bin": "an old name of bin_env"},
+    "pip.installed": {
+        **_OLD_PIP,
+        "disable_version_check": "pip is never asked for its own version",
+        "pip_bin": "an old name of bin_env",
+        "use_vt": _ALWAYS_PLAIN,
+    },
     "pip.removed": {
         "use_vt": _ALWAYS_PLAIN,
         "log": _LOG,
@@ -148,13 +166,18 @@ NO_EFFECT: Rows = {
         "proxy": "nothing is fetched",
     },
     "pip.uptodate": {"use_vt": _ALWAYS_PLAIN},
-    "pkg.downloaded": {**_PACKAGES, "downloadonly": "it is what the state does"},
-    "pkg.group_installed": _PACKAGES,
+    "pkg.downloaded": {
+        **_PACKAGES,
+        **_NOT_INSTALLED,
+        **_ARCHITECTURES,
+        "downloadonly": "it is what the state does",
+    },
+    "pkg.group_installed": {**_PACKAGES, **_ARCHITECTURES, "update_holds": "held packages are not touched"},
     "pkg.installed": {**_PACKAGES, "watch_flags": "for Gentoo"},
     "pkg.latest": _PACKAGES,
     "pkg.purged": _PACKAGES,
     "pkg.removed": _PACKAGES,
-    "pkg.uptodate": _PACKAGES,
+    "pkg.uptodate": {**_PACKAGES, **_ARCHITECTURES},
     "postgres_extension.absent": {"if_exists": "it is always looked first"},
     "postgres_extension.present": {"if_not_exists": "it is always looked first"},
     "schedule.absent": {**_SCHEDULE, "persist": "there is the file only"},
@@ -178,11 +201,14 @@ NO_EFFECT: Rows = {
     "virtualenv.managed": {
         **_OLD_PIP,
         "extra_search_dir": "of virtualenv as it was before 2020",
+        "pip": "pip is always installed",
         "pip_download": "of pip as it was before 2016",
         "use_vt": _ALWAYS_PLAIN,
         "use_wheel": "wheels are always used",
     },
+    "x509.certificate_managed": _KEY_FILE,
     "x509.crl_managed": {**_KEY_FILE, "text": _OLD_X509},
+    "x509.csr_managed": _KEY_FILE,
     "x509.pem_managed": _KEY_FILE,
     "x509.private_key_managed": {**_KEY_FILE, **dict.fromkeys(("cipher", "verbose", "text"), _OLD_X509)},
 }
@@ -198,6 +224,8 @@ UNSUPPORTED: Rows = {
     "archive.extracted": {
         "list_options": "an archive is listed as it is; give options for what tar does not know itself",
     },
+    "cmd.run": _ENCODING,
+    "cmd.script": {**_ENCODING, "bg": "the state waits for the script"},
     "cron.file": {"backup": "no copy is kept of the crontab that is replaced"},
     "docker_container.running": {"send_signal": "a container is stopped and started"},
     "docker_image.present": {
@@ -209,27 +237,97 @@ UNSUPPORTED: Rows = {
         **_LABELS,
         "file_mode": "the mode stays as it is; give mode (Salt ignores it, too)",
     },
+    "network.managed": {
+        **dict.fromkeys(("link", "parent"), "give phys_dev (Red Hat) or vlan-raw-device (Debian)"),
+        **dict.fromkeys(("gvrp", "loose_binding", "slave_type"), "only Salt's NetworkManager files have it"),
+        "bridge_ports": "give ports",
+        "id": "give vlan_id (Red Hat), or name the interface like eth0.10",
+        "interfaces": "give slaves (of a bond) or ports (of a bridge)",
+        "nameservers": "give dns",
+        "routes": "use network.routes",
+    },
     "pip.installed": {
         "download": "packages are installed, not only downloaded",
         "install_options": "of pip before 23.1; give global_options",
         "repo": "name the repository in the requirement: git+https://…",
     },
-    "pkg.downloaded": _MANAGER,
-    "pkg.group_installed": _MANAGER,
+    "pkg.downloaded": {
+        **_MANAGER,
+        **_DEBCONF,
+        **_FROM,
+        "install_recommends": "what a package recommends is not fetched with it",
+        "reinstall": "a file that is there is not fetched again",
+        "sources": "name packages of a repository",
+    },
+    "pkg.group_installed": {**_MANAGER, **_REINSTALL, "ignore_epoch": "any version of a package will do"},
     "pkg.installed": {
         **_MANAGER,
+        **_DEBCONF,
+        **_FROM,
         "pkg_verify": "files of installed packages are not verified, and damaged ones not restored",
     },
-    "pkg.latest": {**_MANAGER, "sources": "files are installed by pkg.installed"},
+    "pkg.latest": {
+        **_MANAGER,
+        **_DEBCONF,
+        **_FROM,
+        **_REINSTALL,
+        "ignore_epoch": "versions are compared with their epochs",
+        "sources": "files are installed by pkg.installed",
+    },
     "pkg.purged": _MANAGER,
     "pkg.removed": _MANAGER,
-    "pkg.uptodate": _MANAGER,
-    "pkgrepo.managed": {"comments": "no comment is written beside the repository"},
+    "pkg.uptodate": {
+        **_MANAGER,
+        "allow_downgrades": "nothing is downgraded",
+        "minimal": "packages are upgraded to the newest version, not to the oldest that fixes an error",
+        "obsoletes": "the manager's own setting holds",
+    },
+    "pkgrepo.managed": {
+        "comments": "no comment is written beside the repository",
+        "strict_config": "a file of repositories that has an option twice is read",
+    },
     "system.reboot": {
         "force_close": "programs are ended as the init system ends them",
         "message": "users are sent the machine's own message",
     },
+    "virtualenv.managed": {
+        "symlinks": "the program that makes the environment decides between links and copies",
+        "upgrade": "an environment that is there stays as it is; give clear",
+    },
+    "x509.certificate_managed": _LABELS,
     "x509.crl_managed": _LABELS,
+    "x509.csr_managed": _LABELS,
     "x509.pem_managed": _LABELS,
     "x509.private_key_managed": _LABELS,
+}
+
+_OTHER_ROOT: Mapping[str, str] = {"root": "this machine would be changed, not the one below that directory"}
+_INSTALLS: Mapping[str, str] = {
+    **_OTHER_ROOT,
+    "downloadonly": "packages would be installed, not only fetched; use pkg.downloaded",
+}
+
+UNSAFE_TO_IGNORE: Rows = {
+    "cmd.run": {"group": "the command would have the groups of its user"},
+    "cmd.script": {"group": "the script would have the groups of its user"},
+    "pkg.downloaded": _OTHER_ROOT,
+    "pkg.group_installed": _INSTALLS,
+    "pkg.installed": _INSTALLS,
+    "pkg.latest": _INSTALLS,
+    "pkg.purged": _OTHER_ROOT,
+    "pkg.removed": _OTHER_ROOT,
+    "pkg.uptodate": {
+        **_INSTALLS,
+        "download_only": _INSTALLS["downloadonly"],
+        "dryrun": "packages would be upgraded; use test mode",
+    },
+    "pkgrepo.absent": {**_OTHER_ROOT, "basedir": "the usual directory would be searched; give file"},
+    "pkgrepo.managed": {
+        **_OTHER_ROOT,
+        "basedir": "the file would be in the usual directory; give file",
+        "ppa_auth": "the archive would be asked without a password; write the address with it into the name",
+    },
+    "service.disabled": _OTHER_ROOT,
+    "service.enabled": _OTHER_ROOT,
+    "service.running": _OTHER_ROOT,
 }

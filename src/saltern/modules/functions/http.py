@@ -120,10 +120,10 @@ def query(
     known |= {"User-Agent": agent} if agent else {}
     if auth:
         username, password = (str(one) for one in auth)
-    body_given = data if body_given is None else body_given
+    sent: object = data if body_given is None else body_given
     if formdata:
-        known["Content-Type"], body_given = web_form.encoded(body_given, formdata_fieldname, formdata_filename)
-    request = _request(url, method, params, body_given, known, (username, password))
+        known["Content-Type"], sent = web_form.encoded(body_given, formdata_fieldname, formdata_filename)
+    request = _request(url, method, params, sent, known, (username, password))
     jars = web_cookies.jars(ctx, (cookies, cookie_jar, cookie_format), (persist_session, session_cookie_jar))
     for jar in jars:
         jar.add_cookie_header(request)

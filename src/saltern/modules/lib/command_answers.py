@@ -15,8 +15,8 @@ from saltern.modules.lib.stateful import as_reported, is_stateful, test_command
 
 # Accepted for trees written for Salt; they mean nothing here.
 UNUSED = frozenset(
-    {"use_vt", "output_loglevel", "output_encoding", "binds", "password", "group", "python_shell"}
-    | {"raise_err", "log_callback", "ignore_retcode", "show_changes", "clean_env", "rstrip"}
+    {"use_vt", "output_loglevel", "output_encoding", "binds", "password", "python_shell"}
+    | {"raise_err", "log_callback", "ignore_retcode", "show_changes"}
 )
 
 

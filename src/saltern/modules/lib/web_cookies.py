@@ -37,7 +37,9 @@ def _read(path: str, form: str) -> FileCookieJar:
         raise BadArgument(f"no cookie_format is called {form!r}; these are: {', '.join(FORMATS)}")
     jar = (MozillaCookieJar if form == "mozilla" else LWPCookieJar)(path)
     try:
-        jar.load(ignore_discard=True)  # cookies without a date end with a session, which ends when the user says
+        jar.load(
+            ignore_discard=True
+        )  # cookies without a date end with a session, which ends when the user says
     except FileNotFoundError:
         pass
     except (OSError, UnicodeError) as problem:  # LoadError is an OSError

@@ -20,4 +20,7 @@ def encoded(data: object, field: str | None, filename: str | None) -> tuple[str,
     head = f"--{boundary}\r\nContent-Disposition: form-data; {names}\r\n"
     head += "Content-Type: application/octet-stream\r\n\r\n"
     text = b"" if data is None else data if isinstance(data, bytes) else str(data).encode()
-    return f"multipart/form-data; boundary={boundary}", head.encode() + text + f"\r\n--{boundary}--\r\n".encode()
+    return (
+        f"multipart/form-data; boundary={boundary}",
+        head.encode() + text + f"\r\n--{boundary}--\r\n".encode(),
+    )

@@ -44,7 +44,10 @@ def run(
     runas: str | None = None,
     shell: str | None = None,
     env: object = None,
+    clean_env: bool = False,
+    reset_system_locale: bool = True,
     prepend_path: str | None = None,
+    template: str | None = None,
     stateful: object = False,
     read_only: bool = False,
     umask: object = None,
@@ -57,6 +60,8 @@ def run(
     reboot_retcodes: object = None,
     bg: bool = False,
     stdin: str | None = None,
+    redirect_stderr: bool = False,
+    rstrip: bool = True,
     **rest: Unused,
 ) -> Result:
     """Run a command in a shell.
@@ -68,7 +73,10 @@ def run(
         runas: the user to run it as.
         shell: the shell; the machine's own (the grain ``shell``, or ``/bin/sh``) if not given.
         env: more environment variables, ``{NAME: value}``.
+        clean_env: give it the variables of ``env`` and no others.
+        reset_system_locale: False leaves it the language that saltern was started with.
         prepend_path: directories to search before PATH.
+        template: render the command first, with ``jinja`` or another engine.
         stateful: the last line of the output says what happened: ``changed=yes comment='…'`` or
             JSON; all that it says is part of ``data``. ``{test_name: command}`` also gives the command
             to ask in test mode.
@@ -85,6 +93,8 @@ def run(
             state after it, ``again`` runs the command once more there; true: ``{194: again, 195: after}``.
         bg: start it and do not wait.
         stdin: what it reads.
+        redirect_stderr: report what it writes to stderr as part of its output.
+        rstrip: False keeps empty lines and spaces at the end of its output.
 
     Example:
         ```yaml
@@ -102,6 +112,8 @@ def run(
         runas=runas,
         shell=shell,
         env=env,
+        clean_env=clean_env,
+        reset_system_locale=reset_system_locale,
         prepend_path=prepend_path,
         umask=umask,
         timeout=timeout,
@@ -111,13 +123,16 @@ def run(
         success_stderr=success_stderr,
         bg=bg,
         stdin=stdin,
+        merge_err=redirect_stderr,
+        rstrip=rstrip,
     )
     codes = reboot_codes(reboot_retcodes)
     if env is not None:
         environment(env)
     if ctx.test and not read_only:
         return rehearse(ctx, name, options, stateful)
-    done = execute(ctx, name, options)
+    command = ctx.templates.text(name, engine=template, env=ctx.env) if template else name
+    done = execute(ctx, command, options)
     answer = answer_of(done, f'Command "{name}" run', hide=hide_output, warnings=unused(rest))
     answer = asking(answer, done, codes) if codes else answer
     answer = as_reported(answer, done) if is_stateful(stateful) and not bg else answer
@@ -158,6 +173,8 @@ def script(
     runas: str | None = None,
     shell: str | None = None,
     env: object = None,
+    clean_env: bool = False,
+    reset_system_locale: bool = True,
     prepend_path: str | None = None,
     stateful: object = False,
     read_only: bool = False,
@@ -182,9 +199,9 @@ def script(
         args: arguments for the script, as text or a list.
         context, defaults: values for the template.
         **rest: with ``template``, further arguments are values for it, too.
-        cwd, runas, shell, env, prepend_path, stateful, read_only, umask, hide_output, timeout,
-            ignore_timeout, success_retcodes, success_stdout, success_stderr, reboot_retcodes, stdin: as in
-            ``run``.
+        cwd, runas, shell, env, clean_env, reset_system_locale, prepend_path, stateful, read_only, umask,
+            hide_output, timeout, ignore_timeout, success_retcodes, success_stdout, success_stderr,
+            reboot_retcodes, stdin: as in ``run``.
         saltenv: where ``salt://`` is looked up.
 
     Example:
@@ -207,6 +224,8 @@ def script(
         runas=runas,
         shell=shell,
         env=env,
+        clean_env=clean_env,
+        reset_system_locale=reset_system_locale,
         prepend_path=prepend_path,
         umask=umask,
         timeout=timeout,

@@ -12,7 +12,11 @@ from saltern.modules.api.declare import state
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import PackageError
 from saltern.modules.lib.packages.repositories.model import RepositoryPlan
-from saltern.modules.lib.packages.repositories.repository_plan import desired_repository, planner
+from saltern.modules.lib.packages.repositories.repository_plan import (
+    desired_repository,
+    planner,
+    refuse_unsafe,
+)
 
 COMMENT = (
     "Package repo '{}' would be {}. Packages that come from it are not known until then, so what "
@@ -85,7 +89,9 @@ def managed(
         copr: ``owner/project``, for Fedora.
         refresh, refresh_db: False leaves the lists of packages as they are after a change.
 
-    Further arguments become values of the section, for dnf, yum and zypper.
+    Further arguments become values of the section, for dnf, yum and zypper. For apt, ``trusted`` says whether
+    the repository may be used without a signature; for zypper, ``url`` is another name of ``baseurl``, and
+    ``cache`` keeps the files of packages.
 
     Example:
         ```yaml
@@ -159,8 +165,7 @@ def absent(
           pkgrepo.absent: []
         ```
     """
-    del rest  # a state often becomes absent by its function's name alone
-
+    refuse_unsafe("pkgrepo.absent", rest)  # all others: a state often becomes absent by its function alone
     shown = mask(name)
     fetch = Fetch(wanted=refresh is not False and refresh_db is not False)
     words = (f"Package repo {shown} is absent", "removed", f"Removed repo {shown}")

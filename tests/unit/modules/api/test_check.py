@@ -186,7 +186,25 @@ def test_one_of_a_function_that_takes_anything_is_reported_too() -> None:
 
 
 def test_one_that_asks_for_nothing_is_not_reported() -> None:
-    assert not found(chunk("a", state="pkg", fun="installed", pkg_verify=False))
+    assert not found(chunk("a", state="pkg", fun="installed", pkg_verify=False, downloadonly=False, root=""))
+
+
+@pytest.mark.parametrize(
+    ("key", "name"), [("pkg.installed", "root"), ("pkg.uptodate", "dryrun"), ("cmd.run", "group")]
+)
+def test_a_state_fails_if_doing_without_an_argument_would_do_what_nobody_asked_for(
+    key: str, name: str
+) -> None:
+    state, _, fun = key.partition(".")
+    one = chunk("a", state=state, fun=fun, more={name: "/mnt"})
+    (warning,) = found(one).warnings
+    (error,) = found(one, strict=True).errors
+    assert warning.what == error.what and f"{name!r} is not supported: " in error.what
+    function = Registry().state(state, fun)
+    assert function is not None
+    with pytest.raises(BadArgument, match=f"the argument '{name}' is not supported: "):
+        bind(schema(function), {name: "/mnt"})
+    assert bind(schema(function), {name: None}).get(name) is None
 
 
 class Texts:

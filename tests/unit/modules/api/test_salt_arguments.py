@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tools import arguments
+from tools import arguments, passed_on
 
 from saltern.modules.api.registry import Registry, schema
 from saltern.modules.api.salt_arguments import (
@@ -12,13 +12,19 @@ from saltern.modules.api.salt_arguments import (
     MEANT,
     NO_EFFECT,
     TAKES_ARGUMENTS_OF,
+    UNSAFE_TO_IGNORE,
     UNSUPPORTED,
 )
 
 REGISTRY = Registry()
-ROWS = [(key, name) for table in (NO_EFFECT, UNSUPPORTED) for key, rows in table.items() for name in rows]
+ROWS = [
+    (key, name)
+    for table in (NO_EFFECT, UNSUPPORTED, UNSAFE_TO_IGNORE)
+    for key, rows in table.items()
+    for name in rows
+]
 # Passed on to what installs packages, whatever that is; and what old versions of Salt took.
-PASSED_ON = frozenset({"pkg", "service", "virtualenv", "pip", "schedule"})
+PASSED_ON = frozenset({"pkg", "pkgrepo", "service", "virtualenv", "pip", "schedule", "cmd", "network"})
 
 needs_salt = pytest.mark.skipif(not arguments.SALT.is_dir(), reason="no Salt here: see 'make salt'")
 
@@ -49,6 +55,17 @@ def test_salts_signatures_are_found_for_nearly_all_states(salt: dict[str, argume
 def test_every_argument_of_salt_is_supported_or_known_by_name(salt: dict[str, arguments.Signature]) -> None:
     unknown = {row.key: row.unknown for row in arguments.differences(REGISTRY, salt) if row.unknown}
     assert unknown == {}
+
+
+@needs_salt
+def test_every_argument_that_salt_passes_on_is_supported_or_known_by_name() -> None:
+    found = dict(passed_on.unknown(REGISTRY))
+    assert found.keys() > passed_on.PASSED_ON.keys()
+    assert {key: names for key, names in found.items() if names} == {}
+
+
+def test_an_argument_is_in_one_table_only() -> None:
+    assert [row for row in set(ROWS) if ROWS.count(row) > 1] == []
 
 
 @needs_salt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from saltern.modules.api.params import FALSE_WORDS, TRUE_WORDS
 from saltern.modules.api.refused import Refused, one_line
@@ -53,6 +53,22 @@ def integer(name: str, value: object) -> str:
     if isinstance(value, bool) or not (text.isascii() and text.isdecimal()):
         raise Refused(f"{name} needs a number, got {value!r}")
     return text
+
+
+def hexadecimal(name: str, value: object) -> str:
+    """YAML reads ``0x020`` as the number 32."""
+    text = f"0x{value:03x}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    try:
+        int(text.removeprefix("0x"), 16)
+    except ValueError:
+        raise Refused(f"{name} needs a hexadecimal number such as 0x020, got {value!r}") from None
+    return text
+
+
+def mapping(name: str, value: object) -> Mapping[object, object]:
+    if not isinstance(value, Mapping | None):
+        raise Refused(f"{name} needs a mapping, got {value!r}")
+    return value or {}
 
 
 def number(name: str, value: object) -> str:

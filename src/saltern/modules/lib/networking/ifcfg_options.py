@@ -108,10 +108,15 @@ AFTER: Mapping[str, tuple[str, Check]] = {
     "DOMAIN": ("domain", checks.each(word)),
     "NM_CONTROLLED": ("nm_controlled", yes_no),
 }
-ETHTOOL: Mapping[str, Check] = {
+CARD: Mapping[str, Check] = {
     "autoneg": checks.on_off,
     "duplex": checks.one_of("full", "half"),
     "speed": integer,
+    "advertise": checks.hexadecimal,
+}
+CHANNELS = ("rx", "tx", "other", "combined")
+ETHTOOL: Mapping[str, Check] = {
+    **CARD,
     **dict.fromkeys(("rx", "tx", "sg", "tso", "ufo", "gso", "gro", "lro"), checks.on_off),
 }
 
@@ -153,7 +158,7 @@ def _derived(want: DesiredInterface, given: Mapping[str, object], hardware: str)
     found |= {"peerdns": given.get("peerdns", True)} if "dns" in given else {}
     if want.kind == "bond":
         found["bonding"] = " ".join(f"{name}={value}" for name, value in bonds.options(given).items())
-    if want.kind != "bridge" and (offload := _ethtool(given)):
+    if want.kind != "bridge" and (offload := _ethtool(want.name, given)):
         found["ethtool"] = offload
     found["hwaddr"] = _hardware(want, given, hardware)
     return found
@@ -169,8 +174,13 @@ def _hardware(want: DesiredInterface, given: Mapping[str, object], hardware: str
     )
 
 
-def _ethtool(given: Mapping[str, object]) -> str:
-    return " ".join(f"{name} {check(name, given[name])}" for name, check in ETHTOOL.items() if name in given)
+def _ethtool(device: str, given: Mapping[str, object]) -> str:
+    """The words for ethtool. ``channels`` is a command of its own, so it names the device."""
+    found = [f"{name} {check(name, given[name])}" for name, check in ETHTOOL.items() if name in given]
+    if channels := checks.mapping("channels", given.get("channels")):
+        counts = " ".join(f"{name} {integer(name, channels[name])}" for name in CHANNELS if name in channels)
+        found.insert(sum(name in given for name in CARD), f"-L {device} {counts}")
+    return " ".join(found)
 
 
 def _rows(given: Mapping[str, object], table: Mapping[str, tuple[str, Check]]) -> list[str]:

@@ -6,16 +6,23 @@ from collections.abc import Iterable
 
 from saltern.modules.api.params import unknown_argument
 from saltern.modules.api.refused import Refused
+from saltern.modules.api.salt_unsupported import UNSUPPORTED
 from saltern.modules.lib.networking import bonds, ifcfg_options, ifupdown_options
 
 OTHERS = (
     "hotplug enable_ipv4 enable_ipv6 filename source slaves proto addresses noifupdown onboot bypassfirewall "
-    "mode arpcheck network ipaddrs dns gateway test retain_settings"
+    "mode arpcheck network ipaddrs dns gateway test retain_settings advertise channels"
 )
 
 
 def known() -> set[str]:
-    found = {*OTHERS.split(), *bonds.NAMES, *ifupdown_options.ETHTOOL, *ifupdown_options.BRIDGE}
+    found = {
+        *OTHERS.split(),
+        *UNSUPPORTED["network.managed"],
+        *bonds.NAMES,
+        *ifupdown_options.ETHTOOL,
+        *ifupdown_options.BRIDGE,
+    }
     for table in (ifcfg_options.BEFORE, ifcfg_options.SIX, ifcfg_options.AFTER):
         found |= {name for name, _ in table.values()}
     plain = {

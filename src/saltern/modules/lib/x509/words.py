@@ -9,10 +9,17 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.x509 import extensions
 from saltern.modules.lib.x509.names import ALIASES, ATTRIBUTES
 
+# Arguments of file.managed that Salt hands on and that have no effect here; they are reported before a run.
+OF_OTHER_FILES = frozenset(
+    {"attrs", "encoding_errors", "file_encoding", "selinux"}
+    | {"win_deny_perms", "win_inheritance", "win_owner", "win_perms", "win_perms_reset"}
+)
+
 
 def check_words(rest: Mapping[str, object], more: frozenset[str] = frozenset()) -> None:
     """Whatever is neither part of a name nor an extension is a mistake, and would be missed in silence."""
     known = {
+        *OF_OTHER_FILES,
         *ATTRIBUTES,
         *ALIASES,
         *extensions.CERTIFICATE,

@@ -26,7 +26,10 @@ def downloaded(
     fromrepo: str | None = None,
     ignore_epoch: bool | None = None,
     refresh: bool | None = None,
+    cache_valid_time: float | None = None,
     skip_verify: bool = False,
+    enablerepo: list[str] | None = None,
+    disablerepo: list[str] | None = None,
     **rest: Unused,
 ) -> Result:
     """Fetch packages into the package manager's cache, for an installation later on.
@@ -38,7 +41,9 @@ def downloaded(
         fromrepo: the repository, or on Debian the release, to fetch from.
         ignore_epoch: compare versions without their epochs.
         refresh: fetch the lists of packages first; once per run if not given.
+        cache_valid_time: seconds for which the lists of packages count as fresh.
         skip_verify: fetch also what is not signed.
+        enablerepo, disablerepo: repositories to use or to leave out, for dnf and yum.
 
     Example:
         ```yaml
@@ -50,9 +55,14 @@ def downloaded(
     """
     manager = choose.manager(ctx)
     if refresh is not False:
-        choose.refresh(ctx, again=refresh is True)
+        choose.refresh(ctx, valid_for=cache_valid_time, again=refresh is True)
     wants = wanted(name, pkgs, version, plain_name=manager.plain_name)
-    how = How(fromrepo=fromrepo or "", skip_verify=skip_verify)
+    how = How(
+        fromrepo=fromrepo or "",
+        skip_verify=skip_verify,
+        enablerepo=tuple(enablerepo or ()),
+        disablerepo=tuple(disablerepo or ()),
+    )
     items = _items(manager, wants, how, ignore_epoch)
     return _fetched(
         ctx, manager, Order("download", items, how), unused(rest, MEANINGLESS, ("version", "pkgs"))

@@ -32,6 +32,8 @@ def group_installed(
     fromrepo: str | None = None,
     refresh: bool | None = None,
     skip_verify: bool = False,
+    enablerepo: list[str] | None = None,
+    disablerepo: list[str] | None = None,
     **rest: Unused,
 ) -> Result:
     """Install the packages of a group or an environment (dnf, yum), a pattern (zypper), or a pacman group.
@@ -41,7 +43,7 @@ def group_installed(
         skip: packages of the group to leave out; not those it cannot be without.
         include: optional packages of the group to install, too.
         fromrepo: the repository to install from.
-        refresh, skip_verify: as for ``pkg.installed``.
+        refresh, skip_verify, enablerepo, disablerepo: as for ``pkg.installed``.
 
     Example:
         ```yaml
@@ -56,6 +58,12 @@ def group_installed(
         raise PackageError(f"the group {name!r} cannot be without {', '.join(fixed)}; do not skip it")
     names = {*group.mandatory, *group.default, *(include or ())} - {*(skip or ())}
     wants = wanted(name, sorted(names))
-    terms = Terms(how=How(fromrepo=fromrepo or "", skip_verify=skip_verify), refresh=refresh)
+    how = How(
+        fromrepo=fromrepo or "",
+        skip_verify=skip_verify,
+        enablerepo=tuple(enablerepo or ()),
+        disablerepo=tuple(disablerepo or ()),
+    )
+    terms = Terms(how=how, refresh=refresh)
     notes = unused(rest, MEANINGLESS, ("skip", "include"))
     return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=WORDS, notes=notes))

@@ -7,7 +7,7 @@ import os
 from msgspec.structs import replace
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.params import BadArgument
+from saltern.modules.api.params import TRUE_WORDS, BadArgument
 from saltern.modules.api.programs import PLAIN_UTF8
 from saltern.modules.lib.addresses import is_web
 from saltern.modules.lib.packages.apt import Apt
@@ -118,6 +118,9 @@ def _entry(want: DesiredRepository) -> Entry:
         options["arch"] = want.architectures
     if want.signedby:
         options["signed-by"] = want.signedby
+    trusted = want.values.get("trusted", want.values.get("Trusted"))
+    if trusted is not None:
+        options["trusted"] = "yes" if str(trusted).lower() in TRUE_WORDS else "no"
     return replace(
         entry,
         dist=want.dist or entry.dist,

@@ -7,6 +7,7 @@ from functools import partial
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.salt_arguments import UNSAFE_TO_IGNORE, harm_of_ignoring
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import PackageError
 from saltern.modules.lib.packages.repositories.model import DesiredRepository, RepositoryPlan
@@ -27,6 +28,8 @@ NOT_KEPT = frozenset(
         "refresh",
         "refresh_db",
         "saltenv",
+        "strict_config",
+        *UNSAFE_TO_IGNORE["pkgrepo.managed"],  # that they ask for nothing is checked before
     }
 )
 
@@ -46,6 +49,7 @@ def planner(ctx: Context, what: str) -> RepositoryPlanner:
 
 def desired_repository(name: str, said: Mapping[str, object]) -> DesiredRepository:
     """Salt's arguments in one form; what none of them is goes into the file as it is."""
+    refuse_unsafe("pkgrepo.managed", said)
     given = {key: value for key, value in said.items() if value is not None and key not in NOT_KEPT}
     texts = {key: str(given.pop(key)) for key in TEXTS if key in given}
     lists = {field: words(given.pop(key)) for key, field in LISTS.items() if key in given}
@@ -58,6 +62,13 @@ def desired_repository(name: str, said: Mapping[str, object]) -> DesiredReposito
         **texts,  # type: ignore[arg-type]
         **lists,  # type: ignore[arg-type]
     )
+
+
+def refuse_unsafe(key: str, said: Mapping[str, object]) -> None:
+    """A function that takes any argument must look for those that it cannot leave out by itself."""
+    for name, value in said.items():
+        if harm := harm_of_ignoring(key, name, value):
+            raise BadArgument(f"the argument {name!r} is not supported: {harm}")
 
 
 def _enabled(enabled: object, disabled: object) -> bool | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
@@ -14,6 +15,7 @@ from saltern.modules.lib.packages.tool import why
 
 PLACES = {"dnf": "/etc/yum.repos.d", "yum": "/etc/yum.repos.d", "zypper": "/etc/zypp/repos.d"}
 ADDRESSES = ("baseurl", "mirrorlist", "metalink")
+ZYPPER = {"url": "baseurl", "cache": "keeppackages"}  # Salt's names for it, and those of the file
 COPR = "copr.fedorainfracloud.org"
 
 
@@ -25,7 +27,10 @@ def present(ctx: Context, want: DesiredRepository, place: str) -> RepositoryPlan
     path = want.file or _home(ctx, place, want.name) or os.path.join(place, f"{want.name}.repo")
     text = ctx.host.read(path) or ""
     old = ini.sections(text).get(want.name)
-    new = {**(old or {"name": want.name, "enabled": "1"}), **_values(want)}
+    new = {
+        **(old or {"name": want.name, "enabled": "1"}),
+        **_values(want, ZYPPER if place == PLACES["zypper"] else {}),
+    }
     if not any(new.get(key) for key in ADDRESSES):
         raise BadArgument(f"the repository {want.name} has no address; give baseurl, mirrorlist or metalink")
     changes: dict[str, object] = (
@@ -83,8 +88,8 @@ def _check_name(name: str) -> None:
         raise BadArgument(f"{name!r} cannot name a repository; use letters, digits, '.', '_', ':' and '-'")
 
 
-def _values(want: DesiredRepository) -> dict[str, str]:
-    values = {key: _text(value) for key, value in want.values.items() if value is not None}
+def _values(want: DesiredRepository, names: Mapping[str, str]) -> dict[str, str]:
+    values = {names.get(key, key): _text(value) for key, value in want.values.items() if value is not None}
     if want.enabled is not None:
         values["enabled"] = _text(want.enabled)
     if want.key_urls and "gpgkey" not in values:
