@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from saltern.cli.options import LOGGED, STATE_OUTPUTS
 from saltern.cli.values import existing, mapping_value, roots
 from saltern.config.load import load
+from saltern.config.options import OPTIONS
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def output_options(args: SimpleNamespace, settings: object) -> OutputOptions:
         if (value := given[name] if given[name] is not None else getattr(settings, name)) is not None
     }
     how = str(chosen.get("state_output", "full"))
-    if how.removesuffix("_color").removesuffix("_id") not in STATE_OUTPUTS:
+    if not OPTIONS["state_output"].allows(how):
         raise OperationError(
             Diagnostic(
                 code="option-choice",

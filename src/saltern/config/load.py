@@ -135,7 +135,7 @@ def _checked(option: Option, value: object, base: str) -> object:
         shaped = SHAPES[option.shape](value)
     except (ValueError, TypeError):
         raise ValueError from None
-    if option.choices and shaped not in option.choices:
+    if not option.allows(shaped):
         raise ValueError(did_you_mean(str(shaped), option.choices))
     return place(shaped, option.shape, base)
 

@@ -21,7 +21,7 @@ OPTIONAL_TEXT, FLAG_OR_TEXT, FLAG_OR_TEXTS = (
 
 
 class Option(Struct, frozen=True):
-    """One row. ``choices`` lists all allowed texts, where there are only a few."""
+    """One row. ``choices`` are all texts allowed, if there are only a few; one of ``endings`` may follow."""
 
     name: str
     shape: str
@@ -29,6 +29,13 @@ class Option(Struct, frozen=True):
     doc: str
     choices: tuple[str, ...] = ()
     since: str = "0.1"
+    endings: tuple[str, ...] = ()
+
+    def allows(self, text: object) -> bool:
+        """Whether it is one of the choices, if there are any."""
+        if not self.choices or text in self.choices:
+            return True
+        return any(f"{one}{ending}" == text for one in self.choices for ending in self.endings)
 
     @property
     def variable(self) -> str:
@@ -264,7 +271,13 @@ OPTIONS: dict[str, Option] = {
             "Keep a copy of every file that is replaced.",
             ("", "minion", "master", "both"),
         ),
-        Option("hash_type", TEXT, "sha256", "The digest for files that specify none."),
+        Option(
+            "hash_type",
+            TEXT,
+            "sha256",
+            "The digest for files that name none.",
+            ("md5", "sha1", "sha224", "sha256", "sha384", "sha512"),
+        ),
         Option(
             "cachedir",
             PATH,
@@ -293,7 +306,9 @@ OPTIONS: dict[str, Option] = {
             "state_output",
             TEXT,
             "full",
-            "How much to show of each state: full, terse, mixed, changes, filter.",
+            "How much to show of each state; with `_id` at the end, IDs instead of names.",
+            ("full", "terse", "mixed", "changes", "filter"),
+            endings=("_id", "_color", "_id_color"),
         ),
         Option("state_output_diff", FLAG, False, "Show only states that changed something or failed."),
         Option("state_output_profile", FLAG, True, "Show when each state began and how long it took."),

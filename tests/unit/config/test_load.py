@@ -166,7 +166,7 @@ def test_an_empty_file_is_fine(tmp_path: Path) -> None:
         ("file_roots: 3\n", "needs a mapping of environments to directories, not 3"),
         ("state_max_parallel: -1\n", "needs a whole number, not -1"),
         ("state_max_parallel: true\n", "needs a whole number, not True"),
-        ("hash_type: [a]\n", "needs text, not ['a']"),
+        ("state_top: [a]\n", "needs text, not ['a']"),
         ("grains: web\n", "needs a mapping, not 'web'"),
         ("render_time_limit: .inf\n", "needs a number of seconds"),
         ("pillar_source_merging_strategy: smrt\n", "did you mean 'smart'?"),
@@ -267,3 +267,22 @@ def test_what_a_minion_has_beside_is_for_templates_and_sets_no_option(tmp_path: 
     settings, found = load(path, {}, {})
     assert (settings.extra["colour"], settings.extra["kept"], settings.strict) == ("red", "here", False)
     assert "colour" not in "".join(map(str, found))
+
+
+def test_a_bad_state_output_is_reported_with_the_other_bad_values(tmp_path: Path) -> None:
+    said = problem(tmp_path, "state_verbose: maybe\nstate_output: fancy\nhash_type: sha0\n")
+    assert "saltern.yaml:1: the option 'state_verbose' needs true or false" in said
+    assert (
+        "saltern.yaml:2: the option 'state_output' needs one of full, terse, mixed, " in said
+    )
+    assert "saltern.yaml:3: the option 'hash_type' needs one of md5, " in said
+
+
+@pytest.mark.parametrize("value", ["full", "mixed_id", "changes_id_color", "terse_color"])
+def test_how_states_are_shown_may_have_an_ending(tmp_path: Path, value: str) -> None:
+    assert load(write(tmp_path / "c.yaml", f"state_output: {value}\n"), {}, {})[0].state_output == value
+
+
+@pytest.mark.parametrize("value", ["full_", "_id", "full_color_id", "full_id_id"])
+def test_other_endings_are_none(tmp_path: Path, value: str) -> None:
+    assert "the option 'state_output' needs one of" in problem(tmp_path, f"state_output: {value}\n")
