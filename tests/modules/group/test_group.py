@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.modules.apart import apart
 from tests.modules.bench import Bench, alone, needs_root
 
 from saltern.modules.functions import group as group_functions
@@ -84,3 +85,15 @@ def test_functions_change_groups_as_well(bench: Bench) -> None:
     found = salt["group.info"](NAME)
     assert isinstance(found, dict) and sorted(found["members"]) == ["daemon", "games"]
     assert salt["group.delete"](NAME)
+
+
+@needs_root("groupadd")
+@apart
+def test_a_group_that_shares_its_number_already_is_as_it_should_be(bench: Bench) -> None:
+    bench.change("present", f"{NAME}2", gid=7902)
+    bench.change("present", NAME, gid=7902, non_unique=True)
+    bench.same("present", NAME, gid=7902)
+    assert bench.change("present", NAME, gid=7902, addusers=["games"]).changes == {"addusers": ["games"]}
+    bench.change("present", NAME, gid=7903)
+    refused = bench.call("present", NAME, gid=7902)
+    assert f"the gid 7902 belongs to the group '{NAME}2'" in refused.comment

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.modules.apart import apart
 from tests.modules.bench import Bench, alone, needs_root
 
 from saltern.language.result import Outcome
@@ -249,3 +250,35 @@ def test_the_group_of_the_same_name_may_be_there_and_listed(bench: Bench, usergr
     import grp
 
     assert grp.getgrgid(pwd.getpwnam(NAME).pw_gid).gr_name == NAME
+
+
+TWINS = (f"{NAME}-a", f"{NAME}-b")  # two groups with one number
+
+
+def twins() -> None:
+    for name in TWINS:
+        subprocess.run(["groupadd", "-o", "-g", "7901", name], check=True)
+
+
+@needs_root("useradd")
+@apart
+@pytest.mark.parametrize("local", [False, True])
+def test_a_user_is_in_the_one_of_two_groups_with_one_number_that_is_asked_for(
+    bench: Bench, local: bool
+) -> None:
+    twins()
+    for name in reversed(TWINS):
+        done = bench.change("present", NAME, createhome=False, groups=[name], local=local)
+        assert done.data["groups"] == [NAME, name]
+    bench.change("present", NAME, createhome=False, groups=list(TWINS), local=local)
+    bench.change("present", NAME, createhome=False, groups=[], local=local)
+
+
+@needs_root("useradd")
+@apart
+@pytest.mark.parametrize("name", TWINS)
+def test_both_names_of_the_primary_group_are_met(bench: Bench, name: str) -> None:
+    twins()
+    bench.change("present", NAME, createhome=False, gid=name)
+    bench.same("present", NAME, createhome=False, gid=name, groups=list(TWINS))
+    bench.same("present", NAME, createhome=False, gid=7901, groups=[])

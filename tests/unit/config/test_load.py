@@ -272,9 +272,7 @@ def test_what_a_minion_has_beside_is_for_templates_and_sets_no_option(tmp_path: 
 def test_a_bad_state_output_is_reported_with_the_other_bad_values(tmp_path: Path) -> None:
     said = problem(tmp_path, "state_verbose: maybe\nstate_output: fancy\nhash_type: sha0\n")
     assert "saltern.yaml:1: the option 'state_verbose' needs true or false" in said
-    assert (
-        "saltern.yaml:2: the option 'state_output' needs one of full, terse, mixed, " in said
-    )
+    assert "saltern.yaml:2: the option 'state_output' needs one of full, terse, mixed, " in said
     assert "saltern.yaml:3: the option 'hash_type' needs one of md5, " in said
 
 

@@ -56,7 +56,7 @@ def present(
     checked_name(name, "group")
     want = _desired(gid, addusers, delusers, members)
     have = records.group(ctx, name, local=local)
-    if not non_unique:
+    if not non_unique and (have is None or have.gid != gid):
         _number_is_free(ctx, name, gid)
 
     def act(changes: Changes) -> None:

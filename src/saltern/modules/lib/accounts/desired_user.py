@@ -67,11 +67,12 @@ def differs(ctx: Context, want: DesiredUser) -> Changes:
 
 
 def _groups(ctx: Context, want: DesiredUser, have: Account) -> Changes:
-    primary = records.group_of_gid(_number(want.fields.get("gid"), have.gid))
-    now = set(records.groups_of(ctx, have, local=want.local)) - {records.group_of_gid(have.gid)}
-    asked = set(want.groups or ()) - {primary}
-    wanted = asked if want.remove_groups else asked | (now - {primary})
-    return {} if wanted == now - {primary} else {"groups": sorted(wanted | {primary})}
+    gid = _number(want.fields.get("gid"), have.gid)
+    primary = records.names_of_gid(ctx, gid)
+    now = set(records.groups_of(ctx, have, local=want.local)) - records.names_of_gid(ctx, have.gid)
+    asked = set(want.groups or ()) - primary
+    wanted = asked if want.remove_groups else asked | (now - primary)
+    return {} if wanted == now - primary else {"groups": sorted(wanted | {records.group_of_gid(gid)})}
 
 
 def _number(value: object, otherwise: int) -> int:

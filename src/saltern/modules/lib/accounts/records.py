@@ -112,7 +112,23 @@ def groups_of(ctx: Context, user: Account, *, local: bool = False) -> list[str]:
         return sorted(
             one.name for one in local_groups(ctx) if one.gid == user.gid or user.name in one.members
         )
-    return sorted({group_of_gid(gid) for gid in os.getgrouplist(user.name, user.gid)})
+    known = local_groups(ctx)
+    gids = set(os.getgrouplist(user.name, user.gid))
+    return sorted(set().union(*(_names(known, user, gid) for gid in gids)))
+
+
+def _names(known: list[Group], user: Account, gid: int) -> set[str]:
+    """The groups with a number that a user is in. The system says only the number, which two may have."""
+    same = [one for one in known if one.gid == gid]
+    if len(same) < 2:
+        return {group_of_gid(gid)}
+    found = {one.name for one in same if gid == user.gid or user.name in one.members}
+    return found or {group_of_gid(gid)}
+
+
+def names_of_gid(ctx: Context, gid: int) -> set[str]:
+    """All names that a number has."""
+    return {group_of_gid(gid), *(one.name for one in local_groups(ctx) if one.gid == gid)}
 
 
 def shadow(ctx: Context, name: str) -> Shadow | None:
