@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.saltern-installed
 SALT := build/salt/.installed
 SALT_3006 := build/salt-3006/.installed
-ENGINES := build/engines/.installed
+ENGINES := build/engines/.installed build/stores/.installed
 VM := build/vm/.fetched
 
 # Processes that run tests: more than cores, since many tests wait for programs, daemons and disks.
@@ -46,8 +46,8 @@ $(SALT_3006): salt-3006.lock tools/salt.py | $(SALT)
 
 engines: $(ENGINES) ## install ansible-core, sops and other programs into build/, for the tests that drive them
 
-$(ENGINES): engines.lock stores.lock tools/engines.py | $(STAMP)
-	@$(PY) -m tools.engines
+$(ENGINES): build/%/.installed: %.lock tools/engines.py | $(STAMP)
+	@$(PY) -m tools.engines $*
 
 demo: $(STAMP) ## apply a small tree to a temporary directory: in test mode, really, and again
 	@$(PY) -m tools.demo

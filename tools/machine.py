@@ -19,6 +19,8 @@ POLICY = Path("/usr/sbin/policy-rc.d")
 NO_SERVICES = "#!/bin/sh\n# written while packages for tests of saltern are installed\nexit 101\n"
 APT = ("apt-get", "-y", "-qq", "-o", "DPkg::Lock::Timeout=300", *PATIENT, "--no-install-recommends")
 
+WHOLE_LISTS = ("-o", "APT::Update::Error-Mode=any")  # a source that does not answer is a failure
+
 
 def wanted(text: str) -> list[str]:
     """The names in the list; what follows a ``#`` says what a package is for."""
@@ -47,8 +49,11 @@ def installable(names: list[str]) -> list[str]:
     return names if resolves(names) else [name for name in names if resolves([name])]
 
 
-def install(names: list[str]) -> None:
-    """``policy-rc.d`` keeps Debian from starting the services that are installed."""
+def install(names: list[str], *, reachable: bool = True) -> None:
+    """All at once, or else one by one; ``policy-rc.d`` keeps Debian from starting what is installed.
+
+    Where the sources do not answer, the first that fails is the last: every attempt takes its time.
+    """
     ours = not POLICY.exists() or POLICY.read_text(encoding="utf-8", errors="replace") == NO_SERVICES
     if ours:
         POLICY.write_text(NO_SERVICES, encoding="utf-8")
@@ -56,7 +61,8 @@ def install(names: list[str]) -> None:
     try:
         if _apt("install", *names):
             for name in names:
-                _apt("install", name)
+                if _apt("install", name) and not reachable:
+                    break
     finally:
         if ours:
             POLICY.unlink(missing_ok=True)
@@ -73,10 +79,10 @@ def complete(names: list[str]) -> list[str]:
     """Install what is missing and can be installed; return what is missing after that."""
     absent = missing(names)
     if absent:
-        _apt("update")
+        reachable = _apt(*WHOLE_LISTS, "update") == 0
         found = installable(absent)
         if found:
-            install(found)
+            install(found, reachable=reachable)
     return missing(names)
 
 

@@ -33,6 +33,36 @@ def replaced(place: Path, stamp: str) -> Iterator[Path]:
         shutil.rmtree(work, ignore_errors=True)
 
 
+@contextmanager
+def made_anew(place: Path, stamp: str) -> Iterator[None]:
+    """For what cannot be moved, such as an environment of Python: ``place`` is made where it is going to be.
+
+    The one that was there waits beside it, and takes its place again if the new one has no stamp in the end.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(_aside(place), ignore_errors=True)
+    if (place / stamp).exists():
+        os.rename(place, _aside(place))
+    shutil.rmtree(place, ignore_errors=True)
+    try:
+        yield
+    finally:
+        put_back(place, stamp)
+
+
+def put_back(place: Path, stamp: str) -> None:
+    """What waits beside ``place`` takes its place again, unless that is whole; a half one goes."""
+    if not (place / stamp).exists():
+        shutil.rmtree(place, ignore_errors=True)
+        if _aside(place).exists():
+            os.rename(_aside(place), place)
+    shutil.rmtree(_aside(place), ignore_errors=True)
+
+
+def _aside(place: Path) -> Path:
+    return place.with_name(f".{place.name}-older")
+
+
 def remove_leftovers(place: Path) -> None:
     """Directories of earlier attempts that were killed."""
     for left in place.parent.glob(f".{place.name}-*"):

@@ -14,19 +14,28 @@ NAMES = ("at", "git", "npm", "nodejs", "zypper")
 
 
 class Apt:
-    """A machine with packages: ``broken`` cannot be installed, ``foes`` not one beside the other."""
+    """A machine with packages: ``broken`` cannot be installed, ``foes`` not one beside the other.
 
-    def __init__(self, broken: set[str], foes: set[str] | None = None) -> None:
+    One that is not ``online`` knows all packages and can fetch none.
+    """
+
+    def __init__(self, broken: set[str], foes: set[str] | None = None, *, online: bool = True) -> None:
         self.broken = broken
         self.foes = foes or set()
+        self.online = online
+        self.attempts = 0
         self.there: set[str] = set()
         self.updated = 0
 
     def __call__(self, *words: str) -> int:
         names = {word for word in words if word in NAMES}
-        if words == ("update",):
+        self.attempts += "--simulate" not in words
+        if "update" in words:
             self.updated += 1
+            return 0 if self.online else 100
         elif names & self.broken or len(self.foes & (names | self.there)) > 1:
+            return 100
+        elif "--simulate" not in words and not self.online:
             return 100
         elif "--simulate" not in words:
             self.there |= names
@@ -63,7 +72,7 @@ def test_what_can_be_installed_is(broken: set[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(machine, "_apt", apt)
         patch.setattr(machine, "missing", apt.missing)
-        patch.setattr(machine, "install", lambda names: apt("install", *names))
+        patch.setattr(machine, "install", lambda names, **_: apt("install", *names))
         assert machine.complete(list(NAMES)) == [name for name in NAMES if name in broken]
     assert apt.there == set(NAMES) - broken
 
@@ -89,3 +98,22 @@ def test_services_may_start_again_after_it(on: Callable[[Apt], Apt]) -> None:
     machine.POLICY.write_text("#!/bin/sh\nexit 104\n")
     machine.install(["at"])
     assert machine.POLICY.read_text() == "#!/bin/sh\nexit 104\n"
+
+
+def test_a_machine_that_cannot_fetch_anything_is_not_asked_for_each_package(
+    on: Callable[[Apt], Apt],
+) -> None:
+    """Each attempt takes the time that a network without answers takes."""
+    apt = on(Apt(set(), online=False))
+    assert machine.complete(list(NAMES)) == list(NAMES)
+    assert apt.attempts == 3  # the lists, all packages, the first
+
+
+def test_a_source_that_does_not_answer_keeps_back_no_package_of_another(on: Callable[[Apt], Apt]) -> None:
+    class OneSourceIsDown(Apt):
+        def __call__(self, *words: str) -> int:
+            return 100 if "update" in words else super().__call__(*words)
+
+    apt = on(OneSourceIsDown({"npm"}))
+    assert machine.complete(list(NAMES)) == ["npm"]
+    assert apt.there == set(NAMES) - {"npm"}

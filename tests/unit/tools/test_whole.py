@@ -90,6 +90,17 @@ def test_a_machine_without_lists_of_packages_fetches_them(
     assert files(tmp_path / "vm") == WHOLE
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: only root fetches lists of packages")
+def test_lists_that_name_a_kernel_that_is_gone_are_fetched_again(
+    tmp_path: Path, programs: Callable[[str, str], None]
+) -> None:
+    lists = tmp_path / "lists"
+    gone = f'case "$*" in *download*) [ -e {lists} ] || {{ echo 404 not found >&2; exit 100; }} ;; esac'
+    programs("apt-get", f'{gone}; case "$*" in *update*) touch {lists} ;; esac; {PROGRAMS["apt-get"]}')
+    vm.fetch(tmp_path / "vm")
+    assert files(tmp_path / "vm") == WHOLE
+
+
 def test_an_older_one_stays_when_a_newer_cannot_be_made(tmp_path: Path) -> None:
     place = tmp_path / "thing"
     with replaced(place, ".done") as made:
