@@ -169,18 +169,34 @@ def _mapped(
 
 
 def find_word(text: str, path: Path) -> tuple[int, int]:
-    """Where data has no lines of its own (``#!py``, TOML, a journal): the line that declares the ID, as it is
-    or in a template, or else the first place that spells it."""
+    """Where data has no lines of its own (``#!py``, TOML, a journal): the line of the function below the ID,
+    that which declares the ID, as it is or in a template, or else the first place that spells it."""
     for word in map(str, path[:1]):
         line = _declaring(text, word)
         if line:
-            return line, 1
+            return _key_below(text.splitlines()[line - 1 :], path[1:2], line)
         at = text.find(word)
         if at >= 0:
             before = text[:at].splitlines(keepends=True) or [""]
             fresh = before[-1].endswith("\n")
             return (len(before) + 1, 1) if fresh else (len(before), len(before[-1]) + 1)
     return 0, 0
+
+
+def _key_below(rows: list[str], path: Path, line: int) -> tuple[int, int]:
+    """The place of a key in the body of the ID that the first row declares; that of the ID without one."""
+    import re
+
+    for key in map(str, path):
+        spelled = rf"""(?P<key>(?P<quote>['"]?){re.escape(key)}(?P=quote)\s*:(?=\s|$))"""
+        if found := re.search(rf"[{{,]\s*{spelled}", rows[0]):
+            return line, found.start("key") + 1
+        for number, row in enumerate(rows[1:], line + 1):
+            if re.match(r"(?!\{[%#])[^\s#]", row):
+                break  # the next ID
+            if found := re.match(rf"\s+{spelled}", row):
+                return number, found.start("key") + 1
+    return line, 1
 
 
 def _declaring(text: str, word: str) -> int:
