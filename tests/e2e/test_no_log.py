@@ -123,6 +123,18 @@ def test_no_problem_that_check_finds_shows_it(place: Place) -> None:
         _is_silent(done)
 
 
+@pytest.mark.parametrize("kind", ["require", "require_in", "listen_in"])
+def test_a_requisite_that_names_nothing_does_not_show_what_it_names(place: Place, kind: str) -> None:
+    place.write(
+        {"main.sls": f"a:\n  test.nop:\n    - no_log: true\n    - {kind}:\n      - file: /{SECRET}\n"}
+    )
+    for command in ("apply", "plan"):
+        done = place.run(command, "main")
+        _is_silent(done)
+        assert f"{kind!r} of" in done.err
+        assert "names a state, which no SLS of this run declares" in done.err
+
+
 def test_nothing_is_shown_or_kept_of_a_run_that_has_ended(place: Place, main: list[str]) -> None:
     place.run("apply", *main)
     if "--pillar" not in main:  # what was given on the command line is needed to try what has failed again

@@ -176,14 +176,18 @@ def _items(id_: str, key: str, items: object, document: Loaded, found: Diagnosti
     return None
 
 
+def _no_list(body: object, section: str, each: str, document: Loaded, found: Diagnostics) -> None:
+    found.error(
+        f"{section}-not-list",
+        f"{section} is {kind_of(body)}, not a list",
+        where=document.mark((section,)),
+        fix=f"begin each {each} with '- '",
+    )
+
+
 def _include(body: object, file: SlsFile, document: Loaded, found: Diagnostics) -> None:
     if not isinstance(body, list):
-        found.error(
-            "include-not-list",
-            f"include is {kind_of(body)}, not a list",
-            where=document.mark(("include",)),
-            fix="begin each name with '- '",
-        )
+        _no_list(body, "include", "name", document, found)
         return
     for index, item in enumerate(body):
         env, name = document.ref.env, item
@@ -248,12 +252,7 @@ def _extend(body: object, file: SlsFile, document: Loaded, found: Diagnostics) -
 
 def _exclude(body: object, file: SlsFile, document: Loaded, found: Diagnostics) -> None:
     if not isinstance(body, list):
-        found.error(
-            "exclude-not-list",
-            f"exclude is {kind_of(body)}, not a list",
-            where=document.mark(("exclude",)),
-            fix="begin each item with '- '",
-        )
+        _no_list(body, "exclude", "item", document, found)
         return
     for index, item in enumerate(body):
         rule = exclusion(item)

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
-from saltern.language.patterns import is_pattern
 from saltern.language.requisites import IN_FORMS
-from saltern.plan.matcher import SLS, Matcher, described
+from saltern.plan.matcher import SLS, Matcher
+from saltern.plan.unknown import unknown_target
 
 # Turned around here; `listen_in` is, by the plan, when it looks for those who listen.
 TURNED = frozenset(IN_FORMS) - {"listen_in"}
@@ -41,14 +41,11 @@ class Missing(Struct, frozen=True):
 
     def report(self, owner: Chunk, wanted: Requisite, matcher: Matcher) -> None:
         """Nothing waits for the owner then; formulas rely on that, for what they do not always include."""
-        what = f"{wanted.kind!r} of {owner.id!r} names {described(wanted)}, which no SLS of this run declares"
-        where = owner.mark(wanted.kind, wanted.at)
-        if is_pattern(wanted.value):
-            self.found.warn("requisite-matches-nothing", what, where=where)
-            return
-        there = self.elsewhere(wanted.value) if self.elsewhere else ""
-        report = self.found.error if self.strict or there.startswith(OTHER_SCOPE) else self.found.warn
-        report("requisite-in-unknown", what, where=where, fix=there or matcher.suggestion(wanted))
+        one = unknown_target(owner, wanted, matcher, self.found, self.elsewhere)
+        if one is not None:
+            refused = self.strict or one.there.startswith(OTHER_SCOPE)
+            report = self.found.error if refused else self.found.warn
+            report("requisite-in-unknown", one.what, where=one.where, fix=one.fix)
 
 
 def reverse(

@@ -9,9 +9,10 @@ from saltern.language.diagnostics import Diagnostics
 from saltern.language.patterns import is_pattern
 from saltern.language.requisites import IN_FORMS, ORDERING, RequisiteKind, When
 from saltern.plan.in_patterns import owners_by_pattern
-from saltern.plan.matcher import SLS, UNGUESSED, Matcher, described
+from saltern.plan.matcher import SLS, UNGUESSED, Matcher
 from saltern.plan.plan import Listener, Need, Plan
 from saltern.plan.preparers import Preparers
+from saltern.plan.unknown import unknown_target
 
 FEW = 8  # up to so many states of one target are separate steps; more become one step
 
@@ -125,18 +126,12 @@ class Resolver:
         return self.joins[wanted]
 
     def unknown(self, chunk: Chunk, wanted: Requisite) -> None:
-        named = f"{wanted.kind!r} of {chunk.label!r} names {'a state' if chunk.hidden else described(wanted)}"
-        what = f"{named}, which no SLS of this run declares"
-        where = chunk.mark(wanted.kind, wanted.at)
-        if is_pattern(wanted.value):
-            self.found.warn("requisite-matches-nothing", what, where=where)
+        one = unknown_target(chunk, wanted, self.matcher, self.found, self.elsewhere)
+        if one is None:
             return
-        there = self.elsewhere(wanted.value) if self.elsewhere else ""
-        fix = "" if chunk.hidden else there or self.matcher.suggestion(wanted)
         if wanted.kind == "listen_in":
             report = self.found.error if self.strict else self.found.warn
-            report("requisite-in-unknown", what, where=where, fix=fix)
-        else:
-            if fix == UNGUESSED:
-                fix += " (Salt 3006 fails this state only; 3008 refuses the run, too)"
-            self.found.error("requisite-unknown", what, where=where, fix=fix)
+            report("requisite-in-unknown", one.what, where=one.where, fix=one.fix)
+            return
+        salt = " (Salt 3006 fails this state only; 3008 refuses the run, too)" if one.fix == UNGUESSED else ""
+        self.found.error("requisite-unknown", one.what, where=one.where, fix=one.fix + salt)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from saltern.engine.session import Session
 from saltern.journal.chunk_codec import chunks_in
@@ -14,6 +15,9 @@ from saltern.report.foreseen import VERBS, Foreseen
 from saltern.report.plain import plain
 
 MOST_SHOWN = 20
+
+R = TypeVar("R")
+K = TypeVar("K", bound=Hashable)
 
 
 def check(proposal: Proposal, session: Session, now: Foresight, *, path: str) -> None:
@@ -57,27 +61,27 @@ def _differing(before: Mapping[str, str], now: Mapping[str, object], salt: str) 
 
 
 def _states(proposal: Proposal, body: Body, now: Foresight) -> Iterator[str]:
-    """Differences of the compiled states; then of what each state says it would do."""
-    kept = _by_tag(chunks_in(body.plan, body.sources))
-    made = _by_tag(now.plan.chunks if now.plan else [])
+    """First what is to be done, as compiled; then what each state says it would do."""
+    kept = _numbered(chunks_in(body.plan, body.sources), lambda chunk: chunk.tag)
+    made = _numbered(now.plan.chunks if now.plan else [], lambda chunk: chunk.tag)
     for tag in [*kept, *(tag for tag in made if tag not in kept)]:
         if (words := _compiled(kept.get(tag), made.get(tag))) is not None:
             yield words
-    before, after = _by_path(proposal.states), _by_path(now.rows)
+    before, after = _numbered(proposal.states, _place), _numbered(now.rows, _place)
     for place in [*before, *(place for place in after if place not in before)]:
         words = _foreseen(before.get(place), after.get(place))
         if words:
             yield words
 
 
-def _by_tag(chunks: list[Chunk]) -> dict[tuple[str, int], Chunk]:
-    """Chunks by tag; tags may occur twice."""
-    found: dict[tuple[str, int], Chunk] = {}
-    for chunk in chunks:
-        count = 0
-        while (chunk.tag, count) in found:
-            count += 1
-        found[chunk.tag, count] = chunk
+def _numbered(rows: Iterable[R], key: Callable[[R], K]) -> dict[tuple[K, int], R]:
+    """By key and number: keys may come twice."""
+    found: dict[tuple[K, int], R] = {}
+    counts: dict[K, int] = {}
+    for row in rows:
+        count = counts.get(key(row), 0)
+        counts[key(row)] = count + 1
+        found[key(row), count] = row
     return found
 
 
@@ -96,17 +100,8 @@ def _compiled(before: Chunk | None, now: Chunk | None) -> str | None:
     return f"{now.function} {now.label!r} ({now.mark()}) now has another {' and '.join(words)}"
 
 
-Place = tuple[str, str, int]
-
-
-def _by_path(rows: list[Foreseen]) -> dict[Place, Foreseen]:
-    found: dict[Place, Foreseen] = {}
-    for row in rows:
-        count = 0
-        while (row.path, row.tag, count) in found:
-            count += 1
-        found[row.path, row.tag, count] = row
-    return found
+def _place(row: Foreseen) -> tuple[str, str]:
+    return row.path, row.tag
 
 
 def _foreseen(before: Foreseen | None, now: Foreseen | None) -> str:

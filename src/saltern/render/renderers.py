@@ -186,14 +186,7 @@ class Renderers:
         file: str = "",
     ) -> str:
         names = sls_names(sls, path if file else f"{sls.replace('.', '/')}.sls") if sls else {}
-        job = Job(
-            env=env,
-            sls=sls,
-            name=path,
-            file=file or path or "<text>",
-            values={**names, **(values or {})},
-            purpose=FILE_RENDERERS,
-        )
+        job = _text_job(env, sls, path, file, {**names, **(values or {})}, purpose=FILE_RENDERERS)
         return self._pipeline.text(text, engine, job)
 
     def data(
@@ -208,15 +201,30 @@ class Renderers:
         file: str = "",
     ) -> object:
         names = sls_names(sls, path) if sls else {}
-        job = Job(
-            env=env,
-            sls=sls,
-            name=path,
-            file=file or path or "<text>",
-            values={**names, **(values or {})},
-            keeps_order=True,
-        )
+        job = _text_job(env, sls, path, file, {**names, **(values or {})}, keeps_order=True)
         return self._pipeline.document(text, job, default=parse_pipe(pipe) if pipe else None).data
+
+
+def _text_job(
+    env: str,
+    sls: str,
+    path: str,
+    file: str,
+    values: dict[str, object],
+    *,
+    purpose: str = "sls",
+    keeps_order: bool = False,
+) -> Job:
+    """The job of a text that a module hands over; ``file`` is what problems name."""
+    return Job(
+        env=env,
+        sls=sls,
+        name=path,
+        file=file or path or "<text>",
+        values=values,
+        purpose=purpose,
+        keeps_order=keeps_order,
+    )
 
 
 def _values(source: SlsSource, rendered: set[str]) -> dict[str, object]:

@@ -47,38 +47,44 @@ class ConfigParts(Struct, frozen=True, kw_only=True):
     sites_port: int = 0
 
 
-def render_config(settings: BrokerSettings, parts: ConfigParts) -> str:
-    """The whole file. An acknowledged message is synced (``sync_interval``), unless a stream says
-    otherwise.
-    """
-    tls, quoted = parts.certificates, json.dumps
-    preload = "\n".join(f"  {name}: {quoted(jwt)}" for name, jwt in parts.accounts.items())
+def server_lines(name: str, host: str, port: int, folder: str, certificate: str, key: str) -> str:
+    """What every broker has: where it listens and logs, the limits of connections, and its certificate."""
+    quoted = json.dumps
     return f"""\
 # Made by saltern at each start; changes are lost.
-server_name: {quoted(settings.server_name)}
-host: {quoted(settings.host)}
-port: {settings.port}
-pid_file: {quoted(f"{parts.folder}/{PID_FILE}")}
-log_file: {quoted(f"{parts.folder}/{LOG_FILE}")}
+server_name: {quoted(name)}
+host: {quoted(host)}
+port: {port}
+pid_file: {quoted(f"{folder}/{PID_FILE}")}
+log_file: {quoted(f"{folder}/{LOG_FILE}")}
 logfile_size_limit: {32 * MIB}
 logfile_max_num: 3
 
 max_payload: {MAX_PAYLOAD}
 max_pending: {64 * MIB}
-max_connections: {settings.max_connections}
 max_control_line: 4096
 write_deadline: "10s"
 ping_interval: "20s"
 ping_max: 2
-lame_duck_duration: "30s"
-lame_duck_grace_period: "1s"
 
 tls {{
-  cert_file: {quoted(tls.server)}
-  key_file: {quoted(tls.server_key)}
+  cert_file: {quoted(certificate)}
+  key_file: {quoted(key)}
   min_version: "1.3"
   timeout: 5
 }}
+"""
+
+
+def render_config(settings: BrokerSettings, parts: ConfigParts) -> str:
+    """The file, whole. Acknowledged means synced (``sync_interval``), unless a stream says otherwise."""
+    tls, quoted = parts.certificates, json.dumps
+    preload = "\n".join(f"  {name}: {quoted(jwt)}" for name, jwt in parts.accounts.items())
+    return f"""\
+{server_lines(settings.server_name, settings.host, settings.port, parts.folder, tls.server, tls.server_key)}
+max_connections: {settings.max_connections}
+lame_duck_duration: "30s"
+lame_duck_grace_period: "1s"
 
 jetstream {{
   store_dir: {quoted(f"{parts.folder}/streams")}

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import msgspec
 
 from saltern.fleet.broker.binary import find_binary
-from saltern.fleet.broker.config import LOG_FILE, MAX_PAYLOAD, MIB, PID_FILE
+from saltern.fleet.broker.config import server_lines
 from saltern.fleet.broker.process import BrokerProcess
 from saltern.fleet.broker.site_files import KEEP, keep_files
 from saltern.fleet.broker.site_renewal import SiteRenewal, newest
@@ -76,33 +76,13 @@ def render(kit: Kit, folder: str) -> str:
     """
     quoted = json.dumps
     preload = "\n".join(f"  {name}: {quoted(jwt)}" for name, jwt in kit.accounts.items())
+    certificate = (f"{folder}/server.pem", f"{folder}/server.key")
     links = "\n".join(
         _link(kit, folder, account, file)
         for account, file in ((kit.account, "link.creds"), (kit.system_account, "system.creds"))
     )
     return f"""\
-# Made by saltern at each start; changes are lost.
-server_name: {quoted(f"saltern-site-{kit.site}")}
-host: {quoted(listens_on(kit))}
-port: {kit.port}
-pid_file: {quoted(f"{folder}/{PID_FILE}")}
-log_file: {quoted(f"{folder}/{LOG_FILE}")}
-logfile_size_limit: {32 * MIB}
-logfile_max_num: 3
-max_payload: {MAX_PAYLOAD}
-max_pending: {64 * MIB}
-max_control_line: 4096
-write_deadline: "10s"
-ping_interval: "20s"
-ping_max: 2
-
-tls {{
-  cert_file: {quoted(f"{folder}/server.pem")}
-  key_file: {quoted(f"{folder}/server.key")}
-  min_version: "1.3"
-  timeout: 5
-}}
-
+{server_lines(f"saltern-site-{kit.site}", listens_on(kit), kit.port, folder, *certificate)}
 operator: {quoted(kit.operator)}
 system_account: {kit.system_account}
 resolver {{

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from saltern.modules.api.context import Context
 
 
@@ -14,24 +16,31 @@ class Names:
 
     def user(self, uid: int) -> str:
         """The name, or the number where no user has it."""
-        if uid not in self._users:
-            import pwd
-
-            try:
-                self._users[uid] = pwd.getpwuid(uid).pw_name
-            except KeyError:
-                return str(uid)
-        return self._users[uid]
+        return _name(self._users, uid, _user_name)
 
     def group(self, gid: int) -> str:
-        if gid not in self._groups:
-            import grp
+        return _name(self._groups, gid, _group_name)
 
-            try:
-                self._groups[gid] = grp.getgrgid(gid).gr_name
-            except KeyError:
-                return str(gid)
-        return self._groups[gid]
+
+def _name(known: dict[int, str], id_: int, look_up: Callable[[int], str]) -> str:
+    if id_ not in known:
+        try:
+            known[id_] = look_up(id_)
+        except KeyError:
+            return str(id_)
+    return known[id_]
+
+
+def _user_name(uid: int) -> str:
+    import pwd
+
+    return pwd.getpwuid(uid).pw_name
+
+
+def _group_name(gid: int) -> str:
+    import grp
+
+    return grp.getgrgid(gid).gr_name
 
 
 def names_of(ctx: Context) -> Names:
