@@ -149,7 +149,8 @@ def _leave(args: SimpleNamespace, paths: AgentPaths) -> int:
         return exits.OK
     with suppress(OperationError):  # it may not be running
         ask_agent(paths.socket, {"ask": "leave"})
-    _say(f"left fleet {leave(paths)}; remove it on the controller: saltern fleet keys revoke")
+    member = leave(paths)
+    _say(f"left fleet {member.fleet}; on the controller: saltern fleet keys revoke {member.id}")
     return exits.OK
 
 

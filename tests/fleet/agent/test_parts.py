@@ -232,6 +232,13 @@ def test_a_broker_that_does_not_let_the_machine_in_is_explained() -> None:
     assert "`saltern fleet keys`" in explained(f"tls://c:1: {_words(BrokenPipeError(32, 'Broken pipe'))}")
 
 
+def test_a_connection_that_is_not_made_is_told_without_the_words_of_python() -> None:
+    one = "[Errno 111] Connect call failed ('127.0.0.1', 4222)"
+    assert _words(OSError(111, "Connect call failed ('127.0.0.1', 4222)")) == "Connection refused"
+    assert _words(OSError(f"Multiple exceptions: {one}, {one}")) == "Connection refused"
+    assert "Name or service not known" in _words(OSError(-2, "Name or service not known"))
+
+
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
 @pytest.mark.parametrize("name", ["agent", "controller"])
 def test_systemd_takes_the_units(tmp_path: Path, name: str) -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from tests.fleet.controller.kit import new_database
-from tests.fleet.harness import run
+from tests.fleet.harness import run, until
 
+from saltern.fleet.bus.tasks import end
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.singleton import Hold, LeaseLost, Singleton
 from saltern.fleet.store.groups import groups, set_group
+from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 def test_the_writes_of_one_whose_lease_was_taken_are_refused(tmp_path: Path) -> None:
@@ -69,3 +71,30 @@ def test_one_that_is_woken_often_works_now_and_then(tmp_path: Path) -> None:
         database.close()
 
     run(scenario())
+
+
+def test_the_same_problem_is_in_the_log_once_until_the_work_is_done_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> None:
+        database = new_database(tmp_path)
+        calls = Calls(database)
+        rounds = 0
+
+        async def fail(_hold: Hold) -> None:
+            nonlocal rounds
+            rounds += 1
+            if rounds not in (4, 5):
+                raise OperationError(Diagnostic(code="database-error", what="its disk is full"))
+
+        one = Singleton(calls, "work", "c1", fail, every=0.01)
+        task = asyncio.create_task(one.run())
+        await until(lambda: rounds >= 8)
+        await end(task)
+        calls.close()
+        database.close()
+
+    run(scenario())
+    assert [record.getMessage() for record in caplog.records if "full" in record.getMessage()] == [
+        "work: its disk is full [database-error]"
+    ] * 2

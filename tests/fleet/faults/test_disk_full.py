@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -21,6 +22,7 @@ from tests.fleet.faults.small_disk import small_disk
 
 from saltern.cli.local_fleet import CONFIG
 from saltern.fleet.client.problems import ControllerError
+from saltern.system import own_program
 
 
 @pytest.fixture
@@ -53,6 +55,11 @@ def test_an_agent_refuses_jobs_with_the_reason_and_returns_what_it_has_done_late
         wait_status(fleet, refused, "web1", "refused")
         assert "is full" in why(fleet, refused, "web1") and "free space" in why(fleet, refused, "web1")
         wait_until(lambda: "is full" in fleet.said("web1"), "the agent says nothing of its disk")
+        words = own_program.command("saltern", ("agent", "status", "--directory", str(fleet.base / "web1")))
+        shown = subprocess.run([*disk.inside, *words], capture_output=True, text=True, check=False).stdout
+        assert "takes no jobs: the disk of" in shown and "free space" in shown
+        shown = fleet.call("job", refused, "--controller", fleet.socket).stdout
+        assert "1 refused: the " in shown and "free space" in shown, shown
         # A restart with a full disk says what is wrong, and works once there is space.
         disk.free()
         ping(fleet, "web1")
@@ -91,6 +98,7 @@ def test_a_database_without_space_takes_no_job_and_says_why_and_returns_wait(fle
             for _ in range(2000):  # what is left of the last page of the file is used first
                 client.jobs.submit("test.ping", "web1")
         assert "full" in str(refused.value) or "space" in str(refused.value), refused.value
+        assert "free space on its disk" in str(refused.value.diagnostics[0].fix)
         wait_until(lambda: not_ready(fleet), "the controller does not say that it is not ready")
         disk.free()
         wait_returned(fleet, begun)

@@ -65,12 +65,12 @@ class CountingBus(MemoryBus):
         self.reads: list[str] = []
         self.gate = asyncio.Event()
         self.gate.set()
-        self.cut = False
+        self.is_cut = False
 
     async def last(self, stream: str, subject: str, *, timeout: float = 5.0) -> Kept | None:
         self.reads.append(subject)
         await self.gate.wait()
-        if self.cut:
+        if self.is_cut:
             raise NoAnswer("the link is cut")
         return await super().last(stream, subject, timeout=timeout)
 
@@ -127,7 +127,7 @@ def test_one_who_waits_is_told_so_and_gets_it_in_the_end(tmp_path: Path) -> None
 
 def test_what_the_site_cannot_have_the_fleet_gives(tmp_path: Path) -> None:
     async def scenario(place: Place) -> None:
-        place.link.cut = True
+        place.link.is_cut = True
         digest = await place.blobs.put_data(b"text")
         assert await place.fetch("e1", digest, 4) == b"text"
         assert len(place.link.reads) == 1

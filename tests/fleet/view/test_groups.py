@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fleet.view.samples import answered, state
 
+from saltern.fleet.view.formats import value_of
 from saltern.fleet.view.groups import counts, failures, groups, summary, without_name
 from saltern.fleet.view.outcomes import Answered, Outcome, outcome
 
@@ -92,6 +94,18 @@ def test_those_without_an_answer_are_grouped_by_why() -> None:
         "1 refused: denied (w3)",
         "3 systems: 3 without an answer",
     ]
+
+
+@pytest.mark.parametrize("function", ["state.apply", "test.ping", "saltern.plan"])
+def test_a_refusal_that_the_agent_itself_returned_is_no_answer_of_the_function(function: str) -> None:
+    said = Answered(system="w3", status="refused", why="its disk is full", body=None, has_body=True)
+    assert list(summary([outcome(function, said)])) == [
+        "1 refused: its disk is full (w3)",
+        "1 system: 1 without an answer",
+    ]
+    assert value_of(outcome(function, said)) == "refused: its disk is full"
+    none = outcome("test.ping", Answered(system="w3", status="returned", body=None, has_body=True))
+    assert value_of(none) is None
 
 
 def test_states_that_do_not_compile_are_a_problem() -> None:

@@ -77,6 +77,15 @@ async def _run_for_ever(loop: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(AGAIN)
 
 
+HAPPENED = {
+    State.CONNECTED: "connected",
+    State.LOST: "the connection to the broker is lost",
+    State.RETRY: "no connection to the broker, it tries again by itself",
+    State.DROPPED: "messages were dropped",
+    State.REFUSED: "the broker refuses something",
+}
+
+
 def explained(why: str) -> str:
     """Why there is no connection, and what to do if the broker refuses this machine."""
     if not any(one in why.lower() for one in (REFUSED, CLOSED)):
@@ -216,9 +225,10 @@ class Agent:
             self.outbox.wake()
             self.events.wake()
             self.facts.wake()
+            log.info("connected")
         why = explained(change.why)
         if why and why != self.disconnected:
-            log.warning("%s: %s", change.state.value, why)
+            log.warning("%s: %s", HAPPENED[change.state], why)
         self.disconnected = why
 
     async def _on_job(self, message: Arrived) -> None:

@@ -97,12 +97,15 @@ class Inbox:
             self._refuse(job, str(problem))
         return False
 
-    def _standing(self, job: Job) -> Standing:
+    def unable(self) -> str:
+        """Why no job is taken now; empty if jobs are taken."""
         free = self._free(self._spool.path)
-        full = full_disk(self._spool.path, free) if free < LEAST_FREE else ""
+        return full_disk(self._spool.path, free) if free < LEAST_FREE else self.draining
+
+    def _standing(self, job: Job) -> Standing:
         return Standing(
             known=self._spool.is_known(job.jid),
-            draining=full or self.draining,
+            draining=self.unable(),
             born=self._born,
             denied=self._denied(),
         )

@@ -37,7 +37,23 @@ PAUSE = 0.5
 
 def join(paths: AgentPaths, text: str, id: str, *, wait: float, say: Callable[[str], None]) -> Membership:
     """Ask to join with a token; keep the membership. ``wait``: seconds for an operator to accept the key."""
-    return asyncio.run(_join(paths, text, id, wait, say))
+    try:
+        return asyncio.run(_join(paths, text, id, wait, say))
+    except OSError as problem:
+        what = f"the keys of this machine cannot be kept in {paths.keys}: {problem.strerror or problem}"
+        raise _failed(what, "free space there, or make the directory writable; then run it again") from None
+
+
+def reach(servers: tuple[str, ...]) -> str:
+    """What to do if none of these brokers can be reached. Pure."""
+    hosts = (one.rpartition("://")[2].rpartition(":")[0].strip("[]") for one in servers)
+    if all(host == "localhost" or host == "::1" or host.startswith("127.") for host in hosts):
+        return (
+            "this token is for the controller's own machine alone. For others, write `host: 0.0.0.0` and"
+            " `names: [NAME OR ADDRESS]` into controller.yaml, start the controller again, and make another"
+            " token"
+        )
+    return "is the controller running, and can this machine reach its port? a token lives for a while only"
 
 
 async def _join(paths: AgentPaths, text: str, id: str, wait: float, say: Callable[[str], None]) -> Membership:
@@ -49,8 +65,7 @@ async def _join(paths: AgentPaths, text: str, id: str, wait: float, say: Callabl
     try:
         bus = await NatsBus.connect(settings, wait=10)
     except BusError as problem:
-        fix = "is the controller running, can this machine reach its port, and is the token still valid?"
-        raise _failed(f"no broker of the fleet can be reached: {problem}", fix) from None
+        raise _failed(f"no broker of the fleet can be reached: {problem}", reach(token.servers)) from None
     try:
         answer = await _accepted(bus, token, id, keys, wait, say)
     finally:
@@ -85,7 +100,8 @@ def _check(paths: AgentPaths, id: str) -> None:
     if is_member(paths):
         member = load_membership(paths.keys)
         what = f"this machine is already in the fleet {member.fleet!r}, as {member.id!r}"
-        raise _failed(what, "leave that one first: saltern agent leave")
+        where = f" --directory {paths.base}" if paths.base else ""
+        raise _failed(what, f"leave that one first: saltern agent leave{where}")
 
 
 async def _accepted(
@@ -135,13 +151,13 @@ async def _asked(bus: NatsBus, token: JoinToken, id: str, keys: AgentKeys) -> En
         raise _failed(f"the request failed: {problem}", "try it again") from None
 
 
-def leave(paths: AgentPaths) -> str:
-    """Leave the fleet: remove membership and keys. Returns the name of the fleet."""
+def leave(paths: AgentPaths) -> Membership:
+    """Leave the fleet: remove membership and keys. Returns what this machine was in it."""
     member = load_membership(paths.keys)
     for name in (FILE, "signing.key", "sealing.key"):
         if os.path.lexists(path := os.path.join(paths.keys, name)):
             os.remove(path)
-    return member.fleet
+    return member
 
 
 def _failed(what: str, fix: str) -> OperationError:

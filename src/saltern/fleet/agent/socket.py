@@ -95,7 +95,7 @@ async def _status(agent: Agent, _question: Message) -> Message:
         "synced": state.at,
         "problem": state.problem,
         "refused": state.refused,
-        "draining": agent.inbox.draining,
+        "draining": agent.inbox.unable(),
         "running": agent.jobs.running,
         "jobs": agent.spool.counts(),
         "refusals": dict(agent.inbox.refusals),

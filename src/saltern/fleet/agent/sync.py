@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from saltern.fleet.agent.clock import FleetClock
 from saltern.fleet.bus.backoff import Backoff
-from saltern.fleet.bus.ports import Bus, BusError
+from saltern.fleet.bus.ports import Bus, BusError, Disconnected
 from saltern.fleet.bus.repeat import repeat
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.envelope import Refused, Trust
@@ -91,8 +91,9 @@ class Syncer:
                 return _spread(REFUSED if answer.refused else answer.next_sync)
 
     def _note_problem(self, problem: Exception) -> None:
+        """Keep the problem. The log already has the reason of a lost connection."""
         why = str(problem) or type(problem).__name__
-        if why != self.state.problem:
+        if why != self.state.problem and not isinstance(problem, Disconnected):
             log.info("no sync: %s", why)
         self.state.problem = why
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -364,7 +365,15 @@ def _words(problem: BaseException) -> str:
     if isinstance(problem, BrokenPipeError | ConnectionResetError):
         return CLOSED  # the connection may end before its reason is read
     said = str(problem) or type(problem).__name__
+    if isinstance(problem, OSError):
+        said = _plain(said)
     return said.removeprefix("nats: ").strip("' ")
+
+
+def _plain(said: str) -> str:
+    """What Python says of a connection that was not made, in the words of the system, each once."""
+    numbers = dict.fromkeys(re.findall(r"\[Errno (\d+)\] Connect call failed", said))
+    return ", ".join(os.strerror(int(number)) for number in numbers) or said
 
 
 _ERRORS: tuple[tuple[type[Exception], Callable[[str], BusError]], ...] = (

@@ -93,10 +93,17 @@ class Singleton:
             except LeaseLost:
                 self.fence = None
             except (OperationError, BusError, TimeoutError) as problem:
-                self.problem = str(problem) or type(problem).__name__
-                log.warning("%s: %s", self._name, self.problem)
+                self._note(str(problem) or type(problem).__name__)
             await is_set_within(self._wanted, self._every)
             await asyncio.sleep(max(0.0, began + APART - time.monotonic()))
+
+    def _note(self, problem: str) -> None:
+        """The same problem is in the log once, however often it is met: the disk of the log may be the one
+        that is full.
+        """
+        if problem != self.problem:
+            log.warning("%s: %s", self._name, problem)
+        self.problem = problem
 
     async def step(self) -> bool:
         """Take or renew the lease, and do the work if it is ours."""

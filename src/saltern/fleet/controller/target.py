@@ -63,6 +63,10 @@ def refuse(problem: BadTarget) -> OperationError:
     return OperationError(Diagnostic(code="fleet-target", what=problem.what, fix=problem.fix))
 
 
+NONE_ACCEPTED = (
+    "no system is accepted: one joins by saltern agent join; saltern fleet keys lists those that wait, and"
+    " those whose key was revoked"
+)
 DECIDE = {"pending": "accept", "rejected": "accept", "revoked": "restore"}  # what lets a system in again
 
 
@@ -75,6 +79,6 @@ def refuse_empty(target: str, ids: list[str], state: str = "") -> OperationError
         fix = f"saltern fleet keys {DECIDE[state]} {target}"
         return OperationError(Diagnostic(code="fleet-target-empty", what=what, fix=fix))
     near = did_you_mean(target, ids)
-    fix = near or ("saltern fleet lists the systems" if ids else "no system has joined: saltern agent join")
+    fix = near or ("saltern fleet lists the systems" if ids else NONE_ACCEPTED)
     what = f"no accepted system matches {target!r}"
     return OperationError(Diagnostic(code="fleet-target-empty", what=what, fix=fix))

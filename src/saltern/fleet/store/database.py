@@ -117,6 +117,16 @@ def _sqlite(url: URL) -> Engine:
     return engine
 
 
+REFUSES = "check that it runs, that the address and the rights are right, and that its disk has space"
+FULL = "free space on its disk: nothing is lost, and the controller continues by itself"
+DISK_FULL = "53100"  # of PostgreSQL
+
+
+def is_full(cause: str, state: str) -> bool:
+    """True if a database has no space left, by what it says. Pure."""
+    return state == DISK_FULL or "disk is full" in cause or "No space left" in cause
+
+
 def _refusal(problem: SQLAlchemyError, url: URL) -> OperationError:
     cause = str(getattr(problem, "orig", problem)).strip().splitlines() or ["no reason given"]
     state = getattr(getattr(problem, "orig", None), "sqlstate", "")
@@ -124,7 +134,7 @@ def _refusal(problem: SQLAlchemyError, url: URL) -> OperationError:
         Diagnostic(
             code="database-error",
             what=f"the database {url.render_as_string(hide_password=True)} refuses: {cause[0]}",
-            fix="check that it runs, that the address and the rights are right, and that its disk has space",
+            fix=FULL if is_full(cause[0], state) else REFUSES,
         )
     )
 

@@ -39,6 +39,7 @@ WORDS = {
     "queued": "away",
     "sent": "without an answer",
 }
+NOT_RUN = frozenset({"refused", "expired", "cancelled", "indeterminate"})  # also if the agent itself says so
 ASCENDING = ("clean", "value", "would change", "changed", "failed", "problem", "nothing")
 
 
@@ -88,7 +89,7 @@ def unlabelled(function: str, body: object) -> object:
 
 def outcome(function: str, answered: Answered) -> Outcome:
     """Read what a system answered."""
-    if not answered.has_body:
+    if not answered.has_body or (answered.body is None and answered.status in NOT_RUN):
         return _without_body(answered)
     value = unlabelled(function, answered.body)
     shape = shape_of(function)
