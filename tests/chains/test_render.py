@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import convert
 
-from saltern.chains.actions import Transaction
+from saltern.chains.applied_actions import Transaction
 from saltern.chains.compile import LegPlan, plan_for, state_id
 from saltern.chains.document import Chain, read_chain
 from saltern.chains.render import actions_text, segment_text, state_text

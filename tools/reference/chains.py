@@ -7,7 +7,8 @@ import re
 from msgspec import UNSET
 from msgspec.structs import FieldInfo, fields
 
-from saltern.chains.actions import KINDS, Body, Safety
+from saltern.chains.action_body import Body
+from saltern.chains.actions import KINDS, Safety
 from saltern.chains.document import Again, Head, Policy
 from saltern.chains.inputs import Input
 from saltern.chains.statuses import OVERLAYS, ROWS, Leg, Run, Status, Step, Wave

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, to_builtins
 
 from saltern import __version__
-from saltern.chains.actions import needs_files
+from saltern.chains.applied_actions import needs_files
 from saltern.chains.compile import LegPlan, not_meant, plan_for
 from saltern.chains.drive import begin
 from saltern.chains.legs import Journal, KnownLeg, Legs, read_secretly

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from saltern.chains.actions import Body, Transaction
+from saltern.chains.action_body import Body
+from saltern.chains.applied_actions import Transaction
 from saltern.chains.document import Action
 
 COMMANDS = ("cmd.run", "cmd.run_all", "cmd.run_stdout", "cmd.shell")

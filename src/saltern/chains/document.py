@@ -12,7 +12,8 @@ from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import replace
 
 from saltern.chains import inputs as chain_inputs
-from saltern.chains.actions import KINDS, Body, Kind, Names, Safety, Seconds, Text
+from saltern.chains.action_body import Body, Names, Seconds, Text
+from saltern.chains.actions import KINDS, Kind, Safety
 from saltern.chains.inputs import Input
 from saltern.language.diagnostics import ChainError, CompileError, Diagnostics, did_you_mean
 from saltern.language.patterns import is_pattern

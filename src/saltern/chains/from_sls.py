@@ -11,7 +11,8 @@ from typing import Any
 
 from msgspec import Struct, ValidationError, convert
 
-from saltern.chains.actions import KINDS, Call
+from saltern.chains.action_body import Call
+from saltern.chains.actions import KINDS
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.late import BadReference, Reference, filled
 

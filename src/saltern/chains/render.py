@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from saltern.chains.actions import Call, Safety
+from saltern.chains.action_body import Call
+from saltern.chains.actions import Safety
 from saltern.chains.compile import LegPlan, Segment, state_id
 from saltern.chains.document import Action
 from saltern.language.late import escaped

@@ -52,7 +52,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """What the process in the snapshot is told. ``known`` is the pillar of the run that asks."""
+    """What the process in the snapshot gets to do. ``known`` is the pillar of the run that asks."""
 
     settings: dict[str, object]
     known: dict[str, object]

@@ -186,7 +186,7 @@ def _states(ctx: Context, machine: Snapshots, wanted: Wanted, *, env: object, ti
         return result, changed
 
     def look() -> Result:
-        """As the running system is, if the snapshot would be made of it; else nobody can tell."""
+        """As the running system is, if the snapshot would be made of it; else it is not known."""
         if ctx.run.states is None or machine.next() != machine.booted():
             return would_change(
                 "The states would be applied in a new snapshot", {"snapshot": {"new": "states"}}
