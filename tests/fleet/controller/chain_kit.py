@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import convert
+from sqlalchemy import Connection, event
 from tests.fleet.chains.simulated import Node
-from tests.fleet.controller.kit import JOE, Bench, LightAgent, let_in, running_bench
+from tests.fleet.controller.kit import JOE, TRUST, Bench, LightAgent, let_in, running_bench
 from tests.fleet.harness import run
 
 from saltern.chains.document import read_chain
@@ -20,8 +24,9 @@ from saltern.fleet.chains.events import Send
 from saltern.fleet.chains.plans import plan_systems
 from saltern.fleet.chains.rollout import Rollout
 from saltern.fleet.controller.chains.desk import NewRun, Started
+from saltern.fleet.protocol.envelope import verify
 from saltern.fleet.protocol.ids import encode_id
-from saltern.fleet.protocol.messages import Job
+from saltern.fleet.protocol.messages import Job, SyncAnswer
 from saltern.fleet.store import chain_runs
 
 TWO = "chain: two\nactions:\n  - {id: a, command: 'true'}\n  - {id: b, command: 'true'}\n"
@@ -165,3 +170,26 @@ def matrix(bench: Bench, name: str) -> dict[str, dict[str, str]]:
         for system, action, state, *_ in chain_runs.matrix_rows(connection, name):
             found.setdefault(system, {})[action] = state
     return found
+
+
+async def take_missed(agent: LegAgent, answer: SyncAnswer) -> None:
+    """Take the jobs of a sync answer, as an agent does."""
+    for text in answer.jobs:
+        job = verify(text.encode(), TRUST, me=agent.id, now=time.time()).of(Job)
+        agent.jobs.append(job)
+        await agent.on_job(job)
+
+
+@contextmanager
+def counted_writes(bench: Bench) -> Iterator[Counter[str]]:
+    """How many ``transactions`` have written to the database."""
+    found: Counter[str] = Counter()
+
+    def count(connection: Connection) -> None:
+        found["transactions"] += bool(connection.get_execution_options().get("saltern_writes"))
+
+    event.listen(bench.database.engine, "commit", count)
+    try:
+        yield found
+    finally:
+        event.remove(bench.database.engine, "commit", count)

@@ -1,19 +1,23 @@
 """Runs of chains in the long run: slow controllers, windows that close, agents of other versions, faults.
 
-The numbers are those of docs/internals/chain-tests.md. ``CHAOS_SECONDS`` (`make chaos`) makes the last long.
+The numbers are those of docs/internals/chain-tests.md. ``CHAOS_SECONDS`` (`make chaos`) makes the last
+long, and 37 ten times as large.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections import Counter
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from tests.fleet.controller.chain_kit import (
     LegAgent,
+    counted_writes,
     leg_agent,
     legs,
     matrix,
@@ -22,17 +26,71 @@ from tests.fleet.controller.chain_kit import (
     rounds,
     start,
     status,
+    take_missed,
 )
 from tests.fleet.controller.kit import Bench, running_bench
 from tests.fleet.harness import run
 
 from saltern.chains.statuses import OVER, Leg, Step
+from saltern.fleet.bus.ports import NoAnswer
+from saltern.fleet.protocol.messages import SyncAnswer
 from saltern.fleet.store import chain_runs
 from saltern.fleet.store.calendars import StoredCalendar, remove_calendar, set_calendar
 from saltern.system.clock import stamp
 
 LONG = float(os.environ.get("CHAOS_SECONDS", "0"))
+MANY = 2000 if LONG else 200
 FOUR = "chain: four\nactions:\n" + "".join(f"  - {{id: {one}, command: 'true'}}\n" for one in "abcd")
+
+
+# -- 37 -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(3600)
+def test_37_all_systems_that_come_back_at_once_after_a_power_cut_end_their_legs(tmp_path: Path) -> None:
+    """Half of them had begun, the others had not heard of it. Each asks what it has missed, all at once; the
+    number of writes hardly grows with the number of systems."""
+
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            bench.board.is_known = True
+            few, many = await _power_cut(bench, "few", 20), await _power_cut(bench, "many", MANY)
+            assert few >= 1 and many <= few + 5 + MANY // 100, (few, many)
+
+    run(scenario(), timeout=3000)
+
+
+async def _power_cut(bench: Bench, name: str, number: int) -> int:
+    """How often the database was written to while all of them came back."""
+    agents = [await leg_agent(bench, f"{name}{at}") for at in range(number)]
+    for at, agent in enumerate(agents):
+        agent.holds, agent.deaf = bool(at % 2), not at % 2
+    made = await start(bench, FOUR, target=f"{name}*")
+    await rounds(bench, 2)
+    assert sum(len(agent.waiting) for agent in agents) == number // 2, "the power is cut in the middle"
+    with counted_writes(bench) as written:
+        await asyncio.gather(*(_boot(agent) for agent in agents))
+        await rounds(bench, 8)
+    assert Counter(legs(bench, made.run).values()) == {"succeeded": number}
+    assert all(agent.nodes[made.run].trace == [0, 1, 2, 3] for agent in agents), "each action once"
+    return written["transactions"]
+
+
+async def _boot(agent: LegAgent) -> None:
+    """Up again: it asks what it has missed, and continues what it had begun."""
+    agent.deaf, agent.instance, agent.starts = False, f"{agent.id}-2", 2
+    while (answer := await _answer(agent)) is None:
+        pass
+    await take_missed(agent, answer)
+    await agent.let_go()
+
+
+async def _answer(agent: LegAgent) -> SyncAnswer | None:
+    """None: the controller had no time for it yet, and it is asked again, as agents do."""
+    try:
+        return await agent.sync()
+    except NoAnswer:
+        return None
 
 
 # -- 39 -----------------------------------------------------------------------------------------------

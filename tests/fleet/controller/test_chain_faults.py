@@ -7,19 +7,17 @@ those of the list of fault injection tests in docs/internals/chain-tests.md.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from msgspec import convert, json
-from sqlalchemy import Connection, event, update
+from sqlalchemy import update
 from tests.fleet.controller.chain_kit import (
     TWO,
     LegAgent,
     allow,
+    counted_writes,
     leg_agent,
     legs,
     matrix,
@@ -28,8 +26,9 @@ from tests.fleet.controller.chain_kit import (
     rounds,
     start,
     status,
+    take_missed,
 )
-from tests.fleet.controller.kit import TRUST, Bench
+from tests.fleet.controller.kit import Bench
 
 from saltern.chains.statuses import Step
 from saltern.fleet.chains.rollout import Rollout
@@ -38,8 +37,6 @@ from saltern.fleet.controller.chains.desk import NewRun
 from saltern.fleet.controller.chains.gates import Ballot, Voter
 from saltern.fleet.controller.chains.publisher import Publisher
 from saltern.fleet.controller.singleton import LeaseLost
-from saltern.fleet.protocol.envelope import verify
-from saltern.fleet.protocol.messages import Job, SyncAnswer
 from saltern.fleet.store import chain_outbox, chain_runs
 from saltern.fleet.store.chains import chain_named, set_archived
 from saltern.fleet.store.tables import LEASES
@@ -53,21 +50,6 @@ PAUSES = (
 
 async def fleet(bench: Bench, number: int, **results: Step) -> list[LegAgent]:
     return [await leg_agent(bench, f"s{at}", **results) for at in range(number)]
-
-
-@contextmanager
-def counted_writes(bench: Bench) -> Iterator[Counter[str]]:
-    """How many ``transactions`` have written to the database."""
-    found: Counter[str] = Counter()
-
-    def count(connection: Connection) -> None:
-        found["transactions"] += bool(connection.get_execution_options().get("saltern_writes"))
-
-    event.listen(bench.database.engine, "commit", count)
-    try:
-        yield found
-    finally:
-        event.remove(bench.database.engine, "commit", count)
 
 
 def code(problem: pytest.ExceptionInfo[OperationError]) -> str:
@@ -160,14 +142,6 @@ def test_34_what_a_round_left_when_it_was_killed_is_done_by_the_next_one(
         assert one.nodes[made.run].trace == [0, 1]
 
     scenario(tmp_path)
-
-
-async def take_missed(agent: LegAgent, answer: SyncAnswer) -> None:
-    """Take the jobs of a sync answer, as an agent does."""
-    for text in answer.jobs:
-        job = verify(text.encode(), TRUST, me=agent.id, now=time.time()).of(Job)
-        agent.jobs.append(job)
-        await agent.on_job(job)
 
 
 @on_bench
