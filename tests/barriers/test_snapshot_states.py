@@ -97,7 +97,8 @@ def test_a_state_that_fails_drops_the_snapshot_and_names_itself(disk: Disk) -> N
     row = bench.start()["web"]
     assert (row["status"], row["changed"]) == ("failed", False), "what the dropped snapshot had is no change"
     assert disk.snapshots() == [FIRST]
-    assert "3 states: 1 failed, 2 changed\nbroken: Command" in bench.comment("web")
+    assert bench.comment("web").startswith("broken: exit code 3: no room\n"), "what matters comes first"
+    assert "3 states: 1 failed, 2 changed" in bench.comment("web")
     assert "its snapshot was dropped, and nothing is different" in bench.comment("web")
 
 

@@ -273,6 +273,20 @@ def test_the_table_shows_the_line_that_matters(tmp_path: Path) -> None:
     assert "failed         changed  exit code 7: why" in bench.chain("run", str(bench.file)).out
 
 
+def test_of_a_state_file_that_failed_the_table_names_the_state_and_what_its_program_said(
+    tmp_path: Path,
+) -> None:
+    bench = made(tmp_path, "id: a, state: web")
+    roots = tmp_path / "roots"
+    roots.mkdir()
+    states = (
+        "fine: {test.nop: []}\nbroken:\n  cmd.run:\n    - name: 'echo one; echo disk is full >&2; exit 4'\n"
+    )
+    (roots / "web.sls").write_text(states)
+    said = bench.chain("run", str(bench.file), "--file-root", str(roots)).out
+    assert "failed         changed  'state.apply' failed: broken: exit code 4: disk is full" in said
+
+
 @pytest.mark.parametrize(
     ("comment", "failed", "line"),
     [

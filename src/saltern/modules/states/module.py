@@ -23,6 +23,7 @@ from saltern.language.result import Outcome, Result, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
+from saltern.modules.lib.program_ends import program_failure
 
 NATURE = Nature(
     repeat="once",
@@ -138,9 +139,15 @@ def _failed_within(answer: Mapping[str, object]) -> str:
     code = answer.get("retcode")
     if code or answer.get("result") is False:
         reported = answer.get("comment") or answer.get("stderr") or (f"exit code {code}" if code else "")
-        return str(reported or "no reason given")
+        return program_failure(answer.get("changes")) or str(reported or "no reason given")
     inner = ((key, _failed_within(value)) for key, value in answer.items() if isinstance(value, Mapping))
-    return next((f"{key}: {why}" for key, why in inner if why), "")
+    return next((f"{_id_of(key)}: {why}" for key, why in inner if why), "")
+
+
+def _id_of(key: str) -> str:
+    """That of a state, if the key is its tag."""
+    parts = key.split("_|-")
+    return parts[1] if len(parts) == 4 else key
 
 
 def _short(answer: object) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field, json, to_builtins
+from msgspec.structs import replace
 
 from saltern.language.result import Result
 from saltern.modules.api.commands import environment
@@ -14,6 +15,7 @@ from saltern.modules.lib.engines.drive import Ended, drive
 from saltern.modules.lib.engines.entries import step
 from saltern.modules.lib.engines.marked_lines import Event, Listener, why
 from saltern.modules.lib.engines.steps import Steps, Verdict, concluded, word_of
+from saltern.modules.lib.program_ends import program_failure
 from saltern.system import own_program
 from saltern.system.snapshots import MARK
 
@@ -74,7 +76,7 @@ def apply_inside(
         found = step(event.get("entry"))
         steps.add(found)
         if word_of(found) == "failed":
-            wrong.append(f"{found.id}: {found.comment}")
+            wrong.append(f"{found.id}: {program_failure(found.changes) or found.comment}")
 
     listener = Listener({STATE: add})
     ended = drive(
@@ -96,8 +98,7 @@ def _task(ctx: Context, wanted: Wanted) -> Task:
 
 def _concluded(steps: Steps, wrong: Sequence[str], listener: Listener, ended: Ended) -> Result:
     """One that is killed does not report its end, whatever its exit code is."""
-    more = [f"and {len(wrong) - MOST_NAMED} more"] if wrong[MOST_NAMED:] else []
-    return concluded(
+    result = concluded(
         "saltern in the snapshot",
         steps,
         ended,
@@ -105,7 +106,9 @@ def _concluded(steps: Steps, wrong: Sequence[str], listener: Listener, ended: En
             what="state",
             fine=(0,) if END in listener.heard else (),
             codes=CODES,
-            why="\n".join([*wrong[:MOST_NAMED], *more]) or why(steps, ended),
+            why="" if wrong else why(steps, ended),
             warnings=listener.warnings,
         ),
     )
+    more = [f"and {len(wrong) - MOST_NAMED} more"] if wrong[MOST_NAMED:] else []
+    return replace(result, comment="\n".join([*wrong[:MOST_NAMED], *more, result.comment]))
