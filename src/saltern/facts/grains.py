@@ -82,6 +82,8 @@ GROUPS: tuple[Group, ...] = (
     Group("hardware.protection", ("selinux",)),
     Group("hardware.transactional", ("transactional",)),
     Group("hardware.boot_snapshots", ("boot_snapshots",)),
+    Group("boots.last", ("booted_at",)),
+    Group("boots.due", ("reboot_due", "reboot_reasons")),
     Group("names.full", ("fqdn", "domain")),
     Group("names.full_addresses", ("fqdn_ip4", "fqdn_ip6")),
     Group("names.all_names", ("fqdns",)),
@@ -125,6 +127,7 @@ _LISTS = frozenset(
     (
         *("cpu_flags", "kernelparams", "disks", "ssds", "SSDs", "gpus", "fqdns", "fqdn_ip4", "fqdn_ip6"),
         *("ipv4", "ipv6", "systempath", "pythonpath", "pythonversion", "saltversioninfo", "osrelease_info"),
+        "reboot_reasons",
     )
 )
 _MAPPINGS = frozenset(

@@ -57,6 +57,9 @@ MORE = (
 WAYS = {"light": (1440, "light"), "dark": (1440, "dark"), "narrow": (420, "light")}
 
 
+PARTS = ("/output", "/meant")  # of the page of a run and of the builder, and looked at there
+
+
 @pytest.fixture(scope="module")
 def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A fleet that has something of everything."""
@@ -97,9 +100,7 @@ def addresses(console: Running) -> list[str]:
         for name, value in own.items():
             path = path.replace(f"{{{name}}}", quote(value, safe=""))
         assert "{" not in path and "//" not in path, path
-        if page.media == "text/html" and not path.endswith(
-            "/output"
-        ):  # that is a part of the page of a run, and is looked at there
+        if page.media == "text/html" and not path.endswith(PARTS):
             found.append(path)
     return [*found, *MORE]
 

@@ -35,6 +35,7 @@ RUNNERS = (
 NO_COMMAND = {
     "chains/from_sls.py": "the kind of an action",
     "fleet/agent/watch.py": "kinds of barriers",
+    "fleet/api/handlers/glance.py": "what a system needs",
     "fleet/controller/chains/run_views.py": "kinds of actions",
     "fleet/controller/indexer.py": "why a system is away",
     "fleet/console/views/plan.py": "keys of a planned action",

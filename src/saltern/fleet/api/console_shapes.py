@@ -166,6 +166,12 @@ class InboxAnswer(ApiAnswer, frozen=True, kw_only=True):
     keys: int
 
 
+class InboxCount(ApiAnswer, frozen=True, kw_only=True):
+    """How many things wait for a decision; all keys that wait are one of them."""
+
+    waiting: int
+
+
 # -- the calendar ---------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from saltern.fleet.api.console_shapes import (
     HistoryAnswer,
     HistoryQuery,
     InboxAnswer,
+    InboxCount,
     KindsAnswer,
     UsualAnswer,
     WhyAnswer,
@@ -23,6 +24,7 @@ from saltern.fleet.api.route import Route, get, post
 
 CONSOLE_ROUTES: tuple[Route, ...] = (
     get("/v1/inbox", "approvals.read", inbox.list_inbox, InboxAnswer),
+    get("/v1/inbox/count", "approvals.read", inbox.count_inbox, InboxCount),
     get("/v1/action-kinds", "chains.read", drafts.list_kinds, KindsAnswer),
     post("/v1/draft-chain", "chains.read", drafts.draft_chain, DraftAnswer, body=DraftBody),
     get("/v1/chains/{chain}/usual", "chains.read", drafts.usual_time, UsualAnswer),

@@ -176,10 +176,13 @@ class SystemLeg(ApiAnswer, frozen=True, kw_only=True):
 
 
 class GlanceQuery(Query, frozen=True, kw_only=True):
-    """Which systems; all of them without a target. ``facts``: include the facts that divide them."""
+    """Which systems; all of them without a target. ``facts``: also what divides them. ``versions``: also what
+    agents they have.
+    """
 
     target: Target = ""
     facts: bool = True
+    versions: bool = True
 
 
 class FacetValue(ApiAnswer, frozen=True, kw_only=True):
@@ -222,7 +225,9 @@ class StatesQuery(PageQuery, frozen=True, kw_only=True):
 
 
 class StateAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A system with its current problem. ``run``: the run that the problem belongs to."""
+    """A system with what is the matter with it now. ``run``: what it is about. ``needs``: a reboot, by its
+    own facts, or an agent update, if its agent is of another version than the controller.
+    """
 
     id: str
     state: str
@@ -234,6 +239,8 @@ class StateAnswer(ApiAnswer, frozen=True, kw_only=True):
     back_by: float | None
     version: str
     kind: str
+    needs: list[str]
+    booted_at: float | None
     facts: dict[str, Any]
 
 

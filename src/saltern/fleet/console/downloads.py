@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import AsyncIterator, Callable, Iterable
-from typing import Any
+from operator import attrgetter
 
 import msgspec
 from msgspec import Struct
@@ -15,8 +15,8 @@ from saltern.fleet.console.views.events import wanted_events
 
 PIECE = 1000  # rows of a piece
 MOST_EVENTS = 100_000
-COLUMNS = ("id", "state", "chain", "run", "note", "online", "seen_at", "version")
-FACTS = ("role", "roles", "site", "os", "osfinger", "kernelrelease")
+COLUMNS = ("id", "state", "chain", "run", "note", "online", "seen_at", "version", "booted_at")
+_COLUMNS, _FACTS = attrgetter(*COLUMNS), msgspec.structs.astuple
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet would calculate
 
 
@@ -28,6 +28,38 @@ class Download(Struct, frozen=True, kw_only=True):
     file: str
     media: str
     pieces: Callable[[Visit], AsyncIterator[bytes]]
+
+
+class _Facts(Struct):
+    """Of the facts of a system those that are cells."""
+
+    role: str | None = None
+    roles: str | None = None
+    site: str | None = None
+    os: str | None = None
+    osfinger: str | None = None
+    kernelrelease: str | None = None
+
+
+class _Row(Struct, kw_only=True):
+    """A system: only what becomes a cell is decoded, because a file has ten thousand rows."""
+
+    id: str
+    state: str
+    chain: str
+    run: str
+    note: str
+    online: bool
+    seen_at: float | None
+    version: str
+    booted_at: float | None
+    needs: list[str]
+    facts: _Facts
+
+
+class _States(Struct):
+    items: list[_Row]
+    next: str | None
 
 
 class _Events(Struct):
@@ -49,18 +81,19 @@ async def event_lines(visit: Visit) -> AsyncIterator[bytes]:
 
 async def system_rows(visit: Visit) -> AsyncIterator[bytes]:
     """The systems of a target as comma-separated values, what needs a person first."""
-    head: list[Iterable[str]] = [(*COLUMNS, *FACTS)]
+    head: list[Iterable[str]] = [(*COLUMNS, "needs", *_Facts.__struct_fields__)]
     asked = {"target": visit.query.get("t", "").strip(), "state": visit.query.get("state", "")}
     cursor: str | None = ""
     while cursor is not None:
-        page = await visit.ask.get("/v1/states", **asked, limit=PIECE, cursor=cursor)
-        yield _csv([*head, *(_cells(one) for one in page["items"])])
-        head, cursor = [], page["next"]
+        data = await visit.ask.get_bytes("/v1/states", **asked, limit=PIECE, cursor=cursor)
+        page = msgspec.json.decode(data, type=_States)
+        yield _csv([*head, *map(_cells, page.items)])
+        head, cursor = [], page.next
 
 
-def _cells(one: dict[str, Any]) -> list[str]:
-    values = [*(one[name] for name in COLUMNS), *(one["facts"].get(name, "") for name in FACTS)]
-    return [plain_cell("" if value is None else str(value)) for value in values]
+def _cells(one: _Row) -> list[str]:
+    values = (*_COLUMNS(one), ", ".join(one.needs), *_FACTS(one.facts))
+    return ["" if value is None else plain_cell(str(value)) for value in values]
 
 
 def plain_cell(text: str) -> str:

@@ -8,13 +8,17 @@ from saltern.fleet.console.views.builder import BUILDER_PAGES
 from saltern.fleet.console.views.calendar import CALENDAR_PAGES
 from saltern.fleet.console.views.chains import CHAIN_PAGES
 from saltern.fleet.console.views.command import COMMAND_PAGES
+from saltern.fleet.console.views.draft_plan import DRAFT_PLAN_PAGES
 from saltern.fleet.console.views.events import EVENT_PAGES
+from saltern.fleet.console.views.inbox import INBOX_PAGES
 from saltern.fleet.console.views.plan import PLAN_PAGES
 
 WORK_PAGES: tuple[Page, ...] = (
     *CHAIN_PAGES,
     *BUILDER_PAGES,
+    *DRAFT_PLAN_PAGES,
     *PLAN_PAGES,
+    *INBOX_PAGES,
     *CALENDAR_PAGES,
     *COMMAND_PAGES,
     *EVENT_PAGES,

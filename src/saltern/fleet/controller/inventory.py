@@ -52,22 +52,26 @@ class LazyGrains(Mapping[str, object]):
 
 # What was read already for one page, which asks several questions about one moment; None elsewhere.
 SEEN: ContextVar[set[int] | None] = ContextVar("seen", default=None)
-BRIEF = (
-    "role", "roles", "site", "datacenter", "environment", "rack", "cluster", "os", "osfinger", "osrelease",
-    "kernelrelease", "virtual",
+DIVIDING = (
+    "reboot_due", "role", "roles", "site", "datacenter", "environment", "rack", "cluster", "os", "osfinger",
+    "osrelease", "kernelrelease", "virtual",
 )  # fmt: skip
+BRIEF = (*DIVIDING, "booted_at")  # what lists show of a system
 # Reads these alone; a system has a hundred others.
 _DECODER = msgspec.json.Decoder(msgspec.defstruct("Brief", [(name, Any, None) for name in BRIEF]))
 
 
 def brief_facts(grains: bytes) -> dict[str, str]:
-    """Of all facts those by which people divide systems, as texts."""
-    facts = _DECODER.decode(grains)
-    return {name: text for name in BRIEF if (text := brief_text(getattr(facts, name)))}
+    """Of all facts those that lists show, as texts."""
+    values = msgspec.structs.astuple(_DECODER.decode(grains))
+    pairs = zip(BRIEF, values, strict=True)
+    return {name: text for name, value in pairs if value is not None and (text := brief_text(value))}
 
 
 def brief_text(value: object) -> str:
     """A fact as one short text; empty if it is none of those that people divide systems by."""
+    if isinstance(value, str):
+        return value[:100]
     if isinstance(value, list):
         value = ", ".join(map(str, value))
     return str(value)[:100] if isinstance(value, (str, int, float)) else ""
@@ -131,32 +135,42 @@ class Inventory:
 
     def select(self, target: str, among: Collection[str] | None = None) -> list[str]:
         """The systems that an expanded target means, of ``among``, by id. May raise ``BadTarget``."""
-        whole = self._everyone if among is None else self._everyone.intersection(among)
-        found = select_systems(target, whole, self._index, self.subject)
+        found = self.select_set(target, among)
         return list(self._facts) if len(found) == len(self._facts) else sorted(found)
+
+    def select_set(self, target: str, among: Collection[str] | None = None) -> frozenset[str]:
+        """The same without an order."""
+        return select_systems(target, self._known(among), self._index, self.subject)
+
+    def _known(self, among: Collection[str] | None) -> frozenset[str]:
+        """Those of ``among`` that are known; if that is all of them, the very set of all."""
+        everyone = self._everyone
+        if among is None or among is everyone:
+            return everyone
+        return everyone if frozenset(among) == everyone else everyone.intersection(among)
 
     def dividing_facts(self) -> Mapping[str, Mapping[str, frozenset[str]]]:
         """The facts by which people divide systems: each value as a text, and who has it."""
         if not self._counted:
-            self._counted = {name: _by_text(self._index, name) for name in BRIEF}
+            self._counted = {name: _by_text(self._index, name) for name in DIVIDING}
         return self._counted
 
     def fact_groups(
         self, systems: Collection[str], names: Collection[str]
     ) -> list[tuple[dict[str, object], frozenset[str]]]:
         """Systems that are equal in some facts together, with those facts; what one has not is left out."""
-        found: list[tuple[dict[str, object], frozenset[str]]] = [({}, frozenset(systems))]
+        whole = self._known(systems)
+        found: list[tuple[dict[str, object], frozenset[str]]] = [({}, whole)]
         for name in names:
-            values = [pair for pair in self._index.members(name).items() if pair[0] != MISSING]
             split = []
-            for facts, own in found:
-                rest = own
-                for value, members in values:
-                    if mine := rest & members:
-                        split.append(({**facts, name: msgspec.json.decode(value)}, mine))
-                        rest -= mine
-                split.append((facts, rest))
-            found = [part for part in split if part[1]]
+            for value, members in self._index.members(name).items():
+                fact = {} if value == MISSING else {name: msgspec.json.decode(value)}
+                for facts, own in found:
+                    mine = members if own is self._everyone else own & members
+                    if mine:
+                        all_ = len(mine) == len(self._everyone)
+                        split.append(({**facts, **fact}, self._everyone if all_ else mine))
+            found = split
         return found
 
     def grain(self, id_: str, name: str) -> str:
@@ -165,7 +179,7 @@ class Inventory:
         return "" if found is None else str(found)[:200]
 
     def brief(self, id_: str) -> Mapping[str, str]:
-        """The facts by which people divide systems, of one system."""
+        """The facts that lists show, of one system."""
         return brief_facts(self._facts.get(id_, ("", b"{}"))[1])
 
     def grain_names(self) -> set[str]:

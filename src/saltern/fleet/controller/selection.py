@@ -66,13 +66,14 @@ def _by_fact(term: Term, among: Ids, index: FactIndex, subject: SubjectOf) -> Id
     if not sign or name == "*":  # no value, which is refused; or any fact at all
         return _one_by_one(term, among, index, subject)
     found: list[Ids] = []
+    is_whole = len(among) == len(index.facts)  # all that have facts: nothing has to be left out
     for value, members in index.members(name).items():
-        own = members & among
+        own = members if is_whole else members & among
         if own:
             grains = {} if value == MISSING else {name: msgspec.json.decode(value)}
             one = Subject(id="", grains=grains)
             found += [own] if MATCHERS[term.how](one, term.pattern, term.delimiter) else []
-    return NONE.union(*found)
+    return found[0] if len(found) == 1 else NONE.union(*found)
 
 
 def _one_by_one(term: Term, among: Ids, _index: FactIndex, subject: SubjectOf) -> Ids:

@@ -15,7 +15,7 @@ from saltern.fleet.store.calendars import StoredCalendar, StoredSchedule
 from saltern.fleet.store.database import Connection, Database
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-Match = Callable[[str, Collection[str]], Sequence[str]]
+Match = Callable[[str, Collection[str]], Collection[str]]
 
 
 def keep_calendar(database: Database, who: str, new: StoredCalendar, now: float) -> StoredCalendar:
@@ -63,13 +63,16 @@ def calendars_for(
 
 
 def calendar_groups(
-    stored: Sequence[StoredCalendar], systems: Sequence[str], match: Match
+    stored: Sequence[StoredCalendar], systems: Collection[str], match: Match
 ) -> list[tuple[list[Calendar], frozenset[str]]]:
     """The systems that have the same calendars together: few groups, however many systems there are."""
     everyone = frozenset(systems)
     found: list[tuple[list[Calendar], frozenset[str]]] = [([], everyone)]
     for one in stored:
-        calendar, meant = asked(compiled(one)), frozenset(match(one.target, everyone))
+        calendar, meant = (
+            asked(compiled(one)),
+            frozenset(match(one.target, everyone)),
+        )  # of a set it is the set itself
         split = [
             part
             for calendars, members in found

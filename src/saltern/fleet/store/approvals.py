@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, func, insert, select, update
 
 from saltern.fleet.store.access_tables import APPROVALS, VOTES
 from saltern.fleet.store.database import serialize
@@ -68,6 +68,11 @@ def approvals(connection: Connection, now: float, *, state: str = "", limit: int
     rows = connection.execute(query).all()
     votes = _votes(connection, [row.id for row in rows])
     return [_made(row, votes.get(row.id, ()), now) for row in rows]
+
+
+def is_open(now: float) -> ColumnElement[bool]:
+    """Whether a request waits for a decision, as a condition of a query."""
+    return and_(APPROVALS.c.state == OPEN, APPROVALS.c.expires > now)
 
 
 def lock_approvals(connection: Connection) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from msgspec import json
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
@@ -169,16 +170,26 @@ def system_legs(connection: Connection, system: str, before: str, limit: int) ->
     return _dicts(connection, query)
 
 
-def holding_legs(connection: Connection, since: float) -> list[Row]:
-    """Legs that hold their system, or have ended badly lately, and what they wait for."""
+class HoldingLeg(NamedTuple):
+    """A leg that holds its system, or has ended badly lately, and what it waits for."""
+
+    system: str
+    run: str
+    chain: str
+    status: str
+    waits_for: str
+
+
+def holding_legs(connection: Connection, since: float) -> list[HoldingLeg]:
+    """Those of all systems, the newest run last."""
     over = [one.value for one in OVER]
     opened = select(CHAIN_RUNS.c.id).where(CHAIN_RUNS.c.status.in_(OPEN))
     held = and_(_L.run.in_(opened), _L.status.not_in(over), _L.sent != "")
     bad = and_(_L.status.in_(BAD_LEGS), _L.ended >= since)  # each by its own index
     columns = (_L.system, _L.run, CHAIN_RUNS.c.chain, _L.status, _L.waits_for)
     query = select(*columns).join(CHAIN_RUNS, CHAIN_RUNS.c.id == _L.run)
-    rows = [row for mine in (held, bad) for row in _dicts(connection, query.where(mine))]
-    return sorted(rows, key=lambda row: str(row["run"]))
+    rows = [row for mine in (held, bad) for row in connection.execute(query.where(mine)).all()]
+    return sorted(map(HoldingLeg._make, rows), key=attrgetter("run"))
 
 
 def run_events(connection: Connection, run: str, after: int = 0) -> list[Row]:

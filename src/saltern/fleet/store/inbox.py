@@ -8,6 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from saltern.chains.statuses import OVER, Leg, Run, Step
+from saltern.fleet.store.access_tables import APPROVALS
+from saltern.fleet.store.approvals import is_open
 from saltern.fleet.store.chain_runs import OPEN
 from saltern.fleet.store.chain_tables import (
     CHAIN_GATES,
@@ -107,8 +109,25 @@ def pending_keys(connection: Connection, some: int = 5) -> tuple[int, list[tuple
     return number, [(str(row.id), float(row.first_seen)) for row in connection.execute(query)]
 
 
-def held_systems(connection: Connection) -> dict[str, tuple[str, str]]:
-    """Systems that an open run has: the run and its chain."""
+def count_waiting(connection: Connection, now: float, since: float) -> int:
+    """How many things wait for a person: what the lists above have, counted by the database."""
+    gates, runs, legs = CHAIN_GATES.c, CHAIN_RUNS.c, CHAIN_LEGS.c
+    in_time = gates.expires.is_(None) | (gates.expires > now)
+    opened = select(func.count(gates.run.distinct())).join(CHAIN_RUNS, runs.id == gates.run)
+    unknown = select(func.count(legs.run.distinct())).join(CHAIN_RUNS, runs.id == legs.run)
+    pending = select(SYSTEMS.c.id).where(SYSTEMS.c.state == "pending").limit(1).subquery()
+    counts = (
+        opened.where(gates.status == "open", runs.ended.is_(None), in_time),
+        unknown.where(legs.status == Leg.INDETERMINATE.value, runs.created >= since),
+        select(func.count()).select_from(CHAIN_RUNS).where(runs.status.in_(STILL)),
+        select(func.count()).select_from(pending),
+        select(func.count()).select_from(APPROVALS).where(is_open(now)),
+    )
+    return sum(connection.execute(select(*(one.scalar_subquery() for one in counts))).one())
+
+
+def held_systems(connection: Connection) -> dict[tuple[str, str], frozenset[str]]:
+    """Systems that an open run has, by the run and its chain; each system once."""
     over = [one.value for one in OVER]
     query = (
         select(CHAIN_LEGS.c.system, CHAIN_LEGS.c.run, CHAINS.c.name)
@@ -116,7 +135,11 @@ def held_systems(connection: Connection) -> dict[str, tuple[str, str]]:
         .join(CHAINS, CHAINS.c.id == CHAIN_RUNS.c.chain)
         .where(CHAIN_RUNS.c.status.in_(OPEN), CHAIN_LEGS.c.sent != "", CHAIN_LEGS.c.status.not_in(over))
     )
-    return {str(system): (str(run), str(chain)) for system, run, chain in connection.execute(query).all()}
+    runs = {system: (run, chain) for system, run, chain in connection.execute(query).all()}
+    found: dict[tuple[str, str], set[str]] = {}
+    for system, pair in runs.items():
+        found.setdefault(pair, set()).add(system)
+    return {pair: frozenset(systems) for pair, systems in found.items()}
 
 
 def away_systems(connection: Connection) -> set[str]:

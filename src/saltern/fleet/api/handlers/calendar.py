@@ -109,17 +109,17 @@ async def explain_windows(call: Call[WhyQuery, None]) -> WhyAnswer:
     """Whether work may begin on the systems of a target now, and why not, grouped by reason."""
     query = call.query
     now = call.desk.now() if query.at is None else query.at
-    systems = await call.desk.fleet.resolve(query.target)
+    systems = await call.desk.fleet.resolve_set(query.target)
     needs = query.needs or (await call.read(_needs, query.chain) if query.chain else 0)
-    stored = await call.read(store.list_calendars)
-    held = await call.read(inbox.held_systems)
-    away = await call.read(inbox.away_systems)
 
-    def explained() -> list[WhyGroup]:
-        own = windows.calendar_groups(stored, systems, call.desk.fleet.match)
-        return _groups(_members(own, held, away, now, needs))
+    def explained(connection: Connection) -> list[WhyGroup]:
+        stored = store.list_calendars(connection)
+        own = windows.calendar_groups(stored, systems, call.desk.fleet.match_set)
+        held, away = inbox.held_systems(connection), inbox.away_systems(connection)
+        names = {_held(*pair): some & systems for pair, some in held.items()}
+        return _groups({**names, **_members(own, frozenset().union(*names.values()), away, now, needs)})
 
-    groups = await call.ask(explained)
+    groups = await call.read(explained)
     return WhyAnswer(target=query.target, systems=len(systems), needs=needs, groups=groups)
 
 
@@ -132,22 +132,19 @@ def _needs(connection: Connection, chain: str) -> float:
 
 def _members(
     own: list[tuple[list[Calendar], frozenset[str]]],
-    held: dict[str, tuple[str, str]],
+    held: frozenset[str],
     away: set[str],
     now: float,
     needs: float,
-) -> dict[_Key, set[str]]:
-    """The systems by reason: first those held by a run, then those that are away, then windows."""
-    found: dict[_Key, set[str]] = {}
-    held_now = frozenset(held)
+) -> dict[_Key, frozenset[str]]:
+    """The systems of each reason but one: those that a run holds. What is away is not asked for windows."""
+    found: dict[_Key, list[frozenset[str]]] = {}
     for calendars, members in own:
-        names = tuple([one.name for one in calendars])
-        for system in members & held_now:
-            found.setdefault(_held(*held[system]), set()).add(system)
-        rest = members - held_now
-        found.setdefault(AWAY, set()).update(rest & away)
-        found.setdefault(_verdict(calendars, names, now, needs), set()).update(rest - away)
-    return {key: systems for key, systems in found.items() if systems}
+        rest = members - held if held else members
+        found.setdefault(AWAY, []).append(rest & away)
+        verdict = _verdict(calendars, tuple([one.name for one in calendars]), now, needs)
+        found.setdefault(verdict, []).append(rest - away)
+    return {key: parts[0].union(*parts[1:]) for key, parts in found.items()}
 
 
 def _verdict(calendars: list[Calendar], names: tuple[str, ...], now: float, needs: float) -> _Key:
@@ -163,9 +160,10 @@ def _held(run: str, chain: str) -> _Key:
     return _Key("held", f"held by {chain}, run {run}", run=run)
 
 
-def _groups(members: dict[_Key, set[str]]) -> list[WhyGroup]:
+def _groups(members: dict[_Key, frozenset[str]]) -> list[WhyGroup]:
     order = ("open", "waits", "held", "away")
-    rows = sorted(members.items(), key=lambda row: (order.index(row[0].state), -len(row[1])))
+    some = ((key, own) for key, own in members.items() if own)
+    rows = sorted(some, key=lambda row: (order.index(row[0].state), -len(row[1])))
     return [
         WhyGroup(
             state=key.state,

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from saltern import __version__
 from saltern.fleet.api.call import Call
 from saltern.fleet.api.pages import decode_cursor, encode_cursor
 from saltern.fleet.api.run_shapes import (
@@ -24,6 +25,8 @@ from saltern.fleet.api.run_shapes import (
 from saltern.fleet.controller.chains.run_views import chain_names
 from saltern.fleet.store import chain_shapes
 from saltern.fleet.store import glance as store
+from saltern.fleet.store.chain_shapes import HoldingLeg
+from saltern.fleet.store.database import Connection
 from saltern.fleet.store.glance import FleetPresence, Light
 from saltern.language.diagnostics import did_you_mean
 
@@ -48,8 +51,9 @@ async def show_glance(call: Call[GlanceQuery, None]) -> GlanceAnswer:
     own = frozenset(ids)
     away = [one for one in fleet.away.values() if one.id in own]
     inventory = call.desk.fleet.inventory
+    versions = await _versions(call, fleet, own) if call.query.versions else {}
     return msgspec.structs.replace(
-        _glance(fleet, away, len(ids), call.desk.now(), await _versions(call, fleet, own)),
+        _glance(fleet, away, len(ids), call.desk.now(), versions),
         facets=_facets(call, own) if call.query.facts else [],
         hints=hints(call.query.target, inventory.grain_names() if not ids else ()),
     )
@@ -147,16 +151,13 @@ async def list_states(call: Call[StatesQuery, None]) -> StatesAnswer:
     """Systems with their problems, those that need a person first."""
     query, now = call.query, call.desk.now()
     ids = await _ids(call, query.target)
-    away = await call.read(store.read_away)
-    held = await call.read(chain_shapes.holding_legs, now - DAY)
-    legs = {row["system"]: row for row in held}
-    states = dict.fromkeys(ids, "connected")
+    away, legs = await call.read(_troubled, now)
+    states = dict.fromkeys(ids, FINE)
     for id_ in states.keys() & (away.keys() | legs.keys()):
         states[id_] = _state(away.get(id_), legs.get(id_), now)
     after = decode_cursor(query.cursor, tuple[int, str]) if query.cursor else (-1, "")
     first, page, total = _page(states, query.state, after, query.limit)
-    rows = await call.read(store.light_systems, [id_ for _, id_ in page])
-    names = await call.read(chain_names, {legs[id_]["chain"] for _, id_ in page if id_ in legs})
+    rows, names = await call.read(_details, [id_ for _, id_ in page], legs)
     items = [_answer(call, rows[id_], states[id_], legs.get(id_), names) for _, id_ in page if id_ in rows]
     return StatesAnswer(
         items=items,
@@ -165,6 +166,20 @@ async def list_states(call: Call[StatesQuery, None]) -> StatesAnswer:
         total=total,
         states=dict(Counter(states.values())),
     )
+
+
+def _troubled(connection: Connection, now: float) -> tuple[dict[str, Light], dict[str, HoldingLeg]]:
+    """The systems that are not connected, and those that a leg holds: few of a large fleet."""
+    legs = chain_shapes.holding_legs(connection, now - DAY)
+    return store.read_away(connection), {leg.system: leg for leg in legs}
+
+
+def _details(
+    connection: Connection, page: list[str], legs: Mapping[str, HoldingLeg]
+) -> tuple[dict[str, Light], dict[str, str]]:
+    """What is shown of the systems of a page, and the names of the chains that hold them."""
+    chains = {legs[id_].chain for id_ in page if id_ in legs}
+    return store.light_systems(connection, page), chain_names(connection, chains)
 
 
 def _page(
@@ -185,33 +200,48 @@ def _page(
     return first, page, len(rest) + len(fine)
 
 
-def _state(away: Light | None, leg: Mapping[str, Any] | None, now: float) -> str:
-    """The worst state of its leg and its connection."""
-    here = presence(away, now) if away else "connected"
-    there = str(leg["status"]) if leg is not None and leg["status"] in RANK else here
-    return min(here, there, key=lambda state: RANK[state])
+def _state(away: Light | None, leg: HoldingLeg | None, now: float) -> str:
+    """The worst of what its leg and its connection say."""
+    here = presence(away, now) if away else FINE
+    there = leg.status if leg is not None and leg.status in RANK else here
+    return here if RANK[here] <= RANK[there] else there
 
 
 def _answer(
     call: Call[StatesQuery, None],
     one: Light,
     state: str,
-    leg: Mapping[str, Any] | None,
+    leg: HoldingLeg | None,
     names: Mapping[str, str],
 ) -> StateAnswer:
+    facts = call.desk.fleet.inventory.brief(one.id)
     return StateAnswer(
         id=one.id,
         state=state,
-        note=str(leg["waits_for"]) if leg else "",
-        run=str(leg["run"]) if leg else "",
-        chain=names.get(str(leg["chain"]), "") if leg else "",
+        note=leg.waits_for if leg else "",
+        run=leg.run if leg else "",
+        chain=names.get(leg.chain, "") if leg else "",
         online=one.online,
         seen_at=one.seen_at,
         back_by=one.back_by,
         version=one.version,
         kind=one.kind,
-        facts=dict(call.desk.fleet.inventory.brief(one.id)),
+        needs=needs(one, facts),
+        booted_at=booted_at(facts),
+        facts=dict(facts),
     )
+
+
+def needs(one: Light, facts: Mapping[str, str]) -> list[str]:
+    """What a person should give a system some time: by its facts, and by the version of its agent."""
+    due = ["reboot"] if facts.get("reboot_due") == "True" else []
+    return [*due, "agent update"] if one.version and one.version != __version__ else due
+
+
+def booted_at(facts: Mapping[str, str]) -> float | None:
+    """When it booted, by what it says of itself; None if that is no time."""
+    text = facts.get("booted_at", "")
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 11 else None
 
 
 async def _ids(call: Call[Any, None], target: str) -> list[str]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from saltern.fleet.access.ports import ACTIONS, Principal
 from saltern.fleet.api.call import Call
-from saltern.fleet.api.console_shapes import InboxAnswer, WaitingAnswer
+from saltern.fleet.api.console_shapes import InboxAnswer, InboxCount, WaitingAnswer
 from saltern.fleet.api.route import NoQuery
-from saltern.fleet.store import inbox
-from saltern.fleet.store.approvals import OPEN, Approval
+from saltern.fleet.store import approvals, inbox
+from saltern.fleet.store.approvals import Approval
 from saltern.fleet.store.database import Connection
 
 LATELY = 30 * 86_400.0  # seconds for which a leg whose end is unknown is listed
@@ -19,17 +19,23 @@ LATELY = 30 * 86_400.0  # seconds for which a leg whose end is unknown is listed
 async def list_inbox(call: Call[NoQuery, None]) -> InboxAnswer:
     """All that waits for a decision of a person, the oldest first."""
     now = call.desk.now()
-    requests = await call.ask(call.desk.access.approvals.list, now, state=OPEN)
     items, keys = await call.read(_waiting, call.who, now)
-    items += [_request(one, call.who) for one in requests]
     items.sort(key=lambda one: one.since)
     return InboxAnswer(items=items, yours=sum(one.yours for one in items), keys=keys)
 
 
+async def count_inbox(call: Call[NoQuery, None]) -> InboxCount:
+    """How many things wait for a decision of a person: the number alone costs little."""
+    now = call.desk.now()
+    return InboxCount(waiting=await call.read(inbox.count_waiting, now, now - LATELY))
+
+
 def _waiting(connection: Connection, who: Principal, now: float) -> tuple[list[WaitingAnswer], int]:
     number, keys = inbox.pending_keys(connection)
+    requests = approvals.approvals(connection, now, state=approvals.OPEN)
     items = [*_gates(connection, who, now), *_runs(connection, who, now)]
     items += [_key(name, since, number, who) for name, since in keys[:1]]
+    items += [_request(one, who) for one in requests]
     return items, number
 
 

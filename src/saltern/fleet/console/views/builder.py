@@ -32,7 +32,7 @@ async def gather(visit: Visit) -> Data:
     draft = await visit.ask.send("POST", "/v1/draft-chain", {"text": text, "edits": edits})
     last = len([one for one in draft["actions"] if one["list"] == "actions"]) - 1 if edits else 0
     place = place_of(f"actions:{last}")
-    return await shown(visit.ask, draft, place, base=base, saved=text, note="", may=visit.may("chains.write"))
+    return await shown(visit.ask, draft, place, base=base, saved=text, note="", may=visit.me["may"])
 
 
 async def _text(visit: Visit, name: str) -> tuple[str, int]:
@@ -59,9 +59,9 @@ def _from_elsewhere(given: str, text: str) -> list[Data]:
 
 
 async def shown(
-    ask: Ask, draft: Data, place: tuple[str, int], *, base: int, saved: str, note: str, may: bool
+    ask: Ask, draft: Data, place: tuple[str, int], *, base: int, saved: str, note: str, may: list[str]
 ) -> Data:
-    """What the page shows of a draft, with one action chosen."""
+    """What the page shows of a draft, with one action chosen. ``may``: what its reader is allowed."""
     actions = draft["actions"]
     usual = await _usual(ask, draft["chain"]) if base else None
     times = usual["actions"] if usual else {}
@@ -79,7 +79,8 @@ async def shown(
         "saved": saved,
         "note": note,
         "changed": draft["text"] != saved,
-        "may_save": may,
+        "may_save": "chains.write" in may,
+        "may_run": "jobs.submit" in may,
         "usual": usual,
     }
 
@@ -170,7 +171,7 @@ async def draft_shown(ask: Ask, form: Form, draft: Data) -> Data:
     base = form.text("base")
     number = int(base) if base.isascii() and base.isdigit() and len(base) < 9 else 0
     place = _chosen_after(form, draft)
-    roles = (await ask.get("/v1/me"))["may"]
+    may = (await ask.get("/v1/me"))["may"]
     return await shown(
         ask,
         draft,
@@ -178,7 +179,7 @@ async def draft_shown(ask: Ask, form: Form, draft: Data) -> Data:
         base=number,
         saved=form.raw("saved"),
         note=form.text("note"),
-        may="chains.write" in roles,
+        may=may,
     )
 
 

@@ -64,7 +64,7 @@ async def gather_one(visit: Visit) -> Data:
         "runs": runs,
         "usual": await ask.get("/v1/chains/{chain}/usual", chain=name),
         "schedules": [one for one in await _schedules(visit) if one["chain"] == chain["name"]],
-        "target": await _target(visit, ask, chain["name"]),
+        "target": await _target(visit, chain, version),
         "may_run": "operator" in visit.me["roles"] or "admin" in visit.me["roles"],
     }
 
@@ -73,14 +73,15 @@ async def _schedules(visit: Visit) -> list[Data]:
     return await visit.ask.every("/v1/schedules") if visit.may("schedules.read") else []
 
 
-async def _target(visit: Visit, ask: Ask, chain: str) -> Data:
+async def _target(visit: Visit, chain: Data, version: Data) -> Data:
     """Who is meant by the target that is in the address, and when they may begin; nothing without one."""
-    target = visit.query.get("target", "").strip()
+    target, ask = visit.query.get("target", "").strip(), visit.ask
     if not target:
         return {"text": "", "systems": 0, "groups": [], "findings": []}
-    why = await ask.get("/v1/windows-why", target=target, chain=chain)
-    text = (await ask.get("/v1/chains/{chain}/text", chain=chain))["text"]
-    found = await ask.send("POST", "/v1/validate-chain", {"text": text, "target": target})
+    why = await ask.get("/v1/windows-why", target=target, chain=chain["name"])
+    if version["number"] != chain["version"]:  # the newest one is run, whatever is looked at
+        version = await ask.get("/v1/chains/{chain}/text", chain=chain["name"])
+    found = await ask.send("POST", "/v1/validate-chain", {"text": version["text"], "target": target})
     return {"text": target, "systems": why["systems"], "groups": why["groups"], "findings": found["findings"]}
 
 

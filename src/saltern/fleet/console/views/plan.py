@@ -1,15 +1,13 @@
-"""What a chain would do, equal results as one; and what waits for a decision: gates, requests, the inbox."""
+"""What a chain would do: a dry run on each system, equal results as one."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from saltern.fleet.api.problems import unknown
 from saltern.fleet.console.ask import Ask
-from saltern.fleet.console.row import Act, Data, Form, Page, Topic, Visit
+from saltern.fleet.console.row import Act, Data, Form, Page, Visit
 from saltern.fleet.console.views.chains import count_target, rollout_of
-from saltern.language.diagnostics import SalternError
 
 SOME = 12
 MOST = 40  # groups that are shown
@@ -113,105 +111,7 @@ async def gather_plans(visit: Visit) -> Data:
     return {"plans": page["items"], "next": page["next"]}
 
 
-# -- the inbox ------------------------------------------------------------------------------------------
-
-
-async def gather_inbox(visit: Visit) -> Data:
-    found = await visit.ask.get("/v1/inbox")
-    mine = [one for one in found["items"] if one["yours"]]
-    return {
-        "mine": mine,
-        "others": [one for one in found["items"] if not one["yours"]],
-        "keys": found["keys"],
-    }
-
-
-async def gather_gate(visit: Visit) -> Data:
-    """A gate of a run: what it would do, on how many systems, who has voted."""
-    run, name = visit.path["run"], visit.path["gate"]
-    found = await visit.ask.get("/v1/chain-runs/{run}", run=run)
-    gate = next((one for one in found["gates"] if one["gate"] == name), None)
-    if gate is None:
-        raise unknown(f"gate of run {run}", name)
-    item = await _waiting(visit, f"{run}/{name}")
-    wave = next((one for one in found["waves"] if one["gate"] == name), None)
-    legs = [leg for leg in found["legs"] if wave is None or leg["wave"] == wave["wave"]]
-    plan = await _plan(visit.ask, found["plan_sha256"])
-    text = await visit.ask.get("/v1/chains/{chain}/text", chain=found["chain"], version=found["version"])
-    draft = await visit.ask.send("POST", "/v1/draft-chain", {"text": text["text"]})
-    return {
-        "run": found,
-        "gate": gate,
-        "item": item,
-        "wave": wave,
-        "systems": [leg["system"] for leg in legs],
-        "counts": _counts(found["legs"]),
-        "failed": [leg for leg in found["legs"] if leg["status"] in ("failed", "indeterminate", "expired")],
-        "plan": plan,
-        "groups": groups_of(_of(plan["systems"], legs), {})[:MOST] if plan else [],
-        "draft": draft,
-        "why_not": "" if item and item["yours"] else item["why_not"] if item else f"it is {gate['status']}",
-    }
-
-
-def _of(systems: Sequence[Data], legs: Sequence[Data]) -> list[Data]:
-    names = {leg["system"] for leg in legs}
-    return [one for one in systems if one["system"] in names]
-
-
-def _counts(legs: Sequence[Data]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for leg in legs:
-        found[leg["status"]] = found.get(leg["status"], 0) + 1
-    return found
-
-
-async def _waiting(visit: Visit, id_: str) -> Data | None:
-    items: list[Data] = (await visit.ask.get("/v1/inbox"))["items"]
-    return next((one for one in items if one["id"] == id_), None)
-
-
-async def _plan(ask: Ask, digest: str) -> Data | None:
-    """The kept plan that a run was made from; None if it was made without one."""
-    if not digest:
-        return None
-    try:
-        found: Data = await ask.get("/v1/chain-plans/{plan}", plan=digest)
-    except SalternError:
-        return None
-    return found
-
-
-async def gather_request(visit: Visit) -> Data:
-    """A request for approval of a job: what it would run, where, who has voted."""
-    found = await visit.ask.every("/v1/approvals")
-    id_ = visit.path["approval"]
-    one = next((row for row in found if row["id"] == id_), None)
-    if one is None:
-        raise unknown("request for approval", id_)
-    item = await _waiting(visit, id_)
-    why_not = "" if item and item["yours"] else item["why_not"] if item else f"it is {one['state']}"
-    return {"one": one, "why_not": why_not}
-
-
 # -- acts -----------------------------------------------------------------------------------------------
-
-
-async def _gate_count(ask: Ask, form: Form) -> int:
-    """How many systems a gate lets begin, as the page says it."""
-    run = await ask.get("/v1/chain-runs/{run}", run=form.path["run"])
-    wave = next((one["wave"] for one in run["waves"] if one["gate"] == form.path["gate"]), None)
-    return sum(wave is None or leg["wave"] == wave for leg in run["legs"])
-
-
-async def _request_count(ask: Ask, form: Form) -> int:
-    found = await ask.every("/v1/approvals")
-    return next((len(one["systems"]) for one in found if one["id"] == form.path["approval"]), 0)
-
-
-def _vote(form: Form) -> Data:
-    approves = form.text("vote") == "approve"
-    return {"approves": approves, "plan_sha256": form.text("digest"), "reason": form.text("reason")}
 
 
 def _plan_body(form: Form) -> Data:
@@ -223,47 +123,7 @@ async def _planned_count(ask: Ask, form: Form) -> int:
     return len(plan["systems"])
 
 
-async def inbox_data(ask: Ask, names: Mapping[str, str], now: float) -> Data:  # noqa: ARG001
-    """How many decisions wait: the same for all readers."""
-    found = await ask.get("/v1/inbox")
-    return {"waiting": len(found["items"])}
-
-
-PLAN_TOPICS = (
-    Topic(
-        name="inbox",
-        action="approvals.read",
-        gather=inbox_data,
-        parts=("inbox-count",),
-        tags=("salt/key", "salt/auth", "saltern/chain", "saltern/approval"),
-    ),
-)
-_GATE = "/v1/chain-runs/{run}/gates/{gate}/votes"
 PLAN_PAGES = (
-    Page(
-        path="/inbox",
-        name="Inbox",
-        action="approvals.read",
-        gather=gather_inbox,
-        template="inbox.html",
-        topic="inbox",
-    ),
-    Page(
-        path="/inbox/gate/{run}/{gate}",
-        name="Gate",
-        here="Inbox",
-        action="approvals.read",
-        gather=gather_gate,
-        template="gate.html",
-    ),
-    Page(
-        path="/inbox/request/{approval}",
-        name="Request",
-        here="Inbox",
-        action="approvals.read",
-        gather=gather_request,
-        template="request.html",
-    ),
     Page(
         path="/plans",
         name="Plans",
@@ -282,40 +142,6 @@ PLAN_PAGES = (
     ),
 )
 PLAN_ACTS = (
-    Act(
-        path="/inbox/gate/{run}/{gate}/approve",
-        method="POST",
-        route=_GATE,
-        body=_vote,
-        count=_gate_count,
-        then="/inbox",
-        did="Your approval is counted",
-    ),
-    Act(
-        path="/inbox/gate/{run}/{gate}/reject",
-        method="POST",
-        route=_GATE,
-        body=_vote,
-        then="/inbox",
-        did="It is rejected",
-    ),
-    Act(
-        path="/inbox/request/{approval}/approve",
-        method="POST",
-        route="/v1/approvals/{approval}/approve",
-        body=lambda form: {"why": form.text("reason")},
-        count=_request_count,
-        then="/inbox",
-        did="Your approval is counted",
-    ),
-    Act(
-        path="/inbox/request/{approval}/reject",
-        method="POST",
-        route="/v1/approvals/{approval}/reject",
-        body=lambda form: {"why": form.text("reason")},
-        then="/inbox",
-        did="It is rejected",
-    ),
     Act(
         path="/chains/{chain}/plan",
         method="POST",

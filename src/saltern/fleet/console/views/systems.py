@@ -20,6 +20,7 @@ CHIEF = (
     "num_cpus", "mem_total", "virtual", "init",
 )  # fmt: skip
 HEAD = ("os", "osfinger", "osrelease", "kernelrelease", "role", "roles", "site", "rack")
+REASONS = 5  # why a reboot is due, as far as they are shown
 
 
 async def gather_list(visit: Visit) -> Data:
@@ -29,14 +30,14 @@ async def gather_list(visit: Visit) -> Data:
     problem = None
     page = NOTHING
     try:
-        glance = await visit.ask.get("/v1/glance", target=target)
+        glance = await visit.ask.get("/v1/glance", target=target, versions="false")
         cursor = visit.query.get("cursor", "")
         page = await visit.ask.get("/v1/states", target=target, state=state, limit=PAGE, cursor=cursor)
     except SalternError as refused:
         if isinstance(refused, ApiError) and refused.status in (401, 403):
             raise
         problem = refused.diagnostics[0]
-        glance = await visit.ask.get("/v1/glance")
+        glance = await visit.ask.get("/v1/glance", versions="false")
     groups = await visit.ask.every("/v1/groups") if visit.may("groups.read") else []
     return {
         "target": target,
@@ -63,6 +64,7 @@ async def gather_system(visit: Visit) -> Data:
         "grains": flat(facts["grains"]) if facts else [],
         "chief": flat(_some(facts, CHIEF)),
         "head": _some(facts, HEAD),
+        "boot": boot(facts["grains"] if facts else {}),
         "legs": legs["items"],
         "more_legs": legs["next"],
         "holding": next((one for one in legs["items"] if needs(one)), None),
@@ -70,6 +72,18 @@ async def gather_system(visit: Visit) -> Data:
         "window": window,
         "boots": await gather_boots(visit, id_, legs["items"]),
         "drift": await gather_drift(visit, id_, jobs["items"]),
+    }
+
+
+def boot(grains: Mapping[str, Any]) -> Data:
+    """When a system booted, and why it should again: its own claims, which may be of any type."""
+    at, reasons = grains.get("booted_at"), grains.get("reboot_reasons")
+    some = list(map(str, reasons)) if isinstance(reasons, list) else []
+    return {
+        "at": at if type(at) is int and 0 < at < 4e9 else None,
+        "due": grains.get("reboot_due") is True,
+        "reasons": some[:REASONS],
+        "more": len(some[REASONS:]),
     }
 
 
