@@ -176,8 +176,8 @@ class SystemLeg(ApiAnswer, frozen=True, kw_only=True):
 
 
 class GlanceQuery(Query, frozen=True, kw_only=True):
-    """Which systems; all of them without a target. ``facts``: also what divides them. ``versions``: also what
-    agents they have.
+    """Which systems; all of them without a target. ``facts``: include the facts that divide them.
+    ``versions``: include the versions of their agents.
     """
 
     target: Target = ""
@@ -225,8 +225,8 @@ class StatesQuery(PageQuery, frozen=True, kw_only=True):
 
 
 class StateAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A system with what is the matter with it now. ``run``: what it is about. ``needs``: a reboot, by its
-    own facts, or an agent update, if its agent is of another version than the controller.
+    """A system with its current problem. ``run``: the run that the problem belongs to. ``needs``: a reboot, by
+    its own facts, or an agent update, if its agent is of another version than the controller.
     """
 
     id: str
