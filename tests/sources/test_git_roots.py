@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.command import Done, Place
 from tests.sources.repository import Repository, http_server
+from tests.sources.ssh_server import ssh_server
 
 from saltern.language.diagnostics import OperationError
 from saltern.sources.git import program
@@ -215,8 +217,6 @@ def test_a_password_is_asked_of_no_one_and_shown_nowhere(
 
 
 def test_over_ssh_with_the_configuration_of_ssh(tmp_path: Path, place: Place, repository: Repository) -> None:
-    from tests.sources.ssh_server import ssh_server
-
     with ssh_server(tmp_path / "ssh") as (port, command):
         user = os.environ.get("USER") or "root"
         root = f"git+ssh://{user}@127.0.0.1:{port}{repository.path}@main"
@@ -311,7 +311,10 @@ def test_a_commit_that_a_remote_does_not_have_is_a_sentence(tmp_path: Path, repo
         git.root(parse_remote(f"git+{repository.url}@{'0' * 40}"))
 
 
-@pytest.mark.parametrize("address", ["git://127.0.0.1:PORT/x.git", "http://127.0.0.1:PORT/x.git"])
+@pytest.mark.parametrize(
+    "address",
+    ["git://127.0.0.1:PORT/x.git", "http://127.0.0.1:PORT/x.git", "ssh://root@127.0.0.1:PORT/x.git"],
+)
 def test_a_remote_that_hangs_is_a_sentence_and_leaves_no_process(
     tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,6 +329,36 @@ def test_a_remote_that_hangs_is_a_sentence_and_leaves_no_process(
             time.sleep(0.05)
 
 
+QUICK = SSH.replace("ConnectTimeout=30", "ConnectTimeout=2").replace("AliveInterval=15", "AliveInterval=1")
+
+
+def test_an_ssh_server_that_never_answers_is_given_up_by_ssh(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_SSH_COMMAND", f"{QUICK} -F /dev/null")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(OperationError, match=f"cannot be read: Connection to .* port {port} timed out"):
+            GitRoots(str(tmp_path / "cache"), max_age=0).root(parse_remote(f"git+ssh://127.0.0.1:{port}/x"))
+
+
+def test_an_ssh_server_that_no_longer_answers_is_given_up_by_ssh(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stops in the middle: after the login, before git has a word."""
+    with ssh_server(tmp_path / "ssh") as (port, command):
+        allowed = tmp_path / "ssh" / "authorized"
+        stop = f"echo $PPID > {tmp_path}/server; kill -STOP $PPID; sleep 1000"
+        allowed.write_text(f'command="{stop}" {allowed.read_text()}')
+        monkeypatch.setenv("GIT_SSH_COMMAND", f"{QUICK} {command.removeprefix('ssh ')}")
+        root = f"git+ssh://{os.environ.get('USER') or 'root'}@127.0.0.1:{port}/x"
+        try:
+            with pytest.raises(OperationError, match=r"Timeout, server 127\.0\.0\.1 not responding"):
+                GitRoots(str(tmp_path / "cache"), max_age=0).root(parse_remote(root))
+        finally:
+            os.kill(int((tmp_path / "server").read_text()), signal.SIGKILL)
+
+
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
@@ -337,28 +370,39 @@ def test_a_key_of_a_remote_is_used_as_carefully_as_those_of_the_user() -> None:
     (_, command), *_ = access_of({"privkey": "/keys/a b"}, "ssh://h/x.git")
     assert command.startswith(SSH)
     assert "BatchMode=yes" in SSH
-    assert "ConnectTimeout" in SSH
     assert command.endswith("-i '/keys/a b'")
 
 
-def test_a_repository_that_is_too_large_for_the_disk_is_a_sentence(
-    tmp_path: Path, repository: Repository
+@pytest.mark.parametrize("size", ["64k", "1m", "3m"])  # for the repository, its objects, its files
+@pytest.mark.parametrize("option", ["file_roots", "gitfs_remotes"])
+def test_a_repository_that_is_too_large_for_the_disk_is_a_sentence_with_its_line(
+    tmp_path: Path, repository: Repository, size: str, option: str
 ) -> None:
     noise = "".join(f"{number * 7919 % 1000003:x}\n" for number in range(400_000))
     repository.commit({"large": noise})
     disk = tmp_path / "disk"
     disk.mkdir()
-    script = f'mount -t tmpfs -o size=1m tmpfs {disk} && exec "$@"'
-    code = (
-        "import sys\nfrom saltern.language.diagnostics import OperationError\n"
-        "from saltern.sources.git.remote import parse_remote\n"
-        "from saltern.sources.git.roots import GitRoots\n"
-        "try: GitRoots(sys.argv[1], max_age=0).root(parse_remote(sys.argv[2]))\n"
-        "except OperationError as problem: print(problem.diagnostics[0].what)\n"
-    )
     url = f"git+{repository.url}@main"
-    words = ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, "-c", code, str(disk), url]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if "mount" in done.stderr or "unshare" in done.stderr:
+    roots = {
+        "file_roots": f"{{base: [{url}]}}",
+        "gitfs_remotes": f"[{{'{repository.url}': [{{base: main}}]}}]",
+    }
+    config = tmp_path / "saltern.yaml"
+    config.write_text(f"cachedir: {disk}\n{option}: {roots[option]}\n")
+    script = f'mount -t tmpfs -o size={size} tmpfs {disk} && "$@"; code=$?; ls -R {disk}; exit $code'
+    command = [sys.executable, "-m", "saltern", "show", "sls", "web", "--config", str(config)]
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script, "sh", *command],
+        env={**os.environ, "SALTERN_STATE_DIR": str(tmp_path / "state")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "mount:" in done.stderr or "unshare:" in done.stderr:
         pytest.skip("this user cannot mount")
-    assert f"{url} cannot be read" in done.stdout, done
+    assert done.returncode == 1, done
+    assert f"{config}:2: " in done.stderr
+    assert repository.url in done.stderr
+    assert f"does not fit on the disk: {disk}/git has no room for it" in done.stderr
+    assert "[git-disk-full]" in done.stderr
+    assert ".new" not in done.stdout, "what was begun stays there"

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.e2e.command import Done, Place
-from tests.sources.old_salt import old_salt
+from tests.sources.old_salt import needs_old_salt, old_salt
 from tests.sources.repository import Repository
 from tools.engines import ROOT as ENGINES
 from tools.salt import OLD_PLACE as SALT_3006
@@ -98,6 +98,34 @@ def test_commands_and_a_tree_of_files_give_what_they_give_salt(place: Place) -> 
     theirs = by_salt(place)  # its files are bytes, as Python shows them; without a master it has no groups
     text = json.dumps(theirs).replace("b'", "").replace("'\"", '"').replace("\\\\n", "\\n")
     assert json.loads(text) == {key: value for key, value in ours.items() if key not in ("c", "x")}
+
+
+@needs_old_salt
+def test_a_command_that_prints_yamlex_gives_what_it_gives_the_salt_that_has_it(place: Place) -> None:
+    printed = {
+        "a mapping": "x: {a: 1, b: [yes, ~, 1.5, text]}",
+        "numbers and words": "mode: 0644\nmore: [017, 08, -3, on, off, null]",
+        "anchors": "a: &one {b: 1}\nc: {<<: *one, d: 2}",
+        "a list of mappings": "l: [{a: 1}, {b: {c: []}}]",
+    }
+    files = {name: place.base / f"{number}.yaml" for number, name in enumerate(printed)}
+    for name, path in files.items():
+        path.write_text(f"{name}:\n  " + printed[name].replace("\n", "\n  ") + "\n")
+    entries: list[object] = [{"cmd_yamlex": f"cat {path}"} for path in files.values()]
+    entries.append({"cmd_yamlex": "echo 'the id: %s'"})
+    ours = pillar(place, entries)
+    assert set(ours) == {*printed, "the id"}
+    assert ours == old_salt(place.base / "etc", "pillar.items")
+
+
+@pytest.mark.parametrize("printed", ["a: !aggregate 1", "a: 1\n!reset a: 2", "a: 1\na: 2"])
+def test_what_yamlex_adds_to_yaml_is_refused(place: Place, printed: str) -> None:
+    path = place.base / "printed.yaml"
+    path.write_text(f"{printed}\n")
+    place.write({"etc/saltern.yaml": json.dumps({"ext_pillar": [{"cmd_yamlex": f"cat {path}"}]})})
+    done = place.run("show", "pillar")
+    assert done.code != 0
+    assert "saltern.yaml:1: ext_pillar 'cmd_yamlex' failed: what it gave cannot be read" in done.err
 
 
 def test_a_stack_of_templates_is_merged_as_in_salt(place: Place) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from msgspec import Struct
+
+from saltern.cli.values import mapping_value
+from saltern.language.returner_names import return_options
 
 
 class Call(Struct, frozen=True, kw_only=True):
@@ -14,3 +18,8 @@ class Call(Struct, frozen=True, kw_only=True):
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     test: bool = False
+
+
+def typed_return_options(args: SimpleNamespace) -> dict[str, object]:
+    """The settings of returners that were typed."""
+    return return_options(args.return_config, mapping_value("--return-kwargs", args.return_kwargs))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine
-from saltern.cli.job_call import Call
+from saltern.cli.job_call import Call, typed_return_options
 from saltern.cli.values import call_arguments, mapping_value, yaml_value
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.returner_names import returner_names
@@ -71,6 +71,7 @@ def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int
         "batch_wait": _seconds("--batch-wait", args.batch_wait),
         "batch_failures": args.batch_failures,
         "returners": returner_names(args.returners) or None,
+        "return_options": typed_return_options(args) or None,
     }
     from saltern.cli.connect import connect
 

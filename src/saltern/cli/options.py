@@ -312,6 +312,20 @@ ON_ROWS: tuple[Row, ...] = (
         help="each system calls these returners with what it returns (names with commas)",
     ),
     Row(
+        flag="--return-config",
+        dest="return_config",
+        metavar="NAME",
+        group=MANY,
+        help="the settings of these returners are below NAME in the configuration of a system",
+    ),
+    Row(
+        flag="--return-kwargs",
+        dest="return_kwargs",
+        metavar="YAML|FILE",
+        group=MANY,
+        help="settings of these returners that win over those of a system: '{key: value}', or a YAML file",
+    ),
+    Row(
         flag="--detach",
         dest="detach",
         kind="on",

@@ -43,6 +43,7 @@ def job_maker(args: SimpleNamespace, settings: Settings) -> Callable[[RemoteCall
             test=call.test,
             environment=call.environment,
             returners=list(call.returners) or UNSET,
+            return_options=dict(call.return_options) or UNSET,
         )
 
         def work_for(host: Host) -> Work:

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from saltern.cli.follow import Shown, follow_job, new_followed
 from saltern.cli.from_options import session
-from saltern.cli.job_call import Call
+from saltern.cli.job_call import Call, typed_return_options
 from saltern.cli.ssh_hosts import chosen, make_reach, read
 from saltern.config.settings import state_directory
 from saltern.fleet.protocol.batch import Batch
@@ -44,7 +44,7 @@ def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown, batch: Batch |
     pillar = HostPillar(sources_of(settings))
     jid = _jid(args, call, [host.id for host in hosts], Records(os.path.join(directory, "jobs")))
 
-    job = _job(jid, call, args.saltenv or "base", returner_names(args.returners))
+    job = _job(jid, call, args)
 
     kept = KeptBlocks(os.path.join(directory, "jobs", f"{jid}{SUFFIX}"))
     render = HostRender(sources_of(settings), tree, job, kept)
@@ -84,13 +84,14 @@ def _jid(args: SimpleNamespace, call: Call, hosts: list[str], records: Records) 
     return known.jid
 
 
-def _job(jid: str, call: Call, environment: str, returners: list[str]) -> Job:
+def _job(jid: str, call: Call, args: SimpleNamespace) -> Job:
     return Job(
         jid=jid,
         function=call.function,
         args=call.args,
         kwargs=call.kwargs,
         test=call.test,
-        environment=environment,
-        returners=returners or UNSET,
+        environment=args.saltenv or "base",
+        returners=returner_names(args.returners) or UNSET,
+        return_options=typed_return_options(args) or UNSET,
     )

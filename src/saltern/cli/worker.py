@@ -40,7 +40,7 @@ IDLE = {"sync_mods"}  # arguments that ask for what is always done
 SHUT = {
     "config", "file_root", "pillar_root", "out", "minion_id", "log_level", "debug", "verbose", "save", "sign",
     "output", "on", "controller", "wait", "expires", "detach", "batch",
-    "batch_wait", "batch_failures", "returners",
+    "batch_wait", "batch_failures", "returners", "return_config", "return_kwargs",
 }  # fmt: skip
 
 

@@ -62,6 +62,7 @@ def salt_return(task: Task, outcome: Outcome, body: Any, id: str) -> dict[str, A
     words = [{"__kwarg__": True, **task.kwargs}] if task.kwargs else []
     is_labelled = task.command != "call" and isinstance(body, dict) and list(body) == [LABEL]
     return {
+        **task.return_options,
         "id": id,
         "jid": task.jid,
         "fun": task.function,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ import msgspec
 
 from saltern.engine.session import Session
 from saltern.fleet.agent.schedule import UNITS, Range, Scheduled
+from saltern.language.returner_names import return_options, returner_names
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.schedules import times
@@ -59,17 +60,18 @@ def _jobs(engine: Session) -> list[Scheduled]:
     call = engine.caller.function
     found: list[Scheduled] = []
     if call("schedule.is_enabled", [], {}):
+        common = _texts(call("config.merge", ["schedule_returner"], {"default": None}))
         listed: Any = call("schedule.list", [], {"show_all": True, "return_yaml": False})
         for name, given in listed.items():
             try:
-                found += scheduled(name, given) if given.get("enabled", True) else []
+                found += scheduled(name, given, common) if given.get("enabled", True) else []
             except (Refused, BadArgument, ValueError) as problem:
                 print(f"the scheduled job {name!r} is not run: {problem}", file=sys.stderr)
     return found
 
 
-def scheduled(name: str, given: Mapping[str, Any]) -> list[Scheduled]:
-    """A scheduled job for each of its functions."""
+def scheduled(name: str, given: Mapping[str, Any], common: Sequence[str] = ()) -> list[Scheduled]:
+    """A scheduled job for each of its functions. ``common``: the returners of all jobs."""
     crons, moments = _moments(_texts(given.get("when")))
     if "cron" in given:
         cron = str(given["cron"]).strip()
@@ -98,9 +100,21 @@ def scheduled(name: str, given: Mapping[str, Any]) -> list[Scheduled]:
             after_range=bool(given.get("run_after_skip_range")),
             most=max(1, int(given.get("maxrunning") or 1)),
             returns=given.get("return_job") is not False,
+            returners=returner_names([*_texts(given.get("returner")), *common]),
+            return_options=_return_options(name, given),
         )
         for function in _texts(given.get("function"))
     ]
+
+
+def _return_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What returners find beside the return of a scheduled job, as in Salt."""
+    metadata = given.get("metadata")
+    return {
+        "schedule": name,
+        **({"metadata": metadata} if isinstance(metadata, Mapping) else {}),
+        **return_options(given.get("return_config"), given.get("return_kwargs")),
+    }
 
 
 def _texts(value: object) -> list[str]:

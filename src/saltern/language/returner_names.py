@@ -1,4 +1,4 @@
-"""The names of returners, as people write them; and what went wrong with one, as a line of its own."""
+"""Returners as people name them, with their settings; and what went wrong with one, as a line of its own."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ def returner_names(given: object) -> list[str]:
     parts = given if isinstance(given, list | tuple) else [given or ""]
     names = [name.strip() for part in parts for name in str(part).split(",")]
     return list(dict.fromkeys(filter(None, names)))
+
+
+def return_options(config: object, kwargs: object) -> dict[str, object]:
+    """What returners find beside the return: Salt's ``ret_config``, the place of their settings in the
+    configuration, and ``ret_kwargs``, settings that win over those."""
+    return {
+        **({"ret_config": str(config)} if config else {}),
+        **({"ret_kwargs": kwargs} if kwargs else {}),
+    }
 
 
 def failed_line(name: str, why: str) -> str:

@@ -106,12 +106,54 @@ def test_the_system_calls_each_with_the_return_of_the_job_and_none_fails_it(tmp_
             )
             assert [one["result"] for one in last["return"].values()] == [False]
 
+            settings = {"ret_config": "second", "ret_kwargs": {"host": "logs"}, "id": "another"}
+            given = await controller.send(ID, "test.ping", returners=["file_log"], return_options=settings)
+            assert (await controller.returned(ID, given)).status == "returned"
+            last = read(log)[-1]
+            assert (last["id"], last["ret_config"], last["ret_kwargs"]) == (ID, "second", {"host": "logs"})
+
             missing = await controller.send(ID, "no.function", returners=["file_log"])
             assert (await controller.returned(ID, missing)).status == "failed"
             assert "no.function" in read(log)[-1]["return"]
-            assert [one["jid"] for one in read(log)] == [ping, echo, wrong, missing]
+            assert [one["jid"] for one in read(log)] == [ping, echo, wrong, given, missing]
 
     run(scenario())
+
+
+@pytest.mark.slow
+def test_scheduled_jobs_have_returners_of_their_own_and_those_of_all_jobs(tmp_path: Path) -> None:
+    """Also one whose return no controller gets."""
+    log = tmp_path / "log"
+    schedule = {
+        "often": {
+            "function": "test.echo",
+            "args": ["hi"],
+            "hours": 1,
+            "run_on_start": True,
+            "return_job": False,
+            "returner": "file_log",
+            "return_config": "second",
+            "return_kwargs": {"host": "logs"},
+            "metadata": {"team": "web"},
+        },
+        "bare": {"function": "test.ping", "hours": 1, "run_on_start": True},
+    }
+
+    async def scenario() -> None:
+        async with one_agent(tmp_path, ID) as (controller, agent, states):
+            prepare(agent, states, log)
+            config = json.loads((agent.folder / "agent.yaml").read_text())
+            config |= {"schedule": schedule, "schedule_returner": "file_log"}
+            (agent.folder / "agent.yaml").write_text(json.dumps(config))
+            await controller.returned(ID, await controller.send(ID, "state.apply", "none"))
+            await until(lambda: len(read(log)) == 2)
+
+    run(scenario())
+    found = {one["schedule"]: one for one in read(log)}
+    assert (found["bare"]["return"], found["bare"]["id"]) == (True, ID)
+    keys = ("return", "ret_config", "ret_kwargs", "metadata", "success")
+    assert [found["often"][key] for key in keys] == ["hi", "second", {"host": "logs"}, {"team": "web"}, True]
+    assert "ret_config" not in found["bare"]
 
 
 @pytest.mark.slow

@@ -87,6 +87,14 @@ KEYS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         },
         {"args": ["web"], "kwargs": {"test": True}, "on_start": True},
     ),
+    "returners": (
+        {"function": "a.b", "hours": 1, "returner": ["mysql", "smtp"], "return_config": "second"},
+        {"returners": ["mysql", "smtp"], "return_options": {"schedule": "j", "ret_config": "second"}},
+    ),
+    "settings of a returner": (
+        {"function": "a.b", "hours": 1, "returner": "mysql", "return_kwargs": {"host": "db"}},
+        {"returners": ["mysql"], "return_options": {"schedule": "j", "ret_kwargs": {"host": "db"}}},
+    ),
 }
 
 
@@ -95,6 +103,11 @@ def test_reads_the_keys_of_salt(name: str) -> None:
     given_, expected = KEYS[name]
     (found,) = scheduled("j", given_)
     assert {key: getattr(found, key) for key in expected} == expected
+
+
+def test_the_returners_of_all_jobs_come_after_those_of_a_job() -> None:
+    (found,) = scheduled("j", {"function": "a.b", "hours": 1, "returner": "b"}, ["a", "b"])
+    assert found.returners == ["b", "a"]
 
 
 def test_reads_dates_and_several_functions() -> None:

@@ -158,6 +158,25 @@ def test_what_needs_approval_runs_after_it(api: Running, client: Client) -> None
     assert made["expected"] == ["web1"] and "ann" in joe.jobs.get(made["jid"])["rule"]
 
 
+def test_settings_of_a_returner_are_for_those_who_may_call_it(api: Running, client: Client) -> None:
+    """They decide where it writes."""
+    agent = api.agent("web1")
+    client.policy.set(POLICY)
+    joe = logged_in(api, client, "joe", "operator")
+    options = {"ret_kwargs": {"password": "hunter2"}}
+    refused(
+        403, "not-allowed", joe.jobs.submit, "test.ping", "web1", returners=["mysql"], return_options=options
+    )
+    assert agent.jobs == []
+    joe.jobs.submit("test.ping", "web1", returners=["mysql"])
+    client.jobs.submit("test.ping", "web1", returners=["mysql"], return_options=options)
+    assert [job.return_options or {} for job in agent.jobs] == [{}, options]
+    refused(422, "fleet-submission", client.jobs.submit, "test.ping", "web1", return_options={"jid": "x"})
+    refused(
+        422, "fleet-submission", client.jobs.submit, "test.ping", "web1", return_options={"ret_kwargs": 1}
+    )
+
+
 def test_a_token_does_what_its_scopes_say(api: Running, client: Client) -> None:
     api.agent("web1")
     client.policy.set(POLICY)

@@ -25,7 +25,8 @@ FILES = {
     "web.sls": "first:\n  test.succeed_with_changes\n",
     "wrong.sls": "disk:\n  test.fail_without_changes:\n    - comment: no disk\n",
     "orch/both.sls": "web servers:\n  salt.state:\n    - tgt: 'web*'\n    - sls: web\n    - ret: file_log\n\n"
-    "test.echo:\n  salt.function:\n    - tgt: web2\n    - arg: [hi]\n    - ret: [broken, file_log]\n",
+    "test.echo:\n  salt.function:\n    - tgt: web2\n    - arg: [hi]\n    - ret: [broken, file_log]\n"
+    "    - ret_config: second\n    - ret_kwargs: {host: logs}\n",
     "orch/wrong.sls": "bad:\n  salt.state:\n    - tgt: web1\n    - sls: wrong\n    - ret: broken\n",
 }
 
@@ -52,6 +53,8 @@ def test_each_system_hands_its_return_to_them_and_one_that_fails_is_a_warning(he
         assert (states["id"], states["fun"], states["success"]) == (system, "state.apply", True)
         assert [one["__id__"] for one in states["return"].values()] == ["first"]
     assert [one["return"] for one in read(here, "web2") if one["jid"] == jids["test.echo"]] == ["hi"]
+    [echo] = [one for one in read(here, "web2") if one["jid"] == jids["test.echo"]]
+    assert (echo["ret_config"], echo["ret_kwargs"]) == ("second", {"host": "logs"})
     assert all(one["result"] for one in rows)
     warnings = [line for one in rows for line in one.get("warnings", [])]
     assert warnings == ["the returner 'broken' failed: ValueError: no room"]
@@ -69,5 +72,9 @@ def test_on_the_command_line(here: Site) -> None:
     assert done.returncode == 0, done.stderr
     assert "web1: the returner 'broken' failed: ValueError: no room" in done.stderr
     assert [one["fun"] for one in read(here, "web1")[before:]] == ["test.ping"]
+    settings = ("--return-config", "second", "--return-kwargs", "{host: logs}")
+    here.run("call", "test.ping", "--on", "web1", "--return", "file_log", *settings)
+    last = read(here, "web1")[-1]
+    assert (last["ret_config"], last["ret_kwargs"]) == ("second", {"host": "logs"})
     wrong = here.run("call", "test.ping", "--on", "web1", "--return", "no-name")
     assert "'no-name' is not the name of a returner" in wrong.stderr

@@ -22,7 +22,8 @@ FILES = {
     "    - pillar: {part: one, place: {{ pillar['place'] }}}\n    - require:\n      - salt: ping\n"
     "    - register: first\n\n"
     "two:\n  salt.function:\n    - name: test.echo\n    - tgt: web2\n"
-    "    - arg: ['${delayed:first.data.jid}']\n    - ret: note\n\n"
+    "    - arg: ['${delayed:first.data.jid}']\n    - ret: note\n"
+    "    - ret_kwargs: {to: {{ pillar['place'] }}.note}\n\n"
     "none:\n  salt.state:\n    - tgt: db*\n    - sls: step\n\n"
     "own:\n  salt.runner:\n    - name: own.hello\n\n"
     "controller:\n  salt.runner:\n    - name: manage.up\n",
@@ -99,7 +100,7 @@ def test_an_orchestration_over_ssh(server: Server, tmp_path: Path) -> None:
     laptop = Laptop(server, tmp_path)
     (tmp_path / "tree" / "_returners").mkdir()
     (tmp_path / "tree" / "_returners" / "note.py").write_text(
-        f"def returner(ret):\n    open('{tmp_path}/note', 'a').write(ret['id'] + ret['return'])\n"
+        "def returner(ret):\n    open(ret['ret_kwargs']['to'], 'a').write(ret['id'] + ret['return'])\n"
     )
     done = laptop.run(laptop.roster("parts"))
     assert done.returncode == 2, done
@@ -107,7 +108,7 @@ def test_an_orchestration_over_ssh(server: Server, tmp_path: Path) -> None:
     assert found["ping"]["changes"] == {"ret": {"web1": True, "web2": True}}
     assert laptop.lines() == ["one"]
     assert found["two"]["changes"]["ret"]["web2"] == found["one"]["data"]["jid"]
-    assert (tmp_path / "note").read_text() == f"web2{found['one']['data']['jid']}"
+    assert (tmp_path / "place.note").read_text() == f"web2{found['one']['data']['jid']}"
     assert found["none"]["comment"] == "No minions returned"
     assert found["own"]["changes"] == {"return": "hello"}
     assert "needs a controller" in found["controller"]["comment"]

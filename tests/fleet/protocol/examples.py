@@ -50,6 +50,7 @@ EXAMPLES: tuple[Message, ...] = (
         user="oidc:alice",
         rule="policy-3/web",
         returners=["file_log"],
+        return_options={"ret_kwargs": {"host": "logs"}},
     ),
     m.Control(action="cancel", jid=JID, why="alice asked"),
     m.SyncRequest(

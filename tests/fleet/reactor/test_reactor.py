@@ -88,11 +88,13 @@ def test_an_event_of_an_agent_becomes_a_job_once_however_often_it_is_sent(tmp_pa
 def test_the_job_of_a_reaction_names_its_returners(tmp_path: Path) -> None:
     async def scenario() -> None:
         text = "a:\n  local.test.echo:\n    - tgt: web1\n    - arg: [hi]\n    - ret: file_log,other\n"
+        text += "    - ret_kwargs: {host: logs}\n"
         rules = [{"shop/*": str(tmp_path / "a.sls")}]
         async with reacting(tmp_path, {"a.sls": text}, rules) as (bench, agent):
             send(bench, "shop/done")
             await bench.keep_house("reactor")
             assert [job.returners for job in agent.jobs] == [["file_log", "other"]]
+            assert [job.return_options for job in agent.jobs] == [{"ret_kwargs": {"host": "logs"}}]
 
     run(scenario())
 
@@ -192,15 +194,18 @@ class Refuses:
 
 def test_the_policy_decides_what_a_reaction_may_do(tmp_path: Path) -> None:
     async def scenario() -> None:
-        files = {"a.sls": ECHO, "b.sls": "p:\n  local.test.ping:\n    - tgt: web1\n"}
-        rules = [{"shop/*": [str(tmp_path / "a.sls"), str(tmp_path / "b.sls")]}]
+        ping = "p:\n  local.test.ping:\n    - tgt: web1\n"
+        elsewhere = f"q{ping[1:]}    - ret: mysql\n    - ret_kwargs: {{host: elsewhere}}\n"
+        files = {"a.sls": ECHO, "b.sls": ping, "c.sls": elsewhere}
+        rules = [{"shop/*": [str(tmp_path / name) for name in files]}]
         async with reacting(tmp_path, files, rules) as (bench, agent):
             bench.reactor.actor.access = Refuses()
             send(bench, "shop/done", {"n": 1})
             await bench.keep_house("reactor")
-            first, second = reactions(bench)
-            assert (first.status, second.status) == ("failed", "done")
+            first, second, third = reactions(bench)
+            assert (first.status, second.status, third.status) == ("failed", "done", "failed")
             assert "reactor may not run test.echo" in first.why
+            assert "reactor may not run mysql.returner" in third.why
             assert [job.function for job in agent.jobs] == ["test.ping"]
             assert agent.jobs[0].rule == "pings"
 

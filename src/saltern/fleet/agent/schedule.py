@@ -33,7 +33,10 @@ class Range(Struct, frozen=True, kw_only=True):
 
 
 class Scheduled(Struct, frozen=True, kw_only=True):
-    """One job of the schedule, its times in one form: ``every`` seconds, by ``crons``, or ``at`` moments."""
+    """One job of the schedule, its times in one form: ``every`` seconds, by ``crons``, or ``at`` moments.
+
+    ``returners`` are called with what came of it, and with ``return_options``.
+    """
 
     name: str
     function: str
@@ -51,6 +54,8 @@ class Scheduled(Struct, frozen=True, kw_only=True):
     after_range: bool = False
     most: int = 1
     returns: bool = True
+    returners: list[str] = []
+    return_options: dict[str, Any] = {}
 
 
 def next_time(job: Scheduled, *, last: float, now: float, zone: float = 0.0) -> float | None:

@@ -10,6 +10,7 @@ from random import random
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from saltern.fleet.agent.local_tree import LocalTree
 from saltern.fleet.agent.output import read_output
@@ -158,6 +159,8 @@ class Scheduler:
             on_interrupt=verb.on_interrupt,
             user=f"schedule:{job.name}"[:255],
             tree=self._tree.digest,
+            returners=job.returners or UNSET,
+            return_options=job.return_options or UNSET,
         )
         if why := self._denied(made):
             log.warning("the scheduled job %r is not run: %s is on the deny list", job.name, why)

@@ -33,7 +33,7 @@ class Task(Struct, frozen=True, kw_only=True):
     journal may contain results.
 
     ``names``: directories of files that were copied here, and the names that users know for them.
-    ``returners`` are called with the result.
+    ``returners`` are called with the result, and with ``return_options``.
     """
 
     jid: str
@@ -53,6 +53,7 @@ class Task(Struct, frozen=True, kw_only=True):
     names: dict[str, str] = {}
     denied: tuple[str, ...] = ()
     returners: list[str] = []
+    return_options: dict[str, Any] = {}
 
 
 def known_to_people(text: str, names: dict[str, str]) -> str:

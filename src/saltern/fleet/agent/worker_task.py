@@ -48,4 +48,5 @@ def task_of(
         socket=settings.socket,
         denied=denied,
         returners=job.returners or [],
+        return_options=job.return_options or {},
     )

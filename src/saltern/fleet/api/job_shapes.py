@@ -30,7 +30,8 @@ class SubmitBody(Body, frozen=True, kw_only=True):
     ``wait`` is the same, and 0 leaves out systems that are away. ``client_token``: like the header
     ``Client-Token``. ``batch``: on how many systems it runs at a time (``3``, ``10%``); ``batch_wait``:
     seconds between the end on one and the start on the next; ``batch_failures``: if more fail, the rest is
-    left out. ``returners``: what each system calls with its return.
+    left out. ``returners``: what each system calls with its return; ``return_options``: their settings, which
+    are Salt's ``ret_config`` and ``ret_kwargs``.
     """
 
     function: Word
@@ -51,6 +52,7 @@ class SubmitBody(Body, frozen=True, kw_only=True):
     batch_wait: float = 0
     batch_failures: Word = ""
     returners: list[Word] = []
+    return_options: dict[str, Any] = {}
 
 
 class SubmitAnswer(ApiAnswer, frozen=True, kw_only=True):

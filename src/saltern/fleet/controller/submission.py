@@ -24,6 +24,7 @@ _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
 _DIGEST = re.compile(r"([0-9a-f]{64})?")
 _WORD = 255
 LONGEST_EXPRESSION = 8192
+RETURN_OPTIONS = frozenset({"ret_config", "ret_kwargs"})
 
 
 class Submission(Struct, kw_only=True, frozen=True):
@@ -31,7 +32,7 @@ class Submission(Struct, kw_only=True, frozen=True):
     ``wait``: the same, and 0 leaves out who is away. ``batch``: on how many systems it runs at a time, as a
     number or a percentage; ``batch_wait``: seconds between the end on one system and the begin on the next;
     ``batch_failures``: if more fail than this, those that have not begun are left out. ``returners``: what
-    each system calls with its return.
+    each system calls with its return; ``return_options``: their settings.
     """
 
     function: str
@@ -52,6 +53,7 @@ class Submission(Struct, kw_only=True, frozen=True):
     batch_wait: float = 0
     batch_failures: str = ""
     returners: list[str] = []
+    return_options: dict[str, Any] = {}
 
 
 class Submitted(Struct, kw_only=True, frozen=True):
@@ -89,6 +91,7 @@ def check(ask: Submission) -> None:
         (not _DIGEST.fullmatch(ask.tree), "tree must be the digest of a tree, or empty"),
         (ask.client_token is not None and not 0 < len(ask.client_token) <= _WORD, "client_token is too long"),
         *[(not _is_returner(name), f"{name!r} is not the name of a returner") for name in ask.returners],
+        *_option_problems(ask.return_options),
         *_batch_problems(ask),
         *_argument_problems(ask),
     ]
@@ -103,6 +106,16 @@ def check(ask: Submission) -> None:
 
 def _is_returner(name: str) -> bool:
     return name.isidentifier() and len(name) <= _WORD
+
+
+def _option_problems(options: dict[str, Any]) -> list[tuple[bool, str]]:
+    kwargs = options.get("ret_kwargs", {})
+    names = isinstance(kwargs, dict) and all(isinstance(name, str) for name in kwargs)
+    return [
+        *[(True, f"returners have no option {name!r}") for name in sorted(options.keys() - RETURN_OPTIONS)],
+        (not isinstance(options.get("ret_config", ""), str), "ret_config must be a text"),
+        (not names, "ret_kwargs must be a mapping of names to values"),
+    ]
 
 
 def _is_duration(value: float | None, least: float = 0) -> bool:
@@ -135,12 +148,12 @@ def batch_of(ask: Submission) -> Batch | None:
 
 def _argument_problems(ask: Submission) -> list[tuple[bool, str]]:
     try:
-        check_depth(msgspec.json.encode([ask.args, ask.kwargs]))
+        check_depth(msgspec.json.encode([ask.args, ask.kwargs, ask.return_options]))
     except BadMessage:
         return [(True, f"the arguments are nested deeper than {MAX_DEPTH - 2} levels")]
     except (TypeError, ValueError, RecursionError):
         return [(True, "the arguments cannot be written as JSON")]
-    size = written_size([ask.args, ask.kwargs])
+    size = written_size([ask.args, ask.kwargs, ask.return_options])
     what = f"the arguments take {size} bytes on their way to an agent, and {LARGEST} are allowed"
     return [(size > LARGEST, f"{what}; put them into a file of the tree or into pillar")]
 
@@ -162,6 +175,11 @@ def lifetime(ask: Submission) -> float:
     return min(life, ask.wait) if ask.wait else life
 
 
+def functions_of(ask: Submission) -> tuple[str, ...]:
+    """What the policy must allow. Settings decide where a returner writes: with some, it counts as called."""
+    return (ask.function, *(f"{name}.returner" for name in ask.returners if ask.return_options))
+
+
 def make_job(ask: Submission, jid: str, *, user: str, rule: str, tree: str) -> Job:
     verb = verb_of(ask.function, test=ask.test)
     return Job(
@@ -180,6 +198,7 @@ def make_job(ask: Submission, jid: str, *, user: str, rule: str, tree: str) -> J
         user=user[:_WORD],
         rule=rule[:_WORD],
         returners=ask.returners or UNSET,
+        return_options=ask.return_options or UNSET,
     )
 
 

@@ -33,7 +33,8 @@ from saltern.fleet.protocol.site_messages import SiteCertificate, SiteCertificat
 
 class Job(Message, frozen=True, kw_only=True):
     """Something to run. ``changing`` jobs run one after the other, the rest beside them. ``returners`` are
-    called there with what came of it.
+    called there with what came of it and with ``return_options``, which are Salt's ``ret_config`` and
+    ``ret_kwargs``.
     """
 
     jid: Jid
@@ -52,6 +53,7 @@ class Job(Message, frozen=True, kw_only=True):
     user: Word = ""
     rule: Word = ""
     returners: list[Word] | UnsetType = UNSET
+    return_options: dict[str, Any] | UnsetType = UNSET
 
 
 class Control(Message, frozen=True, kw_only=True):

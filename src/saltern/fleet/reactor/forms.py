@@ -158,7 +158,17 @@ def _value(text: str) -> object:
         return text
 
 
-LOCAL_OPTIONS = ("timeout", "ret", "batch", "batch_size", "subset", "queue", "failhard")
+LOCAL_OPTIONS = (
+    "timeout",
+    "ret",
+    "ret_config",
+    "ret_kwargs",
+    "batch",
+    "batch_size",
+    "subset",
+    "queue",
+    "failhard",
+)
 
 
 def _local(id_: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -116,6 +116,7 @@ def _submit(client: Client, call: RemoteCall, token: str, parent: str) -> Row:
         **({"batch_wait": call.batch_wait} if call.batch and call.batch_wait else {}),
         **({"batch_failures": call.batch_failures} if call.batch_failures else {}),
         **({"returners": list(call.returners)} if call.returners else {}),
+        **({"return_options": dict(call.return_options)} if call.return_options else {}),
     }
     try:
         found = client.jobs.submit(call.function, target, client_token=token, **options)

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from saltern.fleet.remote.calls import RemoteCalls
 from saltern.fleet.runners.ports import Around, local_of, runner_problem
-from saltern.language.returner_names import returner_names
+from saltern.language.returner_names import return_options, returner_names
 from saltern.modules.api.orchestration import CallRefused, NoSystems, RemoteCall, SystemReturn
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.orchestration.targets import compound
@@ -39,6 +39,8 @@ def execute(
     ret: object = "",
     jid: str = "",  # noqa: ARG001
     kwarg: Mapping[str, object] | None = None,
+    ret_config: str = "",
+    ret_kwargs: Mapping[str, object] | None = None,
     **kwargs: object,
 ) -> dict[str, Any]:
     """Call a function on the systems of a target; what each of those that are there returned."""
@@ -57,6 +59,7 @@ def execute(
         kwargs={**(kwarg or {}), **kwargs},
         timeout=timeout or 0,
         returners=returner_names(ret),
+        return_options=return_options(ret_config, ret_kwargs),
     )
     return call_systems(around, call, found, heard)
 

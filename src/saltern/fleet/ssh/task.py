@@ -22,5 +22,6 @@ def task_of(job: Job, host: Host) -> dict[str, Any]:
         "command": verb.command or "call",
         "durable": verb.durable,
         **({"returners": job.returners} if job.returners else {}),
+        **({"return_options": job.return_options} if job.return_options else {}),
         "overrides": {"id": host.id, **({"grains": dict(host.grains)} if host.grains else {})},
     }

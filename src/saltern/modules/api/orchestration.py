@@ -20,7 +20,7 @@ class RemoteCall(Struct, frozen=True, kw_only=True):
 
     ``wait``: seconds for which systems that are away are waited for; ``timeout``: within which a system must
     take the job. ``subset``: only so many of the systems, chosen at random. ``states``: the answer is that of
-    states. ``returners``: what each system calls with its return.
+    states. ``returners``: what each system calls with its return; ``return_options``: their settings.
     """
 
     function: str
@@ -37,6 +37,7 @@ class RemoteCall(Struct, frozen=True, kw_only=True):
     timeout: float = 0.0
     states: bool = False
     returners: Sequence[str] = ()
+    return_options: Mapping[str, object] = {}
 
 
 class SystemReturn(Struct, frozen=True, kw_only=True):

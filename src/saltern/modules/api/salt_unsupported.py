@@ -33,9 +33,6 @@ _GIT: Mapping[str, str] = {
 _ORCHESTRATION: Mapping[str, str] = dict.fromkeys(
     ("ssh", "roster"), "a system is a system, however it is reached"
 )
-_RETURNERS: Mapping[str, str] = dict.fromkeys(
-    ("ret_config", "ret_kwargs"), "a returner has the settings of the system that calls it"
-)
 _ENV: Mapping[str, str] = {"env": "an old name of saltenv, which Salt ignores, too"}
 _OLD_PIP: Mapping[str, str] = dict.fromkeys(
     (
@@ -219,8 +216,6 @@ _LABELS: Mapping[str, str] = {
 }
 
 UNSUPPORTED: Rows = {
-    "salt.function": _RETURNERS,
-    "salt.state": _RETURNERS,
     "archive.extracted": {
         "list_options": "an archive is listed as it is; give options for what tar does not know itself",
     },

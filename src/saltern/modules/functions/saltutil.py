@@ -194,7 +194,7 @@ def cmd(
         tgt_type: how ``tgt`` is read.
         kwarg: its keywords.
         full_return: answer with ``ret``, ``retcode`` and ``jid`` of each system instead of the value.
-        **kwargs: further keywords.
+        **kwargs: further keywords; ``ret``, ``ret_config`` and ``ret_kwargs`` are about returners.
 
     Example:
         ```jinja
@@ -203,13 +203,22 @@ def cmd(
     """
     from saltern.modules.lib.orchestration.remote_values import remote_values
 
-    keywords = {**(kwarg or {}), **{name: one for name, one in kwargs.items() if name not in UNUSED}}
+    keywords = {**(kwarg or {}), **{name: one for name, one in kwargs.items() if name not in OPTIONS}}
     return remote_values(
-        ctx, tgt, tgt_type, fun, _listed(arg), keywords, timeout=timeout or 0, full=full_return
+        ctx,
+        tgt,
+        tgt_type,
+        fun,
+        _listed(arg),
+        keywords,
+        timeout=timeout or 0,
+        full=full_return,
+        returning=kwargs,
     )
 
 
-UNUSED = frozenset({"ret", "ssh", "roster", "expect_minions", "ret_config", "ret_kwargs"})
+OPTIONS = frozenset({"ret", "ret_config", "ret_kwargs", "ssh", "roster", "expect_minions"})
+"""What is no argument of the function that is called."""
 
 
 def _listed(arg: object) -> list[object]:

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.sources.git.commit_files import hold, remove_old
+from saltern.sources.git.full_disk import told_if_full
 from saltern.sources.git.program import git, run
 from saltern.sources.git.refspecs import USUAL, Refs, tracked
 from saltern.sources.git.remote import COMMIT, Remote
@@ -138,18 +139,28 @@ class Mirror:
             fresh = f"{place}.{os.getpid()}.new"
             shutil.rmtree(fresh, ignore_errors=True)
             os.mkdir(fresh, 0o700)
-            index = f"{fresh}.index"
-            words = ("--work-tree", fresh, "read-tree", "--reset", "-u", commit)
-            git(self.remote, "--git-dir", self._repository, *words, extra={"GIT_INDEX_FILE": index})
-            with suppress(FileNotFoundError):
-                os.unlink(index)
-            with suppress(OSError):  # another process was quicker
-                os.replace(fresh, place)
-            shutil.rmtree(fresh, ignore_errors=True)
+            try:
+                self._write_files(commit, fresh)
+                with suppress(OSError):  # another process was quicker
+                    os.replace(fresh, place)
+            finally:
+                shutil.rmtree(fresh, ignore_errors=True)
             remove_old(self.place)
         hold(place)
         os.utime(place)
         return place
+
+    def _write_files(self, commit: str, directory: str) -> None:
+        index = f"{directory}.index"
+        words = ("--work-tree", directory, "read-tree", "--reset", "-u", commit)
+        try:
+            # said before what was written is removed: afterwards there is room
+            with told_if_full(os.path.dirname(self.place), self.remote.shown):
+                git(self.remote, "--git-dir", self._repository, *words, extra={"GIT_INDEX_FILE": index})
+        finally:
+            for path in (index, f"{index}.lock"):
+                with suppress(FileNotFoundError):
+                    os.unlink(path)
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -15,6 +15,7 @@ from saltern.sources.git.remote import PROTOCOLS, Remote
 
 LIMIT = 600.0  # seconds
 SLOWEST = ("1000", "60")  # bytes a second, for so many seconds: slower is as good as dead
+SSH_FAILED = "fatal: Could not read from remote repository."  # why is said by ssh, before
 SETTINGS: tuple[tuple[str, str], ...] = (
     ("core.hooksPath", "/dev/null"),
     ("core.askPass", ""),
@@ -96,9 +97,11 @@ def _ssh(remote: Remote) -> dict[str, str]:
 
 
 def _complaint(text: str) -> str:
-    """The line that says most: git's first ``fatal``, or else the last one."""
+    """The line that says most: git's first ``fatal``, what ssh said before it, or else the last one."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     fatal = [line for line in lines if line.startswith(("fatal:", "ssh:", "ERROR:"))]
+    if fatal and fatal[0] == SSH_FAILED:
+        fatal = [*lines[: lines.index(SSH_FAILED)][-1:], SSH_FAILED]
     return mask((fatal or lines[-1:] or [""])[0])
 
 

@@ -20,7 +20,7 @@ from saltern.fleet.api.job_shapes import (
 )
 from saltern.fleet.api.problems import denied, unknown
 from saltern.fleet.api.route import NoQuery
-from saltern.fleet.controller.submission import Submission
+from saltern.fleet.controller.submission import Submission, functions_of
 from saltern.fleet.store import audit, job_queries, listings
 from saltern.fleet.store.database import Database
 
@@ -33,8 +33,9 @@ async def submit_job(call: Call[NoQuery, SubmitBody]) -> SubmitAnswer:
     ask = replace(ask, client_token=call.client_token or None)
 
     async def permit(systems: tuple[str, ...]) -> str:
-        request = Request(action="jobs.submit", function=ask.function, systems=systems, test=ask.test)
-        return await permitted(call, request, _work(ask))
+        requests = [_request(ask, function, systems) for function in functions_of(ask)]
+        rules = [await permitted(call, request, _work(ask)) for request in requests]
+        return rules[0]
 
     made = await call.desk.fleet.submit(call.who, ask, permit=permit)
     return convert(made, SubmitAnswer, from_attributes=True)
@@ -53,11 +54,16 @@ async def cancel_job(call: Call[NoQuery, CancelBody]) -> CancelAnswer:
     return CancelAnswer(systems=await call.desk.fleet.cancel(call.who, jid, hard=call.body.hard))
 
 
+def _request(ask: Submission, function: str, systems: tuple[str, ...]) -> Request:
+    return Request(action="jobs.submit", function=function, systems=systems, test=ask.test)
+
+
 def _work(ask: Submission) -> Work:
     """What the approvers see, and what the approval is bound to."""
-    returners = {"ret": ask.returners} if ask.returners else {}
-    shown = {"args": ask.args, "kwargs": concealed(ask.kwargs), "environment": ask.environment, **returners}
-    words = {**ask.kwargs, "__ret__": ask.returners} if ask.returners else ask.kwargs
+    returners = {"ret": ask.returners, **ask.return_options} if ask.returners else {}
+    shown = {"args": ask.args, "kwargs": concealed(ask.kwargs), "environment": ask.environment}
+    words = {**ask.kwargs, "__ret__": returners} if returners else ask.kwargs
+    shown |= concealed(returners)
     return work_of(ask.target, ask.args, words, environment=ask.environment, tree=ask.tree, shown=shown)
 
 

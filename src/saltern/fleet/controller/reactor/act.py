@@ -7,18 +7,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from saltern.fleet.access.ports import Decision, Matcher, Principal, Request, Verdict
 from saltern.fleet.controller.reactor.options import REACTOR
 from saltern.fleet.controller.reactor.plan import Planned, Planner
 from saltern.fleet.controller.reactor.runners import ReactionRunners
 from saltern.fleet.controller.service import Fleet
-from saltern.fleet.controller.submission import Submission
+from saltern.fleet.controller.submission import Submission, functions_of
 from saltern.fleet.reactor.forms import Reaction
 from saltern.fleet.runners.table import unknown_name
 from saltern.fleet.store.reactions import DONE, FAILED, RUNNING
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.language.returner_names import returner_names
+from saltern.language.returner_names import return_options, returner_names
 
 
 class Decider(Protocol):
@@ -95,20 +96,26 @@ class Actor:
     def _permit(self, one: Reaction, function: str = "") -> Callable[[tuple[str, ...]], Awaitable[str]]:
         """The policy decides about reactions as about people; one that would need an approval is refused."""
 
+        names = (function,) if function else functions_of(_submission(one))
+
         async def permit(systems: tuple[str, ...]) -> str:
             if self.access is None:
                 return ""
-            test = bool(one.kwargs.get("test"))
-            request = Request(
-                action="jobs.submit", function=function or one.function, systems=systems, test=test
-            )
-            match, now = self._fleet.match, self._now()
-            decision = await asyncio.to_thread(self.access.decide, REACTOR, request, match, now)
-            if decision.verdict is not Verdict.ALLOWED:
-                raise OperationError(Diagnostic(code="not-allowed", what=decision.why, fix=decision.fix))
-            return decision.rule
+            rules = [await self._rule(one, name, systems) for name in names]
+            return rules[0]
 
         return permit
+
+    async def _rule(self, one: Reaction, function: str, systems: tuple[str, ...]) -> str:
+        """The rule that allows a function. Raises ``OperationError``."""
+        test = bool(one.kwargs.get("test"))
+        request = Request(action="jobs.submit", function=function, systems=systems, test=test)
+        match, now = self._fleet.match, self._now()
+        assert self.access is not None
+        decision = await asyncio.to_thread(self.access.decide, REACTOR, request, match, now)
+        if decision.verdict is not Verdict.ALLOWED:
+            raise OperationError(Diagnostic(code="not-allowed", what=decision.why, fix=decision.fix))
+        return decision.rule
 
 
 def _failed(why: str) -> Acted:
@@ -117,6 +124,11 @@ def _failed(why: str) -> Acted:
 
 def submission_of(planned: Planned, one: Reaction) -> Submission:
     """The job of a ``local`` reaction. Its token makes it one job, however often the event is read."""
+    token = f"reaction-{planned.token(one)}"
+    return replace(_submission(one), parent=planned.parent, client_token=token)
+
+
+def _submission(one: Reaction) -> Submission:
     return Submission(
         function=one.function,
         target=one.target,
@@ -124,8 +136,7 @@ def submission_of(planned: Planned, one: Reaction) -> Submission:
         kwargs=one.kwargs,
         test=bool(one.kwargs.get("test")),
         environment=str(one.kwargs.get("saltenv") or "base"),
-        parent=planned.parent,
-        client_token=f"reaction-{planned.token(one)}",
         batch=str(one.options.get("batch") or one.options.get("batch_size") or ""),
         returners=returner_names(one.options.get("ret")),
+        return_options=return_options(one.options.get("ret_config"), one.options.get("ret_kwargs")),
     )

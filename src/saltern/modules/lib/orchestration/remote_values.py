@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from saltern.language.returner_names import return_options, returner_names
 from saltern.modules.api.context import Context
 from saltern.modules.api.orchestration import CallRefused, NoSystems, RemoteCall, SystemReturn
 from saltern.modules.api.refused import Refused
@@ -21,11 +22,21 @@ def remote_values(
     *,
     timeout: float = 0,
     full: bool = False,
+    returning: Mapping[str, object] = {},
 ) -> dict[str, object]:
-    """The value of each system that is there; with ``full`` in a mapping with its exit code."""
+    """The value of each system that is there; with ``full`` in a mapping with its exit code.
+
+    ``returning``: ``ret``, ``ret_config`` and ``ret_kwargs`` as Salt has them.
+    """
     found: dict[str, SystemReturn] = {}
     call = RemoteCall(
-        function=function, target=compound(tgt, tgt_type), args=args, kwargs=kwargs, timeout=timeout
+        function=function,
+        target=compound(tgt, tgt_type),
+        args=args,
+        kwargs=kwargs,
+        timeout=timeout,
+        returners=returner_names(returning.get("ret")),
+        return_options=return_options(returning.get("ret_config"), returning.get("ret_kwargs")),
     )
     try:
         jid = orchestration_of(ctx).call(call, next_token(ctx), lambda one: found.update({one.system: one}))

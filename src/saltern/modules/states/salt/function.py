@@ -7,7 +7,7 @@ import re
 from msgspec import Struct
 
 from saltern.language.result import Outcome, Result, SubResult, would_change
-from saltern.language.returner_names import returner_names
+from saltern.language.returner_names import return_options, returner_names
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.orchestration import RemoteCall, SystemReturn
@@ -54,6 +54,8 @@ def function(
     wait: float = 0,
     failhard: bool | None = None,
     ret: object = "",
+    ret_config: str | None = None,
+    ret_kwargs: dict[str, object] | None = None,
     **_: Ignored,
 ) -> Result:
     """Call an execution function on other systems. Each system is a sub state; its value is in ``changes``
@@ -75,6 +77,8 @@ def function(
         wait: seconds for which systems that are away are waited for.
         failhard: leave out the rest of a batch after the first failure.
         ret: returners that each system calls with its return: a list, or names with commas.
+        ret_config: where in the configuration of a system the settings of the returners are.
+        ret_kwargs: settings of the returners that win over those.
 
     Example:
         ```yaml
@@ -106,6 +110,7 @@ def function(
         wait=wait,
         timeout=timeout or 0,
         returners=returner_names(ret),
+        return_options=return_options(ret_config, ret_kwargs),
     )
     judge = Judge(ctx, fail_function, expect_minions)
     called = make_call(ctx, call, lambda one: _step(one, judge), may_fail=may_fail)

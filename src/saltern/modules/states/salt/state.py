@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from saltern.language.result import Outcome, Result, SubResult
-from saltern.language.returner_names import returner_names
+from saltern.language.returner_names import return_options, returner_names
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state as declared
 from saltern.modules.api.orchestration import RemoteCall, SystemReturn
@@ -53,6 +53,8 @@ def state(
     wait: float = 0,
     failhard: bool | None = None,
     ret: object = "",
+    ret_config: str | None = None,
+    ret_kwargs: dict[str, object] | None = None,
     **_: Ignored,
 ) -> Result:
     """Apply states to other systems. Each system is a sub state, with its own states below it.
@@ -84,6 +86,8 @@ def state(
         wait: seconds for which systems that are away are waited for; by default they count as failed at once.
         failhard: leave out the rest of a batch after the first failure.
         ret: returners that each system calls with its return: a list, or names with commas.
+        ret_config: where in the configuration of a system the settings of the returners are.
+        ret_kwargs: settings of the returners that win over those.
 
     Example:
         ```yaml
@@ -114,6 +118,7 @@ def state(
         wait=wait,
         timeout=timeout or 0,
         returners=returner_names(ret),
+        return_options=return_options(ret_config, ret_kwargs),
         states=True,
     )
     called = make_call(
