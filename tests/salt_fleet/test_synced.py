@@ -40,9 +40,21 @@ def test_a_state_and_a_function_of_the_user(fleet: Salt) -> None:
         assert (state["result"], state["changes"]) == (result, {"said": "hello web1 red web1"})
 
 
-def test_what_was_not_synchronised_yet_is_before_the_run(fleet: Salt) -> None:
+def test_what_was_not_synchronised_yet_is_if_asked_for_and_before_a_highstate(fleet: Salt) -> None:
     """As ``state.apply`` does it, unless ``autoload_dynamic_modules`` is off."""
     fleet.write("_states/newer.py", STATE.replace("greeting.word", "test.echo"))
     fleet.write("newer_state.sls", "it:\n  newer.said: [{word: hello}]\n")
-    (state,) = fleet.ask("web2", "saltern.apply", "newer_state")["web2"].values()
+    for function in ("state.apply", "saltern.apply"):
+        found = fleet.ask("web2", function, "newer_state")["web2"]
+        assert "newer.said" in str(found) and "'result': True" not in str(found), found
+    (state,) = fleet.ask("web2", "saltern.apply", "newer_state", "sync_mods=states")["web2"].values()
+    assert state["changes"] == {"said": "hello"}
+    assert "no modules of the kind 'state'" in str(
+        fleet.ask("web2", "saltern.apply", "newer_state", "sync_mods=state")
+    )
+    fleet.write("top.sls", "base:\n  web3: [newer_state]\n")
+    try:
+        (state,) = fleet.ask("web3", "saltern.apply")["web3"].values()
+    finally:
+        (fleet.place / "states" / "top.sls").unlink()
     assert state["changes"] == {"said": "hello"}

@@ -42,6 +42,7 @@ RUNS = {
     "timeout",
     "only_id",
     "state_events",
+    "sync_mods",
     *FLAGS,
 }
 COMPILE_ERROR, PILLAR_ERROR, REBOOT = 3, 5, 6  # exit codes of saltern
@@ -72,6 +73,7 @@ def apply_(mods=None, **kwargs):
 
     test, pillar, saltenv, pillarenv, exclude, queue, concurrent: as for ``state.apply``.
     state_events: an event for each state that has finished, as for ``state.apply``.
+    sync_mods: kinds of modules to synchronise first, such as ``states,modules``; the highstate has all.
     timeout: seconds after which the run is ended; ``saltern.resume`` continues it.
     only_id: only the states with this ID and what they need. strict: unknown arguments are errors.
 
@@ -109,10 +111,33 @@ def _run_states(verb, words, kwargs):
         if refused:
             __context__["retcode"] = salt.defaults.exitcodes.EX_STATE_COMPILER_ERROR
             return refused
-        if __opts__.get("autoload_dynamic_modules", True) and not given.get("test"):
-            __salt__["saltutil.sync_all"](refresh=False)
+        _synchronise(verb, words, given)
         code, output, errors = _run([verb, *_flags(verb, given), "--", *words], given)
     return _state_answer(code, output, errors)
+
+
+def _synchronise(verb, names, given):
+    """Synchronise modules as ``state.apply`` does: all for the highstate, those that are asked for otherwise.
+
+    It takes longer than most runs.
+    """
+    if verb != "apply" or given.get("test"):
+        return
+    if not names:
+        if __opts__.get("autoload_dynamic_modules", True):
+            __salt__["saltutil.sync_all"](refresh=False)
+        return
+    for kind in _kinds(given.get("sync_mods")):
+        function = f"saltutil.sync_{kind}"
+        if function not in __salt__:
+            raise SaltInvocationError(f"sync_mods: Salt has no modules of the kind {kind!r}")
+        __salt__[function](saltenv=given.get("saltenv") or "base", refresh=False)
+
+
+def _kinds(given):
+    """The kinds of modules that ``sync_mods`` names: a list, or a text with commas; true means all."""
+    kinds = ["all"] if given is True else _names(given or [])
+    return ["all"] if "all" in kinds else kinds
 
 
 def _state_answer(code, output, errors):
