@@ -48,7 +48,7 @@ BLOCK = "#!delayed_block B\nlater:\n  test.nop: []\n#!end_delayed_block\n"
         ("#!delayed_block scoped=1\n#!end_delayed_block", ["main.sls:5:16: delayed_block has no name"]),
         (
             "#!delayed_block B C\n#!end_delayed_block",
-            ["main.sls:5:19: 'C' is no word of this tag [delayed-word]"],
+            ["main.sls:5:19: 'C' is not a word of this tag [delayed-word]"],
         ),
         (
             "#!delayed_block B\n#!end_delayed_block B C",
@@ -64,11 +64,11 @@ BLOCK = "#!delayed_block B\nlater:\n  test.nop: []\n#!end_delayed_block\n"
         ("#!delayed_block B scoped=yes\n#!end_delayed_block", ["main.sls:5:19: 'scoped' takes no value"]),
         (
             "#!delayed_block B refresh\n#!end_delayed_block",
-            ["main.sls:5:19: refresh cannot look again at ''"],
+            ["main.sls:5:19: refresh does not support ''"],
         ),
         (
             "#!delayed_block B refresh=grains,,\n#!end_delayed_block",
-            ["main.sls:5:19: refresh cannot look again at ''"],
+            ["main.sls:5:19: refresh does not support ''"],
         ),
         ("{% delayed_block %}\n{% end_delayed_block %}", ["main.sls:5:17: delayed_block has no name"]),
         ("{% delayed_block B %}\n", ["main.sls:5: the block 'B' is not ended"]),

@@ -95,7 +95,7 @@ def test_a_wrong_end_is_named_where_the_block_is_not_ended() -> None:
 
 def test_an_indented_tag_of_the_final_spelling_is_named_where_its_block_is_missing() -> None:
     told = problem(CALLER + "  #!delayed_block B\n  #!end_delayed_block\n")
-    assert "the tag in line 4 is indented, so that it is text: begin it and its end in column 1" in told
+    assert "the tag in line 4 is indented, which makes it text: begin it and its end in column 1" in told
 
 
 @given(
@@ -124,10 +124,10 @@ def test_all_wrong_words_of_a_tag_are_reported_each_at_its_column(tag: str) -> N
     told = problems(text + tag.format("end_delayed_block"))
     first = text.index("scopd") + 1
     assert [one.partition(" [")[0] for one in told] == [
-        f"main.sls:1:{first}: 'scopd' is no word of this tag",
+        f"main.sls:1:{first}: 'scopd' is not a word of this tag",
         f"main.sls:1:{first + 6}: delayed_repeat_limit is 0",
-        f"main.sls:1:{first + 29}: refresh cannot look again at 'grain'",
-        f"main.sls:1:{first + 29}: refresh cannot look again at 'x'",
+        f"main.sls:1:{first + 29}: refresh does not support 'grain'",
+        f"main.sls:1:{first + 29}: refresh does not support 'x'",
         f"main.sls:1:{first + 52}: 'scoped' is defined twice",
     ]
 

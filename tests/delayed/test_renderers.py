@@ -169,7 +169,7 @@ def test_a_python_block_changes_nothing_of_the_return() -> None:
         (", delayed_repeat_limit=0", "delayed_repeat_limit is 0 [delayed-limit]"),
         (", delayed_repeat_limit=1.5", "delayed_repeat_limit is 1.5 [delayed-limit]"),
         (", limit=3", "delayed_block takes no 'limit' [delayed-word]"),
-        (", refresh=['grain']", "refresh cannot look again at 'grain' [delayed-word]"),
+        (", refresh=['grain']", "refresh does not support 'grain' [delayed-word]"),
         (", scoped='yes'", "scoped"),
     ],
 )
@@ -209,8 +209,8 @@ def test_all_wrong_words_of_a_decorator_are_reported() -> None:
         "'scoped' is 1",
         "delayed_block takes no 'limt'",
         "delayed_repeat_limit is 0",
-        "refresh cannot look again at 'grain'",
-        "refresh cannot look again at 'x'",
+        "refresh does not support 'grain'",
+        "refresh does not support 'x'",
     ]
 
 

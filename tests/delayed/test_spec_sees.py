@@ -364,5 +364,5 @@ def test_a_caller_that_sets_grains_refreshes_them_by_itself(tmp_path: object) ->
 def test_an_unknown_word_for_refresh_is_reported() -> None:
     """“[refresh=grains,pillar,modules]”."""
     (told,) = attempted(with_block("x", words="refresh=grain")).texts
-    assert "refresh cannot look again at 'grain' [delayed-word]" in told
+    assert "refresh does not support 'grain' [delayed-word]" in told
     assert "did you mean 'grains'?" in told

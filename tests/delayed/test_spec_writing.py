@@ -108,7 +108,7 @@ def test_a_named_end_must_match_and_both_lines_are_named() -> None:
 def test_unknown_words_are_errors_with_a_column() -> None:
     """“Unknown words on the tag are errors with a column.”"""
     told = problem(CALLER + "#!delayed_block B scopd\n#!end_delayed_block\n")
-    assert told.startswith("main.sls:6:19: 'scopd' is no word of this tag [delayed-word]")
+    assert told.startswith("main.sls:6:19: 'scopd' is not a word of this tag [delayed-word]")
     assert "did you mean 'scoped'?" in told
 
 
@@ -145,7 +145,7 @@ def test_words_of_delayed_sls_are_checked_with_their_column() -> None:
         "a:\n  test.nop:\n    - delayed_render:\n      - sls: other\n",
         {"other.sls": "#!jinja|yaml\n#!delayed_sls scoped limit=3\n"},
     )
-    assert told.startswith("other.sls:2:22: 'limit=3' is no word of this tag [delayed-word]")
+    assert told.startswith("other.sls:2:22: 'limit=3' is not a word of this tag [delayed-word]")
 
 
 @pytest.mark.parametrize("first", ["delayed_blocks", "delayed_slses"])

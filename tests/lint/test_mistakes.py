@@ -87,7 +87,7 @@ MISTAKES: list[tuple[str, list[tuple[str, str, str]]]] = [
             (
                 "3:7",
                 "requisite-not-list",
-                "its targets go below it, indented further than 'require': '- pkg: nginx'",
+                "write its targets below it, indented more than 'require': '- pkg: nginx'",
             ),
         ],
     ),
@@ -130,7 +130,7 @@ MISTAKES: list[tuple[str, list[tuple[str, str, str]]]] = [
     ),
     (
         "nginx:\n  pkg.installed: []\n  pkg.latest: []\n",
-        [("3:3", "state-twice", "give one of them an ID of its own")],
+        [("3:3", "state-twice", "give one of them its own ID")],
     ),
     (
         "{{ foo }}:\n  pkg.installed: []\n",
@@ -213,7 +213,7 @@ MISTAKES: list[tuple[str, list[tuple[str, str, str]]]] = [
     ),
     (
         "a:\n  cmd.run:\n    - name: echo foo: bar\n",
-        [("3:21", "yaml-syntax", "quote what follows 'name:', for it holds ': '")],
+        [("3:21", "yaml-syntax", "quote what follows 'name:', since it contains ': '")],
     ),
     (
         "a:\n  cmd.run:\n    - name: %h\n",
@@ -252,7 +252,7 @@ MISTAKES: list[tuple[str, list[tuple[str, str, str]]]] = [
         "include:\n  - webb\n",
         [("2:5", "sls-not-found", "it would be webb.sls or webb/init.sls in a file root")],
     ),
-    ("include:\n  - web.sls\n", [("2:5", "sls-not-found", "leave '.sls' out: 'web'")]),
+    ("include:\n  - web.sls\n", [("2:5", "sls-not-found", "leave out '.sls': 'web'")]),
     (
         "include:\n  - web/foo\n",
         [("2:5", "sls-not-found", "it would be web/foo.sls or web/foo/init.sls in a file root")],
@@ -302,7 +302,7 @@ MISTAKES: list[tuple[str, list[tuple[str, str, str]]]] = [
             (
                 "4:7",
                 "requisite-not-list",
-                "its targets go below it, indented further than 'require': '- pkg: nginx'",
+                "write its targets below it, indented more than 'require': '- pkg: nginx'",
             )
         ],
     ),

@@ -88,7 +88,7 @@ def test_what_cannot_be_decrypted_is_reported_by_file_and_line(
     assert "[age-decrypt]" in done.err
     assert "hunter2222" not in done.err + done.out
     none = shown(place, text, "")
-    assert "there is no age key: looked for" in none.err
+    assert "there is no age key: searched" in none.err
     broken = shown(place, text, "AGE-SECRET-KEY-1ABC")
     assert "a line of the age keys is damaged" in broken.err
 

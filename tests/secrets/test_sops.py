@@ -141,7 +141,7 @@ def test_without_the_key_a_sentence_says_what_is_missing(
 ) -> None:
     file = SopsFile({"a": "s3cr3tly"}, identity.to_public())
     words = {
-        "another key": "no age key here is that of age1",
+        "another key": "this machine has no age key for age1",
         "no key": "there is no age key",
         "a cloud": "gcp_kms are not supported",
     }

@@ -26,17 +26,17 @@ Reacts = Callable[[str], bool]
 
 
 class CompilerOptions(Struct, frozen=True, kw_only=True):
-    """What of the configuration the compiler obeys."""
+    """The options of the configuration for the compiler."""
 
     auto_order: bool = True
     disabled_requisites: frozenset[str] = frozenset()
-    exclude: tuple[Exclusion, ...] = ()  # of the command line
-    used: Used = field(default_factory=set)  # which of these named anything so far
+    exclude: tuple[Exclusion, ...] = ()  # from the command line
+    used: Used = field(default_factory=set)  # the exclusions that have matched so far
     strict: bool = False
 
 
 class Low(Struct, kw_only=True):
-    """Compiled: the chunks as they are sorted, and the names of all files that were rendered."""
+    """The sorted chunks, and the names of all rendered files."""
 
     chunks: list[Chunk]
     rendered: tuple[str, ...]
@@ -45,7 +45,7 @@ class Low(Struct, kw_only=True):
 def compile_high(
     refs: Sequence[SlsRef], loader: Loader, options: CompilerOptions, found: Diagnostics
 ) -> High:
-    """Files → High. Ends with an error if any file of the run is wrong."""
+    """Files → High. Raises if any file of the run is wrong."""
     high = gather(refs, loader, found, auto_order=options.auto_order)
     found.check()
     return replace(high, exclusions=[*high.exclusions, *options.exclude])
@@ -58,11 +58,11 @@ def compile_low(
     found: Diagnostics,
     elsewhere: Callable[[str], str] | None = None,
 ) -> Low:
-    """High → Low. ``elsewhere`` says where a name is that no file of the run declares.
+    """High → Low. ``elsewhere`` finds the scope of a name that no file of the run declares.
 
     extend before lower: an extension may bring a require_in. reverse before use: only arguments are
     left to copy. exclude last, as in Salt: what still points at an excluded ID is a problem of the plan.
-    A stage that nothing in the run asks for is not imported.
+    Stages that the run does not need are not imported.
     """
     rendered = tuple(dict.fromkeys(file.ref.name for file in high.files.values()))
     chunks = shape(high, options, found)
@@ -86,7 +86,7 @@ def compile_low(
 
 
 def shape(high: High, options: CompilerOptions, found: Diagnostics) -> list[Chunk]:
-    """High → chunks, not yet put in relation to each other. Ends with an error if a shape is wrong."""
+    """High → chunks, not yet related to each other. Raises if a shape is wrong."""
     if high.extensions:
         from saltern.compiler.extend import extend
 
@@ -100,12 +100,12 @@ def shape(high: High, options: CompilerOptions, found: Diagnostics) -> list[Chun
 
 
 def _low_order(chunk: Chunk) -> tuple[float, str, str]:
-    """By order; a tie by type, name and function, run together as Salt does; then by ID."""
+    """Sort by order; ties by type, name and function joined, as in Salt; then by ID."""
     return chunk.order, chunk.state + chunk.name + chunk.fun, chunk.id
 
 
 def _plain_watch(chunk: Chunk, reacts: Reacts) -> Chunk:
-    """Where a module cannot react, watching is requiring."""
+    """The chunk with watch turned into require, if its module cannot react."""
     if WITHOUT_REACTION.keys().isdisjoint(chunk.words) or reacts(chunk.state):
         return chunk
     args = dict(chunk.args)

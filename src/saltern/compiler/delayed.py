@@ -1,4 +1,4 @@
-"""``delayed_render``: the entries of each caller become targets, found and checked before anything runs."""
+"""``delayed_render``: resolve and check the targets of each caller before anything runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ENTRY_KEYS = (*KINDS, "context", "when")
 
 
 class _Entry(Struct, frozen=True):
-    """One entry as written, and where."""
+    """One entry, and where it is written."""
 
     word: str
     value: object
@@ -32,7 +32,7 @@ class _Entry(Struct, frozen=True):
 
 
 def attach(chunks: Iterable[Chunk], sources: Sources, default: Limit, found: Diagnostics) -> None:
-    """Give every caller its targets. ``default`` is the repeat limit where no tag says another."""
+    """Give every caller its targets. ``default`` is the repeat limit of tags without one."""
     callers = [chunk for chunk in chunks if not chunk.words.isdisjoint(WORDS)]
     for chunk in callers:
         targets = (_target(chunk, entry, sources, found) for entry in _entries(chunk, found))
@@ -54,7 +54,9 @@ def _entries(chunk: Chunk, found: Diagnostics) -> Iterator[_Entry]:
 
 
 def _written(chunk: Chunk, word: str, index: int) -> tuple[Origin, Path]:
-    """An entry that ``extend`` brought stands in another file, and means what that file means by it."""
+    """Where an entry is written: an entry from ``extend`` is in another file, and names are relative to
+    that file.
+    """
     declared = chunk.declared
     for added in reversed(declared.added):
         if added.word == word and index >= added.start:
@@ -78,7 +80,7 @@ def _target(chunk: Chunk, entry: _Entry, sources: Sources, found: Diagnostics) -
 
 
 class _Wrong(Exception):
-    """An entry that is none: all that is wrong with it, each with how to write it."""
+    """A malformed entry: all its mistakes, each with its fix."""
 
     def __init__(self, *ways: tuple[str, str]) -> None:
         super().__init__(*ways)
@@ -140,13 +142,13 @@ def _block(chunk: Chunk, entry: _Entry, name: str, _sources: Sources, found: Dia
 
 def _missing_block(name: str, scope: BlockScope) -> tuple[str, tuple[tuple[str, Mark], ...]]:
     if name in scope.imported:
-        fix = "its template is only imported; include or extend it, and its blocks belong to this file"
+        fix = "its template is only imported; include or extend it to use its blocks in this file"
         return fix, (("imported", scope.imported[name]),)
     near = did_you_mean(name, list(scope.names()))
     text = getattr(getattr(scope.home, "source", None), "text", "")
     if inset := re.search(rf"^[ \t]+#!delayed_block[ \t]+{re.escape(name)}(?!\S)", text, re.MULTILINE):
         line = text.count("\n", 0, inset.start()) + 1
-        fix = f"the tag in line {line} is indented, so that it is text: begin it and its end in column 1"
+        fix = f"the tag in line {line} is indented, which makes it text: begin it and its end in column 1"
         return fix, ()
     return near or f"add it: a line '#!delayed_block {name}' … a line '#!end_delayed_block {name}'", ()
 
@@ -185,7 +187,7 @@ def _sls(chunk: Chunk, entry: _Entry, name: str, sources: Sources, found: Diagno
 
 
 def _warn_of_limits(callers: Sequence[Chunk], default: Limit, found: Diagnostics) -> None:
-    """More calls than the limit allows are known before the run."""
+    """Warn before the run if there are more calls than the limit allows."""
     calls: dict[tuple[str, ...], list[tuple[Chunk, Target]]] = {}
     for chunk in callers:
         for target in chunk.delayed:
@@ -203,5 +205,5 @@ def _warn_of_limits(callers: Sequence[Chunk], default: Limit, found: Diagnostics
 
 
 def called(chunks: Iterable[Chunk]) -> Iterator[Block]:
-    """The blocks that an entry of a state calls."""
+    """The blocks that the entries of states call."""
     return (target.block for chunk in chunks for target in chunk.delayed if target.block is not None)

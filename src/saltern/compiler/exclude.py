@@ -1,9 +1,9 @@
 """``exclude``: drop whole SLS files, or single IDs.
 
-What the command line excludes is excluded from delayed frames, too: whether it named anything at all is
-known when the last of them has run.
+Exclusions of the command line also apply to delayed frames: whether they match anything is
+known when the last frame has run.
 
-Comes after the ``_in`` forms are turned around, as in Salt: what still points at an excluded ID is
+Runs after the ``_in`` forms are reversed, as in Salt: references to an excluded ID are
 found when the plan is made.
 """
 
@@ -15,7 +15,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics, did_you_mean
 from saltern.language.high import Exclusion
 
-Used = set[tuple[str, str]]  # IDs and SLS of rules that named something
+Used = set[tuple[str, str]]  # IDs and SLS names of rules that matched
 
 
 def exclude(chunks: list[Chunk], rules: Iterable[Exclusion], found: Diagnostics, used: Used) -> list[Chunk]:
@@ -37,7 +37,7 @@ def exclude(chunks: list[Chunk], rules: Iterable[Exclusion], found: Diagnostics,
 def warn_of_unused(
     rules: Iterable[Exclusion], used: Used, chunks: Iterable[Chunk], found: Diagnostics
 ) -> None:
-    """What the command line excludes, and nothing of the run was called so."""
+    """Warn about exclusions of the command line that match nothing in the run."""
     for rule in rules:
         if (rule.id, rule.sls) not in used:
             _warn(rule, chunks, found)

@@ -1,7 +1,7 @@
 """``extend``: change the arguments of states that are declared elsewhere.
 
-The including file's extensions are applied before those of the files it includes, as in Salt, so
-for one and the same argument the included file has the last word. That surprises people; it is
+Extensions of the including file are applied before those of the files it includes, as in Salt, so
+the included file wins for the same argument. That surprises people; it is
 reported as a warning.
 """
 
@@ -30,7 +30,7 @@ def extend(high: High, found: Diagnostics) -> High:
         if extension.ref.name in dropped or extension.bodies in same:
             continue
         same.append(extension.bodies)
-        bodies: Iterable[tuple[object, object]] = extension.bodies.items()  # YAML has keys of every kind
+        bodies: Iterable[tuple[object, object]] = extension.bodies.items()  # YAML keys can have any type
         for key, items in bodies:
             if not isinstance(key, str):
                 what = f"extend of {extension.id!r} has the key {key!r}; a state is text such as 'file'"
@@ -45,7 +45,7 @@ def extend(high: High, found: Diagnostics) -> High:
 
 
 class _Table:
-    """The declarations, found by ID and state, or by name."""
+    """The declarations, indexed by ID and state, and by name."""
 
     def __init__(self, declarations: Iterable[Declaration]) -> None:
         self.declarations = list(declarations)
@@ -65,7 +65,7 @@ class _Table:
 
 
 def _values(declared: Declaration, loosely: bool) -> list[object]:
-    """What a state can be called by beside its ID; ``loosely``: the value of any argument."""
+    """The values that identify a state besides its ID; ``loosely``: of any argument."""
     values: list[object] = []
     for item in declared.items:
         if isinstance(item, dict) and len(item) == 1:
@@ -96,7 +96,7 @@ def _shaped(extension: Extension, key: str, items: object, found: Diagnostics) -
 
 
 def _odd(item: object) -> str:
-    """What is wrong with an argument of an extension, where it stands."""
+    """The mistake in an argument of an extension, as part of a sentence."""
     if not isinstance(item, dict | str) or not item:
         return f"has {kind_of(item)} where an argument belongs"
     for word, value in item.items() if isinstance(item, dict) else ():
@@ -136,7 +136,7 @@ def _apply(
 
 
 def _brought(old: Declaration, items: list[object], extension: Extension, key: str) -> Iterable[Added]:
-    """Entries of ``delayed_render`` mean what the file means that wrote them."""
+    """Record the file of ``delayed_render`` entries: their names are relative to it."""
     brought = {word for item in items if isinstance(item, dict) for word in item}
     for word in DELAYED_WORDS:
         if word in brought:
@@ -162,7 +162,7 @@ def _by_name(extension: Extension, key: str, state: str, table: _Table, found: D
                 "extend-ambiguous",
                 f"extend of {extension.id!r} fits {len(indexes)} states",
                 where=extension.mark(),
-                fix="write the ID of the one you mean",
+                fix="write the ID of the state you mean",
                 also=tuple(("this one", table.declarations[index].mark()) for index in indexes[:5]),
             )
             return None
@@ -194,7 +194,7 @@ def _warn_of_override(
 
 
 def _merged(old: list[object], new: list[object]) -> list[object]:
-    """``new`` over ``old``: a function replaces the function, requisites add up, the rest replaces."""
+    """Merge ``new`` over ``old``: functions and other arguments replace, requisites add up."""
     result = list(old)
     for item in new:
         if isinstance(item, str):

@@ -1,7 +1,7 @@
-"""Named files and all they include, in definition order.
+"""The named files and all their includes, in definition order.
 
-The rule: what a file includes comes before its own states, in the order of the list, each file
-once. Every state without an order of its own then gets the next number.
+The rule: the includes of a file come before its own states, in the order of the list, each file
+once. Every state without its own order then gets the next number.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def gather(refs: Sequence[SlsRef], loader: Loader, found: Diagnostics, *, auto_o
 
 
 def expand(ref: SlsRef, names: Callable[[str], list[str]]) -> list[SlsRef]:
-    """A pattern becomes the names it matches; one that matches nothing is taken as it is."""
+    """Expand a pattern to the names it matches; a pattern without matches stays as it is."""
     if is_pattern(ref.name):
         from fnmatch import fnmatchcase
 
@@ -64,7 +64,7 @@ class _Gathering:
         return self.high
 
     def visit(self, ref: SlsRef) -> None:
-        """Depth first, without recursion: chains of includes may be long."""
+        """Visit a file and its includes depth first, without recursion: include chains may be long."""
         first = self.open(ref)
         stack = [first] if first else []
         while stack:
@@ -105,7 +105,7 @@ class _Gathering:
                 yield Include(ref, include.index)
 
     def close(self, file: SlsFile, ancestors: tuple[str, ...]) -> None:
-        """All it includes is in; now its own states."""
+        """Add the states of a file whose includes are done."""
         ids, auto, number = self.ids, self.auto_order, self.next
         for declared in file.declarations:
             first = ids.setdefault(declared.id, declared)
@@ -125,7 +125,7 @@ class _Gathering:
             "id-conflict",
             f"the ID {declared.id!r} is declared in two files",
             where=declared.origin.mark((declared.id,)),
-            fix="rename one, or change the first one with extend",
+            fix="rename one of them, or change the first with extend",
             also=(("also in", first.origin.mark((first.id,))),),
         )
 
@@ -140,10 +140,10 @@ class _Gathering:
         )
 
     def suggestion(self, ref: SlsRef) -> str:
-        """For the first few only: it looks at the whole tree."""
+        """A suggestion for a missing file; only for the first few, since it searches the whole tree."""
         self.suggested += 1
         if ref.name.endswith(".sls"):
-            return f"leave '.sls' out: {ref.name.removesuffix('.sls')!r}"
+            return f"leave out '.sls': {ref.name.removesuffix('.sls')!r}"
         return did_you_mean(ref.name, self.loader.names(ref.env)) if self.suggested <= MOST_SUGGESTED else ""
 
     def missing_env(self, ref: SlsRef, where: Mark | None) -> None:

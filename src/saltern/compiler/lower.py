@@ -1,6 +1,6 @@
-"""High data to low data: one chunk for each call, its name, its order, its requisites read.
+"""High data to low data: one chunk for each call, with its name, order and requisites.
 
-Everything about the shape of a declaration is checked here, in one pass, and reported together.
+Checks the shape of every declaration in one pass, and reports all problems together.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def lower(
     found: Diagnostics,
     disabled: frozenset[str] = frozenset(),
 ) -> list[Chunk]:
-    """``files`` in the order in which they were opened."""
+    """``files`` are in the order in which they were opened."""
     chunks: list[Chunk] = []
     orders: list[object] = []  # as written
-    indexes: list[int] = []  # among the `names` of one declaration, from 1; 0 for a chunk of its own
+    indexes: list[int] = []  # among the `names` of one declaration, from 1; 0 for a chunk without `names`
     for declared in declarations:
         args: dict[str, object] = {}
         fun = ""
@@ -99,7 +99,7 @@ def _take(declared: Declaration, item: object, args: dict[str, object], found: D
 
 
 def _place(items: list[object], item: object) -> int:
-    """Where ``item`` itself is; True is equal to 1."""
+    """The index of ``item`` by identity; True equals 1."""
     return next(index for index, one in enumerate(items) if one is item)
 
 
@@ -140,7 +140,7 @@ def _named(
     disabled: frozenset[str],
     found: Diagnostics,
 ) -> Iterator[tuple[Chunk, object]]:
-    """One chunk for each of ``names``; an entry with arguments of its own overrides the shared ones."""
+    """One chunk for each of ``names``; the arguments of an entry override the shared ones."""
     names = args.pop("names")
     args.pop("name", None)
     if not isinstance(names, list):
@@ -179,7 +179,7 @@ def _named(
 
 
 def _distinct(names: list[object]) -> Iterator[object]:
-    """The entries, each once. Texts are looked up in a set, for there may be thousands."""
+    """The entries without duplicates. Texts are looked up in a set, since there may be thousands."""
     texts: set[str] = set()
     others: list[object] = []
     for entry in names:
@@ -193,7 +193,7 @@ def _distinct(names: list[object]) -> Iterator[object]:
 
 
 def _entry(entry: object, args: Mapping[str, object]) -> tuple[str | float, dict[str, object]] | None:
-    """The name of an entry, and its arguments; None if it is neither a name nor a name with arguments."""
+    """The name of an entry, and its arguments; None if it is malformed."""
     name, own = entry, dict(args)
     if isinstance(entry, dict) and len(entry) == 1:
         ((name, more),) = entry.items()
@@ -210,7 +210,7 @@ def _entry(entry: object, args: Mapping[str, object]) -> tuple[str | float, dict
 
 def _too_many(declared: Declaration, found: Diagnostics) -> None:
     functions = [item for item in declared.items if isinstance(item, str)]
-    fix = "keep one; a word among the arguments is taken for a function, so check for a missing ':'"
+    fix = "keep one; a bare word among the arguments is a function, so check for a missing ':'"
     glued = next((item for item in functions if ":" in item), None)
     if glued is not None:
         fix = f"a blank is missing after the ':': write '- {glued.replace(':', ': ', 1)}'"

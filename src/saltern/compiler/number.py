@@ -1,7 +1,7 @@
 """The number every chunk is sorted by.
 
-``last`` and negative numbers count from beyond the highest number in use, ``first`` is 0, and a chunk
-without a number comes after all that have one. The members of ``names`` follow each other.
+``last`` and negative numbers count from after the highest number in use, ``first`` is 0, and a chunk
+without a number comes after all numbered chunks. The members of ``names`` are consecutive.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def number(
     files: Sequence[SlsFile],
     found: Diagnostics,
 ) -> None:
-    """``orders`` as written, ``indexes`` among the names of one declaration (0: none)."""
+    """Set the number of each chunk. ``orders`` are as written, ``indexes`` are within ``names`` (0: none)."""
     plain = not any(indexes) and all(order.__class__ is int and order >= 0 for order in orders)
     if plain:
         for chunk, order in zip(chunks, orders, strict=True):
@@ -42,7 +42,7 @@ def number(
 
 
 def _beyond(chunks: Sequence[Chunk], orders: Sequence[object], files: Sequence[SlsFile]) -> int:
-    """A number beyond those in use, as Salt counts: files as they were opened, a hundred at a time."""
+    """A number after those in use, as Salt counts: files in opening order, in hundreds."""
     opened = {id(file.origin): at for at, file in enumerate(files)}
     by_file = sorted(
         zip(chunks, orders, strict=True), key=lambda pair: opened.get(id(pair[0].declared.origin), 0)
@@ -71,7 +71,7 @@ def _numeric(order: object) -> int | float | None:
 def _odd(chunk: Chunk, order: object, found: Diagnostics) -> None:
     found.warn(
         "order-unknown",
-        f"the order {'given' if chunk.hidden else repr(order)} of {chunk.label!r} is not known;"
+        f"the order {'given' if chunk.hidden else repr(order)} of {chunk.label!r} is unknown;"
         " it runs after all numbered states",
         where=chunk.mark("order"),
         fix="write a number, 'first' or 'last'",

@@ -1,4 +1,4 @@
-"""The engine's own words in a state's arguments have a shape the engine can read, or nothing runs."""
+"""Check that the engine's own options in a state's arguments have a valid shape."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _flag(value: object) -> str:
 
 
 def _number(value: object) -> bool:
-    """A number that can be waited for or counted: finite, and not below zero."""
+    """True for a finite number that is not negative."""
     try:
         number = float(str(value))
     except ValueError:

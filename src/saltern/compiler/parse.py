@@ -1,7 +1,7 @@
-"""A rendered file, taken apart; the last place that sees untyped data.
+"""Parse the data of a rendered file; the last stage that sees untyped data.
 
-Here a short form becomes the long one: ``id: pkg.installed`` and ``pkg.installed: [...]`` and
-``pkg: [installed, ...]`` are one and the same from here on.
+Short forms become the long form: ``id: pkg.installed`` and ``pkg.installed: [...]`` and
+``pkg: [installed, ...]`` are the same from here on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAMES = {dict: "a mapping", list: "a list", type(None): "nothing", bool: "true 
 
 
 def kind_of(value: object) -> str:
-    """What a value is, in the user's words."""
+    """The kind of a value, in the user's terms."""
     return _NAMES.get(type(value)) or ("a number" if isinstance(value, int | float) else type(value).__name__)
 
 
@@ -74,7 +74,7 @@ def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Dia
         )
         return
     if id_.startswith("__"):
-        return  # as in Salt: a place for notes and YAML anchors
+        return  # as in Salt: for notes and YAML anchors
     seen: dict[str, str] = {}
     for key, items in body.items():
         if not isinstance(key, str):
@@ -92,7 +92,7 @@ def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Dia
                 "state-twice",
                 f"the ID {id_!r} declares the state type {state!r} twice: {seen[state]!r} and {key!r}",
                 where=document.mark((id_, key)),
-                fix="give one of them an ID of its own",
+                fix="give one of them its own ID",
                 also=(("first", document.mark((id_, seen[state]))),),
             )
             continue
@@ -116,7 +116,7 @@ def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Dia
 
 
 def _check_repeated(path: tuple[str, str], items: list[object], document: Loaded, found: Diagnostics) -> None:
-    """Two lists of one requisite: authors mean both, and Salt takes the last one."""
+    """Warn about two lists of one requisite: both count here, but Salt uses only the last."""
     first: dict[str, int] = {}
     for index, item in enumerate(items):
         for word in item if isinstance(item, dict) else ():
@@ -134,7 +134,7 @@ def _check_repeated(path: tuple[str, str], items: list[object], document: Loaded
 
 
 def _misplaced(id_: str, body: object) -> str:
-    """What an ID that holds no state may have been meant for."""
+    """A hint for an ID that contains no state."""
     if isinstance(body, list):
         if meant := did_you_mean(id_, _SECTIONS):
             return meant
@@ -155,7 +155,7 @@ def _state(id_: str, key: str, document: Loaded, found: Diagnostics) -> str:
 
 
 def _items(id_: str, key: str, items: object, document: Loaded, found: Diagnostics) -> list[object] | None:
-    """The arguments in Salt's long form: what was written, then the function."""
+    """The arguments in Salt's long form: as written, then the function."""
     fun = key.partition(".")[2].partition(".")[0]
     if isinstance(items, list):
         return [*items, fun] if fun else items
@@ -216,7 +216,9 @@ def _include(body: object, file: SlsFile, document: Loaded, found: Diagnostics) 
 
 
 def absolute_name(name: str, sls: str, *, is_init: bool) -> str | None:
-    """A name as it stands in ``sls``: each leading dot removes one part. None leads out of the tree."""
+    """A name as written in ``sls``, made absolute: each leading dot removes one part. None leads out of
+    the tree.
+    """
     if not name.startswith("."):
         return name
     rest = name.lstrip(".")
@@ -284,5 +286,5 @@ _SECTIONS = {"include": _include, "extend": _extend, "exclude": _exclude}
 
 
 def _has_dash(items: object) -> bool:
-    """``-name: x`` is one word to YAML."""
+    """True for ``-name: x``, which is one word in YAML."""
     return isinstance(items, dict) and any(str(key).startswith("-") for key in items)

@@ -1,4 +1,4 @@
-"""What the compiler knows of the world: a loader of files by their names."""
+"""The compiler's interface to the files: a loader by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saltern.sources.tree import SlsSource
 
 
 class Loaded(Protocol):
-    """A rendered file: its data, and the way from any value back to its place."""
+    """A rendered file: its data, and the place of any value in it."""
 
     @property
     def ref(self) -> SlsRef: ...
@@ -32,14 +32,14 @@ class Loader(Protocol):
         ...
 
     def where(self, ref: SlsRef) -> Mark | None:
-        """The line that asks for a file that no other includes, if there is one: that of the top file."""
+        """The line of the top file that assigns a file; None if no top file does."""
         ...
 
     def knows(self, env: str) -> bool: ...
 
 
 class Sources(Protocol):
-    """Files as they lie in the tree, for what is rendered later."""
+    """Files as they are in the tree, for delayed rendering."""
 
     def source(self, ref: SlsRef) -> SlsSource | None:
         """The file, or None. Raises ``CompileError``."""

@@ -1,4 +1,4 @@
-"""Requisites as written become references, or problems with their place."""
+"""Turn requisites as written into references, or report problems with their place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read_requisites(
     disabled: frozenset[str],
     found: Diagnostics,
 ) -> tuple[Requisite, ...]:
-    """``words`` are the engine's words among ``args``; disabled requisites are taken out of both."""
+    """``words`` are the engine's words among ``args``; disabled requisites are removed from both."""
     result: list[Requisite] = []
     for word in _PULLED:
         if word not in words:
@@ -37,7 +37,7 @@ def read_requisites(
                 where=declared.mark(word),
                 fix="begin each target with '- '"
                 if value is not None
-                else f"its targets go below it, indented further than {word!r}: '- pkg: nginx'",
+                else f"write its targets below it, indented more than {word!r}: '- pkg: nginx'",
             )
             continue
         for index, item in enumerate(value):

@@ -1,4 +1,4 @@
-"""``register`` and ``${delayed:NAME.path}``: who asks for whom, as an implied ``require``."""
+"""``register`` and ``${delayed:NAME.path}``: references as an implied ``require``."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from saltern.language.source import Mark
 
 
 def relate(chunks: Iterable[Chunk], found: Diagnostics, around: Mapping[str, Mark]) -> dict[str, Chunk]:
-    """Every chunk that refers to a register comes after the state that fills it.
+    """Make every chunk that refers to a register require the state that fills it.
 
-    Gives the registers of these chunks; ``around`` are those of other scopes.
+    Returns the registers of these chunks; ``around`` are those of other scopes.
     """
     chunks = list(chunks)
     known = _registers(chunks, found)
@@ -78,7 +78,7 @@ def _registers(chunks: Iterable[Chunk], found: Diagnostics) -> dict[str, Chunk]:
                 f"{name!r} is registered by {'each of the names of' if same else 'two states,'} {chunk.id!r}"
                 + ("" if same else f" and {first.id!r}"),
                 where=chunk.mark("register"),
-                fix="a name stands for one state: give each its own",
+                fix="a name identifies one state: give each its own",
                 also=() if same else (("first", first.mark("register")),),
             )
         else:
@@ -87,13 +87,13 @@ def _registers(chunks: Iterable[Chunk], found: Diagnostics) -> dict[str, Chunk]:
 
 
 def _unknown(name: str, known: Mapping[str, Chunk], around: Mapping[str, Mark]) -> tuple[str, str]:
-    """What is wrong with the name that is asked for, and what to do."""
+    """The mistake in a requested name, and its fix."""
     if name in known:
         return "asks for its own return", "refer to a state that runs before it"
     what = f"asks for {name!r}, which no state registers"
     if name in around:
         return what, (
             f"it is registered outside of this block ({around[name]}), and names stay in their scope: "
-            "hand the value over with 'context' of the entry that calls the block"
+            "pass the value with 'context' of the entry that calls the block"
         )
-    return what, did_you_mean(name, known) or f"write '- register: {name}' in the state that is meant"
+    return what, did_you_mean(name, known) or f"write '- register: {name}' in the state that you mean"

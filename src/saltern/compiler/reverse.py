@@ -1,8 +1,8 @@
-"""``require_in`` and its kin, turned around: what they say becomes a plain requisite of their target.
+"""Reverse ``require_in`` and the other ``_in`` forms: they become plain requisites of their target.
 
-They reach an ID, and only if there is none, those of that name; ``sls: X`` reaches the states that X itself
-declares. What they add comes in the order in which files were opened: who includes before what is included.
-Patterns are ours: the plan has one step for all whom they reach; for ``use_in`` see ``use``.
+They match an ID, or else names; ``sls: X`` matches the states that X itself
+declares. Additions come in the order in which files were opened: including files before included ones.
+Patterns are an extension of ours: the plan has one step for all their matches; for ``use_in`` see ``use``.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from saltern.language.requisites import IN_FORMS
 from saltern.plan.matcher import SLS, Matcher
 from saltern.plan.unknown import unknown_target
 
-# Turned around here; `listen_in` is, by the plan, when it looks for those who listen.
+# Reversed here; the plan handles `listen_in` when it looks for listeners.
 TURNED = frozenset(IN_FORMS) - {"listen_in"}
-# How ``elsewhere`` begins where a name is on the other side of a delayed block, which no requisite crosses.
+# How ``elsewhere`` begins for a name on the other side of a delayed block, which no requisite crosses.
 OTHER_SCOPE = ("it is inside block", "it is outside of this block")
-MOST_REPEATED = 100  # targets in one list; longer ones are not repeated as Salt repeats them
+MOST_REPEATED = 100  # targets in one list; longer lists are not repeated as in Salt
 
 
 class Turned(Struct, frozen=True, gc=False):
-    """What an owner adds to a target."""
+    """The requisite that an owner adds to a target."""
 
     requisite: Requisite
     item: dict[str, str]
 
 
 class Missing(Struct, frozen=True):
-    """Reports targets that are not there; ``elsewhere`` says where a name is that no chunk has."""
+    """Reports missing targets; ``elsewhere`` finds the scope of a name that no chunk has."""
 
     found: Diagnostics
     elsewhere: Callable[[str], str] | None
@@ -56,7 +56,7 @@ def reverse(
     *,
     strict: bool = False,
 ) -> list[Chunk]:
-    """``rendered``: the names of all files, as they were opened."""
+    """``rendered``: the names of all files, in opening order."""
     owners = [chunk for chunk in chunks if not chunk.words.isdisjoint(TURNED)]
     if not owners:
         return chunks
@@ -70,13 +70,13 @@ def reverse(
 
 
 def in_order(owners: Sequence[Chunk], rendered: Collection[str]) -> list[Chunk]:
-    """As their files were opened, and as they stand there."""
+    """Chunks in the opening order of their files, and in file order."""
     opened = {name: at for at, name in enumerate(rendered)}
     return sorted(owners, key=lambda chunk: opened.get(chunk.sls, 0))
 
 
 def _lists(owners: Sequence[Chunk]) -> Iterator[tuple[Chunk, str, list[Requisite]]]:
-    """Each ``_in`` form of each owner, as they are written; one for all members of ``names``."""
+    """Each ``_in`` form of each owner, as written; once for all members of ``names``."""
     seen: set[tuple[str, str, str]] = set()
     for owner in owners:
         for word in owner.args:
@@ -87,10 +87,10 @@ def _lists(owners: Sequence[Chunk]) -> Iterator[tuple[Chunk, str, list[Requisite
 
 
 def _reached(owner: Chunk, items: Sequence[Requisite], matcher: Matcher, missing: Missing) -> Iterator[int]:
-    """Whom an owner reaches by name, as often as low data names it there.
+    """The chunks that an owner matches by name, as often as low data lists it there.
 
-    Salt adds the owner once more for each item that follows in its list, and scripts have seen it so;
-    ``sls`` begins the list anew.
+    Salt adds the owner once more for each following item of its list, and scripts may rely on that;
+    ``sls`` starts the list again.
     """
     before: list[int] = []
     repeats = len(items) <= MOST_REPEATED
@@ -107,7 +107,7 @@ def _reached(owner: Chunk, items: Sequence[Requisite], matcher: Matcher, missing
 
 
 def _with(chunk: Chunk, more: list[Turned]) -> Chunk:
-    """The chunk with further requisites, in its arguments too, where ``show lowstate`` shows them."""
+    """The chunk with further requisites, also in its arguments, where ``show lowstate`` shows them."""
     args = dict(chunk.args)
     by_kind: dict[str, list[object]] = {}
     for one in more:

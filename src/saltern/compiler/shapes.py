@@ -1,4 +1,4 @@
-"""High data as Salt shows it, for those who look at it."""
+"""High data in Salt's shape, for display."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from saltern.language.high import High
 
 
 def high_data(high: High) -> dict[str, object]:
-    """IDs, each with its states as lists; extend and exclude under keys of their own."""
+    """IDs, each with its states as lists; extend and exclude under their own keys."""
     data: dict[str, dict[str, object]] = {}
     for one in high.declarations:
         body = data.setdefault(one.id, {})

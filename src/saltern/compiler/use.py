@@ -1,10 +1,10 @@
-"""``use``: take over the plain arguments of another state, where the own ones are silent.
+"""``use``: inherit the plain arguments of another state that the state itself does not set.
 
-Requisites, conditions and all other words of the engine are never taken, nor are names. The source's
-own arguments count, not those it takes over itself. Of several sources the last one wins.
+Requisites, conditions and other words of the engine are never inherited, nor are names. Only the source's
+own arguments count, not those that it inherits. The last of several sources wins.
 
-What a pattern offers is put together once, however many take it; so is what all offer whose ``use_in`` has
-the same pattern. Each offer therefore remembers where in the order of sources its values stand.
+What a pattern offers is computed once for all users; so is what all states offer whose ``use_in`` has
+the same pattern. Each offer therefore records the positions of its values in the order of sources.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ from saltern.language.keywords import ENGINE_WORDS
 from saltern.plan.matcher import Matcher, described
 
 Rank = tuple[int, ...]
-Offer = Mapping[
-    str, tuple[Rank, Rank, object]
-]  # argument → where it stands first and last, and its last value
+Offer = Mapping[str, tuple[Rank, Rank, object]]  # argument → its first and last position, and its last value
 OWN, TURNED = 0, 1  # written in the state itself; added by a ``use_in``, which comes after
 
 
@@ -37,7 +35,7 @@ def use(chunks: list[Chunk], rendered: Collection[str], found: Diagnostics) -> l
 
 
 class _Sources:
-    """What all states of a run may take from each other."""
+    """What the states of a run can inherit from each other."""
 
     def __init__(self, chunks: list[Chunk], rendered: Collection[str], found: Diagnostics) -> None:
         self._found = found
@@ -78,7 +76,7 @@ class _Sources:
         return self._known[key]
 
     def _patterns(self, givers: Iterable[Chunk]) -> dict[Requisite, dict[tuple[str, str], None]]:
-        """Each pattern of a ``use_in``, and whose it is."""
+        """Each pattern of a ``use_in``, and its owners."""
         found: dict[Requisite, dict[tuple[str, str], None]] = {}
         for giver in givers:
             for one in giver.requisites:
@@ -105,7 +103,7 @@ def _at(rank: Rank, offer: Offer) -> Offer:
 
 
 def _merged(offers: Iterable[Offer]) -> Offer:
-    """Of each argument the first place, and what stands last."""
+    """The first position of each argument, and its last value."""
     result: dict[str, tuple[Rank, Rank, object]] = {}
     for offer in offers:
         for key, (first, last, value) in offer.items():

@@ -1,1 +1,1 @@
-"""What is known about this machine (grains) and the data assigned to it (pillar)."""
+"""Facts about this machine (grains), and the data assigned to it (pillar)."""

@@ -8,7 +8,7 @@ from saltern.config.settings import Settings
 from saltern.facts import probe
 from saltern.facts.distributions import distribution, version
 
-# How Debian's packages call a processor.
+# Debian's names of processors.
 _DPKG = {
     "x86_64": "amd64",
     "aarch64": "arm64",
@@ -52,7 +52,7 @@ def boot_parameters(text: str) -> list[list[str | None]]:
 
 
 def system(_: Settings) -> dict[str, object]:
-    """The operating system, whichever it is."""
+    """The operating system."""
     uname = os.uname()
     if uname.sysname == "Linux":
         text = probe.read("/etc/os-release") or probe.read("/usr/lib/os-release")
@@ -72,7 +72,7 @@ def system(_: Settings) -> dict[str, object]:
 def _package_architecture(family: str, machine: str) -> str:
     if family != "Debian":
         return machine
-    native = probe.line("/var/lib/dpkg/arch")  # only there when foreign architectures were added
+    native = probe.line("/var/lib/dpkg/arch")  # exists only if foreign architectures were added
     return native or _DPKG.get(machine, machine)
 
 
@@ -82,7 +82,7 @@ def processor(_: Settings) -> dict[str, object]:
 
 
 def cpu(cpuinfo: str) -> dict[str, object]:
-    """What /proc/cpuinfo says, on all the processors that write it differently."""
+    """The grains from /proc/cpuinfo, in the formats of different processors."""
     models: dict[str, str] = {}
     flags: list[str] = []
     count = 0
@@ -109,7 +109,7 @@ def memory(_: Settings) -> dict[str, object]:
 
 
 def meminfo(text: str) -> dict[str, object]:
-    """In MiB, rounded down."""
+    """Memory in MiB, rounded down."""
     values = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
     return {
         grain: int(values.get(key, "0").split()[0]) // 1024
@@ -126,7 +126,7 @@ def init(_: Settings) -> dict[str, object]:
 
 
 def init_system(command: list[str]) -> str:
-    """What process 1 is, by its command line."""
+    """The init system, by the command line of process 1."""
     words = [os.path.basename(word) for word in command if word]
     first = words[0] if words else ""
     if "my_init" in words or first in ("runit", "runit-init"):
@@ -138,7 +138,9 @@ def init_system(command: list[str]) -> str:
 
 
 def _init_program(path: str) -> str:
-    """``init`` is a name many use: BusyBox by its link, OpenRC and others by what they install."""
+    """The init system behind the common name ``init``: BusyBox by its link, OpenRC and others by their
+    files.
+    """
     real = os.path.basename(os.path.realpath(probe.program(path) or path))
     if real == "systemd":
         return "systemd"

@@ -1,4 +1,4 @@
-"""Names of systems: from what a system calls itself to what Salt's ``os`` and ``os_family`` say."""
+"""Names of systems: from a system's own name to Salt's ``os`` and ``os_family``."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ DISTRIBUTIONS: dict[str, tuple[str, str]] = {
     "poky": ("Poky", "Poky"),
 }
 
-# What a derivative says it is like.
+# ID_LIKE of derivatives.
 _LIKE = {
     "debian": "Debian",
     "ubuntu": "Debian",
@@ -88,12 +88,12 @@ _LIKE = {
 _LINUX = re.compile(r"\W(?:gnu/)?linux", re.IGNORECASE)
 _BRACKETS = re.compile(r"\(([^)]+)\)")
 
-# These write their code name into VERSION, in brackets, and nowhere else.
+# These have their code name only in VERSION, in brackets.
 _IN_BRACKETS = frozenset(("rocky", "almalinux", "rhel"))
 
 # `osfinger` begins with `os` for these and with `osfullname` for the others.
 _SHORT_FINGER = frozenset(("Debian", "FreeBSD", "OpenBSD", "NetBSD", "Raspbian", "AlmaLinux"))
-# These change as much between 22.04 and 22.10 as others between 8 and 9.
+# For these, 22.04 and 22.10 differ as much as 8 and 9 do for others.
 _WHOLE_FINGER = frozenset(("Ubuntu", "Pop", "NixOS"))
 
 
@@ -142,7 +142,7 @@ def _names(release: dict[str, str]) -> tuple[str, str, str]:
 
 
 def _lsb(release: dict[str, str], lsb: dict[str, str]) -> dict[str, str]:
-    """``lsb_distrib_*``: as lsb-release says, or what it would say."""
+    """``lsb_distrib_*``: from lsb-release, or what it would contain."""
     if lsb.get("DISTRIB_ID"):
         return {f"lsb_{key.lower()}": value for key, value in lsb.items() if key.startswith("DISTRIB_")}
     pretty = release.get("PRETTY_NAME", "")
@@ -159,7 +159,7 @@ def _lsb(release: dict[str, str], lsb: dict[str, str]) -> dict[str, str]:
 
 
 def _mendel(release: dict[str, str]) -> str:
-    """The one system whose version is only in its pretty name."""
+    """The version of Mendel, which is only in its pretty name."""
     words = release.get("PRETTY_NAME", "").split()
     return words[2] if release.get("ID") == "mendel" and len(words) > 2 else ""
 
@@ -170,7 +170,7 @@ def _bracketed(release: dict[str, str]) -> str:
 
 
 def version(os: str, fullname: str, release: str) -> dict[str, object]:
-    """``osrelease`` and what follows from it; without a release only ``osrelease`` itself."""
+    """``osrelease`` and the grains derived from it; without a release only ``osrelease`` itself."""
     if not release:
         return {"osrelease": ""}
     info: list[object] = [int(part) if part.isdigit() else part for part in release.split(".")]

@@ -1,7 +1,7 @@
-"""Grains: what this machine is. They are determined only when they are read.
+"""Grains: facts about this machine, collected only when they are read.
 
-Grains come in groups that cost one look; the first question for one of a group takes that look.
-Who asks for all of them (by iterating, comparing, copying) takes all looks.
+Grains are collected in groups; the first read of a grain collects its group.
+Reading all of them (iterating, comparing, copying) collects all groups.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _PLACES = ("/etc/salt/grains", "/etc/saltern/grains")
 
 
 class Group(Struct, frozen=True):
-    """Grains that are found out together, by a function of this package that takes the settings.
+    """Grains that are collected together, by a function of this package that takes the settings.
 
-    ``look`` names it, so that its module is imported only when it is needed.
+    ``look`` names the function, so that its module is imported only when needed.
     """
 
     look: str
@@ -112,8 +112,8 @@ GROUPS: tuple[Group, ...] = (
     Group("process.language", ("locale_info",)),
 )
 
-# Looks at files that every user may read. Others run programs, resolve names or show whose machine it is: in
-# an untrusted tree their grains are empty.
+# Groups that only read files that every user may read. Others run programs, resolve names or identify the
+# machine: in an untrusted tree their grains are empty.
 QUIET = frozenset(
     {"process.identity", "core.kernel", "core.system", "core.processor", "core.memory", "core.init"}
 )
@@ -122,7 +122,7 @@ QUIET_FILES = (
     *("/proc/cpuinfo", "/proc/meminfo", "/proc/1/cmdline", "/var/lib/dpkg/arch"),
 )
 
-# What a grain is when its look failed; all others are an empty text.
+# The values of grains whose collection failed; all others are empty text.
 _LISTS = frozenset(
     (
         *("cpu_flags", "kernelparams", "disks", "ssds", "SSDs", "gpus", "fqdns", "fqdn_ip4", "fqdn_ip6"),
@@ -136,7 +136,7 @@ _MAPPINGS = frozenset(
 
 
 class Grains(LazyDict):
-    """All grains. Values put in by hand win over detected ones until ``refresh()``."""
+    """All grains. Values that were set override collected ones until ``refresh()``."""
 
     __slots__ = ("_groups", "_owners", "_settings", "_static")
 
@@ -154,14 +154,14 @@ class Grains(LazyDict):
         self.refresh()
 
     def refresh(self) -> None:
-        """Forget everything; read what is given again, and look again when asked."""
+        """Forget everything; read given grains again, and collect the others again when they are read."""
         dict.clear(self)
         self.update(self._static())
         self._owners = {name: group for group in self._groups for name in group.names}
-        self.collect("id")  # costs nothing, and json takes a dictionary without entries for an empty one
+        self.collect("id")  # costs nothing; json would take a dictionary without entries as empty
 
     def collect(self, name: object) -> None:
-        """Take the look that finds ``name`` out, unless it was taken."""
+        """Collect the group of ``name``, unless that was done."""
         group = self._owners.get(name) if isinstance(name, str) else None
         if group is None:
             return
@@ -171,11 +171,11 @@ class Grains(LazyDict):
             dict.setdefault(self, key, value)
 
     def known(self) -> list[str]:
-        """Their names, without a look at any."""
+        """The names of all grains, without collecting any."""
         return [*dict.keys(self), *self._owners]
 
     def full(self) -> Grains:
-        """The same, with every look taken."""
+        """The same object, with all groups collected."""
         for name in list(self._owners):
             self.collect(name)
         return self
@@ -186,7 +186,7 @@ class Grains(LazyDict):
 
 
 def _fenced(group: Group, settings: Settings) -> dict[str, object]:
-    """What a look found. One that fails finds nothing of everything: no grain is worth a run."""
+    """The grains of a group; defaults if collecting fails: no grain is worth a failed run."""
     try:
         return group.collect(settings)
     except Exception as problem:
@@ -201,10 +201,10 @@ def _nothing(name: str) -> object:
 
 
 def collect(settings: Settings, static: Mapping[str, object] | None = None, *, trust: bool = True) -> Grains:
-    """The grains of this machine; without ``trust``, those of ``QUIET`` looks.
+    """The grains of this machine; without ``trust``, only those of ``QUIET`` groups.
 
-    ``static`` wins over grains files, these over ``grains`` in the configuration, that over
-    what is detected. Raises ``OperationError`` for a grains file that cannot be read.
+    ``static`` overrides grains files, these override ``grains`` in the configuration, that overrides
+    detected grains. Raises ``OperationError`` for a grains file that cannot be read.
     """
     if not trust:
         quiet = tuple(group for group in GROUPS if group.look in QUIET)
@@ -217,12 +217,12 @@ def collect(settings: Settings, static: Mapping[str, object] | None = None, *, t
 
 
 def given_grains(settings: Settings, static: Mapping[str, object] | None = None) -> dict[str, object]:
-    """The grains that are given and not detected: by the configuration, by files, by the caller."""
+    """The grains that are given, not detected: by the configuration, by files, by the caller."""
     return {**settings.grains, **_from_files(settings), **(static or {})}
 
 
 def _unasked() -> dict[str, object]:
-    """Grains that are there, so that templates can ask for them, and of which nothing is found out."""
+    """Empty grains for names that templates may read, but that are not collected."""
     return {name: _nothing(name) for group in GROUPS if group.look not in QUIET for name in group.names}
 
 
@@ -236,7 +236,7 @@ def _from_files(settings: Settings, usual: tuple[str, ...] = _PLACES) -> dict[st
 
 
 def _files(settings: Settings, usual: tuple[str, ...]) -> list[str]:
-    """The grains file that is named, else those in the usual places, the strongest last."""
+    """The named grains file, else those in the default places, the strongest last."""
     if settings.grains_file:  # a state of the first run may write it
         return [settings.grains_file] if os.path.exists(settings.grains_file) else []
     beside = [os.path.join(os.path.dirname(file), "grains") for file in settings.files[:1]]

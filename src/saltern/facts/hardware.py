@@ -1,4 +1,4 @@
-"""The hardware, or what pretends to be it: firmware, disks, virtual machines, containers."""
+"""The hardware, real or virtual: firmware, disks, virtual machines, containers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FIRMWARE = {
     "uuid": "product_uuid",
 }
 
-# Text in the firmware's names → `virtual`, `virtual_subtype`; the first that fits.
+# Text in the firmware's names → `virtual`, `virtual_subtype`; the first match wins.
 _FIRMWARES = (
     ("VirtualBox", "VirtualBox", ""),
     ("innotek", "VirtualBox", ""),
@@ -77,7 +77,7 @@ def firmware(_: Settings) -> dict[str, object]:
 
 
 def disks(_: Settings) -> dict[str, object]:
-    """Block devices that are not made of others; those that do not turn are SSDs."""
+    """Block devices that are not built on others; those that do not rotate are SSDs."""
     turning: list[str] = []
     still: list[str] = []
     for name in probe.names("/sys/block"):
@@ -117,7 +117,7 @@ def _container() -> str:
 
 
 def in_container(named: str, groups: str, environment: str) -> str:
-    """The kind of container, by its name, process 1's control groups or its environment."""
+    """The kind of container, from its name, or from the control groups or environment of process 1."""
     if named:
         return _CONTAINERS.get(named, named)
     for word, kind in _CONTAINERS.items():
@@ -149,7 +149,7 @@ def by_firmware(names: str) -> dict[str, object]:
 
 
 def protection(_: Settings) -> dict[str, object]:
-    """``selinux``, on systems that know it."""
+    """``selinux``, on systems that support it."""
     enforce = probe.line("/sys/fs/selinux/enforce")
     if enforce:
         return {"selinux": {"enabled": True, "enforced": "Enforcing" if enforce == "1" else "Permissive"}}
@@ -163,7 +163,7 @@ def transactional(_: Settings) -> dict[str, object]:
 
 
 def boot_snapshots(_: Settings) -> dict[str, object]:
-    """What makes snapshots of the root where boots take one of them; empty where they do not."""
+    """The tool that makes root snapshots on systems that boot into snapshots; otherwise empty."""
     from saltern.system.snapshots import current, snapshots_state
 
     machine = current()

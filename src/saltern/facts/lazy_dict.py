@@ -1,7 +1,7 @@
 """Dictionaries that are filled as they are read.
 
-A C function that reads such a dictionary past its methods (``msgspec.json.encode``) sees only what was asked
-for before: hand it ``copy()``.
+C functions that bypass the methods (``msgspec.json.encode``) see only entries that were read
+before: pass them ``copy()``.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ _MISSING = object()
 
 
 class LazyReads(dict[str, object]):
-    """Reading: one entry is found out when it is asked for, and all of them when all are."""
+    """Reading: an entry is collected when it is read, and all entries when all are."""
 
     __slots__ = ()
 
     def collect(self, name: object) -> None:
-        """Find out what ``name`` is, if that can be and was not done yet."""
+        """Collect the entry ``name``, if that is possible and not done yet."""
         raise NotImplementedError
 
     def full(self) -> LazyReads:
-        """The same, with everything found out."""
+        """The same object, with everything collected."""
         raise NotImplementedError
 
     def __missing__(self, name: str) -> object:
@@ -67,12 +67,12 @@ class LazyReads(dict[str, object]):
         return super().items()
 
     def copy(self) -> dict[str, object]:
-        """A plain dictionary of all grains."""
+        """A plain dictionary of all entries."""
         return dict(self.items())
 
 
 class LazyDict(LazyReads):
-    """The rest of what a dictionary can do."""
+    """The other methods of a dictionary."""
 
     __slots__ = ()
 
@@ -110,5 +110,5 @@ class LazyDict(LazyReads):
         return repr(self.copy())
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copied and pickled as the plain dictionary it stands for."""
+        """Copy and pickle as a plain dictionary."""
         return dict, (self.copy(),)

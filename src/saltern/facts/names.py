@@ -1,4 +1,4 @@
-"""Names of this machine in the network. What asks a name server gets a second, then gives up."""
+"""Network names of this machine. Queries to a name server time out after a second."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def full(_: Settings) -> dict[str, object]:
 
 
 def fqdn() -> str:
-    """The full name: the host name if it has dots, else as /etc/hosts or a name server knows it."""
+    """The full name: the host name if it has dots, else from /etc/hosts or a name server."""
     name = os.uname().nodename or "localhost.localdomain"
     if "." in name:
         return name
@@ -31,7 +31,7 @@ def fqdn() -> str:
 
 
 def in_hosts(text: str, name: str) -> list[tuple[str, list[str]]]:
-    """Address and names of each line of /etc/hosts that has ``name``."""
+    """Address and names of each line of /etc/hosts that contains ``name``."""
     lines = [line.partition("#")[0].split() for line in text.splitlines()]
     return [(words[0], words[1:]) for words in lines if name in words[1:]]
 
@@ -43,7 +43,7 @@ def _ask_fqdn() -> str:
 
 
 def full_addresses(_: Settings) -> dict[str, object]:
-    """The addresses the full name has, by /etc/hosts or a name server."""
+    """The addresses of the full name, from /etc/hosts or a name server."""
     name = fqdn()
     known = [address for address, _names in in_hosts(probe.read("/etc/hosts"), name)]
     if not known:
@@ -62,7 +62,7 @@ def _ask_addresses(name: str) -> list[str]:
 
 
 def all_names(settings: Settings) -> dict[str, object]:
-    """What the addresses of this machine are called, the loopback left out."""
+    """The names of this machine's addresses, except loopback."""
     if settings.extra.get("enable_fqdns_grains") is False:
         return {"fqdns": []}
     from saltern.facts.network import interfaces
@@ -91,9 +91,9 @@ def _ask_names(addresses: list[str], found: list[str]) -> None:
 
 
 def within(ask: Callable[[], T], otherwise: T) -> T:
-    """What ``ask`` answers in time, else ``otherwise``.
+    """The answer of ``ask`` if it comes in time, else ``otherwise``.
 
-    A resolver cannot be interrupted, so a slow one is left behind in its thread.
+    A resolver cannot be interrupted, so a slow one is left in its thread.
     """
     from threading import Thread
 

@@ -37,7 +37,7 @@ def addresses(_: Settings) -> dict[str, object]:
 
 
 def _number(address: str) -> bytes:
-    """Addresses sort by value, not as texts."""
+    """The address as bytes, to sort addresses by value."""
     import socket
 
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -50,7 +50,7 @@ def interfaces() -> Interfaces:
 
 
 def from_ip(text: str) -> Interfaces:
-    """What ``ip -j addr`` printed."""
+    """Interfaces from the output of ``ip -j addr``."""
     import msgspec.json
 
     try:
@@ -94,7 +94,7 @@ def _from_psutil() -> Interfaces:
 
 
 def _from_kernel() -> Interfaces:
-    """From the kernel alone: one IPv4 address per interface, and all IPv6 addresses."""
+    """Interfaces from the kernel alone: one IPv4 address each, and all IPv6 addresses."""
     import socket
 
     found = {
@@ -149,14 +149,14 @@ def gateway(routes: str) -> str | bool:
         words = line.split()
         if len(words) < 8 or words[1] != "00000000" or words[7] != "00000000":
             continue
-        address = socket.inet_ntoa(bytes.fromhex(words[2])[::-1])  # the bytes stand in host order
+        address = socket.inet_ntoa(bytes.fromhex(words[2])[::-1])  # the bytes are in host order
         route = (int(words[6]), True if address == "0.0.0.0" else address)
         best = route if best is None or route[0] < best[0] else best
     return best[1] if best else False
 
 
 def gateway6(routes: str) -> str | bool:
-    """The same for /proc/net/ipv6_route, whose unreachable default on ``lo`` does not count."""
+    """The same for /proc/net/ipv6_route; its unreachable default on ``lo`` does not count."""
     import socket
 
     best: tuple[int, str | bool] | None = None
@@ -171,13 +171,13 @@ def gateway6(routes: str) -> str | bool:
 
 
 def dns(_: Settings) -> dict[str, object]:
-    """systemd's own file first: /etc/resolv.conf would only name its stub."""
+    """Name servers, from systemd's own file first: /etc/resolv.conf would only name its stub."""
     own = "/run/systemd/resolve/resolv.conf"
     return {"dns": resolv(probe.read(own if os.path.exists(own) else "/etc/resolv.conf"))}
 
 
 def resolv(text: str) -> dict[str, object]:
-    """resolv.conf; of ``domain`` and ``search`` the later one counts."""
+    """The content of resolv.conf; the later of ``domain`` and ``search`` counts."""
     found: dict[str, list[str]] = {
         "nameserver": [],
         "search": [],

@@ -1,7 +1,7 @@
-"""The data assigned to a machine: its pillar, compiled from top file and SLS in the pillar roots.
+"""Compile the pillar of a machine from the top file and SLS files in the pillar roots.
 
-A file's includes come first and the file itself over them; files of one top in their order, later
-ones over earlier ones, by the configured strategy.
+The includes of a file come first and the file overrides them; files of one top file are merged in order,
+later over earlier, by the configured strategy.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ class PillarCompiler:
         merge_lists: bool = False,
         order: Sequence[str] = (),
     ) -> None:
-        """``order``: of environments, the last one on top; those that it lacks come after it."""
+        """``order`` of the environments, the last on top; environments not listed come after it."""
         self._tree = tree
         self._renderers = renderers
         self._tops = tops
-        self._strategy = "smart" if strategy == "none" else strategy  # none: of one environment only
+        self._strategy = "smart" if strategy == "none" else strategy  # none: only one environment
         self._merge_lists = merge_lists
         self._order = order
         self._found = Diagnostics()
-        self.given: dict[str, list[Assigned]] = {}  # what the top files gave to the last machine
+        self.given: dict[str, list[Assigned]] = {}  # what the top files assigned to the last machine
 
     def compile(self, subject: Subject, envs: Sequence[str]) -> dict[str, object]:
-        """Raises ``PillarError`` with every problem."""
+        """Compile the pillar. Raises ``PillarError`` with every problem."""
         self._found = Diagnostics()
         pillar: dict[str, object] = {}
         try:
@@ -64,7 +64,7 @@ class PillarCompiler:
         return [*self._found.warnings, *self._renderers.warnings]
 
     def _given(self, one: Assigned) -> dict[str, object]:
-        """What one line of the top file brings; a pattern brings all it matches."""
+        """The data of one line of the top file; a pattern stands for all its matches."""
         result: dict[str, object] = {}
         for ref in expand(SlsRef(one.env, one.sls), self._tree.sls_names):
             if one.target.ignore_missing and self._tree.read(ref) is None:
@@ -86,7 +86,7 @@ class PillarCompiler:
         above: tuple[SlsRef, ...],
         defaults: Mapping[str, object] | None = None,
     ) -> dict[str, object]:
-        """One pillar file with what it includes."""
+        """One pillar file with its includes."""
         if ref in above:
             return {}
         document = self._load(ref, where, defaults)
@@ -160,7 +160,7 @@ def _nested(data: dict[str, object], key: object) -> dict[str, object]:
 
 
 def pillar_environments(settings: Settings, tree: Tree) -> list[str]:
-    """The environments to compile: one if one is named, or if they are not to be merged; else all."""
+    """The environments to compile: one if it is named or if environments are not merged; else all."""
     if settings.pillarenv:
         return [settings.pillarenv]
     if settings.saltenv and settings.extra.get("pillarenv_from_saltenv"):

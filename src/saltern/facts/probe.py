@@ -1,4 +1,4 @@
-"""Small looks at the machine that never fail."""
+"""Small probes of the machine that never fail."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def read(path: str) -> str:
 
 
 def line(path: str) -> str:
-    """The first line of a file, without spaces around it."""
+    """The first line of a file, stripped."""
     return read(path).partition("\n")[0].strip()
 
 
@@ -25,7 +25,7 @@ def names(directory: str) -> list[str]:
 
 
 def program(name: str) -> str | None:
-    """Where a program is on the PATH; the directories of an administrator are always looked at."""
+    """The path of a program; the administrator's directories are always searched."""
     searched = [*os.environ.get("PATH", os.defpath).split(os.pathsep), "/usr/sbin", "/sbin"]
     for directory in searched:
         path = os.path.join(directory, name)
@@ -35,7 +35,7 @@ def program(name: str) -> str | None:
 
 
 def said(*command: str, limit: float = 2.0) -> str:
-    """What a program printed; empty if it failed, is not there or took too long."""
+    """The output of a program; empty if it failed, is missing or took too long."""
     from saltern.system.process import run
 
     path = program(command[0])

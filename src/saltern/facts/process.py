@@ -1,4 +1,4 @@
-"""The process we are: user, paths, Python, language."""
+"""This process: user, paths, Python, language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from saltern import __version__
 from saltern.config.settings import Settings
 
-# The release of Salt whose language we speak; states ask for it to decide what they may use.
+# The Salt release whose language we implement; states read it to decide which features to use.
 SALT = (3008, 0)
 
 
@@ -54,7 +54,7 @@ def identity(settings: Settings) -> dict[str, object]:
 
 
 def server_id(settings: Settings) -> dict[str, object]:
-    """A number of 31 bits that follows from the id, as MySQL replication wants one."""
+    """A number of 31 bits derived from the id, as MySQL replication needs."""
     import hashlib
 
     digest = hashlib.sha256(settings.id.encode()).hexdigest()
@@ -83,7 +83,7 @@ def language(_: Settings) -> dict[str, object]:
 
 
 def locale(text: str) -> tuple[str, str]:
-    """Language and encoding of ``en_GB.UTF-8@euro``; ``C`` speaks American."""
+    """Language and encoding of ``en_GB.UTF-8@euro``; ``C`` is American English."""
     name, _, encoding = text.partition("@")[0].partition(":")[0].partition(".")
     if encoding.lower().replace("-", "") == "utf8":
         encoding = "UTF-8"

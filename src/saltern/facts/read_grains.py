@@ -1,4 +1,4 @@
-"""Grains that note which of them are read: a plan rests on those, and on no others."""
+"""Grains that record which of them are read: a plan rests only on those."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from saltern.config.settings import Settings
 from saltern.facts.grains import GROUPS, Grains, Group, given_grains
 
-OF_THE_PROCESS = frozenset({"pid", "cwd"})  # grains that are another in each run
+OF_THE_PROCESS = frozenset({"pid", "cwd"})  # grains that differ in each run
 
 
 class ReadGrains(Grains):
-    """All grains; ``reads`` has the names that were asked for, also of grains that this machine lacks."""
+    """All grains; ``reads`` has the names that were read, even of grains that this machine lacks."""
 
     __slots__ = ("reads",)
 
@@ -41,10 +41,10 @@ class ReadGrains(Grains):
 
     @property
     def used(self) -> list[str]:
-        """The names that were read, without those that are another in each run."""
+        """The names that were read, except grains that differ in each run."""
         return sorted(self.reads - OF_THE_PROCESS)
 
 
 def read_grains(settings: Settings) -> ReadGrains:
-    """The grains of this machine, with a note of what is read."""
+    """The grains of this machine, with a record of reads."""
     return ReadGrains(settings, lambda: given_grains(settings))

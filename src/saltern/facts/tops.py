@@ -1,4 +1,4 @@
-"""Reads the top files of a tree and says what they give to a machine; for states and pillar alike."""
+"""Read the top files of a tree and find what they assign to a machine; for states and pillar."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class TopReader:
     def assigned(
         self, subject: Subject, envs: Sequence[str], found: Diagnostics, *, only: str | None = None
     ) -> dict[str, list[Assigned]]:
-        """env → SLS for this machine; a top file that cannot be read is an error, not an empty answer."""
+        """env → SLS files for this machine; a top file that cannot be read is an error, not an empty
+        answer.
+        """
         reads = [self._only_env] if self._only_env else list(envs)
         tops = {env: sections for env in reads if (sections := self.sections(env, found)) is not None}
         found.check()
@@ -52,7 +54,7 @@ class TopReader:
         return result
 
     def sections(self, env: str, found: Diagnostics) -> Sections | None:
-        """All targets of an environment's top file; None if it has none."""
+        """All targets of an environment's top file; None if it has no top file."""
         document = self._document(self._name, env, found)
         if document is None:
             return None

@@ -163,7 +163,7 @@ def _other_settings(
             code="plan-settings",
             what=f"the plan {path!r} was not applied: it was made with other settings than this machine has",
             detail="\n".join(rows),
-            fix=f"if you trust it, give the options it was made with: {', '.join(dict.fromkeys(flags))}",
+            fix=f"if you trust the plan, give its options: {', '.join(dict.fromkeys(flags))}",
         )
     )
 

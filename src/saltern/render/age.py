@@ -1,4 +1,4 @@
-"""``age``: the values of a file with their blocks of age decrypted, by the age keys of this machine."""
+"""``age``: decrypt age blocks in the values of a file, with the age keys of this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.system.gpg import Message
 
 
 def age(value: object, job: Job) -> object:
-    """Data with all blocks in it decrypted."""
+    """The data with all blocks decrypted."""
     try:
         return opened(value, BLOCKS, job)
     except ImportError as problem:
@@ -19,7 +19,7 @@ def age(value: object, job: Job) -> object:
 
 
 def age_text(made: Rendered, job: Job) -> Rendered:
-    """A text with its blocks decrypted, before it is read."""
+    """The text with its blocks decrypted, before it is parsed."""
     try:
         return opened_text(made, BLOCKS, job)
     except ImportError as problem:
@@ -42,10 +42,10 @@ def _missing(problem: ImportError, job: Job) -> CompileError:
     return missing("age", problem, job)
 
 
-_NOT_OURS = "no age key here is its own, or it is damaged"
+_NOT_OURS = "no age key of this machine fits, or it is damaged"
 BLOCKS = Armour(
     name="age",
     block=pattern("AGE ENCRYPTED FILE"),
     decrypt=_by_keys,
-    fix="encrypt it for an age key of this machine; see the guide on secrets for where keys are looked for",
+    fix="encrypt it for an age key of this machine; the guide on secrets says where keys are searched",
 )

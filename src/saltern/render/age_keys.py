@@ -1,4 +1,4 @@
-"""The age keys of this machine: those of the environment, as sops has it, and of files."""
+"""The age keys of this machine: from the environment, as for sops, and from files."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 
 
 class AgeKeys:
-    """Read once; ``why`` has what is wrong with those that cannot be used. Needs pyrage."""
+    """Read once; ``why`` has the reasons why keys cannot be used. Needs pyrage."""
 
     def __init__(self, opts: Mapping[str, object], *, ssh: bool = False) -> None:
-        """``ssh``: something is encrypted for an SSH key, so those of the user count as well."""
+        """``ssh``: something is encrypted for an SSH key, so the user's SSH keys count as well."""
         self.why: list[str] = []
         looked = _files(opts, ssh=ssh)
         texts = [text for text in (os.environ.get("SOPS_AGE_KEY"), *map(_read, looked)) if text]
         self._identities = [one for text in texts for one in self._read_keys(text)]
         if not self._identities and not self.why:
-            self.why.append(f"there is no age key: looked for {' and '.join(looked)}")
+            self.why.append(f"there is no age key: searched {' and '.join(looked)}")
 
     @property
     def usable(self) -> bool:
         return bool(self._identities)
 
     def decrypt(self, data: str) -> bytes | None:
-        """What an armoured file holds; None if no key is its own, or it is damaged."""
+        """The content of an armoured file; None if no key fits, or it is damaged."""
         import pyrage
 
         try:
@@ -56,7 +56,7 @@ def _read(path: str) -> str:
 
 
 def _files(opts: Mapping[str, object], *, ssh: bool) -> Sequence[str]:
-    """Those that are named, else the usual ones."""
+    """The named key files, else the default ones."""
     environ = os.environ
     home = os.path.expanduser("~")
     settings = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")

@@ -1,7 +1,7 @@
-"""Armoured blocks in values and in texts: found, decrypted together, and put in their places.
+"""Find armoured blocks in values and texts, decrypt them together, and replace them.
 
-A block may stand anywhere in a value, and a value anywhere in the data. All blocks of a file are decrypted
-together; what was decrypted once in a run is not decrypted again.
+A block can be anywhere in a value, and a value anywhere in the data. All blocks of a file are decrypted
+together; a block is decrypted only once in a run.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Unusable(Exception):
 
 
 class Armour(Struct, frozen=True, kw_only=True):
-    """One kind of block. ``decrypt`` may raise ``Unusable``; ``optional`` names an option that, set to false,
-    lets blocks stay that cannot be decrypted."""
+    """One kind of block. ``decrypt`` may raise ``Unusable``; ``optional`` names an option that, if false,
+    keeps blocks that cannot be decrypted."""
 
     name: str
     block: re.Pattern[str]
@@ -42,7 +42,7 @@ def pattern(title: str) -> re.Pattern[str]:
 
 
 def opened(value: object, kind: Armour, job: Job) -> object:
-    """Data with all blocks in it decrypted. Keys of mappings stay as they are, as in Salt."""
+    """The data with all blocks decrypted. Keys of mappings are unchanged, as in Salt."""
     blocks = [block for text in texts_in(value) for block in kind.block.findall(text)]
     if not blocks:
         return value
@@ -51,13 +51,13 @@ def opened(value: object, kind: Armour, job: Job) -> object:
 
 
 def opened_text(made: Rendered, kind: Armour, job: Job) -> Rendered:
-    """The same for a text that is not read yet: what it says in the end is as secret as its blocks."""
+    """The same for a text that is not parsed yet: its values are as secret as its blocks."""
     found = _decrypted(kind.block.findall(made.text), kind, job)
     return changed_text(made, kind.block, {block: _as_text(data) for block, data in found.items()})
 
 
 def _filled(text: str, pattern: re.Pattern[str], found: Found) -> str | bytes:
-    """The text with its blocks decrypted, without ends of lines after them; bytes if that is no text."""
+    """The text with its blocks decrypted, without line ends after them; bytes if the result is not text."""
     parts = pattern.split(text)
     if len(parts) == 1:
         return text
@@ -81,7 +81,7 @@ def _read(data: bytes) -> str | bytes:
 
 
 def _decrypted(blocks: Sequence[str], kind: Armour, job: Job) -> Found:
-    """What the blocks hold; those that cannot be decrypted are errors, or stay as they are."""
+    """The content of the blocks; those that cannot be decrypted are errors, or stay as they are."""
     known = job.decrypted
     wanted = list(dict.fromkeys(block for block in blocks if block not in known))
     if wanted:
@@ -102,7 +102,7 @@ def _decrypted(blocks: Sequence[str], kind: Armour, job: Job) -> Found:
 
 
 def _unfolded(block: str) -> str:
-    """A block in one line has ``\\n`` for its ends of lines; one of a YAML text may be indented."""
+    """A block in one line has ``\\n`` for line ends; one in a YAML text may be indented."""
     lines = block.replace("\\n", "\n").splitlines()
     return "\n".join(line.strip() for line in lines) + "\n"
 
@@ -126,7 +126,7 @@ def _problem(why: str, block: str, kind: Armour, job: Job, severity: Severity = 
 
 
 def _place(block: str, job: Job) -> Mark:
-    """The line of the block in the file, however it is indented there; the file alone if it is not there."""
+    """The line of the block in the file, however it is indented; only the file if it is not found."""
     rows = [re.escape(row.strip()) for row in re.split(r"\\n|\n", block)]
     found = re.search(r"\s*(?:\\n)?\s*".join(rows), job.source)
     return Mark(job.file, job.source.count("\n", 0, found.start()) + 1) if found else Mark(job.file)

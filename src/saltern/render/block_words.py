@@ -1,4 +1,4 @@
-"""The words of a delayed tag, and of the decorator of a Python file: read, or reported with their place."""
+"""Read the words of a delayed tag, or of the decorator in a Python file; report mistakes with their place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltern.language.source import Mark
 
 NONE_WORDS = ("None", "none", "null", "~")
 _WHOLE = re.compile(r"[0-9]{1,18}")
-LIMIT_FIX = "write a whole number from 1 on, or None for no limit"
+LIMIT_FIX = "write a whole number of at least 1, or None for no limit"
 
 
 def read_words(text: str, where: Mark) -> Words:
@@ -40,7 +40,7 @@ def read_words(text: str, where: Mark) -> Words:
 def _reader(key: str, word: str, seen: Collection[str], at: Mark) -> Callable[..., Words]:
     if key not in _READERS:
         fix = did_you_mean(key, _READERS) or f"the words are {', '.join(_READERS)}"
-        raise CompileError(tag_problem("delayed-word", f"{word!r} is no word of this tag", at, fix))
+        raise CompileError(tag_problem("delayed-word", f"{word!r} is not a word of this tag", at, fix))
     if key in seen:
         raise CompileError(tag_problem("delayed-word", f"{key!r} is defined twice", at, "keep one of them"))
     return _READERS[key]
@@ -64,7 +64,7 @@ def _refreshed(words: Words, value: str | None, where: Mark) -> Words:
     wrong = [
         tag_problem(
             "delayed-word",
-            f"refresh cannot look again at {name!r}",
+            f"refresh does not support {name!r}",
             where,
             did_you_mean(name, REFRESHABLE) or usual,
         )
@@ -84,7 +84,7 @@ _READERS: dict[str, Callable[[Words, str | None, Mark], Words]] = {
 
 
 def read_limit(value: object, where: Mark | None) -> Limit:
-    """A limit as data."""
+    """A limit given as data."""
     if value is None or value in NONE_WORDS:
         return UNLIMITED
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
@@ -94,7 +94,7 @@ def read_limit(value: object, where: Mark | None) -> Limit:
 
 
 def decorated(words: Mapping[str, object], where: Mark) -> Words:
-    """The same words, as a Python file gives them to its decorator."""
+    """The same words, as arguments of the decorator in a Python file."""
     known = Words()
     problems: list[Diagnostic] = []
     for word, value in words.items():

@@ -1,9 +1,9 @@
 """Cut delayed blocks out of a text, before any renderer sees it.
 
 ``#!delayed_block NAME [words]`` … ``#!end_delayed_block [NAME]``, each a line of its own that begins in
-column 1; and the first draft's ``{% delayed_block NAME %}`` … ``{% end_delayed_block %}``, which may stand
-wherever a Jinja tag may, but not in a Jinja comment or between ``raw`` and ``endraw``. What is cut leaves
-its empty lines behind. Nothing inside a block is looked at but the tags that nest in it.
+column 1; and the first draft's ``{% delayed_block NAME %}`` … ``{% end_delayed_block %}``, which can be
+wherever a Jinja tag can, but not in a Jinja comment or between ``raw`` and ``endraw``. Cut blocks leave
+empty lines. Inside a block, only nested tags are looked at.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TAG = re.compile(
     r"|(?:^[ \t]*)?\{%[-+]?\s*(?P<draft>(?:end_?)?delayed_\w*)(?P<words>[^%{}]*?)[-+]?%\}(?:[ \t]*\r?$)?",
     re.MULTILINE,
 )
-_UNREAD = re.compile(  # by Jinja: comments and raw text, neither of which reaches over a tag with '#!'
+_UNREAD = re.compile(  # not read by Jinja: comments and raw text, neither of which extends over a '#!' tag
     r"\{#(?:(?!^#!(?:end_)?delayed_).)*?#\}"
     r"|\{%[-+]?\s*raw\s*[-+]?%\}(?:(?!^#!(?:end_)?delayed_).)*?\{%[-+]?\s*endraw\b",
     re.MULTILINE | re.DOTALL,
@@ -36,20 +36,20 @@ TAGS = (START, END, WHOLE)
 class _Tag(Struct, frozen=True):
     kind: str
     words: str
-    column: int  # where the words begin, from 1
+    column: int  # the column of the first word, from 1
     line: int
     start: int
     end: int
     draft: bool = False
 
     def spelt(self, kind: str, name: str = "") -> str:
-        """Another tag, in the spelling of this one."""
+        """Another tag, in the same spelling."""
         words = " ".join(filter(None, (kind, name)))
         return f"{{% {words} %}}" if self.draft else f"#!{words}"
 
 
 def cut(text: str, file: str, *, outer: tuple[str, ...] = ()) -> tuple[str, tuple[Block, ...]]:
-    """The text without its blocks, and the blocks. Raises ``CompileError`` for all tags that do not match."""
+    """The text without its blocks, and the blocks. Raises ``CompileError`` for all unmatched tags."""
     if f"{MARKER}_" not in text:
         return text, ()
     tags = list(_tags(text))
@@ -59,7 +59,7 @@ def cut(text: str, file: str, *, outer: tuple[str, ...] = ()) -> tuple[str, tupl
     kept: list[str] = []
     blocks: list[Block] = []
     opened: list[_Tag] = []
-    doubtful: list[_Tag] = []  # inside of blocks: what may have been meant as an end
+    doubtful: list[_Tag] = []  # inside of blocks: possible misspelled ends
     at = 0
     for tag in tags:
         if tag.kind not in TAGS:
@@ -126,7 +126,7 @@ def _mismatch(start: _Tag, end: _Tag, file: str) -> list[Diagnostic]:
     what = f"{END} names {named[0]!r}, but the block it ends is {name!r}"
     fix = f"write '{end.spelt(END, name)}', or end {named[0]!r} where it belongs"
     if len(named) > 1:
-        what, fix = f"{END} takes one name, not {len(named)} words", "leave the others out"
+        what, fix = f"{END} takes one name, not {len(named)} words", "leave out the others"
     return [
         tag_problem("delayed-end-name", what, Mark(file, end.line), fix, ("begun", Mark(file, start.line)))
     ]
@@ -141,7 +141,7 @@ def _unknown(tag: _Tag, file: str) -> Diagnostic:
 
 def _unopened(tag: _Tag, file: str) -> Diagnostic:
     if tag.kind == WHOLE:
-        what, fix = f"'{WHOLE}' is no tag of this spelling", f"write '#!{WHOLE}' at the top of the file"
+        what, fix = f"'{WHOLE}' does not exist in this spelling", f"write '#!{WHOLE}' at the top of the file"
         return tag_problem("delayed-tag", what, Mark(file, tag.line), fix)
     what = f"this {END} ends no block"
     where = "" if tag.draft else ", in column 1"
@@ -155,7 +155,7 @@ def _unclosed(tag: _Tag, file: str, doubtful: Iterable[_Tag]) -> Diagnostic:
     where = "" if tag.draft else ", in column 1"
     fix = f"end it with {'' if tag.draft else 'a line '}'{tag.spelt(END, name)}'{where}"
     likely = [one for one in doubtful if one.start > tag.start and END in did_you_mean(one.kind, TAGS)]
-    also = [(f"'{one.kind}' is no end", Mark(file, one.line)) for one in likely[:1]]
+    also = [(f"'{one.kind}' is not an end", Mark(file, one.line)) for one in likely[:1]]
     return tag_problem("delayed-no-end", what, Mark(file, tag.line), fix, *also)
 
 
@@ -188,9 +188,9 @@ def _named(tag: _Tag, file: str) -> tuple[str, Words]:
 
 
 def sls_words(text: str, file: str, found: Diagnostics | None = None) -> Words:
-    """The ``#!delayed_sls`` line at the top of a file that a ``delayed_render`` names.
+    """The words of the ``#!delayed_sls`` line at the top of a file that a ``delayed_render`` names.
 
-    One that is not at the top has no effect: ``found`` is given a warning.
+    A line that is not at the top has no effect: ``found`` gets a warning.
     """
     if f"#!{WHOLE}" not in text:
         return Words()
@@ -215,7 +215,7 @@ def sls_words(text: str, file: str, found: Diagnostics | None = None) -> Words:
 
 
 def begins_with_whole(text: str) -> bool:
-    """Whether the file has the tag at its top, where it has an effect."""
+    """True if the file has the tag at its top, where it has an effect."""
     return f"#!{WHOLE}" in text and bool(_whole_tags(text)[0])
 
 
@@ -223,7 +223,7 @@ def _whole_tags(text: str) -> tuple[list[tuple[int, str, str]], list[tuple[int, 
     """The tags at the top, with their words; and those that have no effect, with the reason and the fix."""
     tops: list[tuple[int, str, str]] = []
     late: list[tuple[int, str, str]] = []
-    first = 0  # the first line that says something
+    first = 0  # the first line with content
     bare = _COMMENT.sub(lambda one: "\n" * one[0].count("\n"), _cut_quietly(text)).split("\n")
     for number, line in enumerate(bare, 1):
         tag, _, rest = line.rstrip("\r").partition(" ")
@@ -239,7 +239,7 @@ def _whole_tags(text: str) -> tuple[list[tuple[int, str, str]], list[tuple[int, 
 
 
 def _cut_quietly(text: str) -> str:
-    """Without its blocks, where they can be found."""
+    """The text without its blocks, where they can be found."""
     try:
         return cut(text, "")[0]
     except CompileError:

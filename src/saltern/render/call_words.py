@@ -1,4 +1,4 @@
-"""Arguments of a call as Salt's command line and ``publish`` read them: words, some of them ``KEY=VALUE``."""
+"""Read call arguments like Salt's command line and ``publish``: words, some of them ``KEY=VALUE``."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from saltern.render.yaml_limits import YamlProblem
 
 
 def read_words(words: Iterable[object]) -> tuple[list[object], dict[str, object]]:
-    """``a b k=v`` as a call's arguments; each text is read as YAML, or taken as it is if it is none. A
-    mapping with ``__kwarg__`` holds keywords; other values are taken as they are.
+    """``a b k=v`` as the arguments of a call; each text is read as YAML, or kept if it is not YAML. A
+    mapping with ``__kwarg__`` contains keywords; other values are kept.
 
-    ``a==b`` is no keyword, as in Salt: a requirement of pip, or base64.
+    ``a==b`` is not a keyword, as in Salt: a pip requirement, or base64.
     """
     args: list[object] = []
     kwargs: dict[str, object] = {}
@@ -29,7 +29,7 @@ def read_words(words: Iterable[object]) -> tuple[list[object], dict[str, object]
 
 
 def _keyword(word: str) -> tuple[str, str] | None:
-    """Some arguments have a dash or a dot in their names, as ``read-ahead``."""
+    """A keyword and its value; names may contain a dash or a dot, like ``read-ahead``."""
     name, equals, value = word.partition("=")
     if not equals or value.startswith("=") or name[:1] in ("-", "."):
         return None
@@ -37,7 +37,7 @@ def _keyword(word: str) -> tuple[str, str] | None:
 
 
 def read_word(text: str) -> object:
-    """A value as Salt's command line reads it: YAML, but text that only looks like YAML stays text."""
+    """A value as Salt's command line reads it: YAML, but text that only resembles YAML stays text."""
     if not text.strip() or any(letter in text for letter in "\t\r\n"):
         return text
     if "_" in text and not text.strip("0123456789_ "):
@@ -50,7 +50,9 @@ def read_word(text: str) -> object:
 
 
 def _is_meant(text: str, found: object) -> bool:
-    """A mapping and a list need their brackets; what a # would cut off, or a lone sign swallow, is kept."""
+    """True if the YAML value is meant: mappings and lists need brackets; text with ``#`` or lone signs is
+    kept.
+    """
     if isinstance(found, dict):
         return text.startswith("{")
     if isinstance(found, list):

@@ -1,4 +1,4 @@
-"""What rendering gives: data, and the way back from any value to the user's file."""
+"""The result of rendering: data, and the place of any value in the user's file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EXPRESSION = r"\{\{.*?\}\}"
 
 
 class Rendered(Struct):
-    """What a pipe of renderers has made so far."""
+    """The result of a pipe of renderers so far."""
 
     text: str
     lines: LineMap | None = None
@@ -29,7 +29,7 @@ class Rendered(Struct):
 
 
 class Harvest(Struct):
-    """What a render brought to light beside its text: delayed blocks, and the template's own names."""
+    """What a render yields besides its text: delayed blocks, and the template's own names."""
 
     blocks: list[Block] = field(default_factory=list)
     imported: list[Block] = field(default_factory=list)
@@ -37,31 +37,31 @@ class Harvest(Struct):
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One render: where the text comes from, and what it sees."""
+    """One render: the origin of the text, and the names that it sees."""
 
     env: str
     sls: str
     name: str  # relative to the root
-    file: str  # as the user opens it
+    file: str  # the path for the user
     values: Mapping[str, object]
     purpose: str = "sls"
     argline: str = ""
     seconds: float = 30.0  # of CPU time, for renderers that run code
     harvest: Harvest | None = None
-    part: str = ""  # which delayed block of the file
+    part: str = ""  # the delayed block of the file
     keeps_order: bool = False  # of keys
     source: str = ""  # the text of the file, for renderers that report lines of it
     decrypted: dict[str, str | bytes] = field(
         default_factory=dict
-    )  # in this run, by what it was decrypted from
+    )  # decrypted in this run, by encrypted text
     warnings: list[Diagnostic] = field(default_factory=list)
 
 
 class Document:
     """One rendered file. Implements ``language.source.Origin``.
 
-    ``text`` is what the last text renderer produced (what YAML parsed); ``lines`` gives, for each
-    line of it, the line in the file. Both are looked at only when a problem is reported. ``above`` is how
+    ``text`` is the output of the last text renderer (the input of YAML); ``lines`` gives, for each
+    line of it, the line in the file. Both are used only when a problem is reported. ``above`` is how
     many lines of the file are above its text.
     """
 
@@ -111,7 +111,7 @@ class Document:
         return self._source
 
     def mark(self, path: Path = ()) -> Mark:
-        """The place of the value that ``path`` leads to; the file alone when it has no lines (``#!py``)."""
+        """The place of the value at ``path``; the file alone if it has no lines (``#!py``)."""
         if self._known is not None:
             return self._known.get(path) or Mark(self.file)
         line, column = self._find(self.text, path)
@@ -124,7 +124,7 @@ class Document:
         return place(self.file, self._source, self.text, self._lines, line, column, above=self._above)
 
     def marks(self, paths: Iterable[Path]) -> Iterator[Mark]:
-        """The places of many values; the texts are taken apart once."""
+        """The places of many values; the text is parsed once."""
         if self._known is not None or self._lines is None:
             yield from map(self.mark, paths)
             return
@@ -135,9 +135,9 @@ class Document:
             yield _mapped(self.file, written, shown, rows, line, column, above) if line else Mark(self.file)
 
     def settle(self, paths: Iterable[Path]) -> None:
-        """All that is in it has run, and only places of ``paths`` will be asked for.
+        """Everything in it has run, and only the places of ``paths`` are still needed.
 
-        A large text is dropped; a small one is no larger than the answers that came of it.
+        A large text is dropped; a small one takes no more memory than its answers.
         """
         self.data, self.blocks = None, NO_BLOCKS
         if self._known is None and len(self.text) + len(self._source) > SMALL:
@@ -157,8 +157,8 @@ def place(
 def _mapped(
     file: str, source: list[str], text: list[str], rows: list[int], line: int, column: int, above: int
 ) -> Mark:
-    """The place in the file of a place in what a template has made of it; ``rows`` has the line of each
-    line.
+    """The place in the file of a place in rendered text; ``rows`` has the file line of each
+    rendered line.
     """
     origin = rows[line - 1] if line <= len(rows) else (rows[-1] if rows else 0)
     # The column holds only where the template did not change the text before it.
@@ -200,7 +200,7 @@ def _key_below(rows: list[str], path: Path, line: int) -> tuple[int, int]:
 
 
 def _declaring(text: str, word: str) -> int:
-    """The line that can only be meant; 0 if there is none, or several are as good."""
+    """The only line that can declare the word; 0 if there is none, or several."""
     exact, templates = _declarations(text)
     if word in exact:
         return exact[word]
@@ -216,7 +216,7 @@ def _declaring(text: str, word: str) -> int:
 
 @lru_cache(maxsize=64)
 def _declarations(text: str) -> tuple[dict[str, int], list[tuple[int, list[str]]]]:
-    """The lines that begin with an ID; and those with a template in it, by what is around that."""
+    """The lines that begin with an ID; and those that contain a template, by the text around it."""
     import re
 
     exact: dict[str, int] = {}
@@ -231,5 +231,5 @@ def _declarations(text: str) -> tuple[dict[str, int], list[tuple[int, list[str]]
 
 
 def forget_lines() -> None:
-    """Forget the texts whose lines were looked for."""
+    """Forget the texts whose lines were searched."""
     _declarations.cache_clear()

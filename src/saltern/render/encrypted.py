@@ -1,4 +1,4 @@
-"""What renderers of encrypted values share: texts in data, and texts with parts that are decrypted."""
+"""Shared by renderers of encrypted values: texts in data, and texts with decrypted parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.render.document import LineMap, Rendered
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """All texts in data; the keys of mappings are none of them."""
+    """All texts in data, except keys of mappings."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -22,7 +22,7 @@ def texts_in(value: object) -> Iterator[str]:
 
 
 def changed_values(value: object, change: Callable[[str], object]) -> object:
-    """The data with every text in it changed: a copy, for what was read may be kept elsewhere."""
+    """A copy of the data with every text changed; the original may be kept elsewhere."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
@@ -33,11 +33,11 @@ def changed_values(value: object, change: Callable[[str], object]) -> object:
 
 
 def changed_text(made: Rendered, parts: re.Pattern[str], found: Mapping[str, str]) -> Rendered:
-    """The text with its decrypted parts. The lines of each lead to the line in which it began."""
+    """The text with its decrypted parts. All lines of a part map to the line where it began."""
     if not found:
         return made
     pieces: list[str] = []
-    origins: list[int] = []  # of each line of the new text, the line of the old one
+    origins: list[int] = []  # for each line of the new text, the line in the old text
     line, end = 1, 0
     for match in parts.finditer(made.text):
         between, new = made.text[end : match.start()], found.get(match[0], match[0])
@@ -63,7 +63,7 @@ def _through(origins: list[int], lines: LineMap | None) -> LineMap:
 
 
 def keep_secret(data: object, parts: tuple[str, ...]) -> None:
-    """Every value that was read in a decrypted text is as secret as the text; a small number is none."""
+    """Mark every value that was read in a decrypted text as secret, except small numbers."""
     secrets.add(
         [text for text in secrets.leaves(data) if _counts(text) and any(text in part for part in parts)]
     )
@@ -74,7 +74,7 @@ def _counts(text: str) -> bool:
 
 
 def line_of(text: str, source: str) -> int:
-    """The line of the file that has the beginning of a text, or the entry of this name; 0 if none has."""
+    """The line of the file with the beginning of a text, or the entry of this name; 0 if there is none."""
     first = text.strip().partition("\n")[0]
     at = source.find(first) if first else -1
     return source.count("\n", 0, at) + 1 if at >= 0 else 0

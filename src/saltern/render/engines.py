@@ -1,4 +1,4 @@
-"""Template engines beside Jinja; each is an extra that is imported when a file asks for it."""
+"""Template engines besides Jinja; each is an optional package, imported when a file uses it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saltern.render.stages import missing
 if TYPE_CHECKING:
     from saltern.render.document import Job
 
-KEEP = "_saltern_keep"  # a function that a template with delayed blocks calls with its variables at its end
+KEEP = "_saltern_keep"  # called with the variables at the end of a template with delayed blocks
 MAKO_OWN = frozenset(
     {"UNDEFINED", "STOP_RENDERING", "runtime", "filters", "cache", "context", "pageargs", "locals", "loop"}
 )
@@ -37,7 +37,7 @@ def mako(text: str, job: Job) -> str:
         made = str(template.render(**job.values, **({KEEP: names.update} if wanted else {})))
         if wanted:
             module = vars(template.module)
-            # What <%def> makes writes into the page it was made for.
+            # What <%def> defines writes into the page it was made for.
             functions = {name[7:] for name in module if name.startswith("render_")}
             given = {name: value for name, value in module.items() if not name.startswith("render_")}
             _keep({**given, **names}, job, {*MAKO_OWN, *functions})
@@ -76,7 +76,7 @@ def genshi(text: str, job: Job) -> str:
 
 
 def _genshi_line(text: str, line: int) -> int:
-    """Genshi reports an expression that is not in the first line one line too early."""
+    """The right line: Genshi reports an expression after the first line one line too early."""
     rows = text.split("\n")
     return line + 1 if 0 < line < len(rows) and "$" not in rows[line - 1] else max(line, 0)
 
@@ -113,7 +113,7 @@ def _wants_names(text: str, job: Job) -> bool:
 
 
 def _keep(names: Mapping[str, object], job: Job, own: frozenset[str] | set[str]) -> None:
-    """The template's variables at the end of its render; not what it was given, nor what the engine adds."""
+    """Keep the template's variables at the end of its render, without given names and those of the engine."""
     assert job.harvest is not None
     job.harvest.variables = {
         name: value
@@ -127,7 +127,7 @@ def _keep(names: Mapping[str, object], job: Job, own: frozenset[str] | set[str])
 
 
 def _line(problem: BaseException, file: str) -> int:
-    """The line of the template, where the engine compiles it under its own name."""
+    """The template line, where the engine compiles it under its own name."""
     line, trace = 0, problem.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == file:
@@ -147,7 +147,7 @@ def _failed(problem: BaseException, job: Job, line: int, text: str) -> CompileEr
 
 
 def _line_of_name(text: str, said: str) -> int:
-    """Mako and Cheetah look names up before the lines that use them: the first one that has it."""
+    """The first line with a name: Mako and Cheetah look up names before the lines that use them."""
     name = re.search(r"'(\w+)'", said)
     used = re.search(rf"[^\n]*\b{name[1]}\b", text) if name else None
     return text.count("\n", 0, used.start()) + 1 if used else 0

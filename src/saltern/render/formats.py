@@ -1,4 +1,4 @@
-"""Data formats beside YAML: JSON, TOML, MessagePack."""
+"""Data formats besides YAML: JSON, TOML, MessagePack."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def toml(text: str, job: Job) -> object:
 
 
 def msgpack(text: str, job: Job) -> object:
-    """The bytes as they are, or in base64 (a state file is text, and MessagePack is not)."""
+    """Read MessagePack, as bytes or in base64 (state files are text)."""
     import base64
     import binascii
 

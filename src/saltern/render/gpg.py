@@ -1,4 +1,4 @@
-"""``gpg``: the values of a file with their OpenPGP blocks decrypted, by the key ring of this machine."""
+"""``gpg``: decrypt OpenPGP blocks in the values of a file, with the key ring of this machine."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SALTS = "/etc/salt/gpgkeys"
 
 
 def gpg(value: object, job: Job) -> object:
-    """Data with all blocks in it decrypted."""
+    """The data with all blocks decrypted."""
     return opened(value, BLOCKS, job)
 
 
 def gpg_text(made: Rendered, job: Job) -> Rendered:
-    """A text with its blocks decrypted, before it is read."""
+    """The text with its blocks decrypted, before it is parsed."""
     return opened_text(made, BLOCKS, job)
 
 

@@ -1,4 +1,4 @@
-"""``nacl``: values of the form ``NACL[…]``, decrypted with the key that ``nacl.config`` names."""
+"""``nacl``: decrypt values of the form ``NACL[…]`` with the key that ``nacl.config`` names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHOLE = re.compile(r"^NACL\[(.*)\]\s*$", re.DOTALL)
 
 
 def nacl(value: object, job: Job) -> object:
-    """Data with all boxes in it opened. A value that has more than a box in it stays as it is, as in Salt."""
+    """The data with all boxes opened. A value that is more than a box is unchanged, as in Salt."""
     opened = _Key(job)
 
     def change(text: str) -> object:
@@ -30,14 +30,14 @@ def nacl(value: object, job: Job) -> object:
 
 
 def nacl_text(made: Rendered, job: Job) -> Rendered:
-    """The same for a text that is not read yet."""
+    """The same for a text that is not parsed yet."""
     opened = _Key(job)
     found = {box[0]: str(opened(box[1], box[0])) for box in BOX.finditer(made.text)}
     return changed_text(made, BOX, found)
 
 
 class _Key:
-    """Opens boxes with the configured key, which is read for the first of them."""
+    """Opens boxes with the configured key, which is read for the first box."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -104,7 +104,7 @@ def _problem(problem: Exception, text: str, job: Job) -> Diagnostic:
         why = str(problem)
     return Diagnostic(
         code="nacl-decrypt",
-        what=f"this box of NaCl cannot be opened: {why}",
+        what=f"this NaCl box cannot be opened: {why}",
         where=Mark(job.file, line_of(text, job.source)),
-        fix="set sk_file of nacl.config in the configuration to the secret key that fits",
+        fix="set sk_file of nacl.config in the configuration to the matching secret key",
     )

@@ -1,4 +1,4 @@
-"""The pipe of a file: which renderers there are, which of them a ``#!`` line names, and which are allowed."""
+"""The pipe of a file: the existing renderers, those that a ``#!`` line names, and those that are allowed."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Others = Callable[[str], Callable[..., object] | None]
 
 
 class Stage(Struct, frozen=True):
-    """One part of a pipe, with what stands behind its name."""
+    """One part of a pipe: a renderer and its arguments."""
 
     name: str
     argline: str = ""
 
 
 class Kind(Struct, frozen=True, kw_only=True):
-    """One renderer. ``code`` is ``module:function``; ``extra`` is what to install for it; ``runs``: what it
-    renders is a program, which can do whatever saltern can; ``keys``: it uses the keys of this machine."""
+    """One renderer. ``code`` is ``module:function``; ``extra`` is the package to install; ``runs``: its input
+    is a program, which can do whatever saltern can; ``keys``: it uses the keys of this machine."""
 
     code: str
-    makes: str  # "text", "data", or "values": what it is given, text or data, with its values decrypted
+    makes: str  # "text", "data", or "values": its input, text or data, with decrypted values
     doc: str
     extra: str = ""
     runs: bool = False
@@ -93,19 +93,19 @@ RENDERERS: dict[str, Kind] = {
 
 
 _OLDER = "Salt up to 3007, or an extension of Salt that has it"
-# Renderers of an installed Salt, which are run by its library, and what each needs beside it.
+# Renderers of an installed Salt, which its library runs, and what each needs in addition.
 SALTS: dict[str, tuple[str, str]] = {
-    "aws_kms": ("Values that Amazon's KMS has encrypted.", f"{_OLDER}; boto3, and credentials of AWS"),
+    "aws_kms": ("Values encrypted with Amazon's KMS.", f"{_OLDER}; boto3, and credentials of AWS"),
     "hjson": ("JSON for people: comments, no quotes.", f"{_OLDER}; hjson"),
     "json5": ("JSON with comments and trailing commas.", f"{_OLDER}; json5"),
     "pydsl": ("Salt's Python language for states; replaced by `pyobjects`.", _OLDER),
     "pyobjects": ("State files as Python classes.", ""),
-    "stateconf": ("States with parameters and names of their own.", ""),
+    "stateconf": ("States with parameters and local names.", ""),
 }
 
 
 class PipeChooser:
-    """Chooses the pipe of a file, and refuses renderers that do not exist or may not be used."""
+    """Selects the pipe of a file, and refuses renderers that do not exist or are not allowed."""
 
     def __init__(
         self, pipe: str, *, blacklist: Collection[str], whitelist: Collection[str], code: bool, others: Others
@@ -113,15 +113,15 @@ class PipeChooser:
         self._default = parse_pipe(pipe)
         self._blacklist = frozenset(blacklist)
         self._whitelist = frozenset(whitelist)
-        self._code = code  # whether renderers that run what they render may do so
+        self._code = code  # whether renderers that run code are allowed
         self._others = others  # renderers by name that are not ours
 
     def stages(
         self, text: str, file: str, default: tuple[Stage, ...] | None = None
     ) -> tuple[tuple[Stage, ...], str]:
-        """The pipe of a file, and its text; the ``#!`` line becomes a blank one, so lines stay right.
+        """The pipe of a file, and its text; the ``#!`` line becomes blank, so that line numbers stay right.
 
-        Every way to render comes through here or through ``Renderers.text``: both ask for permission.
+        Every render goes through here or through ``Renderers.text``: both check the permission.
         """
         first, newline, rest = text.partition("\n") if text.startswith("#!") else ("", "", text)
         own = first and not first.startswith(("#!/", "#!delayed_", "#!end_delayed_"))
@@ -132,7 +132,7 @@ class PipeChooser:
 
     def _check(self, stage: Stage, file: str, line: str) -> None:
         where = Mark(file, 1, line.find(stage.name) + 1)
-        self.permit(stage.name, where)  # first: to look for a renderer of the user's is to run its code
+        self.permit(stage.name, where)  # first, because looking for a user's renderer runs its code
         if stage.name not in RENDERERS and self._others(stage.name) is None:
             if stage.name in SALTS:
                 raise CompileError(_needs_salt(stage.name, where))
@@ -167,7 +167,7 @@ class PipeChooser:
 
 
 def _here(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
-    """Without the word that says where the file is rendered: who has its text renders it."""
+    """The stages without the word that says where the file is rendered: whoever has the text renders it."""
     return stages[1:] if stages and stages[0].name == CONTROLLER else stages
 
 
@@ -175,7 +175,7 @@ def _needs_salt(name: str, where: Mark) -> Diagnostic:
     also = f" ({SALTS[name][1]})" if SALTS[name][1] else ""
     return Diagnostic(
         code="renderer-missing",
-        what=f"the renderer {name!r} is Salt's: it needs Salt's library{also}, which is not found here",
+        what=f"the renderer {name!r} is part of Salt: it needs Salt's library{also}, which was not found",
         where=where,
         fix="install salt where saltern finds it, or use another renderer",
     )

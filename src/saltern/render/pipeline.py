@@ -1,4 +1,4 @@
-"""A text through the renderers of its pipe, run in turn: text → text → data."""
+"""Run the renderers of a pipe in turn: text → text → data."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from saltern.sources.text_file import check_text
 from saltern.sources.tree import SlsSource
 
 TEXTUAL = frozenset({"", *(name for name, kind in RENDERERS.items() if kind.makes == "text")})
-SPELT_OUT = ("yaml", "json", "toml")  # whose data is in the text, word for word
+SPELT_OUT = ("yaml", "json", "toml")  # formats whose data is literally in the text
 
 
 class Home(Struct, frozen=True):
-    """What a delayed block needs of the file it stands in."""
+    """What a delayed block needs from its file."""
 
     source: SlsSource
     stages: tuple[Stage, ...]
 
 
 class Pipeline:
-    """Runs the stages of texts; ``pipes`` chooses them, ``runner`` runs one."""
+    """Runs the stages of texts; ``pipes`` selects them, ``runner`` runs one."""
 
     def __init__(self, pipes: PipeChooser, runner: StageRunner) -> None:
         self.pipes = pipes
@@ -36,7 +36,7 @@ class Pipeline:
 
     @property
     def warnings(self) -> list[Diagnostic]:
-        """What renderers have found that is no error."""
+        """The warnings of renderers."""
         return self._runner.warnings
 
     def document(
@@ -49,8 +49,8 @@ class Pipeline:
         block: Block | None = None,
         outer: BlockScope | None = None,
     ) -> Document:
-        """The data that a text becomes. ``home``: the file that it is of; ``block``: the delayed block of it
-        that is rendered, in the scope ``outer``."""
+        """The data of a text. ``home``: the file that it belongs to; ``block``: the delayed block of it
+        to render, in the scope ``outer``."""
         source = text
         own: tuple[Block, ...] = ()
         if MARKER in text or block is not None:
@@ -58,7 +58,7 @@ class Pipeline:
         stages, text = self.pipes.stages(text, job.file, default)
         made, data, last = self._run_stages(stages, text, source, job, block)
         scope = NO_BLOCKS
-        unread = last not in SPELT_OUT  # such data need not say in its text what it holds
+        unread = last not in SPELT_OUT  # the text may not contain such data literally
         if job.harvest is not None and (MARKER in made.text or job.harvest.blocks or own or unread):
             assert home is not None
             scope = _scope(own, job.harvest, outer, Home(home, stages))
@@ -75,17 +75,17 @@ class Pipeline:
             is_init=home is not None and home.is_init,
             blocks=scope,
         )
-        if unread or last == "toml":  # readers of text have looked already, but for TOML's other bases
+        if unread or last == "toml":  # text formats are already checked, except TOML's other number bases
             _check_numbers(document)
         return document
 
     def opening_template(self, text: str, job: Job, default: tuple[Stage, ...] | None = None) -> str | None:
-        """The template that the pipe of a text begins with; None if it does not begin with Jinja."""
+        """The template at the start of the pipe of a text; None if the pipe does not start with Jinja."""
         stages, text = self.pipes.stages(text, job.file, default)
         return text if stages and stages[0].name == "jinja" else None
 
     def last_text(self, text: str, job: Job) -> str:
-        """What the last text renderer of the pipe makes."""
+        """The output of the last text renderer of the pipe."""
         stages, text = self.pipes.stages(text, job.file)
         made = Rendered(text)
         for stage in stages:
@@ -94,7 +94,7 @@ class Pipeline:
         return made.text
 
     def text(self, text: str, engine: str, job: Job) -> str:
-        """What a template engine makes of a text."""
+        """The output of a template engine for a text."""
         self.pipes.permit(engine, Mark(job.name) if job.name else None)
         names = [name for name, kind in RENDERERS.items() if kind.makes == "text"]
         if engine not in names:
@@ -110,7 +110,7 @@ class Pipeline:
     def _run_stages(
         self, stages: Iterable[Stage], text: str, source: str, job: Job, block: Block | None
     ) -> tuple[Rendered, object, str]:
-        """The last text, the data that was read in it, and the renderer that has read it."""
+        """The last text, its data, and the renderer that parsed it."""
         made, data, last = Rendered(text), None, ""
         secret: tuple[str, ...] = ()
         for stage in stages:
@@ -148,14 +148,14 @@ def _check_numbers(document: Document) -> None:
 
 
 def _locate(text: str, path: Path) -> tuple[int, int]:
-    """Asked only for a problem; a parser is needed then."""
+    """Find a place; called only for a problem, since it needs a parser."""
     from saltern.render.yaml_places import locate
 
     return locate(text, path)
 
 
 def cut_blocks(text: str, job: Job, block: Block | None = None) -> tuple[str, tuple[Block, ...]]:
-    """The text without its delayed blocks. Only now it is known to be text."""
+    """The text without its delayed blocks; by now it is known to be text."""
     own: tuple[Block, ...] = ()
     if job.harvest is not None:
         from saltern.render.blocks import cut

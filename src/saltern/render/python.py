@@ -1,8 +1,8 @@
 """``#!py``: a Python file whose ``run()`` returns the data.
 
 It sees ``__salt__``, ``__grains__``, ``__pillar__``, ``__opts__``, ``__env__``, ``__sls__`` and the same
-names without the underscores. It is code, not a template: it is trusted as much as a module is. A
-function decorated with ``@delayed_block("NAME")``, or only ``@delayed_block``, is a delayed block.
+names without the underscores. It is code, not a template: trusted like a module. A
+function decorated with ``@delayed_block("NAME")``, or just ``@delayed_block``, is a delayed block.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def called(block: Block, job: Job) -> object:
 
 
 def _decorator(harvest: Harvest, file: str) -> Callable[..., object]:
-    """``@delayed_block("NAME", scoped=…, delayed_repeat_limit=…, refresh=[…])``; a block without a name has
-    that of its function, with or without parentheses."""
+    """``@delayed_block("NAME", scoped=…, delayed_repeat_limit=…, refresh=[…])``; without a name, the block
+    has the name of its function, with or without parentheses."""
     from saltern.render.block_words import decorated
 
     def marked(function: FunctionType, name: str, words: Mapping[str, object]) -> FunctionType:
@@ -85,7 +85,7 @@ def _written(file: str) -> str:
 
 @contextmanager
 def _reported(job: Job, text: str) -> Iterator[None]:
-    """Whatever the file does wrong is a problem at its line. What it prints is not data."""
+    """Report any error in the file at its line. Its prints are not data."""
     try:
         with limited(job.seconds), redirect_stdout(sys.stderr):
             yield

@@ -1,6 +1,6 @@
-"""Messages without the values that a template works with.
+"""Remove the values that a template works with from messages.
 
-What a function, a filter, an ``include`` or Python itself says of a value often quotes it, and the value may
+Messages of functions, filters, ``include`` or Python often quote a value, which may
 be a password of the pillar. The template's own words stay, so that its author recognises the place.
 """
 
@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 HIDDEN = "•••"
-SHORTEST = 4  # a shorter value of the pillar says too little, and hides too much
+SHORTEST = 4  # shorter pillar values reveal little, and hiding them hides too much
 SHORT = 2  # a shorter word within quotes is shown
-MOST = 100_000  # values that are looked for
+MOST = 100_000  # values that are searched for
 # Not after a letter: the apostrophe of "isn't" begins nothing.
 _QUOTED = re.compile(r"(?<!\w)'((?:[^'\\]|\\.)+)'(?!\w)|(?<!\w)\"((?:[^\"\\]|\\.)+)\"(?!\w)")
 _WORD = re.compile(r"\w+")
@@ -25,13 +25,13 @@ _KINDS = frozenset(
 
 
 def redact(text: str, written: str, *, pillar: object = None, grains: object = None) -> str:
-    """The message without values of the pillar, and with no quoted word but those that are ``written`` in the
-    templates, facts of the machine, or Python's."""
+    """The message without pillar values; quoted words stay only if they are ``written`` in the
+    templates, are facts of the machine, or Python's."""
     return _unquoted(_without(text, written, pillar), written, grains)
 
 
 def without_pillar(text: str, written: str, pillar: object) -> str:
-    """The message without values of the pillar that the templates do not have themselves."""
+    """The message without pillar values that the templates themselves do not contain."""
     return _without(text, written, pillar)
 
 
@@ -62,7 +62,7 @@ def _without(text: str, written: str, pillar: object) -> str:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """A value as messages have it: whole, a line or a word of it, escaped, in other letters."""
+    """The forms of a value in messages: whole, a line or word of it, escaped, in other case."""
     for piece in {value, *value.splitlines(), *value.split()}:
         for form in (piece, piece.strip(), repr(piece)[1:-1], piece.upper(), piece.lower()):
             if len(form) >= SHORTEST:
@@ -70,7 +70,7 @@ def _forms(value: str) -> Iterator[str]:
 
 
 def _leaves(value: object) -> Iterator[str]:
-    """The texts and numbers in data, at most ``MOST``; data that contains itself ends, too."""
+    """The texts and numbers in data, at most ``MOST``; recursive data also ends."""
     waiting, seen = [value], 0
     while waiting and seen < MOST:
         one = waiting.pop()

@@ -1,8 +1,8 @@
-"""Files that are rendered elsewhere: what a run asks for, what it is sent, and the document made of that.
+"""Files that are rendered elsewhere: what a run asks for, what it gets, and the resulting document.
 
-A run on an agent has no text of a file that is rendered on the controller. It asks for the data; delayed
-blocks of the file stay where the text is, and are known here by their names, their places and the scope
-that has them.
+A run on an agent does not have the text of a file that is rendered on the controller. It asks for the data;
+delayed blocks of the file stay with the text, and are known here by their names, places and
+scope.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from saltern.render.document import Document, Finder, find_word
 from saltern.render.remote_port import RemoteHome
 from saltern.sources.tree import SlsSource
 
-OWN = "@/"  # how a path below a root begins that means the same on every machine
-DEEPEST = 4  # steps of a path whose place is sent
+OWN = "@/"  # the prefix of a path below a root that is the same on every machine
+DEEPEST = 4  # the longest path whose place is sent
 MOST_PLACES = 20_000
 
 
 class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A file (``env``, ``sls``, its ``name`` below the root), or a block of a scope that was sent before;
-    with what its template sees.
+    with the names that its template sees.
 
-    ``values``: names from outside of the file. ``previous``: the return of the calling state, which is
+    ``values``: names from outside the file. ``previous``: the return of the calling state, which is
     ``parent`` in the run. ``rendered``: the files that the run has rendered so far. Without ``block`` and
-    ``name``, the variables of ``scope`` are meant.
+    ``name``, it asks for the variables of ``scope``.
     """
 
     env: str = ""
@@ -46,7 +46,7 @@ class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SentBlock(Struct, frozen=True, array_like=True):
-    """A block without its text. ``limit``: -1 for none at all."""
+    """A block without its text. ``limit``: -1 for no limit."""
 
     name: str
     file: str
@@ -58,7 +58,7 @@ class SentBlock(Struct, frozen=True, array_like=True):
 
 
 class SentProblem(Struct, frozen=True, array_like=True):
-    """Why there is no data: a code and a place. What a file says is not quoted."""
+    """Why there is no data: a code and a place. The content of the file is not quoted."""
 
     code: str
     what: str
@@ -68,11 +68,11 @@ class SentProblem(Struct, frozen=True, array_like=True):
 
 
 class Sent(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a file or a block has become.
+    """The result of rendering a file or a block.
 
     ``places``: of values, by their paths. ``written``: texts that call functions or refer to returns, and
-    that the file has word for word. ``scope`` is the name by which its blocks can be asked for. With
-    ``problems`` there is nothing else.
+    that the file contains literally. ``scope`` is the name for requesting its blocks. With
+    ``problems``, everything else is empty.
     """
 
     data: Any = None
@@ -89,7 +89,9 @@ class Sent(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RootNames:
-    """Paths below roots, as every machine with the same tree reads them: ``@/ENVIRONMENT/NUMBER/PATH``."""
+    """Paths below roots in a form that all machines with the same tree share:
+    ``@/ENVIRONMENT/NUMBER/PATH``.
+    """
 
     def __init__(self, roots: Mapping[str, Sequence[str]]) -> None:
         self._roots = {
@@ -97,7 +99,7 @@ class RootNames:
         }
 
     def shared(self, path: str, env: str) -> str:
-        """The path for all machines; as it is if it is below no root. The roots of ``env`` come first."""
+        """The shared form of a path; unchanged if it is below no root. The roots of ``env`` come first."""
         below = [(name, root) for name, root in self._roots.items() if path.startswith(root)]
         below.sort(key=lambda one: (not one[0].startswith(f"{OWN}{env}/"), -len(one[1])))
         return f"{below[0][0]}{path.removeprefix(below[0][1])}" if below else path
@@ -110,7 +112,7 @@ class RootNames:
         return f"{self._roots[head]}{path.removeprefix(head)}" if head else path
 
 
-# -- what is sent --------------------------------------------------------------------------------------
+# -- sending --------------------------------------------------------------------------------------
 
 
 def sent_blocks(scope: BlockScope) -> list[SentBlock]:
@@ -129,7 +131,7 @@ def sent_blocks(scope: BlockScope) -> list[SentBlock]:
 
 
 def places(document: Document) -> list[tuple[list[Any], int, int]]:
-    """Where the values of a document are, for those who will not have its text."""
+    """The places of the values of a document, for receivers without its text."""
     paths = [path for path, _ in zip(_paths(document.data, ()), range(MOST_PLACES), strict=False)]
     marks = document.marks(paths)
     return [
@@ -155,11 +157,11 @@ def _paths(value: object, path: Path) -> Iterator[Path]:
                 yield from _paths(inner, path)
 
 
-# -- what is made of it --------------------------------------------------------------------------------
+# -- receiving --------------------------------------------------------------------------------
 
 
 def made_document(sent: Sent, source: SlsSource, token: str, outer: BlockScope | None = None) -> Document:
-    """The document of what was sent. Its text has the IDs at their lines, and else nothing of the file."""
+    """The document of an answer. Its text has only the IDs, at their lines."""
     text = _outline(sent)
     scope = NO_BLOCKS
     if sent.scope:
@@ -179,7 +181,7 @@ def made_document(sent: Sent, source: SlsSource, token: str, outer: BlockScope |
 
 
 def _outline(sent: Sent) -> str:
-    """The ID of each state in its line: so a journal, which keeps this text, finds the line again."""
+    """The ID of each state at its line, so that a journal, which keeps this text, finds the line again."""
     lines: dict[int, str] = {}
     for path, line, column in sent.places:
         if len(path) == 1 and line not in lines:
@@ -194,7 +196,7 @@ def _finder(sent: Sequence[tuple[list[Any], int, int]]) -> Finder:
         known.setdefault(_key(path), (line, column))
 
     def find(text: str, path: Path) -> tuple[int, int]:
-        """The place of the value, or of what it is part of."""
+        """The place of the value, or of the innermost known value around it."""
         for length in range(len(path), 0, -1):
             if (place := known.get(_key(path[:length]))) is not None:
                 return place
@@ -204,17 +206,17 @@ def _finder(sent: Sequence[tuple[list[Any], int, int]]) -> Finder:
 
 
 def _key(path: Sequence[object]) -> tuple[object, ...]:
-    """1, 1.0 and True are different keys of a mapping in YAML."""
+    """A key that distinguishes 1, 1.0 and True, which differ as keys in YAML."""
     return tuple((step.__class__.__name__, step) for step in path)
 
 
 def _block(one: SentBlock, token: str) -> Block:
-    """The token stands for the text, so that a changed file has other blocks."""
+    """The block with a token in place of its text, so that a changed file has different blocks."""
     limit = UNLIMITED if one.limit == -1 else one.limit
     words = Words(scoped=one.scoped, limit=limit, refresh=frozenset(one.refresh))
     return Block(name=one.name, file=one.file, line=one.line, text=token, words=words, outer=tuple(one.outer))
 
 
 def with_limit(block: SentBlock, limit: int | None) -> SentBlock:
-    """The block with the limit of the controller, where its tag says none."""
+    """The block with the controller's limit, if its tag has none."""
     return replace(block, limit=limit) if block.limit is None else block

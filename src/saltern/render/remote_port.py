@@ -1,4 +1,4 @@
-"""Files that are rendered elsewhere, as a run knows them. ``remote`` has what is sent."""
+"""The interface for files that are rendered elsewhere. ``remote`` has the data that is sent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RemoteHome(Struct, frozen=True):
 
 
 class Remote(Protocol):
-    """Has files rendered elsewhere."""
+    """Renders files elsewhere."""
 
     def sls(self, source: SlsSource, values: Mapping[str, object], rendered: Sequence[str]) -> Document:
         """The file that a stub stands for. Raises ``CompileError``."""

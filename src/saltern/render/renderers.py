@@ -25,7 +25,7 @@ FILE_RENDERERS = "file"
 
 
 class Renderers:
-    """All renderers of a run, with what every template sees."""
+    """All renderers of a run, and the names that every template sees."""
 
     def __init__(
         self,
@@ -61,12 +61,12 @@ class Renderers:
             ),
         )
         self.rendered: set[str] = set()  # `rendered_sls` in templates
-        self.remote: Remote | None = None  # renders the files of which there are only stubs here
+        self.remote: Remote | None = None  # renders files that are only stubs here
 
     # -- state files -----------------------------------------------------------------------
 
     def sls(self, source: SlsSource, extra: Mapping[str, object] | None = None) -> Document:
-        """A state file, by its own pipe or the configured one. Raises ``CompileError``."""
+        """Render a state file, with its own pipe or the configured one. Raises ``CompileError``."""
         if source.text.startswith(STUB):
             document = _elsewhere(self.remote, source).sls(source, extra or {}, sorted(self.rendered))
             self.rendered.add(source.ref.name)
@@ -81,7 +81,7 @@ class Renderers:
         return document
 
     def frame(self, target: Target, previous: Mapping[str, object], parent: str) -> Document | None:
-        """A delayed target that is rendered elsewhere; None if its text is here. Raises ``CompileError``."""
+        """Render a delayed target elsewhere; None if its text is here. Raises ``CompileError``."""
         home, source = target.scope.home, target.source
         stub = source if isinstance(source, SlsSource) and source.text.startswith(STUB) else None
         if target.block is not None and isinstance(home, RemoteHome):
@@ -91,22 +91,22 @@ class Renderers:
         return _elsewhere(self.remote, stub).frame(target, previous, parent, sorted(self.rendered))
 
     def block(self, block: Block, scope: BlockScope, values: Mapping[str, object]) -> Document:
-        """A delayed block, by the pipe of its file; names that every template has win over ``values``."""
+        """Render a delayed block with the pipe of its file; global names win over ``values``."""
         home = scope.home
         assert isinstance(home, Home)
         source = home.source
         given = {**self.allowed(values), **_values(source, self.rendered)}
         head = header_line(source.text)
-        # Only YAML looks up its lines in the template; for others the blank lines above have to stay.
+        # Only YAML looks up its lines in the template; other renderers need the blank lines above.
         alone = not head and [stage.name for stage in home.stages] == ["jinja", "yaml"]
         job = self._job(source, given, block.file, part=">".join(block.definition[1:]) if alone else "")
         text = head + block.text
         return self._pipeline.document(text, job, default=home.stages, home=source, block=block, outer=scope)
 
     def compiles(self, source: SlsSource, block: Block | None = None, scope: BlockScope = NO_BLOCKS) -> None:
-        """Whether the template of a file or a block can be read at all; it is not rendered.
+        """Check that the template of a file or block can be compiled, without rendering it.
 
-        Raises ``CompileError``. Of renderers beside Jinja nothing is known before they render.
+        Raises ``CompileError``. Renderers other than Jinja are not checked.
         """
         default = scope.home.stages if isinstance(scope.home, Home) else None
         job = self._job(source, {}, block.file if block else source.path)
@@ -116,7 +116,7 @@ class Renderers:
             self._jinja.compiles(template, env=job.env, name=job.name, file=job.file)
 
     def check_template(self, text: str, env: str, name: str, file: str) -> None:
-        """Raise ``CompileError`` if the text of a file is no Jinja template; it is not rendered."""
+        """Raise ``CompileError`` if the text of a file is not a valid Jinja template; it is not rendered."""
         self._jinja.compiles(text, env=env, name=name, file=file)
 
     def ahead(self, sources: Iterable[SlsSource]) -> None:
@@ -136,7 +136,7 @@ class Renderers:
         self._jinja.ahead(texts)
 
     def allowed(self, values: Mapping[str, object]) -> dict[str, object]:
-        """Without the names that every template has."""
+        """The values without global names."""
         special = {*self._shared, "saltenv"}
         return {name: value for name, value in values.items() if name not in special}
 
@@ -153,7 +153,7 @@ class Renderers:
         )
 
     def shown(self, source: SlsSource) -> str:
-        """The text that the last text renderer made: what ``show rendered`` prints."""
+        """The output of the last text renderer: what ``show rendered`` prints."""
         self.require_text(source)
         values = _values(source, self.rendered)
         job = self._job(source, values, source.path)
@@ -169,7 +169,7 @@ class Renderers:
 
     @property
     def warnings(self) -> list[Diagnostic]:
-        """What renderers have found that is no error."""
+        """The warnings of renderers."""
         return self._pipeline.warnings
 
     # -- for modules -------------------------------------------------------------------------
@@ -228,20 +228,20 @@ def _text_job(
 
 
 def _values(source: SlsSource, rendered: set[str]) -> dict[str, object]:
-    """What the template of a file sees of itself."""
+    """What the template of a file knows about itself."""
     values = sls_names(source.ref.name, source.name)
     values.update(rendered_sls=rendered, tplpath=source.path)
     return values
 
 
 def _elsewhere(remote: Remote | None, stub: SlsSource) -> Remote:
-    """Where the text of a stub is rendered. Raises ``CompileError`` if that is not known here."""
+    """The renderer of a stub's text. Raises ``CompileError`` if it is unknown here."""
     if remote is not None:
         return remote
     raise CompileError(
         Diagnostic(
             code="controller-needed",
-            what="the text of this file is on the controller, which renders it; here is only its stub",
+            what="the text of this file is on the controller, which renders it; this is only its stub",
             where=Mark(stub.path, 1),
             fix="apply it through the controller: saltern apply … --on TARGET",
         )

@@ -1,6 +1,6 @@
-"""A key that was shared between groups, put together from the parts that some of them have.
+"""Combine a key that was split between groups from the parts of some of them.
 
-Shamir's scheme over GF(256), as sops uses it: a part has a value for each byte of the key, and at its end the
+Shamir's scheme over GF(256), as in sops: a part has a value for each byte of the key, and ends with the
 point at which these values were taken.
 """
 
@@ -25,7 +25,7 @@ def combined(parts: Sequence[bytes]) -> bytes:
 
 
 def _weight(at: int, points: Sequence[int]) -> int:
-    """What the value at one point counts for the value at 0: Lagrange's polynomial."""
+    """The weight of the value at one point for the value at 0: Lagrange's polynomial."""
     weight = 1
     for index, point in enumerate(points):
         if index != at:

@@ -1,7 +1,7 @@
-"""``sops``: files that sops has encrypted (YAML, JSON, dotenv, INI), by an age key or the key ring of gpg.
+"""``sops``: decrypt sops files (YAML, JSON, dotenv, INI) with an age key or the gpg key ring.
 
-A file without the entry ``sops`` is left as it is but for blocks of age, so that the renderer can be part of
-the usual pipe.
+A file without the entry ``sops`` is unchanged except for age blocks, so that the renderer can be part of
+the default pipe.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from saltern.render.sops_files import NotRead, is_dotenv, is_ini, read_dotenv, r
 from saltern.render.sops_keys import NoKey, data_key
 from saltern.render.sops_values import Damaged, opened
 
-_ENTRY = re.compile(r'^sops:|^sops_.*|^\[sops\]|"sops"\s*:', re.MULTILINE)  # of a file that sops has written
+_ENTRY = re.compile(r'^sops:|^sops_.*|^\[sops\]|"sops"\s*:', re.MULTILINE)  # of a file written by sops
 
 
 def sops(value: object, job: Job) -> object:
-    """Data with its values decrypted and its entry ``sops`` taken out. Its MAC is checked."""
+    """The data with its values decrypted and without its entry ``sops``. Checks its MAC."""
     if not isinstance(value, Mapping) or not isinstance(value.get("sops"), Mapping):
         return age(value, job)
     opts = job.values.get("opts")
@@ -43,7 +43,7 @@ def sops(value: object, job: Job) -> object:
 
 
 def sops_text(made: Rendered, job: Job) -> object:
-    """A file that is only named ``#!sops``: its form is seen in its text. It may also be a block of age."""
+    """A file with only ``#!sops``: its format is detected from the text. It may also be an age block."""
     if BLOCKS.block.search(made.text) and not _ENTRY.search(made.text):
         return age_text(made, job)
     try:
@@ -75,7 +75,7 @@ def _read(text: str, job: Job) -> object:
 
 
 def _entry(source: str) -> str:
-    """The line that begins what sops says of the file."""
+    """The line where the metadata of sops begins."""
     found = _ENTRY.search(source)
     return found[0] if found else ""
 
@@ -83,7 +83,7 @@ def _entry(source: str) -> str:
 def _problem(why: str, text: str, job: Job) -> Diagnostic:
     return Diagnostic(
         code="sops-decrypt",
-        what=f"this file of sops cannot be decrypted: {why}",
+        what=f"this sops file cannot be decrypted: {why}",
         where=Mark(job.file, line_of(text, job.source)),
-        fix="see the guide on secrets for where keys are looked for",
+        fix="the guide on secrets says where keys are searched",
     )

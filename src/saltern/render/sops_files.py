@@ -1,4 +1,4 @@
-"""The forms of a sops file that no renderer reads: dotenv and INI. What sops adds to a file is flat there."""
+"""Formats of sops files that no renderer reads: dotenv and INI. The metadata of sops is flat in them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _INI = re.compile(r"^\[sops\]\s*$", re.MULTILINE)
 _SECTION = re.compile(r"\[(.+)\]\s*")
 _FLAT = re.compile(r"__(map|list)_")
 _QUOTES = ('"""', "`", '"')
-TOP = "DEFAULT"  # what sops calls the entries above all sections
+TOP = "DEFAULT"  # the sops name for entries above all sections
 PREFIX = "sops_"
 Flat = dict[str, object]
 
 
 class NotRead(Exception):
-    """A line that cannot be read: what is wrong, and its number."""
+    """A line that cannot be parsed: what is wrong, and its number."""
 
     def __init__(self, what: str, line: int) -> None:
         super().__init__(what)
@@ -66,7 +66,7 @@ def read_ini(text: str) -> Flat:
 
 
 def _unquoted(value: str, more: Iterator[tuple[int, str]]) -> str:
-    """A value without its quotes; one in three of them continues until they end."""
+    """A value without its quotes; a value in triple quotes continues until they end."""
     if value.startswith('"""'):
         while not value.endswith('"""') or len(value) < 6:
             following = next(more, None)
@@ -84,7 +84,7 @@ def _whole(values: Mapping[str, object], about: Mapping[str, object]) -> Flat:
 
 
 def _tree(values: Mapping[str, object]) -> dict[str, object]:
-    """``age__list_0__map_enc`` and its kin as lists and mappings."""
+    """``age__list_0__map_enc`` and similar keys as lists and mappings."""
     tree: dict[str, object] = {}
     for name, value in values.items():
         *above, last = (part for part in _FLAT.split(name) if part not in ("map", "list"))

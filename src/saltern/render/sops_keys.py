@@ -1,7 +1,7 @@
-"""The key of a sops file: encrypted for age keys and OpenPGP keys, any one of which opens it.
+"""The key of a sops file: encrypted for age keys and OpenPGP keys, any of which opens it.
 
-A file may have several groups of keys. Then each group has a part of the key, and as many parts are needed as
-the file says.
+A file may have several groups of keys. Then each group has a part of the key, and the file says how many
+parts are needed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class NoKey(Exception):
 
 
 def data_key(about: Mapping[str, object], opts: Mapping[str, object]) -> bytes:
-    """The key that the values of a file are encrypted with. Raises ``NoKey``."""
+    """The key that encrypts the values of a file. Raises ``NoKey``."""
     groups = _mappings(about.get("key_groups")) or [about]
     why: list[str] = []
     if len(groups) == 1:
@@ -40,7 +40,7 @@ def data_key(about: Mapping[str, object], opts: Mapping[str, object]) -> bytes:
 def _threshold(given: object) -> int:
     text = str(given or 0)
     if not text.isdecimal():
-        raise NoKey(f"the number of groups that are needed is {text!r}")
+        raise NoKey(f"the required number of groups is {text!r}")
     return int(text)
 
 
@@ -61,11 +61,11 @@ def _reasons(why: Sequence[str]) -> str:
 
 
 def _part(group: Group, opts: Mapping[str, object], why: list[str], size: int) -> bytes | None:
-    """What any one key of a group opens."""
+    """The part that any key of a group opens."""
     for found in (*_by_age(group, opts, why), *_by_gpg(group, opts, why)):
         if len(found) == size:
             return found
-        why.append("what is encrypted is no key")
+        why.append("the encrypted data is not a key")
     others = [name for name in CLOUDS if group.get(name)]
     why += [f"keys of {', '.join(others)} are not supported"] if others else []
     return None
@@ -88,7 +88,7 @@ def _by_age(group: Group, opts: Mapping[str, object], why: list[str]) -> Iterato
         if found is not None:
             yield found
         elif not keys.why:
-            why.append(f"no age key here is that of {entry.get('recipient')}")
+            why.append(f"this machine has no age key for {entry.get('recipient')}")
 
 
 def _by_gpg(group: Group, opts: Mapping[str, object], why: list[str]) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""The values of a sops file: which are encrypted, what they hold, and the MAC over all of them."""
+"""The values of a sops file: which are encrypted, their content, and the MAC over all."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hmac import compare_digest
 from msgspec import Struct, field
 
 _VALUE = re.compile(r"ENC\[AES256_GCM,data:([^,]*),iv:([^,]+),tag:([^,]+),type:(\w+)\]")
-# What a MAC over encrypted values alone begins with, by the format.
+# The prefix of a MAC over encrypted values only, by format.
 ONLY_ENCRYPTED = bytes.fromhex("8a3fd2ad54ce66527b1034f3d147be0b0b975b3bf44f72c6fdadec8176f27d69")
 _EXPONENT = re.compile(r"-?[1-9](\.\d+)?e[-+]\d\d+")  # how sops writes some floats; text in YAML 1.1
 BY_COMMENTS = ("encrypted_comment_regex", "unencrypted_comment_regex")
 
 
 class Damaged(Exception):
-    """A value, or the MAC, is not what was encrypted; ``text`` is what the file has there."""
+    """A value, or the MAC, was changed; ``text`` is what the file has there."""
 
     def __init__(self, why: str, text: str) -> None:
         super().__init__(why)
@@ -35,9 +35,9 @@ class Sealed(Struct, frozen=True):
 
 
 def opened(data: Mapping[str, object], about: Mapping[str, object], key: bytes) -> Sealed:
-    """The data decrypted. Raises ``Damaged``.
+    """The decrypted data. Raises ``Damaged``.
 
-    Whether ``1e+10`` was a number or a text when sops read it cannot be seen here; the MAC fits one of both.
+    Whether ``1e+10`` was a number or a text for sops is unknown here; the MAC fits only one of them.
     """
     for exponents in (False, True):
         walk = _Walk(about, key, exponents=exponents)
@@ -49,13 +49,13 @@ def opened(data: Mapping[str, object], about: Mapping[str, object], key: bytes) 
 
 
 def _mac(about: Mapping[str, object], key: bytes) -> str:
-    """The MAC that the file has; it is bound to the time of its last change."""
+    """The MAC of the file; it is bound to the time of its last change."""
     given = str(about.get("mac") or "")
     return str(decrypt(given, key, _time(about.get("lastmodified")))) if given else ""
 
 
 class _Walk:
-    """Goes through the values in the order of the file, which the MAC depends on."""
+    """Visits the values in file order, which the MAC depends on."""
 
     def __init__(self, about: Mapping[str, object], key: bytes, *, exponents: bool) -> None:
         self._about = about
@@ -76,7 +76,7 @@ class _Walk:
         return self._leaf(value, path)
 
     def _leaf(self, value: object, path: tuple[str, ...]) -> object:
-        # Comments are not here any more. A value whose form says more than was true does not pass the MAC.
+        # Comments are no longer here. A value whose form was changed does not pass the MAC.
         encrypted = is_sealed(value) if self._by_comments else is_encrypted(path, self._about)
         if encrypted and value is not None:
             made = decrypt(str(value), self._key, ":".join(path) + ":")
@@ -98,7 +98,7 @@ def is_sealed(value: object) -> bool:
 
 
 def is_encrypted(path: tuple[str, ...], about: Mapping[str, object]) -> bool:
-    """Whether the value at this path is, by the settings of the file; the last that is set counts."""
+    """True if the settings of the file encrypt the value at this path; the last setting counts."""
     found = True
     if suffix := about.get("unencrypted_suffix"):
         found = not any(key.endswith(str(suffix)) for key in path)
@@ -119,7 +119,7 @@ def _any_fits(pattern: str, path: tuple[str, ...]) -> bool:
 
 
 def decrypt(text: str, key: bytes, path: str) -> object:
-    """One value; it is bound to its path. Raises ``Damaged``."""
+    """Decrypt one value, which is bound to its path. Raises ``Damaged``."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -135,8 +135,8 @@ def decrypt(text: str, key: bytes, path: str) -> object:
         raise Damaged(f"the value of {path.strip(':')!r} is damaged, or was moved", text) from None
     try:
         return TYPES[found[4]](plain)
-    except (KeyError, ValueError):  # the type alone is not sealed
-        raise Damaged(f"the value of {path.strip(':')!r} is not of the type that is named", text) from None
+    except (KeyError, ValueError):  # the type is not protected
+        raise Damaged(f"the value of {path.strip(':')!r} is not of the named type", text) from None
 
 
 def _bool(plain: bytes) -> bool:
@@ -155,7 +155,7 @@ TYPES: Mapping[str, Callable[[bytes], object]] = {
 
 
 def as_bytes(value: object) -> bytes:
-    """A value as the MAC counts it."""
+    """A value as bytes for the MAC."""
     if isinstance(value, bytes):
         return value
     if isinstance(value, float):
@@ -165,7 +165,7 @@ def as_bytes(value: object) -> bytes:
 
 
 def _time(value: object) -> str:
-    """RFC 3339, as sops writes it, also where YAML has read a time."""
+    """A time in RFC 3339, as in sops, even if YAML has parsed it."""
     if hasattr(value, "strftime"):
         return str(value.strftime("%Y-%m-%dT%H:%M:%SZ"))
     return str(value)

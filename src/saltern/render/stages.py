@@ -1,4 +1,4 @@
-"""One stage of a pipe, run: text → text, or text → data."""
+"""Run one stage of a pipe: text → text, or text → data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from saltern.render.yaml_limits import Limits, YamlProblem
 
 
 class StageRunner:
-    """Runs single stages, with what every template sees."""
+    """Runs single stages, with the names that every template sees."""
 
     def __init__(
         self,
@@ -40,13 +40,13 @@ class StageRunner:
         self._seconds = seconds
         self._others = others  # renderers by name that are not ours
         self._keeps_order = keeps_order  # of keys
-        self._cache = cache  # of what files without a template mean
-        self._decrypted = decrypted  # in this run, by what it was decrypted from
+        self._cache = cache  # of the data of files without a template
+        self._decrypted = decrypted  # decrypted in this run, by encrypted text
         self.warnings: list[Diagnostic] = []
 
     def other(self, stage: Stage, given: object, made: Rendered, job: Job) -> object:
-        """By a renderer of the user's own, or of Salt: code, trusted as much as a module is. ``given`` is the
-        text, or the data that was read in it already."""
+        """Run a renderer of the user or of Salt: code, trusted like a module. ``given`` is the
+        text, or the data already parsed from it."""
         render = self._others(stage.name)
         assert render is not None
         values = {**self._shared, "saltenv": job.env, **job.values}
@@ -70,7 +70,7 @@ class StageRunner:
             ) from None
 
     def text(self, stage: Stage, made: Rendered, job: Job) -> Rendered:
-        """What a renderer makes of a text: another text."""
+        """Run a renderer that makes another text."""
         if stage.name == "jinja":
             return self._jinja.render(
                 made.text,
@@ -88,7 +88,7 @@ class StageRunner:
         return Rendered(str(render(made.text, _job(job, shared, stage, self._seconds))))
 
     def values(self, stage: Stage, value: object, source: str, job: Job) -> object:
-        """The data of the stage before, decrypted; ``Rendered`` if there was only a text so far."""
+        """Decrypt the data of the previous stage; ``Rendered`` if there was only text so far."""
         shared = {**self._shared, "saltenv": job.env, **job.values}
         given = _job(job, shared, stage, self._seconds)
         given = replace(given, source=source, decrypted=self._decrypted, warnings=self.warnings)
@@ -97,7 +97,7 @@ class StageRunner:
         return _load(stage.name, job)(value, given)
 
     def _yaml(self, made: Rendered, source: str) -> object:
-        """What the text means; from the cache, where no template made it."""
+        """Parse YAML; from the cache if no template made the text."""
         keeps = made.lines is None and made.text == source and "no_log" not in source
         cache = self._cache if keeps else None
         if cache is not None and (kept := cache.get(source, self._limits)) is not MISSING:
@@ -110,7 +110,7 @@ class StageRunner:
         return data
 
     def data(self, stage: Stage, made: Rendered, source: str, job: Job) -> object:
-        """What a renderer reads in a text: data."""
+        """Run a renderer that parses text into data."""
         if stage.name == "yaml":
             try:
                 data = self._yaml(made, source)
@@ -173,14 +173,14 @@ def _yaml_diagnostic(problem: YamlProblem, made: Rendered, source: str, job: Job
     written = source.splitlines()[where.line - 1 : where.line]
     if not row or row == written:
         return Diagnostic(code=problem.code, what=problem.what, where=where, fix=problem.fix)
-    # What a template made of the line may be a password: the line of the template is shown, not that.
+    # A line that a template made may contain a password: show the template line instead.
     detail = f"a template made this line; to see it: saltern show rendered {job.sls}" if job.sls else ""
     what, fix = (_without(text, source) for text in (problem.what, problem.fix))
     return Diagnostic(code=problem.code, what=what, where=where, fix=fix, detail=detail)
 
 
 def _from_data(problem: Diagnostic, source: str) -> Diagnostic:
-    """A problem in what a template made: what it quotes may be a value of the pillar."""
+    """A problem in the output of a template; it must not quote pillar values."""
     what, fix = (_without(text, source) for text in (problem.what, problem.fix))
     return replace(problem, what=what, fix=fix)
 
@@ -189,7 +189,7 @@ _QUOTED = r"'((?:[^'\\]|\\.)+)'|\"((?:[^\"\\]|\\.)+)\""
 
 
 def _without(text: str, source: str) -> str:
-    """A message without the words it quotes that do not stand in the file, and so come from data."""
+    """A message without quoted words that are not in the file, since they come from data."""
     import re
 
     def hidden(found: re.Match[str]) -> str:
@@ -200,7 +200,9 @@ def _without(text: str, source: str) -> str:
 
 
 class InnerRenderers(Mapping[str, Callable[..., object]]):
-    """Our renderers for one of Salt's that uses others, such as ``stateconf``: called as Salt calls them."""
+    """Our renderers for Salt renderers that use others, such as ``stateconf``: with Salt's calling
+    convention.
+    """
 
     def __init__(self, run: StageRunner, job: Job) -> None:
         self._run = run

@@ -1,7 +1,7 @@
-"""The tags and global names that state files know beyond Jinja's own.
+"""The tags and global names that state files have in addition to Jinja's.
 
-``{% load_yaml as v %}…{% endload %}`` and its kin read a block of the template as data;
-``{% import_yaml 'path' as v %}`` and its kin read a file, which is rendered first, as Jinja's own
+``{% load_yaml as v %}…{% endload %}`` and similar tags read a block of the template as data;
+``{% import_yaml 'path' as v %}`` and similar tags read a file, which is rendered first like Jinja's own
 ``import`` would: without the importer's local names, unless it says ``with context``.
 ``{% profile as 'x' %}…{% endprofile %}`` logs how long the block took.
 """
@@ -20,12 +20,12 @@ from jinja2.runtime import Context
 from saltern.language.source import Mark
 
 _LOADS = ("load_yaml", "load_json", "load_text")
-_HIDDEN = "_saltern_"  # the underscore keeps a name out of what the template exports
+_HIDDEN = "_saltern_"  # the underscore keeps a name from being exported
 _IMPORTS = {"import_yaml": "load_yaml", "import_json": "load_json", "import_text": "load_text"}
 
 
 class Serializer(Extension):
-    """The tags. Each becomes nodes that Jinja has already, and one call of a method below."""
+    """The tags. Each becomes existing Jinja nodes, and one call of a method below."""
 
     tags = {*_LOADS, *_IMPORTS, "profile"}
 
@@ -65,7 +65,7 @@ class Serializer(Extension):
         body = parser.parse_statements(("name:endprofile",), drop_needle=True)
         start = nodes.Assign(nodes.Name(hidden, "store"), self.call_method("clock", lineno=line), lineno=line)
         report = self.call_method("profiled", [label, nodes.Name(hidden, "load")], lineno=line)
-        # The body is not a scope of its own: what it sets is known after it.
+        # The body is not a scope of its own: names set in it are known after it.
         return [start, *body, nodes.ExprStmt(report, lineno=line)]
 
     def _call(self, method: str, hidden: str, line: int, *constants: object) -> nodes.Call:
@@ -73,25 +73,25 @@ class Serializer(Extension):
         return self.call_method(method, arguments, lineno=line)
 
     def path(self, given: object, tag: str) -> str:
-        """The path an expression gave."""
+        """The path that an expression gives."""
         if not isinstance(given, str | Undefined):
             raise TemplateRuntimeError(f"{tag}: the path must be text, not {type(given).__name__}")
-        return str(given)  # an undefined name complains here
+        return str(given)  # an undefined name raises here
 
     def block(self, text: str, tag: str, line: int) -> object:
-        """The data in a block of the template."""
+        """The data of a block of the template."""
         return _read(text, tag, f"{tag} at line {line}", "the block")
 
     def file(self, module: Any, tag: str, line: int) -> Any:
-        """The data in a file, given what it rendered to."""
+        """The data of a file, from its rendered text."""
         text = str(module)
         if self.environment.keep_trailing_newline:
-            text = text.removesuffix("\n")  # as Salt, which keeps that of the outermost template only
+            text = text.removesuffix("\n")  # as in Salt, which keeps only that of the outermost template
         title = f"{tag} {module.__name__!r} at line {line}"
         return _read(text, _IMPORTS[tag], title, "what it renders to", self._origin(module.__name__, text))
 
     def _origin(self, name: str, rendered: str) -> Callable[[int, int], Mark | None]:
-        """The place in the imported file of a place in what it rendered to, if no template changed it."""
+        """The place in the imported file of a place in its rendered text, if no template changed it."""
 
         def mark(line: int, column: int) -> Mark | None:
             loader = self.environment.loader
@@ -116,11 +116,11 @@ class Serializer(Extension):
 
 
 class Raised(TemplateRuntimeError):
-    """The author's own message."""
+    """The message of the template's author."""
 
 
 class Misread(TemplateRuntimeError):
-    """A file that a tag reads is wrong; ``where`` is its own place, where that is known."""
+    """A mistake in a file that a tag reads; ``where`` is its place in that file, if known."""
 
     def __init__(self, message: str, where: Mark | None, fix: str) -> None:
         super().__init__(message)
@@ -149,18 +149,18 @@ def _read(
 
 
 def without_values(text: str) -> str:
-    """What a block renders to may be a value of the pillar: nothing of it is quoted."""
+    """The message without quotes, since a block may render to a pillar value."""
     return re.sub(r"'(?:[^'\\]|\\.)+'|\"(?:[^\"\\]|\\.)+\"", "'•••'", text)
 
 
 def _raise(message: object) -> None:
-    """``{{ raise('…') }}``: stop here, with this message."""
+    """``{{ raise('…') }}``: stop with this message."""
     raise Raised(str(message))
 
 
 @pass_context
 def show_full_context(context: Context) -> dict[str, object]:
-    """Every name the template knows, with its value."""
+    """Every name of the template, with its value."""
     return {name: value for name, value in context.get_all().items() if not name.startswith(_HIDDEN)}
 
 

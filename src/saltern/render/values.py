@@ -1,4 +1,4 @@
-"""What a template sees beside ``salt``, ``grains``, ``pillar`` and ``opts``: where it stands."""
+"""What a template knows about its place, in addition to ``salt``, ``grains``, ``pillar`` and ``opts``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from posixpath import dirname
 
 
 def sls_names(sls: str, name: str) -> dict[str, object]:
-    """The names that say which SLS is being rendered; ``name`` is its file, relative to the root."""
+    """The names that identify the SLS being rendered; ``name`` is its file, relative to the root."""
     folder = dirname(name)
     return {
         "sls": sls,

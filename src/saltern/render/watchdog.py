@@ -1,11 +1,11 @@
-"""Limits on the CPU time and the memory of one render.
+"""Limit the CPU time and memory of one render.
 
-CPU time, not time on the wall: a template may well wait a minute for a command it calls, but not
-compute for one. The alarm is the process's own; outside the main thread there is no limit.
+CPU time, not wall time: a template may wait a minute for a command it calls, but not
+compute for one. The alarm belongs to the process; outside the main thread there is no limit.
 
-Memory is limited by the kernel: past the soft limit on addresses, Python raises ``MemoryError`` wherever it
-is, be it in the middle of one large multiplication. The limit is lifted while a function of ``salt`` is
-called, whose programs would inherit it.
+The kernel limits memory: beyond the soft limit on addresses, Python raises ``MemoryError`` anywhere,
+even in the middle of a large multiplication. The limit is lifted during calls of ``salt``
+functions, whose programs would inherit it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from saltern.system.signals import signal
 
 
 class TimeIsUp(BaseException):
-    """Passes through everything that catches ``Exception`` on the way out of a template."""
+    """Not an ``Exception``, so that nothing catches it on the way out of a template."""
 
 
 def _ring(_number: int, _frame: FrameType | None) -> None:
@@ -47,7 +47,7 @@ def limited(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def bounded(memory: int) -> Iterator[None]:
-    """So many bytes beside what the process has now; 0 is no limit."""
+    """Limit the process to so many more bytes than it has now; 0 is no limit."""
     before = _addresses()
     most = _used() + memory if memory > 0 else 0
     if not most or before is None or (before[0] != -1 and before[0] <= most):
@@ -62,7 +62,7 @@ def bounded(memory: int) -> Iterator[None]:
 
 @contextmanager
 def unbounded() -> Iterator[None]:
-    """No limit while a function runs; afterwards the one of before."""
+    """Lift the limit while a function runs; restore it afterwards."""
     before = _addresses()
     if before is None or before[0] == before[1]:
         yield
@@ -75,7 +75,7 @@ def unbounded() -> Iterator[None]:
 
 
 def _addresses() -> tuple[int, int] | None:
-    """The soft and the hard limit of the process; None: there are none here."""
+    """The soft and hard limit of the process; None if there is none."""
     if not sys.platform.startswith("linux"):
         return None
     import resource

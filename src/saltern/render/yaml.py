@@ -1,4 +1,4 @@
-"""YAML as Salt reads it, built straight from libyaml's events.
+"""YAML as Salt reads it, built directly from libyaml's events.
 
 YAML 1.1, except: ``0644`` is the number 644, dates are text, an unknown tag, a repeated key
 and a second document are errors. Bounded in depth and in size after expansion of aliases,
@@ -37,16 +37,16 @@ except ImportError:  # a PyYAML without libyaml: slower, the same data
     _Parser = yaml.SafeLoader
 
 
-MOST_SIXTIES = 100  # parts of a number of base 60, such as 12:30:00; reading one takes their square in time
+MOST_SIXTIES = 100  # parts of a base-60 number, such as 12:30:00; parsing takes quadratic time
 _PREFIX = "tag:yaml.org,2002:"
 _IMPLICIT: dict[str, list[tuple[str, re.Pattern[str]]]] = yaml.SafeLoader.yaml_implicit_resolvers
 _known: dict[str, object] = {"": None}
 
 
 def plain(text: str) -> object:
-    """The value of an unquoted word; remembered, since states repeat the same few words."""
+    """The value of an unquoted word; cached, since states repeat the same few words."""
     if text.startswith("0o") and text[2:] and not text[2:].strip("01234567"):
-        text = text[1:].replace("o", "0")  # as 0644: the digits are what matters, for a mode
+        text = text[1:].replace("o", "0")  # like 0644: for a mode, the digits matter
     value: object = text
     for tag, pattern in _IMPLICIT.get(text[:1], ()):
         if pattern.match(text):
@@ -65,7 +65,7 @@ def plain(text: str) -> object:
 
 
 class _TooLong(Exception):
-    """A number as it was written, for one that is no number to count with."""
+    """A number kept as text because it is too long to compute with."""
 
 
 def _scalar(tag: str, text: str) -> object:
@@ -119,7 +119,7 @@ _TAGGED_SCALARS: dict[str, Callable[[str], object]] = {
 
 
 def read(text: str, limits: Limits = USUAL) -> object:
-    """The data of ``text``; an empty text is None. Raises ``YamlProblem``."""
+    """Parse ``text``; an empty text is None. Raises ``YamlProblem``."""
     try:
         parser = _Parser(text)
         return _Builder(parser.get_event, limits).document()
@@ -133,7 +133,7 @@ def read(text: str, limits: Limits = USUAL) -> object:
     except UnicodeEncodeError as problem:
         line = text.count("\n", 0, problem.start) + 1
         what = f"the character {text[problem.start]!r} is not allowed in YAML"
-        raise YamlProblem("yaml-character", what, line, 0, "it is half of a character") from None
+        raise YamlProblem("yaml-character", what, line, 0, "it is half of a surrogate pair") from None
     except yaml.reader.ReaderError as problem:
         line = text.count("\n", 0, problem.position) + 1
         given: object = problem.character
@@ -143,7 +143,7 @@ def read(text: str, limits: Limits = USUAL) -> object:
 
 
 class _Builder:
-    """Data from events, by recursive descent."""
+    """Builds data from events, by recursive descent."""
 
     __slots__ = ("anchors", "count", "get", "limits", "sizes")
 
@@ -167,7 +167,7 @@ class _Builder:
                 "yaml-documents",
                 "a second document starts here; an SLS is one document",
                 event,
-                "remove the line '---', or make two files of it",
+                "remove the line '---', or split the file",
             )
         return value
 
@@ -273,7 +273,7 @@ class _Builder:
             result.append(node(event, depth))
 
     def merged(self, event: object, depth: int) -> dict[object, object]:
-        """What stands behind ``<<``: a mapping, or a list of them of which earlier ones win."""
+        """The value of ``<<``: a mapping, or a list of mappings, of which earlier ones win."""
         value = self.node(event, depth)
         if isinstance(value, dict):
             return value
@@ -290,7 +290,7 @@ class _Builder:
                 "yaml-bomb",
                 f"aliases make this document larger than {self.limits.nodes} values",
                 event,
-                "write the data out, or let a template make it",
+                "write out the data, or generate it with a template",
             )
         return self.anchors[event.anchor]
 
@@ -338,7 +338,7 @@ def _syntax_problem(problem: yaml.MarkedYAMLError, text: str) -> YamlProblem:
     what = f"not YAML: {said}"
     mark = problem.problem_mark or problem.context_mark
     if problem.context_mark and str(problem.context).endswith(_OPENED):
-        # What was opened and never closed: the place to look at is where it was opened.
+        # Something was never closed: the place to look at is where it was opened.
         what = f"not YAML: {problem.context}, {said}"
         mark = problem.context_mark
     elif problem.context and problem.context_mark and mark and problem.context_mark.line != mark.line:
@@ -353,7 +353,7 @@ def _syntax_problem(problem: yaml.MarkedYAMLError, text: str) -> YamlProblem:
 
 
 def parse(text: str, name: str = "<text>", limits: Limits = USUAL) -> object:
-    """As ``read``, for text that no template made: problems carry their place in ``name``."""
+    """Like ``read``, for text that no template made: problems have their place in ``name``."""
     try:
         return read(text, limits)
     except YamlProblem as problem:

@@ -1,21 +1,22 @@
-"""The data of state files that hold no template, kept on disk: reading it needs no YAML parser.
+"""Cache the data of state files without templates on disk, so that no YAML parser is needed.
 
-Importing the parser takes a fifth of a small run. Only what stands in a file of the tree as it is gets kept:
-what a template made may hold a secret of the pillar. An entry is named by a digest of the text: it is never
-out of date, and begins with a digest of itself, so damage is noticed. The directory is ours alone.
+Importing the parser takes a fifth of a small run. Only literal files of the tree are cached:
+the output of a template may contain a secret of the pillar. An entry is named by a digest of the text, so it
+is never out of date, and begins with its own digest, so damage is noticed. No other user can write the
+directory.
 """
 
 from __future__ import annotations
 
 import os
-from _blake2 import blake2b  # hashlib has the same one, and costs a millisecond
+from _blake2 import blake2b  # hashlib has the same function, but takes a millisecond to import
 
 from msgspec import DecodeError, msgpack
 
 from saltern.render.yaml_limits import Limits
 from saltern.system.private import make_private
 
-FORMAT = 2  # raise it when what YAML means to us changes
+FORMAT = 2  # increase it when our reading of YAML changes
 MOST = 5000  # entries; older ones are removed
 _SUM = 8  # bytes
 MISSING = object()
@@ -46,7 +47,7 @@ class YamlCache:
             return MISSING
 
     def put(self, text: str, limits: Limits, data: object) -> None:
-        """Keep it, if it comes back as it is: MessagePack lacks some of what YAML has."""
+        """Store the data, if it can be restored unchanged: MessagePack lacks some YAML types."""
         try:
             made = msgpack.encode(data)
             if msgpack.decode(made) != data:
@@ -57,7 +58,7 @@ class YamlCache:
             self._write(self._path(text, limits), blake2b(made, digest_size=_SUM).digest() + made)
 
     def _write(self, path: str, content: bytes) -> None:
-        """Written in place: half an entry has another digest, and is read as none."""
+        """Write in place: a partial entry has a wrong digest, and is ignored."""
         try:
             handle = os.open(
                 path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
@@ -73,7 +74,7 @@ class YamlCache:
         self._wrote = True
 
     def _prune(self) -> None:
-        """Once for each process that writes: remove the older half of too many entries."""
+        """Remove the older half of too many entries, once in each process that writes."""
         names = os.listdir(self._place)
         if len(names) > MOST:
             paths = [os.path.join(self._place, name) for name in names]
@@ -94,7 +95,7 @@ class YamlCache:
         return self._is_ours()
 
     def _is_ours(self) -> bool:
-        """Whether the directory is there and another user cannot write it."""
+        """True if the directory exists and no other user can write it."""
         if self._folder is None:
             try:
                 place = os.stat(self._place)

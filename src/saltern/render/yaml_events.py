@@ -1,4 +1,4 @@
-"""What a YAML text says, as a list of events without their places: two texts of one meaning have the same."""
+"""The events of a YAML text without their places: texts of the same meaning have the same events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import yaml
 
 
 def events(text: str) -> list[tuple[str, ...]] | None:
-    """None for what is no YAML."""
+    """The events; None if the text is not YAML."""
     try:
         parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         return [_plain(event) for event in yaml.parse(text, parser)]

@@ -1,4 +1,4 @@
-"""What to do about a text that libyaml refuses, and where to look: libyaml reports where it gave up."""
+"""Hints for text that libyaml refuses, and the place to look at: libyaml reports where it gave up."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 
 from saltern.language.requisites import REQUISITE_WORDS
 
-# What libyaml says → what to do, where its text says no more.
+# Messages of libyaml → hints, where its text does not say more.
 _HINTS = (
     (
         "mapping values are not allowed",
-        "a ':' too many, or a key indented too far; quote values that hold ': '",
+        "a ':' too many, or a key indented too far; quote values that contain ': '",
     ),
     (
         "found character that cannot start any token",
@@ -38,7 +38,7 @@ Place = tuple[int, int]  # line and column, from 1
 
 
 def hint(said: str, text: str, place: Place) -> tuple[str, Place]:
-    """What to do, and where."""
+    """The hint, and its place."""
     if said.startswith("mapping values are not allowed"):
         lines = text.split("\n")
         return _same_line(lines[place[0] - 1], place) or _line_above(lines, place) or _plain(said, place)
@@ -57,11 +57,11 @@ def _same_line(line: str, place: Place) -> tuple[str, Place] | None:
     if two["key"] in REQUISITE_WORDS:
         fix = f"put the target on a line of its own, indented below '{two['key']}:': '- {two['value']}'"
         return fix, place
-    return f"quote what follows '{two['key']}:', for it holds ': '", place
+    return f"quote what follows '{two['key']}:', since it contains ': '", place
 
 
 def _line_above(lines: list[str], place: Place) -> tuple[str, Place] | None:
-    """A key without its colon, or with a value already, and another key indented below it."""
+    """A hint for a key without its colon, or with a value, and another key indented below it."""
     number = place[0] - 1
     while number and not lines[number - 1].strip():
         number -= 1
@@ -71,7 +71,7 @@ def _line_above(lines: list[str], place: Place) -> tuple[str, Place] | None:
     if key := _KEY.fullmatch(above):
         return f"end {key['key']!r} with a ':'", (number, len(above.rstrip()) + 1)
     if value := _VALUE.fullmatch(above):
-        return f"{value['key']!r} above it has a value already: indent this line less", place
+        return f"{value['key']!r} above it already has a value: indent this line less", place
     return None
 
 

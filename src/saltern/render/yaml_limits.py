@@ -1,4 +1,4 @@
-"""How large YAML may be, and what is said of YAML that is wrong: what is needed without a parser at hand."""
+"""The limits of YAML, and its problems: usable without importing a parser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ USUAL = Limits()
 
 
 class YamlProblem(Exception):
-    """What is wrong, and the line and column (from 1) in the text that was parsed."""
+    """A mistake, and its line and column (from 1) in the parsed text."""
 
     def __init__(self, code: str, what: str, line: int, column: int, fix: str = "") -> None:
         super().__init__(what)

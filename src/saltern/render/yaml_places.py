@@ -1,7 +1,7 @@
-"""Where in a YAML text a value stands.
+"""Find the place of a value in a YAML text.
 
-Data is built without places, since they cost more than the data. A report of a problem asks here, and the
-text is parsed once more.
+Data is built without places, since they cost more than the data. To report a problem, the
+text is parsed again.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 
 def locate(text: str, path: Path) -> tuple[int, int]:
-    """The line and column (from 1) of the value that ``path`` leads to, or of the last step found.
+    """The line and column (from 1) of the value at ``path``, or of the last step found.
 
-    Parses the text once more, and keeps it: who has one problem has many. Called only to report one.
+    Parses the text again and keeps the result: one problem rarely comes alone. Called only to report a
+    problem.
     """
     node = _composed(text)
     if node is False:
@@ -37,7 +38,7 @@ def locate(text: str, path: Path) -> tuple[int, int]:
 
 
 def end_of_list(text: str, key: str) -> tuple[str, int]:
-    """How the value of a key at the top is written: ``list``, ``flow``, ``empty``, ``other`` or ``missing``;
+    """How the value of a top-level key is written: ``list``, ``flow``, ``empty``, ``other`` or ``missing``;
     and the number of lines up to its end."""
     node = _composed(text)
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
@@ -51,8 +52,8 @@ def end_of_list(text: str, key: str) -> tuple[str, int]:
 
 
 def list_items(text: str, key: str) -> tuple[list[tuple[int, int]], int] | None:
-    """Line and column (from 0) of each item of a list at the top that is written in lines, and the line
-    behind its last one; None if there is no such list."""
+    """Line and column (from 0) of each item of a top-level block list, and the line
+    after its last item; None if there is no such list."""
     node = _composed(text)
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     value = next((value for name, value in pairs if name.value == key), None)
@@ -63,7 +64,7 @@ def list_items(text: str, key: str) -> tuple[list[tuple[int, int]], int] | None:
 
 
 def _last_line(node: Any) -> int:
-    """The line (from 0) of the last thing that is written of a node: its own end mark is behind comments."""
+    """The line (from 0) of the last content of a node: its own end mark is after comments."""
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last
@@ -71,11 +72,11 @@ def _last_line(node: Any) -> int:
     return int(end.line if end.column or end.line == node.start_mark.line else end.line - 1)
 
 
-_last: list[tuple[str, Any]] = []  # the texts that were looked into most recently, and their nodes
+_last: list[tuple[str, Any]] = []  # the most recently parsed texts, and their nodes
 
 
 def forget_texts() -> None:
-    """Forget the texts that were looked into."""
+    """Forget the parsed texts."""
     _last.clear()
 
 
@@ -94,7 +95,7 @@ def _composed(text: str) -> Any:
 
 
 def _keys(node: Any) -> dict[str, tuple[Node, Any]]:
-    """The keys of a mapping as written; kept with it."""
+    """The keys of a mapping as written; cached in the node."""
     known: dict[str, tuple[Node, Any]] | None = getattr(node, "by_key", None)
     if known is None:
         known = {}

@@ -1,1 +1,1 @@
-"""Which machine is meant: targets, and what a top file gives to one machine."""
+"""Targets of machines, and what a top file assigns to one machine."""

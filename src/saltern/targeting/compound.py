@@ -1,6 +1,6 @@
 """The compound language: ``G@os:Debian and ( web* or E@db[0-9] ) not N@retired``.
 
-Words stand between spaces. ``not`` binds strongest, then ``and``, then ``or``; ``not`` after an
+Words are separated by spaces. ``not`` binds strongest, then ``and``, then ``or``; ``not`` after an
 operand means ``and not``::
 
     some  = every { "or" every }
@@ -20,7 +20,7 @@ from saltern.targeting.problem import BadTarget
 
 OPERATORS = frozenset(("and", "or", "not", "(", ")"))
 
-# Each letter is short for a matcher.
+# The letters of the matchers.
 LETTERS: dict[str, str] = {
     "G": "grain",
     "P": "grain_pcre",
@@ -33,11 +33,11 @@ LETTERS: dict[str, str] = {
     "R": "range",
 }
 _WORD = re.compile(r"([GPIJ])(.)?@(.+)|([A-Z])@(.*)", re.DOTALL)
-_DEEPEST = 100  # parentheses; Python would give up at some thousand
+_DEEPEST = 100  # nested parentheses; Python fails at some thousand
 
 
 class Term(Struct, frozen=True):
-    """One word: which matcher, and what it is given."""
+    """One word: the matcher, and its pattern."""
 
     how: str
     pattern: str
@@ -65,7 +65,7 @@ def parse(expression: str | Sequence[object]) -> Node:
 
 
 def is_plain(words: Sequence[str]) -> bool:
-    """Whether all are bare names, which in a nodegroup makes a list."""
+    """True if all words are plain names, which makes a nodegroup a list."""
     return not any(word in OPERATORS or "*" in word or _WORD.fullmatch(word) for word in words)
 
 
@@ -90,7 +90,7 @@ class _Parser:
             raise BadTarget("the target is empty", "'*' means every machine")
         node = self.some()
         if self.next == ")":
-            raise self.problem("')' closes nothing", "remove it, or add a '(' before")
+            raise self.problem("')' closes nothing", "remove it, or add a '(' before it")
         if self.next is not None:
             raise self.problem(f"'and' or 'or' is missing before {self.next!r}", "a list of names is L@a,b,c")
         return node
@@ -122,7 +122,7 @@ class _Parser:
         self.at += 1
         self.depth += 1
         if self.depth > _DEEPEST:
-            raise self.problem(f"more than {_DEEPEST} parentheses in each other", "use nodegroups")
+            raise self.problem(f"more than {_DEEPEST} nested parentheses", "use nodegroups")
         node = self.some()
         if self.next is not None and self.next != ")":
             raise self.problem(f"'and' or 'or' is missing before {self.next!r}", "a list of names is L@a,b,c")
@@ -149,7 +149,7 @@ class _Parser:
         found = _WORD.fullmatch(word)
         if not found:
             if word.startswith("(") or (word.endswith(")") and "(" not in word):
-                raise self.problem(f"{word!r} is no target", "put spaces around parentheses")
+                raise self.problem(f"{word!r} is not a target", "put spaces around parentheses")
             return Term("glob", word)
         letter, pattern = found[1] or found[4], found[3] or found[5]
         if letter not in LETTERS:

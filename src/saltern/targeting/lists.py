@@ -1,4 +1,4 @@
-"""Names with commas between them, as people type them: ``web1,db*,@canary``."""
+"""Comma-separated names: ``web1,db*,@canary``."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _PATTERN = re.compile(r"[*?\[\]@]")
 
 
 def parts_of(target: str) -> list[str]:
-    """The parts of such a list; none if the target is anything else."""
+    """The parts of such a list; empty for any other target."""
     return re.findall(_PART, target) if _LIST.fullmatch(target) else []
 
 
 def is_name(part: str) -> bool:
-    """False for a pattern and for a group."""
+    """True for a plain name, not a pattern or group."""
     return not _PATTERN.search(part)
 
 
 def spelled_list(target: str) -> str:
-    """The list in the words of the compound language; any other target as it is."""
+    """The list as a compound expression; any other target unchanged."""
     parts = parts_of(target)
     if not parts:
         return target

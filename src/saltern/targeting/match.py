@@ -1,4 +1,4 @@
-"""Whether a target means a machine: one matcher per row."""
+"""Whether a target matches a machine: one matcher per row."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["MATCHERS", "BadTarget", "Subject", "holds", "matches"]
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """What targets see of a machine. ``data`` is its data store (matcher ``data``)."""
+    """The data of a machine that targets can use. ``data`` is its data store (matcher ``data``)."""
 
     id: str
     grains: Mapping[str, object] = {}
     pillar: Mapping[str, object] = {}
     nodegroups: Mapping[str, object] = {}
     data: Mapping[str, object] = {}
-    within: tuple[str, ...] = ()  # the nodegroups we are inside of
+    within: tuple[str, ...] = ()  # the nodegroups being expanded
 
 
 Expression = str | Sequence[object]
@@ -35,7 +35,7 @@ Matcher = Callable[[Subject, Expression, str], bool]
 
 
 def matches(subject: Subject, expression: Expression, how: str = "compound", *, delimiter: str = ":") -> bool:
-    """Whether ``expression``, read as ``how`` says, means this machine. May raise ``BadTarget``."""
+    """True if ``expression``, read by the matcher ``how``, matches this machine. May raise ``BadTarget``."""
     matcher = MATCHERS.get(how)
     if matcher is None:
         raise BadTarget(f"no matcher is called {how!r}", did_you_mean(how, MATCHERS))
@@ -80,7 +80,7 @@ def _ipcidr(subject: Subject, expression: Expression, _: str) -> bool:
     try:
         network = ipaddress.ip_network(target)
     except ValueError as problem:
-        raise BadTarget(f"{target!r} is no address or network: {problem}", _masked(target)) from None
+        raise BadTarget(f"{target!r} is not an address or network: {problem}", _masked(target)) from None
     addresses = subject.grains.get(f"ipv{network.version}")
     if not isinstance(addresses, list | tuple):
         return False
@@ -97,7 +97,7 @@ def _inside(address: str, network: IPv4Network | IPv6Network) -> bool:
 
 
 def _masked(target: str) -> str:
-    """The network that was meant, if only bits behind the mask are too many."""
+    """The network that may have been meant, if only host bits are set too many."""
     import ipaddress
 
     try:
@@ -144,7 +144,9 @@ def _nodegroup(subject: Subject, expression: Expression, _: str) -> bool:
 
 
 def _names(subject: Subject, words: list[str]) -> bool:
-    """A nodegroup of bare names is a list; with signs of a regular expression, it is one."""
+    """True if a nodegroup of plain names contains the machine; names with regular-expression signs are
+    patterns.
+    """
     joined = ",".join(words)
     return (_pcre if set(joined) & set("([{\\?}])") else _list)(subject, joined, ":")
 

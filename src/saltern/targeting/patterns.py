@@ -13,12 +13,12 @@ Test = Callable[[object, str], bool]
 
 
 def like(value: object, pattern: str) -> bool:
-    """Whether the shell pattern fits; grains and pillar are compared without case."""
+    """True if the shell pattern matches; grains and pillar are compared without case."""
     return fnmatchcase(str(value).lower(), pattern.lower())
 
 
 def regular(value: object, pattern: str) -> bool:
-    """Whether the regular expression fits the beginning, in lower case as Salt compares."""
+    """True if the regular expression matches the beginning, in lower case as in Salt."""
     return expression(pattern.lower()).match(str(value).lower()) is not None
 
 
@@ -30,11 +30,11 @@ def expression(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as problem:
-        raise BadTarget(f"{pattern!r} is no regular expression: {problem}") from None
+        raise BadTarget(f"{pattern!r} is not a regular expression: {problem}") from None
 
 
 def fits(data: Mapping[str, object], target: str, delimiter: str, test: Test) -> bool:
-    """Whether something in ``data`` fits ``target``.
+    """True if something in ``data`` matches ``target``.
 
     The delimiter may be part of a key or of the value, so every split into key and pattern is
     tried, the one with the longest key first.
@@ -42,7 +42,7 @@ def fits(data: Mapping[str, object], target: str, delimiter: str, test: Test) ->
     parts = target.split(delimiter)
     for end in range(len(parts) - 1, 0, -1):
         key, pattern = delimiter.join(parts[:end]), delimiter.join(parts[end:])
-        if key == "*":  # any key at all: the pattern keeps its star, which looks into every value
+        if key == "*":  # any key: the pattern keeps its star, which searches every value
             found: object = data
             pattern = target
         else:
@@ -66,7 +66,7 @@ def _member(found: object, pattern: str, delimiter: str, test: Test) -> bool:
 
 
 def _in_mapping(found: Mapping[str, object], pattern: str, delimiter: str, test: Test) -> bool:
-    """A pattern fits a mapping if it fits a key, or leads on; ``*:x`` looks into every value."""
+    """True if the pattern matches a key, or its rest matches below one; ``*:x`` searches every value."""
     star = f"*{delimiter}"
     anywhere = pattern.startswith(star)
     pattern = pattern.removeprefix(star)

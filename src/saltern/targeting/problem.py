@@ -6,9 +6,9 @@ from saltern.language.diagnostics import CompileError, Diagnostic
 
 
 class BadTarget(CompileError):
-    """A malformed target: ``what`` is wrong with it and how to ``fix`` it.
+    """A malformed target: ``what`` is wrong and how to ``fix`` it.
 
-    The caller that knows the file it was written in reports the problem again, with its position.
+    The caller, which knows the file, reports the problem again with its position.
     """
 
     def __init__(self, what: str, fix: str = "") -> None:

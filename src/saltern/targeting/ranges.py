@@ -1,6 +1,6 @@
 """Ranges of host names: ``web[1-3],db[01-10].example.com``.
 
-Nothing is expanded, so that ``web[1-999999999]`` costs nothing.
+Nothing is expanded, so that ``web[1-999999999]`` is cheap.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _AS = "write it as web[1-3] or web[1,4,7-9]"
 
 
 def in_range(name: str, target: str) -> bool:
-    """Whether the range has ``name`` in it."""
+    """True if the range contains ``name``."""
     if "%" in target:
         raise BadTarget(
-            f"range {target!r} asks for a cluster, and there is no range server",
+            f"range {target!r} names a cluster, but there is no range server",
             "name the hosts: web[1-3],db1",
         )
     return any(_has(part.strip(), name) for part in _SPLIT.split(target))
@@ -38,7 +38,7 @@ def _has(part: str, name: str) -> bool:
 
 
 def _spans(text: str, part: str) -> list[tuple[int, int, int]]:
-    """Lowest, highest, and how many digits if the numbers are padded with zeros."""
+    """The lowest and highest number, and the number of digits if they are zero-padded."""
     spans = []
     for piece in text.split(","):
         found = _SPAN.fullmatch(piece.strip())

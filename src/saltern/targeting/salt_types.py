@@ -1,4 +1,4 @@
-"""A target and its type, as Salt's functions and files give them, as one compound expression. Pure."""
+"""Convert a target and its type, as in Salt's functions and files, to a compound expression. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SPECIAL = re.compile(r"[\s@()]")
 
 
 def _glob(target: str) -> str:
-    """A glob that means nothing else: no operator, no letter and no group can be smuggled into it."""
+    """A glob without another meaning: it must contain no operator, letter or group."""
     plain = _SPECIAL.sub("?", target)
     return f"[{plain[0]}]{plain[1:]}" if plain in ("and", "or", "not") else plain
 
@@ -39,7 +39,7 @@ TYPES: dict[str, Callable[[str], str]] = {
 
 
 def compound_of(target: str | Sequence[object], kind: str = "glob") -> str:
-    """The expression that means the same systems. Raises ``BadTarget``."""
+    """The expression that matches the same systems. Raises ``BadTarget``."""
     row = TYPES.get(kind or "glob")
     if row is None:
         raise BadTarget(f"no target type is called {kind!r}", did_you_mean(kind, TYPES))

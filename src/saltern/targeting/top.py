@@ -1,6 +1,6 @@
-"""Top files → which SLS belong to this machine, for each saltenv, in order.
+"""Top files → the SLS files for this machine, by saltenv, in order.
 
-``STRATEGIES`` say how the top files of several environments become one.
+``STRATEGIES`` say how the top files of several environments are merged.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class TopDocument(Protocol):
 
 
 class Target(Struct, kw_only=True):
-    """One line of a top file: who, how it is matched, and what they get (an SLS, or one from another env)."""
+    """One line of a top file: the target, its matcher, and its SLS files (some from another environment)."""
 
     expression: str
     how: str = "compound"
@@ -35,11 +35,11 @@ class Target(Struct, kw_only=True):
     where: TopDocument
     section: str
     order: int = 0  # pillar only: targets are merged by ascending order
-    ignore_missing: bool = False  # pillar only: an SLS that does not exist is left out
+    ignore_missing: bool = False  # pillar only: a missing SLS is left out
 
 
 class Item(Struct, frozen=True):
-    """An SLS given to a target; ``env`` is empty for that of the section, ``at`` its place in the list."""
+    """An SLS of a target; ``env`` is empty for the section's own, ``at`` is its index in the list."""
 
     env: str
     sls: str
@@ -47,7 +47,7 @@ class Item(Struct, frozen=True):
 
 
 class Assigned(Struct, frozen=True):
-    """An SLS that this machine gets, and the line that says so."""
+    """An SLS for this machine, and the line that assigns it."""
 
     env: str
     sls: str
@@ -62,7 +62,7 @@ Sections = dict[str, list[Target]]  # env → its targets
 
 
 def parse_top(document: TopDocument, found: Diagnostics) -> Sections:
-    """The sections of one top file; wrong shapes are errors with their place."""
+    """The sections of one top file; malformed parts are errors with their place."""
     data = document.data
     if data is None:
         return {}
@@ -90,7 +90,7 @@ def parse_top(document: TopDocument, found: Diagnostics) -> Sections:
 
 
 def includes(document: TopDocument, found: Diagnostics) -> list[str]:
-    """Further top files that this one names."""
+    """The top files that this one includes."""
     data = document.data
     names = data.get("include", []) if isinstance(data, dict) else []
     if isinstance(names, list) and all(isinstance(name, str) for name in names):
@@ -104,7 +104,7 @@ def _target(
 ) -> Target | None:
     where = document.mark((env, str(expression))) if not isinstance(items, str | list) else None
     if isinstance(items, str):
-        items = [items]  # documented for Salt, though Salt refuses it
+        items = [items]  # documented by Salt, although Salt refuses it
     if not isinstance(items, list):
         found.error(
             "top-not-list",
@@ -144,7 +144,9 @@ def _target(
 
 
 def _merge(tops: Mapping[str, Sections], envs: Sequence[str], _default: str) -> Sections:
-    """base decides for every section it has; another env's top only for its own, if base is silent."""
+    """base decides every section that it has; the top file of another env decides its own, if base does
+    not.
+    """
     merged = dict(tops.get("base", {}))
     for env in envs:
         own = tops.get(env, {})
@@ -154,7 +156,7 @@ def _merge(tops: Mapping[str, Sections], envs: Sequence[str], _default: str) -> 
 
 
 def _same(tops: Mapping[str, Sections], envs: Sequence[str], default: str) -> Sections:
-    """Every env by its own top alone; one without a top by the default env's."""
+    """Each env by its own top file alone; an env without one by that of the default env."""
     merged: Sections = {}
     for env in envs:
         source = tops[env] if env in tops else tops.get(default, {})
@@ -164,7 +166,7 @@ def _same(tops: Mapping[str, Sections], envs: Sequence[str], default: str) -> Se
 
 
 def _merge_all(tops: Mapping[str, Sections], envs: Sequence[str], _default: str) -> Sections:
-    """All sections of all tops; the same target twice gets both lists."""
+    """All sections of all top files; a repeated target gets both lists."""
     merged: Sections = {}
     for env in envs:
         for section, targets in tops.get(env, {}).items():
@@ -203,9 +205,9 @@ def assigned(
     only: str | None = None,
     known: Container[str] = (),
 ) -> dict[str, list[Assigned]]:
-    """env → what this machine gets, in the order of the top files.
+    """env → the SLS files for this machine, in the order of the top files.
 
-    ``only`` this environment's section counts, if it is given; a section of an environment that is not
+    ``only``: use only this environment's section; a section of an environment that is not
     ``known`` is an error.
     """
     if strategy not in STRATEGIES:
@@ -237,7 +239,7 @@ def joined(
     first: bool = False,
     known: Container[str] = (),
 ) -> dict[str, list[Assigned]]:
-    """What the top files give, and ``more`` from elsewhere: after it, or ``first``. Nothing twice."""
+    """What the top files assign, and ``more`` from elsewhere: after it, or ``first``. No duplicates."""
     result = dict(given)
     for env, names in more.items():
         items = [Item("", sls, index) for index, sls in enumerate(names)]
@@ -262,7 +264,7 @@ def _unknown_env(env: str, target: Target, found: Diagnostics) -> None:
 
 
 def _hits(target: Target, subject: Subject, found: Diagnostics) -> bool:
-    """A target that cannot be read matches no machine, as in Salt, and is reported."""
+    """True if the target matches; a malformed target matches no machine, as in Salt, and is reported."""
     try:
         return matches(subject, target.expression, target.how)
     except BadTarget as problem:

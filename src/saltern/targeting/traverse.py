@@ -1,4 +1,4 @@
-"""Reach into nested data with one text: ``a:b:0``."""
+"""Look up values in nested data by a path: ``a:b:0``."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _WORDS: dict[str, object] = {
 def traverse(
     data: object, key: str | int | Sequence[str | int], default: object = None, delimiter: str = ":"
 ) -> object:
-    """The value ``key`` leads to, or ``default``.
+    """The value at ``key``, or ``default``.
 
-    A step into a list is an index, or a key of the first mapping in it that has it. A step
-    into a mapping that has no such text is tried again as the number or boolean it spells.
+    A step into a list is an index, or a key of the first mapping in it that has the key. A step
+    into a mapping without that text as a key is tried again as the number or boolean that it spells.
     """
     steps = key.split(delimiter) if isinstance(key, str) else _steps(key)
     for step in steps:
@@ -57,7 +57,7 @@ def _into_list(data: Sequence[object], step: str | int) -> object:
 
 
 def _spelled(step: str | int) -> object:
-    """The number, boolean or null that YAML reads in ``step``; missing if it reads a text."""
+    """The number, boolean or null that YAML reads in ``step``; missing if it is text."""
     if not isinstance(step, str):
         return _MISSING
     for read in (int, float):

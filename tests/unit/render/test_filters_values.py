@@ -234,7 +234,7 @@ PROBLEMS: list[tuple[str, Any, Any, str]] = [
     ("load_json", {}, (), "needs text"),
     ("dict_to_sls_yaml_params", [1], (), "needs a mapping"),
     ("path_join", "a", (5,), "must be text"),
-    ("mac_str_to_bytes", "00:11", (), "no MAC address"),
+    ("mac_str_to_bytes", "00:11", (), "not a MAC address"),
     ("method_call", "x", ("__class__",), "may not be called"),
     ("method_call", "{}", ("format", 1), "may not be called"),
     ("random_str", 5, {"digits": False}, "unexpected keyword argument 'digits'"),

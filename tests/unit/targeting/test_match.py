@@ -154,7 +154,7 @@ def test_an_unknown_matcher_and_a_gone_one_are_errors() -> None:
 
 
 def test_a_deep_expression_is_refused_rather_than_followed() -> None:
-    with pytest.raises(BadTarget, match="parentheses in each other"):
+    with pytest.raises(BadTarget, match="nested parentheses"):
         matches(WEB, "( " * 5000 + "web*" + " )" * 5000)
 
 

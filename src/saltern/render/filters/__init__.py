@@ -1,7 +1,7 @@
-"""The filters and tests that state files know beyond Jinja's own.
+"""The filters and tests that state files have in addition to Jinja's.
 
-``FILTERS`` and ``TESTS`` say where each one lives; none is imported before a template names it.
-A filter is a plain function, the value first. What it raises reaches the template as one error
+``FILTERS`` and ``TESTS`` say where each is; none is imported before a template uses it.
+A filter is a plain function with the value first. What it raises reaches the template as one error
 that names the filter, so filters raise ``ValueError`` and ``TypeError`` and know nothing of Jinja.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 Filter = Callable[..., Any]
 
-# Module by module; the function bears the name of the filter unless RENAMED says otherwise.
+# Module by module; the function has the name of the filter, unless it is in RENAMED.
 _MODULES = {
     "data": """
         traverse json_query flatten compare_dicts compare_lists sorted_ignorecase substring_in_list
@@ -49,7 +49,7 @@ _MODULES = {
     "files": "is_empty is_text_file is_bin_file list_files path_join which get_uid",
 }
 
-# Two names for one thing, or a name that Python has already given away.
+# Aliases, and names that Python already uses.
 _RENAMED = {
     "min": "sets:smallest",
     "max": "sets:largest",
@@ -71,8 +71,8 @@ FILTERS: dict[str, str] = {
 
 TESTS: dict[str, str] = {"match": "strings:matches", "equalto": "data:equal", "list": "data:is_list"}
 
-# Their answer depends on more than their arguments. Jinja computes a filter on constants once, when
-# it compiles, and compiled templates are kept on disk: these must be asked again at each render.
+# Their result depends on more than their arguments. Jinja computes a filter of constants once, when
+# it compiles, and compiled templates are kept on disk: these must be evaluated at each render.
 IMPURE = frozenset(
     {
         *("random_sample", "random_shuffle", "random_hash", "rand_str", "random_str", "gen_mac"),
@@ -82,7 +82,7 @@ IMPURE = frozenset(
     }
 )
 
-# Those that look at the machine or the network; in an untrusted tree they are refused.
+# Filters that use the machine or the network; refused in an untrusted tree.
 OF_THE_MACHINE = frozenset(
     {
         *("dns_check", "http_query"),
@@ -93,7 +93,7 @@ OF_THE_MACHINE = frozenset(
 
 @cache
 def resolve(name: str) -> Filter:
-    """The filter of this name, imported now if it was not. ``KeyError`` if there is none."""
+    """The filter of this name, imported if needed. Raises ``KeyError`` if there is none."""
     return _guarded(f"filter {name!r}", _load(FILTERS[name]))
 
 
@@ -110,7 +110,7 @@ def _load(place: str) -> Filter:
 
 
 def _guarded(title: str, body: Filter) -> Filter:
-    """Turn what goes wrong inside into a template's error that names the filter."""
+    """Turn errors of a filter into a template error that names it."""
     from jinja2 import TemplateError, TemplateRuntimeError
 
     def guarded(*args: object, **kwargs: object) -> object:
@@ -127,7 +127,7 @@ def _guarded(title: str, body: Filter) -> Filter:
 
 
 def _reason(problem: Exception, function: str) -> str:
-    """What went wrong, without the names of our functions."""
+    """The error message, without the names of our functions."""
     if isinstance(problem, KeyError):
         return f"there is no key {problem}"
     return str(problem).replace(f"{function}() ", "") or type(problem).__name__
@@ -149,7 +149,7 @@ def _refusing(name: str) -> Filter:
 
     from saltern.system.guard import REFUSED, Refused
 
-    @pass_context  # so that it is not asked when the template is compiled
+    @pass_context  # so that it is not evaluated when the template is compiled
     def refuse(_context: object, *_: object, **__: object) -> object:
         raise Refused(1, f"{REFUSED}: the filter {name!r}")
 
@@ -157,7 +157,7 @@ def _refusing(name: str) -> Filter:
 
 
 class _Lazy(dict[str, Any]):
-    """Functions by name; those of ours become functions when first asked for."""
+    """Functions by name; ours are imported when first used."""
 
     places: Mapping[str, str] = {}
 
@@ -188,7 +188,7 @@ class _Lazy(dict[str, Any]):
 
 
 class LazyFilters(_Lazy):
-    """``Environment.filters``: Jinja's own, and ours over them. ``refused`` are known and do not answer."""
+    """``Environment.filters``: Jinja's own, overridden by ours. ``refused`` filters exist but raise."""
 
     places = FILTERS
 
@@ -204,7 +204,7 @@ class LazyFilters(_Lazy):
 
 
 class LazyTests(_Lazy):
-    """``Environment.tests``: Jinja's own, and ours over them."""
+    """``Environment.tests``: Jinja's own, overridden by ours."""
 
     places = TESTS
 

@@ -1,7 +1,7 @@
 """Filters on IP addresses and networks as text.
 
 ``options`` is a list of words such as ``private,loopback``; an address must have all of these
-properties. Words that name none are ignored, as in Salt.
+properties. Unknown words are ignored, as in Salt.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PROPERTIES: dict[str, Callable[[Address], bool]] = {
 
 
 def _parsed(value: Any, version: int | None, options: str | None) -> Address | None:
-    """The address, or address with prefix, if it is one of that version and has the properties."""
+    """The address, with or without prefix, if it has that version and the properties; else None."""
     import ipaddress
 
     for read in (ipaddress.ip_address, ipaddress.ip_interface):
@@ -61,7 +61,7 @@ def is_ipv6(ip_addr: object, options: str | None = None) -> bool:
 def _each(
     value: object, answer: Callable[[Address], object], version: int | None, options: str | None
 ) -> object:
-    """The answer for one address, None if it is none; for a list, the answers for those that are."""
+    """The result for one address, None if it is not one; for a list, the results of its addresses."""
     if isinstance(value, list | tuple | set | frozenset):
         found = [_parsed(item, version, options) for item in value if isinstance(item, str)]
         return [answer(address) for address in found if address is not None]
@@ -70,7 +70,7 @@ def _each(
 
 
 def ipaddr(value: Any, options: str | None = None) -> Any:
-    """The value if it is an address, else None; of a list, those that are, version 4 first."""
+    """The value if it is an address, else None; for a list, its addresses, version 4 first."""
     if isinstance(value, list | tuple | set | frozenset):
         return [*ipv4(value, options), *ipv6(value, options)]
     return _each(value, str, None, options)
@@ -92,7 +92,7 @@ def ip_host(value: object, options: str | None = None, version: int | None = Non
 
 
 def network_hosts(value: object, options: str | None = None, version: int | None = None) -> object:
-    """The addresses that hosts of this network may have."""
+    """The addresses available to hosts of this network."""
     return _each(value, _hosts, version, options)
 
 
@@ -108,7 +108,7 @@ def _hosts(address: Address) -> list[str]:
 
 
 def network_size(value: object, options: str | None = None, version: int | None = None) -> object:
-    """How many addresses the network has, those of the network and the broadcast included."""
+    """The number of addresses of the network, including those of network and broadcast."""
     return _each(value, lambda address: 1 << (address.max_prefixlen - _prefix(address)), version, options)
 
 
@@ -117,7 +117,7 @@ def _prefix(address: Address) -> int:
 
 
 def filter_by_networks(values: Any, networks: Any) -> Any:
-    """Those addresses that are in one of the networks; of a mapping, the lists under its keys."""
+    """The addresses that are in one of the networks; for a mapping, in the lists under its keys."""
     import ipaddress
 
     if networks is None:
@@ -137,7 +137,7 @@ def filter_by_networks(values: Any, networks: Any) -> Any:
 
 
 def ipwrap(data: object) -> object:
-    """IPv6 addresses in brackets, as URLs want them; everything else as it is."""
+    """IPv6 addresses in brackets, as in URLs; everything else unchanged."""
     if isinstance(data, list | tuple | set | frozenset):
         return [ipwrap(item) for item in data]
     wrap = isinstance(data, str) and "/" not in data and is_ipv6(data)

@@ -1,4 +1,4 @@
-"""Filters from one kind of value to another."""
+"""Filters that convert values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _TRUE_WORDS = ("yes", "1", "true")
 
 
 def to_bool(val: object) -> bool:
-    """True for ``yes``, ``true``, ``1`` in any case, whole numbers above 0, and lists that have members."""
+    """True for ``yes``, ``true``, ``1`` in any case, whole numbers above 0, and nonempty lists."""
     if isinstance(val, str):
         return val.lower() in _TRUE_WORDS
     if isinstance(val, int):
@@ -18,7 +18,7 @@ def to_bool(val: object) -> bool:
 
 
 def to_num(text: Any) -> Any:
-    """A number if it reads as one, else the text as it is."""
+    """The text as a number if it is one, else unchanged."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -40,7 +40,7 @@ _POWERS = {letter: power for power, letter in enumerate("bkmgtpezy")}
 
 
 def human_to_bytes(size: object, default_unit: str = "B", handle_metric: bool = False) -> int:
-    """``1.5G`` → 1610612736; what is no size → 0.
+    """``1.5G`` → 1610612736; 0 for anything that is not a size.
 
     A unit counts in powers of 1024; with ``handle_metric``, MB counts in powers of 1000 and MiB
     and M in powers of 1024.

@@ -1,4 +1,4 @@
-"""Filters that hash, encode, and make up random text."""
+"""Filters that hash, encode, and generate random text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def hmac_compute(string: str, shared_secret: str) -> str:
 
 
 def hmac_matches(string: str, shared_secret: str, challenge_hmac: str) -> bool:
-    """The filter ``hmac``: whether ``challenge_hmac``, in base64, is the HMAC (SHA-256) of the text."""
+    """The filter ``hmac``: True if ``challenge_hmac``, in base64, is the HMAC (SHA-256) of the text."""
     import base64
     import hmac
 
@@ -88,7 +88,7 @@ def random_str(size: int = 32) -> str:
 
 
 def uuid_of(val: str) -> str:
-    """The filter ``uuid``: the UUID (version 5) of a name; for the same name the same as in Salt."""
+    """The filter ``uuid``: the UUID (version 5) of a name, the same as in Salt."""
     import uuid
 
     if not isinstance(val, str):
@@ -97,7 +97,7 @@ def uuid_of(val: str) -> str:
 
 
 def file_hashsum(path: str, form: str = "sha256", chunk_size: int = 65536) -> str:
-    """The hash of a file of this machine."""
+    """The hash of a file on this machine."""
     import hashlib
 
     if form not in hashlib.algorithms_available:

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def traverse(data: object, key: str | Sequence[str], default: object = None, delimiter: str = ":") -> object:
-    """What stands at ``a:b:c``. In a list a step is an index, or a key of the first mapping that has it."""
+    """The value at ``a:b:c``. In a list, a step is an index, or a key of the first mapping that has it."""
     steps = key.split(delimiter) if isinstance(key, str) else key
     for step in steps:
         found = _step(data, step)
@@ -43,7 +43,7 @@ def _number(step: Any) -> Any:
 
 
 def json_query(data: object, expr: str) -> object:
-    """Ask with a JMESPath expression; needs the jmespath package."""
+    """Query with a JMESPath expression; needs the jmespath package."""
     try:
         import jmespath
     except ImportError:
@@ -55,7 +55,7 @@ def json_query(data: object, expr: str) -> object:
 
 
 def flatten(data: Iterable[object], levels: int | None = None, preserve_nulls: bool = False) -> list[object]:
-    """One list from nested ones, ``levels`` deep. Nulls, also as the words None and null, are left out."""
+    """One list from nested ones, ``levels`` deep. Nulls, and the texts None and null, are left out."""
     return list(_flat(data, levels, preserve_nulls, ()))
 
 
@@ -77,7 +77,7 @@ def _flat(data: Iterable[Any], levels: int | None, keep: bool, above: tuple[int,
 def compare_dicts(
     old: Mapping[object, object] | None = None, new: Mapping[object, object] | None = None
 ) -> dict[object, object]:
-    """Keys that differ, each with its ``old`` and ``new`` value; a missing one is an empty string."""
+    """Keys that differ, each with its ``old`` and ``new`` value; a missing value is an empty string."""
     before, after = old or {}, new or {}
     return {
         key: {"old": before.get(key, ""), "new": after.get(key, "")}
@@ -89,7 +89,7 @@ def compare_dicts(
 def compare_lists(
     old: Iterable[object] | None = None, new: Iterable[object] | None = None
 ) -> dict[str, list[object]]:
-    """What only ``new`` has and what only ``old`` has; an empty mapping when neither has more."""
+    """The values that only ``new`` and only ``old`` has; an empty mapping if there are none."""
     before, after = list(old or ()), list(new or ())
     found = {
         "new": [item for item in after if item not in before],
@@ -115,7 +115,7 @@ def is_list(value: object) -> bool:
 
 
 def is_iter(thing: object, ignore: tuple[type, ...] = (str,)) -> bool:
-    """Whether it can be looped over; text cannot, unless ``ignore`` says so."""
+    """True if it can be iterated; text counts only if ``ignore`` says so."""
     return isinstance(thing, Iterable) and not isinstance(thing, tuple(ignore))
 
 
@@ -141,7 +141,7 @@ _VALUES = ("value", "Value")
 
 
 def from_entries(entries: Iterable[Mapping[str, object]]) -> dict[object, object]:
-    """A mapping from ``[{'key': …, 'value': …}, …]``; ``name`` does for ``key``.
+    """A mapping from ``[{'key': …, 'value': …}, …]``; ``name`` works like ``key``.
 
     Entries without a key are left out.
     """
@@ -156,11 +156,11 @@ def from_entries(entries: Iterable[Mapping[str, object]]) -> dict[object, object
 
 
 def random_sample(value: Sequence[object], size: int, seed: object = None) -> list[object]:
-    """``size`` members of a list; the same ones each time for the same ``seed``."""
+    """``size`` members of a list; always the same for the same ``seed``."""
     import hashlib
     import random
 
-    # Seeded as in Salt, so that a file that was sampled by it stays as it is.
+    # Seeded as in Salt, so that files with Salt's samples do not change.
     chance = random.Random(None if seed is None else hashlib.sha512(str(seed).encode()).hexdigest())
     return chance.sample(value, size)
 
@@ -191,7 +191,7 @@ def json_encode_dict(
     preserve_dict_class: bool = False,  # noqa: ARG001
     preserve_tuples: bool = False,
 ) -> dict[Any, Any]:
-    """All text in it as bytes. The unused arguments are Salt's, for templates that give them."""
+    """The data with all text as bytes. The unused arguments are Salt's, for templates that pass them."""
     made = _encoded(data, encoding or "utf-8", errors, preserve_tuples)
     assert isinstance(made, dict)
     return made
@@ -205,16 +205,16 @@ def json_encode_list(
     preserve_dict_class: bool = False,  # noqa: ARG001
     preserve_tuples: bool = False,
 ) -> list[object]:
-    """All text in it as bytes. The unused arguments are Salt's, for templates that give them."""
+    """The data with all text as bytes. The unused arguments are Salt's, for templates that pass them."""
     return [_encoded(item, encoding or "utf-8", errors, preserve_tuples) for item in data]
 
 
-json_decode_dict = json_encode_dict  # in Salt, too, both directions give bytes
+json_decode_dict = json_encode_dict  # as in Salt, both directions return bytes
 json_decode_list = json_encode_list
 
 
 def mysql_to_dict(data: Iterable[str], key: str) -> dict[object, dict[str, object]]:
-    """The table that the mysql client prints, row by row under the column ``key``."""
+    """The table that the mysql client prints: rows by the value in the column ``key``."""
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in data if line.startswith("|")]
     if not rows:
         return {}
@@ -224,7 +224,7 @@ def mysql_to_dict(data: Iterable[str], key: str) -> dict[object, dict[str, objec
 
 
 def method_call(obj: object, f_name: str, *f_args: object, **f_kwargs: object) -> object:
-    """Call a method of ``obj`` by name; None if there is none. What the sandbox hides stays hidden."""
+    """Call a method of ``obj`` by name; None if it does not exist. The limits of the sandbox apply."""
     from jinja2.sandbox import is_internal_attribute
 
     if f_name.startswith("_") or f_name in ("format", "format_map") or is_internal_attribute(obj, f_name):
@@ -238,5 +238,5 @@ def method_call(obj: object, f_name: str, *f_args: object, **f_kwargs: object) -
 
 
 def skip(_data: object) -> str:
-    """Nothing, whatever is given."""
+    """Always an empty text."""
     return ""

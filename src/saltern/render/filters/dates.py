@@ -1,4 +1,4 @@
-"""``strftime``: dates as people and machines write them, printed as asked."""
+"""``strftime``: read a date in a common form, and format it."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _RELATIVE = re.compile(r"([+-]?\s*\d+) (second|minute|hour|day|week)s?( ago)?")
 
 
 def strftime(date: object = None, format: str = "%Y-%m-%d") -> str:
-    """A date in the format asked for; no date is now.
+    """A date in the given format; the default is now.
 
-    Takes seconds since 1970 (a number, or text that is one, but eight digits are a date), ISO 8601, the usual
+    Takes seconds since 1970 (a number, or text of one, but eight digits are a date), ISO 8601, the usual
     written forms, and ``now``, ``yesterday``, ``tomorrow``, ``2 weeks ago``, ``+3 days``.
     """
     return _moment(date).strftime(format)

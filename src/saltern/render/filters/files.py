@@ -1,4 +1,4 @@
-"""Filters that look at files, programs and users of this machine."""
+"""Filters that inspect files, programs and users of this machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def is_empty(filename: str) -> bool:
-    """Whether the file is there and has no bytes."""
+    """True if the file exists and is empty."""
     try:
         return os.stat(filename).st_size == 0
     except OSError:
@@ -14,13 +14,13 @@ def is_empty(filename: str) -> bool:
 
 
 def is_text_file(fp_: str, blocksize: int = 512) -> bool:
-    """Whether the start of the file reads as text; False if it cannot be read."""
+    """True if the start of the file is text; False if it cannot be read."""
     block = _start(fp_, blocksize)
     return block is not None and _is_text(block)
 
 
 def is_bin_file(path: str) -> bool:
-    """Whether the start of the file is no text; False if it cannot be read."""
+    """True if the start of the file is not text; False if it cannot be read."""
     block = _start(path, 512)
     return block is not None and not _is_text(block)
 
@@ -37,7 +37,9 @@ _CONTROLS = frozenset(range(32)) - frozenset(b"\n\r\t\f\b\x1b")
 
 
 def _is_text(block: bytes) -> bool:
-    """No zero byte; and UTF-8 (perhaps cut off in a character), or nearly no control characters."""
+    """True if there is no zero byte, and it is UTF-8 (perhaps cut in a character), or has few control
+    characters.
+    """
     import codecs
 
     if b"\0" in block:
@@ -59,7 +61,7 @@ def list_files(directory: str) -> list[str]:
 
 
 def path_join(*parts: str) -> str:
-    """One path from its parts; only a slash that starts the first part counts."""
+    """A path from its parts; only a slash at the start of the first part counts."""
     for part in parts:
         if not isinstance(part, str):
             raise TypeError(f"a part of a path must be text, not {type(part).__name__}")
@@ -68,14 +70,14 @@ def path_join(*parts: str) -> str:
 
 
 def which(exe: str | None = None) -> str | None:
-    """Where the program is, or None."""
+    """The path of the program, or None."""
     import shutil
 
     return shutil.which(exe) if exe else None
 
 
 def get_uid(user: object = None) -> int | None:
-    """The number of a user of this machine, None if there is no such user; by default our own."""
+    """The number of a user of this machine, None if there is no such user (default: our own)."""
     import pwd
 
     if user is None:

@@ -6,7 +6,7 @@ import os
 
 
 def gen_mac(prefix: str = "AC:DE:48") -> str:
-    """A MAC address that starts with ``prefix`` and continues with three random bytes."""
+    """A MAC address of ``prefix`` and random bytes."""
     tail = ":".join(f"{byte:02X}" for byte in (os.urandom(1)[0] & 0x7F, *os.urandom(2)))
     return f"{prefix}:{tail}"
 
@@ -19,14 +19,14 @@ def mac_str_to_bytes(mac_str: str) -> bytes:
     except ValueError:
         octets = b""
     if len(octets) != 6:
-        raise ValueError(f"{mac_str!r} is no MAC address; write it like 00:11:22:33:44:55")
+        raise ValueError(f"{mac_str!r} is not a MAC address; write it like 00:11:22:33:44:55")
     return octets
 
 
 def dns_check(addr: str, port: int, safe: bool = False, ipv6: bool | None = None) -> str:  # noqa: ARG001
     """The address of a host: one that answers on ``port``, or else the first; IPv6 in brackets.
 
-    With ``ipv6`` true or false that kind goes first. Without, IPv4 does.
+    ``ipv6`` true or false prefers that kind; the default is IPv4.
     """
     import socket
 

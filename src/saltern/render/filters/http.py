@@ -1,4 +1,4 @@
-"""The filter ``http_query``: what a URL answers."""
+"""The filter ``http_query``: the response of a URL."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def http_query(
 ) -> dict[str, object]:
     """A mapping with the ``body``; on request also ``status``, ``headers``, ``text``, and ``dict``, decoded.
 
-    What goes wrong is returned under ``error``; the template continues. With ``test``, ``test_url`` is asked
-    instead; without it, none.
+    Errors are returned under ``error``; the template continues. With ``test``, ``test_url`` is queried
+    instead, or no URL if it is not given.
     """
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError
@@ -135,7 +135,7 @@ def _read(answer: Any) -> str:
 
 
 def _decoded(body: str, wanted: str, kind: str) -> object:
-    """The body as data: in the format asked for, or the one its content type names, or JSON."""
+    """The body as data: in the requested format, that of its content type, or JSON."""
     from saltern.render.filters.serialize import load_json, load_yaml
 
     if wanted not in ("auto", "json", "yaml", "plain"):

@@ -1,11 +1,11 @@
-"""Filters that pair and arrange the members of lists. They answer with an iterator, as in Salt."""
+"""Filters that combine and arrange the members of lists. They return an iterator, as in Salt."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
 
-MOST = 10_000_000  # tuples; a template that asks for more does not know what it asks for
+MOST = 10_000_000  # tuples; more is certainly a mistake
 
 
 def combinations(iterable: Iterable[object], r: int) -> Iterator[tuple[object, ...]]:

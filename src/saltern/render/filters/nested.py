@@ -1,6 +1,6 @@
-"""Filters that reach into a mapping by a path such as ``a:b:c``.
+"""Filters that change a mapping at a path such as ``a:b:c``.
 
-As in Salt they change the mapping they are given, and return it. ``ordered_dict`` is Salt's; every
+As in Salt, they change and return the given mapping. ``ordered_dict`` is Salt's; every
 mapping is ordered here.
 """
 
@@ -20,7 +20,7 @@ def set_dict_key_value(
     delimiter: str = ":",
     ordered_dict: bool = False,  # noqa: ARG001
 ) -> Nested:
-    """Put ``value`` at the path; what is missing on the way, or no mapping, becomes one."""
+    """Set ``value`` at the path; missing parts, and parts that are not mappings, become mappings."""
     return _at(in_dict, keys, delimiter, lambda _old: value)
 
 

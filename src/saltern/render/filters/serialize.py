@@ -13,12 +13,12 @@ from saltern.language.ordered import Ordered
 if TYPE_CHECKING:
     import yaml
 
-ENDLESS = 10**9  # a line width nothing reaches
-SORT_KEYS = True  # of `yaml`, but for what is `Ordered`: as Salt does, so that a file stays the same
+ENDLESS = 10**9  # a line width that is never reached
+SORT_KEYS = True  # of `yaml`, except for `Ordered`: as in Salt, so that files do not change
 
 
 class _FoundUndefined(Exception):
-    """The data holds a name that is not defined; the filter gives that on, and printing it is the error."""
+    """The data contains an undefined name; the filter passes it on, and printing it is the error."""
 
     def __init__(self, undefined: object) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ def _or_undefined(write: Callable[[], str]) -> object:
 
 
 def _plain(value: object) -> object:
-    """What JSON and YAML know, from what they do not."""
+    """Convert a value to a type of JSON and YAML."""
     from jinja2 import Undefined
 
     if isinstance(value, Undefined):
@@ -60,7 +60,7 @@ def _dumps(value: Any, sort_keys: bool, **options: Any) -> str:
     except TypeError:
         if not sort_keys:
             raise
-        return json.dumps(value, default=_plain, **options)  # keys that have no order, such as 1 and 'a'
+        return json.dumps(value, default=_plain, **options)  # keys that cannot be sorted, such as 1 and 'a'
 
 
 _IN_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "'": "\\u0027", "\x7f": "\\u007f"})
@@ -68,7 +68,7 @@ _HALVES = re.compile(r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")
 
 
 def _whole(found: re.Match[str]) -> str:
-    """The character that two halves stand for; a backslash before one is not meant."""
+    """The character of a surrogate pair; not if a backslash precedes it."""
     if len(found[0]) == 2:
         return found[0]
     high, low = (int(half, 16) for half in found[0][2:].split("\\u"))
@@ -83,9 +83,9 @@ def tojson(
     ensure_ascii: bool = True,
     separators: tuple[str, str] | None = None,
 ) -> object:
-    """JSON that may also stand in HTML: ``<``, ``>``, ``&`` and ``'`` are written as ``\\u…``.
+    """JSON that is also safe in HTML: ``<``, ``>``, ``&`` and ``'`` are written as ``\\u…``.
 
-    It may stand in YAML, too, which knows no pairs of ``\\u…`` for one character.
+    It is also safe in YAML, which has no surrogate pairs.
     """
 
     def write() -> str:
@@ -102,7 +102,7 @@ def _dumper() -> type[yaml.SafeDumper]:
     fast: type[yaml.SafeDumper] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
     class Dumper(fast):  # type: ignore[misc,valid-type]
-        """PyYAML's safe one, for subclasses of the plain types and for foreign mappings, too."""
+        """PyYAML's safe dumper, extended to subclasses of plain types and to other mappings."""
 
     Dumper.add_multi_representer(str, lambda dumper, value: dumper.represent_str(str(value)))
     Dumper.add_representer(Ordered, lambda dumper, value: dumper.represent_dict(list(value.items())))
@@ -114,7 +114,7 @@ def _dumper() -> type[yaml.SafeDumper]:
 
 
 def dump(value: Any, **options: Any) -> str:
-    """``options`` are those of PyYAML."""
+    """Dump as YAML; ``options`` are those of PyYAML."""
     import yaml
 
     text: str = yaml.dump(value, Dumper=_dumper(), **{"sort_keys": SORT_KEYS, **options})
@@ -130,7 +130,7 @@ def to_yaml(value: object, flow_style: bool | None = True) -> object:
 
 
 def dict_to_sls_yaml_params(value: Mapping[Any, object], flow_style: bool = False) -> object:
-    """The arguments of a state, one list item each."""
+    """The arguments of a state, each a list item."""
     if not isinstance(value, Mapping):
         raise TypeError(f"needs a mapping, not {type(value).__name__}")
     return to_yaml([{key: item} for key, item in value.items()], flow_style)
@@ -145,7 +145,7 @@ def yaml_squote(text: object) -> str:
 
 
 def yaml_encode(data: object) -> str:
-    """One scalar, so that YAML reads the same value back; text in double quotes."""
+    """One scalar that YAML reads back as the same value; text in double quotes."""
     if isinstance(data, str):
         return yaml_dquote(data)
     if data is None or isinstance(data, bool | int | float):
@@ -165,7 +165,7 @@ def to_python(value: object) -> object:
 
 
 def _sorted(value: Any) -> Any:
-    """Plain mappings with their keys sorted, and ``Ordered`` ones as plain mappings in their own order."""
+    """Plain mappings with sorted keys, and ``Ordered`` ones as plain mappings in their own order."""
     if isinstance(value, Ordered):
         return {key: _sorted(inner) for key, inner in value.items()}
     if type(value) is dict:
@@ -183,7 +183,7 @@ def _by_order(keys: Iterable[Any]) -> list[Any]:
 
 
 class WrongText(ValueError):
-    """Text that cannot be read: what is wrong, and at which line and column of it."""
+    """Text that cannot be parsed: what is wrong, and its line and column."""
 
     def __init__(self, what: str, line: int, column: int, fix: str = "") -> None:
         super().__init__(what, line, column, fix)
@@ -233,7 +233,7 @@ def load_text(value: object) -> object:
 
 
 def _is_text(value: object) -> bool:
-    """False for an undefined name, which is given on; anything else that is no text is an error."""
+    """False for an undefined name, which is passed on; raises for anything else that is not text."""
     from jinja2 import Undefined
 
     if not isinstance(value, str | Undefined):
@@ -242,7 +242,7 @@ def _is_text(value: object) -> bool:
 
 
 def salt_repr(value: object) -> str:
-    """How a value prints in a template: as Python does, but mappings so that YAML reads their text back."""
+    """How a value prints in a template: as in Python, but mappings so that YAML can read them back."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {_member(item)}" for key, item in value.items()) + "}"
     if type(value) is list:
@@ -253,9 +253,9 @@ def salt_repr(value: object) -> str:
 
 
 def _member(value: object) -> str:
-    """Text that Python would print with escapes goes into double quotes, where YAML knows them.
+    """Text that Python prints with escapes is put in double quotes, which YAML understands.
 
-    A lone backslash stays as it is in Salt, doubled within single quotes.
+    A lone backslash is doubled within single quotes, as in Salt.
     """
     if isinstance(value, str) and not _reads_back(value):
         return dump(str(value), default_style='"', width=ENDLESS, allow_unicode=True)
@@ -268,7 +268,7 @@ _PLAIN_TYPES = frozenset({str, int, bool, float, type(None), list, tuple, dict})
 
 
 def _complain_if_undefined(value: object) -> None:
-    """Printing a mapping prints its values: one that is not defined is the usual error."""
+    """Raise for an undefined value in a mapping that is printed."""
     from jinja2 import Undefined
 
     if isinstance(value, Undefined):

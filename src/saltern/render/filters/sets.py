@@ -1,7 +1,7 @@
-"""Filters that treat lists as sets, and simple sums over them.
+"""Filters that treat lists as sets, and simple statistics.
 
-The order of the first list is kept, and the answer is a list also for text and tuples, where
-Salt answers with a set: a set prints in an order of its own on each run.
+The order of the first list is kept, and the result is a list, even for text and tuples, where
+Salt returns a set: a set prints in a different order on each run.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def unique(values: Iterable[object]) -> list[object]:
-    """Each member once, where it came first."""
+    """Each member once, at its first position."""
     try:
         return list(dict.fromkeys(_members(values)))
     except TypeError:  # members that cannot be hashed, such as mappings
@@ -55,7 +55,7 @@ def avg(lst: Any) -> float:
 
 
 def sequence(data: object) -> object:
-    """``data`` if it is a list, tuple, set or mapping already, else a list of only it."""
+    """``data`` if it is a list, tuple, set or mapping, else a list that contains it."""
     return data if isinstance(data, list | tuple | set | dict) else [data]
 
 

@@ -15,21 +15,21 @@ def _pattern(rgx: str, ignorecase: bool, multiline: bool) -> re.Pattern[str]:
 
 
 def _groups(found: re.Match[str] | None) -> tuple[str | None, ...] | None:
-    """The groups of a match; the whole of it if the pattern has none."""
+    """The groups of a match; the whole match if the pattern has none."""
     return found and (found.groups() or (found.group(),))
 
 
 def regex_search(
     txt: str, rgx: str, ignorecase: bool = False, multiline: bool = False
 ) -> tuple[str | None, ...] | None:
-    """The groups where ``rgx`` first matches (all of the match if it has no groups), or None."""
+    """The groups of the first match of ``rgx`` (the whole match if it has no groups), or None."""
     return _groups(_pattern(rgx, ignorecase, multiline).search(txt))
 
 
 def regex_match(
     txt: str, rgx: str, ignorecase: bool = False, multiline: bool = False
 ) -> tuple[str | None, ...] | None:
-    """As ``regex_search``, but the match must stand at the start of the text."""
+    """Like ``regex_search``, but the match must be at the start of the text."""
     return _groups(_pattern(rgx, ignorecase, multiline).match(txt))
 
 
@@ -48,12 +48,12 @@ def regex_escape(value: str) -> str:
 
 
 def matches(txt: str, rgx: str, ignorecase: bool = False, multiline: bool = False) -> bool:
-    """The test ``is match``: whether the text starts with a match."""
+    """The test ``is match``: True if the text starts with a match."""
     return _pattern(rgx, ignorecase, multiline).match(txt) is not None
 
 
 def quote(txt: str) -> str:
-    """One word for a shell, whatever it contains."""
+    """The text quoted as one shell word."""
     import shlex
 
     return shlex.quote(txt)
@@ -88,7 +88,7 @@ def to_snake_case(camel_input: str) -> str:
 def check_whitelist_blacklist(
     value: object, whitelist: str | Iterable[str] | None = None, blacklist: str | Iterable[str] | None = None
 ) -> bool:
-    """Whether a list of globs or patterns lets ``value`` pass. The blacklist has the last word."""
+    """True if the lists of globs or patterns allow ``value``. The blacklist wins."""
     if blacklist is not None and _listed(str(value), blacklist, "blacklist"):
         return False
     return not whitelist or _listed(str(value), whitelist, "whitelist")
@@ -103,7 +103,7 @@ def _listed(value: str, patterns: object, title: str) -> bool:
 
 
 def _fits(value: str, pattern: str) -> bool:
-    """Equal, or matched as a glob, or as a regular expression on the whole."""
+    """True if it is equal, or matches as a glob or as a regular expression on the whole."""
     import fnmatch
 
     if value == pattern or fnmatch.fnmatchcase(value, pattern):
@@ -111,7 +111,7 @@ def _fits(value: str, pattern: str) -> bool:
     try:
         return re.fullmatch(pattern, value) is not None
     except re.error:
-        return False  # a glob that is no pattern, such as *.conf
+        return False  # a glob that is not a regular expression, such as *.conf
 
 
 def indent(

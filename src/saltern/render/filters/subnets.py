@@ -1,4 +1,4 @@
-"""Filters that count in networks: numbers, nth addresses, parts and unions."""
+"""Filters that calculate with networks: numbers, nth addresses, subnets and unions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _network(value: str) -> Network:
 
 
 def nth_host(value: str, index: int) -> str:
-    """The address at ``index``; the network's own is 0, and -1 is the last."""
+    """The address at ``index``; 0 is the network's own, and -1 is the last."""
     network = _network(value)
     try:
         return str(network[int(index)])
@@ -45,7 +45,7 @@ def nth_host(value: str, index: int) -> str:
 
 
 def network_subnets(value: str, prefixlen: int, index: int | None = None) -> int | str:
-    """How many networks of that prefix length fit in; with ``index``, that one of them."""
+    """The number of subnets of that prefix length; with ``index``, the subnet at that index."""
     network, length = _network(value), int(prefixlen)
     if not network.prefixlen <= length <= network.max_prefixlen:
         raise ValueError(f"{network} cannot be split into networks of prefix length {length}")
@@ -60,7 +60,9 @@ def network_subnets(value: str, prefixlen: int, index: int | None = None) -> int
 
 
 def cidr_merge(value: str | Iterable[str], action: str = "merge") -> list[str] | str | None:
-    """The fewest networks that hold just these; with ``action='span'`` the one smallest that holds all."""
+    """The fewest networks that contain exactly these; with ``action='span'``, the smallest that contains
+    all.
+    """
     if action not in ("merge", "span"):
         raise ValueError(f"the action must be 'merge' or 'span', not {action!r}")
     networks = [_network(one) for one in ([value] if isinstance(value, str) else value)]
@@ -88,7 +90,7 @@ def _spanned(networks: list[Any]) -> str | None:
 
 
 def cidr_to_ipv4_netmask(cidr_bits: int | str) -> str:
-    """``24`` → ``255.255.255.0``; what is no prefix length gives an empty text, as in Salt."""
+    """``24`` → ``255.255.255.0``; an empty text for anything that is not a prefix length, as in Salt."""
     from ipaddress import IPv4Network
 
     try:
@@ -99,7 +101,7 @@ def cidr_to_ipv4_netmask(cidr_bits: int | str) -> str:
 
 
 def slaac(value: str, mac: str) -> str:
-    """The IPv6 address a machine with this MAC address gives itself in a /64 (or larger) network."""
+    """The IPv6 address that a machine with this MAC address gives itself in a /64 (or larger) network."""
     from saltern.render.filters.hosts import mac_str_to_bytes
 
     network = _network(value)

@@ -15,7 +15,7 @@ _NAME = re.compile(r"[^\W\d][\w.\-]*(:[^\W\d][\w.\-]*)?")
 def xml(value: object) -> object:
     """``{'a': {'b': 'c', 'd': {…}}}`` → ``<a b="c"><d …/></a>``
 
-    Single values become attributes, mappings become elements, a list becomes as many elements
+    Single values become attributes, mappings become elements, a list becomes several elements
     of the same name.
     """
     from xml.dom.minidom import Document

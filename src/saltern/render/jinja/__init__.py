@@ -1,5 +1,5 @@
-"""The Jinja renderer: its insides are hidden from the rest, and most runs of plain files never import it.
+"""The Jinja renderer; hidden from other packages, and not imported in most runs of plain files.
 
-``door.py`` is what the rest sees; behind it ``renderer.py``, with the environment, the cache of compiled
-templates, the way back from rendered lines to template lines, and how mistakes are reported.
+``door.py`` is its interface; behind it are ``renderer.py``, the environment, the cache of compiled
+templates, the mapping from rendered lines to template lines, and the reports of mistakes.
 """

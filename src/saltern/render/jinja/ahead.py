@@ -1,6 +1,7 @@
-"""Many templates compiled before they are rendered, by all processors at once.
+"""Compile many templates before they are rendered, on all processors.
 
-Nothing depends on it: what was not compiled here, or has a mistake in it, is compiled when it is rendered.
+This is only an optimisation: templates that are not compiled here, or have a mistake, are compiled when
+rendered.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from saltern.render.jinja.cache import SECRETIVE, DiskCache, code_for
 from saltern.render.jinja.environment import Environment
 from saltern.render.watchdog import TimeIsUp, limited
 
-LEAST = 100  # templates; for fewer it is not worth while
+LEAST = 100  # templates; fewer are not worth it
 MOST_PROCESSES = 8
 _NAMED = re.compile(
     r"\{%[-+]?\s*(?:from|import|include|extends|import_(?:yaml|json|text))\s+(['\"])(?P<name>[^'\"]+)\1"
@@ -40,7 +41,9 @@ class Template(Struct, frozen=True):
 
 
 def compile_ahead(given: Iterable[Template], seconds: float) -> None:
-    """Those that are not on disk yet, and the templates they name, in ``seconds`` of CPU time."""
+    """Compile templates that are not on disk yet, and those that they name, within ``seconds`` of CPU
+    time.
+    """
     missing: dict[tuple[DiskCache, str], Template] = {}
     for one in with_named(given):
         cache = one.environment.bytecode_cache
@@ -54,7 +57,7 @@ def compile_ahead(given: Iterable[Template], seconds: float) -> None:
 
 
 def with_named(given: Iterable[Template]) -> Iterator[Template]:
-    """Each template, and each that it imports or includes by a name that stands in its text."""
+    """Each template, and those that it imports or includes by a literal name."""
     seen: set[tuple[int, str]] = set()
     left = list(given)
     while left:
@@ -87,7 +90,7 @@ def _loaded(environment: Environment, name: str) -> list[Template]:
 
 
 def _in_processes(work: Sequence[Template], seconds: float) -> Iterator[tuple[str, bytes]]:
-    """The last share is done here, and every other one that no process could be started for."""
+    """Compile in processes; the last share is done here, and those for which no process could be started."""
     count = _processes()
     shares = [work[at::count] for at in range(count)]
     started = [_start(share, seconds) for share in shares[:-1]]
@@ -99,7 +102,7 @@ def _in_processes(work: Sequence[Template], seconds: float) -> Iterator[tuple[st
 
 
 def _processes() -> int:
-    """A process with threads is not forked."""
+    """The number of processes; a process with threads does not fork."""
     threads = sys.modules.get("threading")
     if threads is not None and threads.active_count() > 1:
         return 1
@@ -111,7 +114,7 @@ def _compiled(work: Sequence[Template], seconds: float) -> list[tuple[str, bytes
     try:
         with limited(seconds):
             done += (made for one in work if (made := _made(one)))
-    except TimeIsUp:  # rendering the rest reports which template takes so long
+    except TimeIsUp:  # rendering reports the template that takes too long
         pass
     return done
 
@@ -119,7 +122,7 @@ def _compiled(work: Sequence[Template], seconds: float) -> list[tuple[str, bytes
 def _made(one: Template) -> tuple[str, bytes] | None:
     try:
         return one.key, code_for(one.environment, one.text, one.name, one.file)
-    except Exception:  # reported when it is rendered
+    except Exception:  # reported when the template is rendered
         return None
 
 
@@ -143,7 +146,7 @@ def _start(work: Sequence[Template], seconds: float) -> tuple[int, int] | None:
 
 
 def _answer(pid: int, pipe: int) -> list[tuple[str, bytes]]:
-    """What a process has done; nothing, if it was ended before it could say it."""
+    """The results of a process; empty if it was ended before it could report them."""
     with os.fdopen(pipe, "rb") as file:
         data = file.read()
     os.waitpid(pid, 0)

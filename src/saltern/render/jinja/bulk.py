@@ -1,6 +1,6 @@
-"""Many compiled templates in one file: a table of their places, then one after the other.
+"""Many compiled templates in one file: a table of offsets, then the templates.
 
-It is as trusted as the directory it lies in. Whatever is wrong with it, nothing is found in it.
+It is as trusted as its directory. If anything is wrong with it, nothing is found in it.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from saltern.system import atomic
 
 _START = b"saltern\x01"
 _SIZE = 8  # bytes, for the length of the table
-MOST = 64 * 1024 * 1024  # a file that has grown beyond this is begun anew
+MOST = 64 * 1024 * 1024  # a larger file is started again
 
 
 class Bulk:
-    """Read when it is first asked."""
+    """Read when first used."""
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._table: dict[str, tuple[int, int]] | None = None  # key → where it begins and ends
+        self._table: dict[str, tuple[int, int]] | None = None  # key → start and end
         self._pieces: memoryview = memoryview(b"")
 
     def __contains__(self, key: str) -> bool:
@@ -31,7 +31,7 @@ class Bulk:
         return None if place is None else bytes(self._pieces[place[0] : place[1]])
 
     def add(self, new: Mapping[str, bytes]) -> None:
-        """Replaced as a whole, so that a reader of the old one still can read it."""
+        """Add templates; the file is replaced as a whole, so that readers of the old file can continue."""
         known = self._known()
         kept = known if len(self._pieces) <= MOST else {}
         pieces = {key: self.get(key) or b"" for key in kept if key not in new} | dict(new)
@@ -57,7 +57,7 @@ def _packed(pieces: Mapping[str, bytes]) -> bytes:
 
 
 def _read(path: str) -> tuple[dict[str, tuple[int, int]], memoryview]:
-    """Not copied: most runs want few of them."""
+    """Map the file without copying: most runs need few templates."""
     try:
         with open(path, "rb") as file:
             from mmap import ACCESS_READ, mmap

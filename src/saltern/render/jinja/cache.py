@@ -1,6 +1,6 @@
 """Compiled templates on disk.
 
-They are code: kept only in a directory that no other user can write, apart for each version of Jinja and
+They are code: kept only in a directory that no other user can write, separately for each version of Jinja and
 Python and for each set of options.
 """
 
@@ -20,12 +20,12 @@ from saltern.system.private import make_private
 if TYPE_CHECKING:
     from saltern.render.jinja.environment import Environment
 
-SECRETIVE = "no_log"  # code holds the text of its template: one with this word in it is not kept
-_FORMAT = 2  # raise it when compiled templates of before no longer fit
+SECRETIVE = "no_log"  # compiled code contains the text: templates with this word are not kept
+_FORMAT = 2  # increase it when older compiled templates no longer fit
 
 
 def compiled(environment: Environment, text: str, name: str, file: str, part: str = "") -> CodeType:
-    """The template's code, from disk if it was compiled before; each part of a file is kept by itself."""
+    """The template's code, from disk if possible; each part of a file is cached separately."""
     cache = environment.bytecode_cache
     if cache is None or SECRETIVE in text:
         return _compiled(environment, text, name, file, part)
@@ -45,7 +45,7 @@ def _compiled(environment: Environment, text: str, name: str, file: str, part: s
 
 
 def code_for(environment: Environment, text: str, name: str, file: str) -> bytes:
-    """A whole template's code as the cache keeps it."""
+    """The code of a whole template as the cache stores it."""
     cache = environment.bytecode_cache
     assert cache is not None
     bucket = Bucket(environment, cache.get_cache_key(name, file), cache.get_source_checksum(text))
@@ -54,7 +54,7 @@ def code_for(environment: Environment, text: str, name: str, file: str) -> bytes
 
 
 def bytecode(cachedir: str, options: object) -> BytecodeCache | None:
-    """The cache below ``cachedir``, or None if that is not ours alone."""
+    """The cache below ``cachedir``, or None if others can write there."""
     if not cachedir:
         return None
     from zlib import crc32
@@ -76,8 +76,8 @@ def bytecode(cachedir: str, options: object) -> BytecodeCache | None:
 class DiskCache(BytecodeCache):
     """Compiled templates, one file each. A full or read-only disk costs speed, not the run.
 
-    Those that were compiled in bulk are together in one file: it can take longer to make a thousand
-    files than to compile what is in them.
+    Templates compiled in bulk are together in one file: creating a thousand
+    files can take longer than compiling them.
     """
 
     def __init__(self, folder: str) -> None:
@@ -96,7 +96,7 @@ class DiskCache(BytecodeCache):
             bucket.load_bytecode(BytesIO(kept))
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Written in place: half a file does not load, and is compiled again."""
+        """Write in place: a partial file does not load, and is compiled again."""
         try:
             with open(f"{self._folder}/{bucket.key}", "wb") as file:
                 bucket.write_bytecode(file)
@@ -110,5 +110,5 @@ class DiskCache(BytecodeCache):
         return self._bulk
 
     def has(self, key: str) -> bool:
-        """Whether there is something, be it of an older text."""
+        """True if there is an entry, even for an older text."""
         return key in self.bulk or os.path.exists(f"{self._folder}/{key}")

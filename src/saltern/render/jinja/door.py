@@ -1,7 +1,7 @@
-"""The door to Jinja: opened only for a text that has something to render.
+"""The interface to Jinja, which is imported only for a text that has something to render.
 
-Importing Jinja costs as much as all the rest of a small run; a file without ``{{``, ``{%`` or
-``{#`` does not pay for it.
+Importing Jinja costs as much as the rest of a small run; a file without ``{{``, ``{%`` or
+``{#`` avoids that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from saltern.render.document import Harvest, LineMap
     from saltern.render.jinja.renderer import JinjaRenderer
 else:
-    Protocol = object  # the real one costs as much as a module
+    Protocol = object  # importing the real one is too slow
 
 MARKERS = ("{{", "{%", "{#")
 
@@ -44,7 +44,7 @@ class Jinja(Protocol):
 
 
 class JinjaDoor:
-    """``make`` builds the renderer when it is needed; ``plain``: which purposes have no line statements."""
+    """``make`` builds the renderer when needed; ``plain``: the purposes without line statements."""
 
     def __init__(self, make: Callable[[], JinjaRenderer], plain: Mapping[str, bool]) -> None:
         self._make = make
@@ -77,14 +77,16 @@ class JinjaDoor:
         return Rendered(pieces.text(), pieces.lines)
 
     def compiles(self, text: str, *, env: str, name: str, file: str) -> None:
-        """Raises ``CompileError`` if the text is no template; nothing is rendered."""
+        """Raise ``CompileError`` if the text is not a valid template; nothing is rendered."""
         if any(marker in text for marker in MARKERS):
             if self._renderer is None:
                 self._renderer = self._make()
             self._renderer.compiles(text, env=env, name=name, file=file)
 
     def ahead(self, texts: Iterable[tuple[str, str, str, str]]) -> None:
-        """Compile many templates at once, each a text, its saltenv, name and file; no mistake is reported."""
+        """Compile many templates at once, each a text, its saltenv, name and file; mistakes are not
+        reported.
+        """
         templates = [one for one in texts if any(marker in one[0] for marker in MARKERS)]
         if templates:
             if self._renderer is None:

@@ -1,4 +1,4 @@
-"""Jinja as state files know it: sandboxed, strict, with Salt's filters, tags and ways of printing."""
+"""Jinja for state files: sandboxed, strict, with Salt's filters, tags and output of values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_REPEATED = 10_000_000
 _NOTHING = object()
 
 
-# What `jinja_env`, `jinja_sls_env` and a template's own header may set.
+# Options that `jinja_env`, `jinja_sls_env` and a template's header may set.
 OPTIONS = frozenset(
     {
         "block_start_string",
@@ -54,7 +54,7 @@ OPTIONS = frozenset(
 
 
 def place_names(path: str) -> dict[str, str]:
-    """What a template knows of its own place in the tree."""
+    """The names that tell a template its place in the tree."""
     folder = dirname(path) or "."
     return {
         "tplfile": path,
@@ -79,7 +79,7 @@ class TreeLoader(BaseLoader):
             raise TemplateNotFound(template, f"no file {template!r} in the roots of saltenv {self._env!r}")
         path, text = found
         if text.startswith(STUB):
-            why = f"{template!r} is on the controller alone: only files that it renders can import it"
+            why = f"{template!r} is only on the controller: only files that it renders can import it"
             raise TemplateNotFound(template, why)
         if MARKER in text:
             from saltern.render.blocks import cut
@@ -89,14 +89,14 @@ class TreeLoader(BaseLoader):
         return text, path, lambda: True
 
     def written(self, template: str) -> str:
-        """The text of a template; empty if it is gone."""
+        """The text of a template; empty if it does not exist."""
         found = self._tree.source(template.removeprefix("salt://"), self._env)
         return found[1] if found is not None else ""
 
     def load(
         self, environment: jinja2.Environment, name: str, globals: MutableMapping[str, object] | None = None
     ) -> Template:
-        """A template imported without context still knows its own place, and all the rest."""
+        """Load a template; even imported without context, it knows its own place and the global names."""
         template = super().load(environment, name, ChainMap(place_names(name), globals or {}))
         if self._cut.get(name):
             assert isinstance(template, RenderTemplate)
@@ -108,7 +108,7 @@ class TreeLoader(BaseLoader):
 def _registering(
     template: RenderTemplate, body: Callable[..., Iterator[str]]
 ) -> Callable[..., Iterator[str]]:
-    """The blocks of a template belong to the file that includes or extends it, once it really does."""
+    """Give the blocks of a template to the file that includes or extends it, when that happens."""
 
     def root(context: JinjaContext, *args: object) -> Iterator[str]:
         template.register()
@@ -118,7 +118,7 @@ def _registering(
 
 
 class RenderTemplate(Template):
-    """A template whose module is made anew for each render: one file must not see another's edits."""
+    """A template whose module is created for each render: files must not see each other's changes."""
 
     delayed: tuple[Block, ...] = ()
 
@@ -130,7 +130,7 @@ class RenderTemplate(Template):
             kept += self.delayed
 
     def make_module(self, *args: Any, **kwargs: Any) -> Any:
-        """``import`` and ``from``: what it has is used, but its blocks are not those of the importer."""
+        """``import`` and ``from``: use its content, without giving its blocks to the importer."""
         environment = self.environment
         assert isinstance(environment, Environment)
         environment.importing += 1
@@ -143,7 +143,7 @@ class RenderTemplate(Template):
         environment = self.environment
         assert isinstance(environment, Environment)
         if ctx is None and self.delayed and not environment.importing:
-            self.register()  # Jinja asks so for `include … without context`
+            self.register()  # Jinja calls this for `include … without context`
         known = environment.modules.get(id(self))
         if known is None:
             shared = (
@@ -156,7 +156,7 @@ class RenderTemplate(Template):
 
 
 class Environment(SandboxedEnvironment):
-    """Jinja as state files know it."""
+    """Jinja's environment for state files."""
 
     code_generator_class = LineCodeGenerator
     template_class = RenderTemplate
@@ -171,7 +171,7 @@ class Environment(SandboxedEnvironment):
         options: Mapping[str, object],
         refused: frozenset[str] = frozenset(),
     ) -> None:
-        """``refused`` are filters that may not answer here."""
+        """``refused`` are filters that are not allowed here."""
         self.modules: dict[int, Any] = {}
         self.harvest: Harvest | None = None
         self.importing = 0
@@ -183,7 +183,7 @@ class Environment(SandboxedEnvironment):
             "extensions": ["jinja2.ext.do", "jinja2.ext.loopcontrols", Serializer],
             "finalize": _printed,
             "auto_reload": False,
-            "optimized": False,  # folding constants costs a sixth of compiling and wins nothing in an SLS
+            "optimized": False,  # folding constants slows compiling by a sixth and gains nothing in an SLS
             "cache_size": -1,
             **known,
         }
@@ -193,15 +193,15 @@ class Environment(SandboxedEnvironment):
         self.globals.update(GLOBALS)
 
     def sources(self) -> list[str]:
-        """The texts of the templates that were imported or included here."""
+        """The texts of the templates that were imported or included."""
         assert isinstance(self.loader, TreeLoader)
         return [text for _, name in (self.cache or {}) if (text := self.loader.written(name))]
 
     @contextmanager
     def visible(self, values: Mapping[str, object], harvest: Harvest | None = None) -> Iterator[None]:
-        """For one render: templates imported without context see these names, too, and none is made twice.
+        """For one render: let templates imported without context see these names, and load each only once.
 
-        What was there before comes back: a template may call for the render of another.
+        Restores the previous names: a template may start another render.
         """
         outer_modules, self.modules = self.modules, {}
         outer_harvest, self.harvest = self.harvest, harvest
@@ -219,7 +219,7 @@ class Environment(SandboxedEnvironment):
 
     @contextmanager
     def below(self, lines: int) -> Iterator[None]:
-        """Compile a text as one that stands below so many lines of its file, and not among its output."""
+        """Compile a text as if it were below so many lines of its file, without printing these lines."""
         self._above = lines
         try:
             yield
@@ -247,13 +247,15 @@ class Environment(SandboxedEnvironment):
         return joined
 
     def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
-        """No way leads from a function to the module it is of, or to the run it is bound to."""
+        """False for attributes that lead from a function to its module or to the run it is bound to."""
         if isinstance(obj, ModuleType | partial) or isinstance(value, ModuleType):
             return False
         return super().is_safe_attribute(obj, attr, value)
 
     def call(self, context: JinjaContext, obj: object, /, *args: object, **kwargs: object) -> object:
-        """A function of ``salt`` may start programs: the memory limit of a template is not for them."""
+        """Call a function; functions of ``salt`` may start programs, which are exempt from the memory
+        limit.
+        """
         if not isinstance(obj, FunctionType | partial):
             return super().call(context, obj, *args, **kwargs)
         with unbounded():
@@ -291,5 +293,5 @@ def _digits(text: str) -> list[str]:
 
 
 def _printed(value: object) -> object:
-    """How a value prints: mappings so that YAML reads them back, all else as Jinja does."""
+    """How a value prints: mappings so that YAML can read them back, the rest as in Jinja."""
     return salt_repr(value) if isinstance(value, dict | list | tuple) else value

@@ -1,4 +1,4 @@
-"""A template's own options, in its first line."""
+"""The options of a template in its first line."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ HEADER = "#jinja2:"
 
 
 def header(text: str, file: str = "<text>") -> tuple[dict[str, object], str]:
-    """``#jinja2: {"trim_blocks": true}`` as the first line: options for this template alone.
+    """``#jinja2: {"trim_blocks": true}`` in the first line: options of this template.
 
-    The line becomes a comment that prints nothing, so that all other lines keep their numbers. Raises
-    ``CompileError`` if what follows is no JSON mapping.
+    The line becomes an empty comment, so that all other lines keep their numbers. Raises
+    ``CompileError`` if it is not followed by a JSON mapping.
     """
     if HEADER not in text:
         return {}, text
-    start = text.lstrip("\n")  # a line for the renderers may have stood above it
+    start = text.lstrip("\n")  # a line for the renderers may precede it
     if not start.startswith(HEADER):
         return {}, text
     import json
@@ -28,9 +28,9 @@ def header(text: str, file: str = "<text>") -> tuple[dict[str, object], str]:
     try:
         options = json.loads(line[len(HEADER) :])
     except (ValueError, RecursionError) as problem:
-        raise _wrong(file, len(above), f"is no JSON: {problem}") from None
+        raise _wrong(file, len(above), f"is not JSON: {problem}") from None
     if not isinstance(options, dict):
-        raise _wrong(file, len(above), "is no mapping of options")
+        raise _wrong(file, len(above), "is not a mapping of options")
     return {str(name).lower(): value for name, value in options.items()}, f"{above}{{#\n#}}{rest}"
 
 
@@ -46,7 +46,7 @@ def _wrong(file: str, above: int, what: str) -> CompileError:
 
 
 def header_line(text: str) -> str:
-    """That line of a file, if it has one, for the other templates that are cut out of it."""
+    """The header line of a file, for templates that are cut out of it; empty if it has none."""
     at = text.find("\n") + 1 if text.startswith("#!") else 0
     while text.startswith(("\n", "\r"), at):
         at += 1

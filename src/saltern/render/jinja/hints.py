@@ -1,4 +1,4 @@
-"""What to do about a template that Jinja cannot read, or that ran into something."""
+"""Hints for templates that Jinja cannot parse or run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TAGS = (
     ),
     *("import_yaml", "import_json", "import_text", "load_yaml", "load_json", "endload", "continue", "with"),
 )
-# What Jinja or Python says → what to do.
+# Messages of Jinja or Python → hints.
 _SYNTAX = (
     (re.compile(r"unexpected '[}%]'"), "end an expression with '}}', a tag with '%}'"),
     (re.compile(r"unexpected char [\"']{2,3}"), "a quote is not closed"),

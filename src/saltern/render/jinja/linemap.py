@@ -1,8 +1,8 @@
-"""From a line of rendered text back to the line of the template.
+"""Map a line of rendered text to the line of the template.
 
-A compiled Jinja template is a generator: after each piece it yields, its frame still stands on
+A compiled Jinja template is a generator: after each piece that it yields, its frame is still at
 the instruction that produced the piece. While rendering, only that number is kept; the lines are
-worked out on demand, which is when a problem is reported.
+computed on demand, when a problem is reported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LineCodeGenerator(CodeGenerator):
-    """Gives every piece of output its own line in the template's table of lines."""
+    """Gives every piece of output its own line in the template's line table."""
 
     def visit_Output(self, node: nodes.Output, frame: Frame) -> None:
         for child in node.nodes:
@@ -30,7 +30,7 @@ class LineCodeGenerator(CodeGenerator):
 
 
 class Pieces:
-    """What a template yielded, and where its frame stood each time."""
+    """The pieces that a template yielded, and the position of its frame for each."""
 
     __slots__ = ("_code", "_stops", "_template", "texts")
 
@@ -61,7 +61,7 @@ class Pieces:
     def lines(self) -> list[int]:
         """For each line of the text, the line of the template.
 
-        Text that stands in the template continues from line to line; all that an expression printed, be it
+        Literal text continues from line to line; everything that an expression prints, even
         a macro of many lines, comes from the line of the expression.
         """
         result = [1]
@@ -82,7 +82,7 @@ class Pieces:
 
 
 class TooLarge(Exception):
-    """A template made more text than is allowed."""
+    """A template produced more text than allowed."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"this template makes more than {most:,} characters")

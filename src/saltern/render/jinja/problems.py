@@ -1,4 +1,4 @@
-"""What a template ran into, at the line it stands in, with the lines that led there."""
+"""Report an error in a template at its line, with the lines that led there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PILLAR_FIX = "give it to this machine in the pillar, or ask with a default: pil
 def said(
     problem: BaseException, values: Mapping[str, object], shared: Mapping[str, object]
 ) -> tuple[str, str, str]:
-    """Code, text and fix for what a template ran into."""
+    """Code, text and fix for an error in a template."""
     if isinstance(problem, Misread):
         return "template-data", str(problem.message), problem.fix
     if isinstance(problem, jinja2.UndefinedError):
@@ -70,7 +70,7 @@ def _undefined(
     if name and owner is shared.get("pillar") and isinstance(owner, Mapping):
         return "template-undefined", f"the pillar has no {name!r}", _pillar_fix(name, owner)
     if name and isinstance(owner, Mapping):
-        what = f"the mapping that is asked for {name!r} does not have it"
+        what = f"the mapping has no {name!r}"
         return "template-undefined", what, did_you_mean(name, map(str, owner)) or _UNDEFINED_FIX
     word = text.split("'")[1] if text.count("'") >= 2 else ""
     hint = did_you_mean(word, [*values, *shared]) if text.endswith("is undefined") and word else ""
@@ -82,7 +82,7 @@ def _pillar_fix(name: str, pillar: Mapping[str, object]) -> str:
 
 
 def _asked(problem: jinja2.UndefinedError) -> tuple[object, str]:
-    """Who was asked for a name and did not have it, which only Jinja's own frame knows."""
+    """The object that lacks a name, and the name; only Jinja's own frame knows them."""
     trace = problem.__traceback__
     while trace is not None:
         one = trace.tb_frame.f_locals.get("self")
@@ -95,7 +95,7 @@ def _asked(problem: jinja2.UndefinedError) -> tuple[object, str]:
 def located(
     trace: TracebackType | None, file: str, code: str, what: str, fix: str, at: Mark | None = None
 ) -> CompileError:
-    """The problem at the innermost template line; the lines that led there beside it."""
+    """The problem at the innermost template line, with the lines that led there."""
     places = _template_lines(trace)
     if at is not None:
         places.append(at)

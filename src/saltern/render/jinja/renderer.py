@@ -1,6 +1,6 @@
-"""Renders text: one environment for each saltenv and purpose, kept for the run.
+"""Render text: one environment for each saltenv and purpose, kept for the run.
 
-A template can neither run for ever nor grow without bounds.
+Time, memory and output of a template are limited.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_TEXT = 50_000_000
 
 
 class JinjaRenderer:
-    """Renders text. ``shared`` are the names every template sees: salt, grains, pillar, opts."""
+    """Renders text. ``shared`` are the names that every template sees: salt, grains, pillar, opts."""
 
     def __init__(
         self,
@@ -44,7 +44,9 @@ class JinjaRenderer:
         memory: int = 0,
         refused: frozenset[str] = frozenset(),
     ) -> None:
-        """``refused`` are filters that may not answer; ``memory`` is what one template may take, in bytes."""
+        """``refused`` are filters that are not allowed; ``memory`` is the limit for one template, in
+        bytes.
+        """
         self._memory = memory
         self._refused = refused
         self._tree = tree
@@ -67,10 +69,11 @@ class JinjaRenderer:
         harvest: Harvest | None = None,
         part: str = "",
     ) -> Pieces:
-        """``purpose`` chooses the configured options: ``sls`` or ``file``. Raises ``CompileError``.
+        """Render a text. ``purpose`` selects the configured options: ``sls`` or ``file``. Raises
+        ``CompileError``.
 
-        ``harvest`` is given the template's own names, and the blocks of those it includes. ``part`` is
-        which block of the file the text is, if it is not all of it.
+        ``harvest`` gets the template's own names, and the blocks of templates it includes. ``part`` is
+        the block of the file that the text is, if it is not the whole file.
         """
         given, text = header(text, file)
         environment = self._environment(env, purpose, given)
@@ -82,7 +85,7 @@ class JinjaRenderer:
                 if harvest is not None:
                     harvest.variables = context.vars
                 if text.endswith("\n") and not environment.keep_trailing_newline:
-                    pieces.end_line()  # Jinja drops the last one of every file; the outermost gets it back
+                    pieces.end_line()  # Jinja drops the last newline; the outermost template gets it back
                 return pieces
             except CompileError:
                 raise
@@ -102,7 +105,7 @@ class JinjaRenderer:
     ) -> tuple[str, str, str]:
         """Code, text and fix without values of the pillar; the message of a ``raise`` is the author's own.
 
-        ``public`` are words that are no data: the template, and the name of its environment.
+        ``public`` is text that is not data: the template, and the name of its environment.
         """
         code, what, fix = said(problem, values, self._shared)
         if isinstance(problem, Raised):
@@ -116,7 +119,7 @@ class JinjaRenderer:
         return code, what, without_pillar(fix, written, pillar)
 
     def compiles(self, text: str, *, env: str, name: str, file: str) -> None:
-        """Raises ``CompileError`` if the text is no template; nothing is rendered."""
+        """Raise ``CompileError`` if the text is not a valid template; nothing is rendered."""
         given, text = header(text, file)
         environment = self._environment(env, "sls", given)
         try:
@@ -135,7 +138,7 @@ class JinjaRenderer:
                 given, text = header(whole, file)
                 work.append(Ahead(self._environment(env, "sls", given), text, name, file))
             except CompileError:
-                continue  # reported when it is rendered
+                continue  # reported when the template is rendered
         compile_ahead(work, self._seconds)
 
     def _template(
