@@ -64,7 +64,7 @@ def test_a_chain_is_compared_with_real_systems(api: Running, client: Client) -> 
         {"level": "warning", "action": "b", "what": "no system of '*' matches 'db1'", "systems": []}
     ]
     (found,) = client.chains.validate("chain: c\nactions:\n  - {wait: 0, targets: [elsewhere]}\n", "web*")
-    assert (found["level"], found["what"]) == ("error", "no action is meant for a system of 'web*'")
+    assert (found["level"], found["what"]) == ("error", "no action is for a system of 'web*'")
 
 
 def test_transactions_are_for_systems_whose_boots_are_chosen_by_snapshots(
@@ -76,13 +76,13 @@ def test_transactions_are_for_systems_whose_boots_are_chosen_by_snapshots(
     text = "chain: c\nactions: [{id: a, wait: 0}, {id: t, transaction: 'true'%s}]\n"
     found = {one["level"]: one for one in client.chains.validate(text % "")}
     assert (found["error"]["action"], found["error"]["systems"]) == ("t", ["plain1"])
-    assert found["error"]["what"] == "its root is no snapshot that boots are chosen by"
+    assert found["error"]["what"] == "its root file system is not on a snapshot that can be chosen at boot"
     assert (found["warning"]["action"], found["warning"]["systems"]) == ("t", ["old1"])
     assert "too old" in found["warning"]["what"]
     assert client.chains.validate(text % ", targets: ['micro*']") == []
 
     problem = refused(409, "chain-unable", client.chain_runs.start, "*", text=text % "")
-    assert "plain1 cannot do the action 't': its root is no snapshot" in str(problem)
+    assert "plain1 cannot do the action 't': its root file system is not on a snapshot" in str(problem)
     assert list(client.chain_runs.list()) == [], "nothing is begun"
     assert client.chain_runs.start("*", text=text % ", targets: ['micro*']")["status"] == "scheduled"
 

@@ -136,7 +136,7 @@ def test_a_target_narrows_and_an_unknown_fact_is_named(reader: Browser) -> None:
     assert "4 of 25 systems" in words(reader.get("/systems?t=G@site:ber").text)
     text = words(reader.get("/systems?t=G@sitee:ber").text)
     assert "No system has a fact &#39;sitee&#39;: did you mean &#39;site&#39;?" in text
-    assert "An empty target never means all" in text
+    assert "An empty target never matches all systems" in text
     broken = reader.get("/systems?t=%28%28")
     assert broken.status == 200
     assert "fleet-target" in broken.text
@@ -177,7 +177,7 @@ def test_a_viewer_sees_buttons_that_are_off_and_their_orders_are_refused(reader:
 def test_an_order_wants_the_number_that_is_meant_now(boss: Browser) -> None:
     wrong = boss.act("/account", f"/runs/{RUN}/orders", {"verb": "retry", "count": "7"}, hx_request="true")
     assert wrong.status == 409
-    assert "it would act on 6 systems now, and the page showed 7" in wrong.text
+    assert "it would now act on 6 systems, but the page showed 7" in wrong.text
     untyped = boss.act("/account", f"/runs/{RUN}/orders", {"verb": "cancel", "count": "10"})
     assert "the number that was typed is not 10" in untyped.text
     silent = boss.act("/account", f"/runs/{RUN}/orders", {"verb": "cancel", "count": "10", "typed": "10"})

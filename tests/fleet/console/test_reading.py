@@ -152,7 +152,7 @@ def test_the_page_of_a_system_has_its_boots(busy: Running, reader: Browser) -> N
 
 
 def test_drift_is_what_the_newest_test_would_change(busy: Running, reader: Browser) -> None:
-    assert "not asked yet" in words(reader.get(f"/systems/{SYSTEM}").text)
+    assert "not been tested for drift yet" in words(reader.get(f"/systems/{SYSTEM}").text)
     now = time.time()
     states = {
         "file_|-motd_|-/etc/motd_|-managed": {

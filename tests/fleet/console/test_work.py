@@ -204,7 +204,7 @@ def test_a_run_is_begun_on_the_number_that_was_shown(console: Running, admin: Br
     page = "/chains/os-patch?target=web*"
     assert '<b class="big">2</b> systems' in admin.get(page).text
     wrong = admin.act(page, "/chains/os-patch/run", {"target": "web*", "count": "5"})
-    assert wrong.status == 409 and "2 systems now" in wrong.text
+    assert wrong.status == 409 and "now act on 2 systems" in wrong.text
     done = admin.act(
         page,
         "/chains/os-patch/run",

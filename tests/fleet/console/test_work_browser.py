@@ -155,7 +155,7 @@ def test_the_text_and_the_list_are_kept_in_step(admin: Page, console: Running) -
     expect(admin.locator(".act")).to_have_count(4)
     expect(box).to_be_focused()
     admin.locator("#b-flaws").get_by_role("button", name="Write 7200").click()
-    expect(admin.locator("#b-flaws")).to_contain_text("The text is right")
+    expect(admin.locator("#b-flaws")).to_contain_text("The text is valid")
     expect(box).to_have_value(re.compile("7200"))
 
 

@@ -94,7 +94,7 @@ def test_an_archive_with_a_strange_part_is_refused_and_nothing_is_touched(tmp_pa
     before = load_identity(paths.keys).key.seed
     with tarfile.open(file, "w:gz") as archive:
         archive.addfile(*member(name))
-    with pytest.raises(OperationError, match="a part that no backup has"):
+    with pytest.raises(OperationError, match="a part that does not belong to a backup"):
         restore(paths, ControllerSettings(), str(file))
     assert load_identity(paths.keys).key.seed == before
 

@@ -89,7 +89,7 @@ async def test_a_system_that_was_put_back_to_yesterday_waits_for_an_operator(ben
     assert (legs(bench, run), status(bench, run)) == ({"s0": "indeterminate"}, "failed")
     with bench.database.read() as connection:
         (leg,) = chain_runs.leg_rows(connection, run)
-    assert "put back to an earlier state" in leg["waits_for"]
+    assert "restored to an earlier state" in leg["waits_for"]
     agent.holds = False
     await order(bench, run, "retry")
     await rounds(bench)

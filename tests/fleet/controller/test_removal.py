@@ -231,6 +231,6 @@ def greet_once(server: socket.socket) -> None:
 
 
 def test_what_changes_among_brokers_is_said() -> None:
-    assert change_of({"a", "b"}, {"a"}) == "the broker parts with those of the controllers b"
-    assert change_of({"a"}, {"a", "b"}) == "the broker joins those of the controllers b"
+    assert change_of({"a", "b"}, {"a"}) == "the broker leaves the brokers of the controllers b"
+    assert change_of({"a"}, {"a", "b"}) == "the broker joins the brokers of the controllers b"
     assert change_of({"a"}, {"a"}).endswith("that have moved")

@@ -143,7 +143,7 @@ def test_five_systems_are_patched_in_waves_and_the_second_wave_is_approved(page:
     page.wait_for_url("**/chains/os-patch?*")
 
     page.locator("[name=target]").fill(code("*"))
-    press(page, "Who is meant?")
+    press(page, "Which systems?")
     expect(page.locator(".answer")).to_contain_text("5 systems")
     expect(page.locator(".answer")).to_contain_text("until")
     page.get_by_label("Waves").fill(code("2 rest"))

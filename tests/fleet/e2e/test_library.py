@@ -37,7 +37,7 @@ def test_a_chain_is_kept_edited_compared_and_archived(place: Place) -> None:
     checked = place.run("chain", "validate", "patching")
     assert checked.stdout == "warning: action b: no system of '*' matches 'lost'\n", checked
     refused = place.run("chain", "validate", "patching", "--on", "db1")
-    assert (refused.returncode, "no action is meant" in refused.stdout) == (exits.FAILED, True), refused
+    assert (refused.returncode, "no action is for" in refused.stdout) == (exits.FAILED, True), refused
     assert place.run("chain", "archive", "patching").stdout == "patching is archived\n"
     assert "patching" in place.run("chain", "list", "--archived").stdout
     assert place.run("chain", "archive", "patching", "--undo").returncode == 0

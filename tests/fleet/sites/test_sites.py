@@ -101,7 +101,7 @@ def test_the_certificate_of_the_broker_is_renewed_in_use(fleet: Fleet) -> None:
     (fleet.base / "east.kit").write_bytes(msgspec.json.encode(old))
     fleet.stop_site()
     fleet.run_site()
-    fleet.until(lambda: "it has a new one" in (fleet.base / "east.log").read_text())
+    fleet.until(lambda: "was renewed" in (fleet.base / "east.log").read_text())
     fleet.until(lambda: served(old) != old.certificate.split(END)[0])
     renewed = served(old)
     fleet.until(lambda: fleet.on("call", "test.ping", "--on", "e1").returncode == 0)

@@ -28,9 +28,9 @@ DISK = "mkdir -p {0}/disk && mount -t tmpfs -o OPTION none {0}/disk"
 FULL, NOEXEC = DISK.replace("OPTION", "size=64k"), DISK.replace("OPTION", "noexec")
 NEVER = {  # host → what its leg must say; nothing was begun there
     "changed": "host key is not the one that is known",
-    "key": "does not let us in",
+    "key": "refuses the login",
     "python": "no Python",
-    "sudo": "does not give the rights",
+    "sudo": "does not allow the change of user",
     "account": "allows no commands",
     "full": "full",
     "noexec": "without execution",

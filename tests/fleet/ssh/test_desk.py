@@ -109,7 +109,7 @@ class TestRosterInTheDatabase:
             assert not note_wait(connection, job().jid, "a", "it cannot be reached", NOW)
             end_overdue(connection, [Change(job().jid, "a", "queued")], NOW)
             (row,) = job_queries.targets(connection, job().jid)
-        assert (row.status, row.why) == ("expired", "the time of the job was over: it cannot be reached")
+        assert (row.status, row.why) == ("expired", "the job had expired: it cannot be reached")
 
     def test_presence_changes_are_seen_once(self, database: Database) -> None:
         with database.write() as connection:

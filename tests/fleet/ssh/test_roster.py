@@ -185,7 +185,7 @@ class TestAnsible:
         ("text", "expected"),
         [
             ("[web\nx\n[b]\n", "DIR/hosts:1"),
-            ("[web:things]\nx\n[web]\n", "'[web:things]' is no section"),
+            ("[web:things]\nx\n[web]\n", "'[web:things]' is not a section"),
             ("[web]\nx user\n", "'user' sets nothing"),
             ("[web]\nx[3:1]\n", "a range that goes up"),
             ("[web]\nx[1:999999999]\n", "at most 100,000 names"),

@@ -97,7 +97,7 @@ def test_a_system_that_is_down_says_since_when_and_until_when_and_how_to_give_it
     shown = list(run_lines(run(leg("web4", "rebooting", away=True, current="reboot", **times)), NOW))
     since, back = moment(NOW - 600, NOW), moment(NOW + 600, NOW)
     assert f"  web4: rebooting at reboot, away since {since}, to be back by {back}" in shown
-    assert shown[-1] == "saltern chain unlock r --system web4 no longer waits for who is away"
+    assert shown[-1] == "saltern chain unlock r --system web4 stops waiting for systems that are away"
 
 
 def test_below_a_matrix_is_why_systems_need_a_look_and_what_can_be_done() -> None:
@@ -168,7 +168,7 @@ def test_one_system_says_when_each_action_ran_its_boots_and_what_is_not_answered
     boots = [{"planned": True, "at": NOW - 90}, {"planned": False, "at": NOW - 80}]
     orders = [{"order": 2, "verb": "cancel", "created": NOW, "acked": None}]
     shown = list(leg_lines(leg("web1", "running", steps=steps, boots=boots, orders=orders), NOW))
-    assert f"  booted {moment(NOW - 80, NOW)}, which no action had asked for" in shown
+    assert f"  booted {moment(NOW - 80, NOW)}, not requested by an action" in shown
     assert f"  order 2 (cancel) of {moment(NOW, NOW)} is not answered yet" in shown
     assert shown[-2].split() == f"a command failed {moment(NOW - 60, NOW)}, 3.2 s exit code 7".split()
     assert shown[-1].endswith("blocked by a")

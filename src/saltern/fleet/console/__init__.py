@@ -1,1 +1,1 @@
-"""The console: pages for people, made of what the HTTP API answers."""
+"""The console: web pages made from the answers of the HTTP API."""

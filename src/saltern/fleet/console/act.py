@@ -1,8 +1,8 @@
-"""``ACTS``: everything that a page can do, one row each; and how a form becomes a request to the API.
+"""Carries out a form of a page as a request to the API, after checking its confirmation.
 
-The confirmation grows with the harm. Up to ten systems one button is enough, which names the number. For
-more, and for what is dangerous whatever the number, the number has to be typed, with a reason. The number is
-counted again when the form comes: if it is another one, nothing is done.
+The confirmation depends on the possible harm. For up to ten systems one button is enough, which names the
+number. For more, and for dangerous actions of any size, the number must be typed, with a reason. The systems
+are counted again when the form arrives: if the number has changed, nothing is done.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ACTS: tuple[Act, ...] = (*ACCOUNT_ACTS, *SYSTEM_ACTS, *RUN_ACTS, *WORK_ACTS)
 
 
 async def perform(act: Act, ask: Ask, form: Form) -> Any:
-    """Check the confirmation, and ask the API; its answer."""
+    """Check the confirmation, and call the API; return its answer."""
     found = await act.count(ask, form) if act.count is not None else (1 if act.danger(form) else None)
     if isinstance(found, list):
         form = replace(form, systems=tuple(found))
@@ -39,13 +39,13 @@ async def perform(act: Act, ask: Ask, form: Form) -> Any:
 
 
 def check_number(form: Form, number: int, *, danger: bool) -> None:
-    """Raise unless the form confirms what is done now, to so many systems."""
+    """Raise unless the form confirms the action on this number of systems."""
     shown = _number(form.text("count"))
     if shown != number:
         was = f"{shown:,}" if shown is not None else "no number"
         raise _unconfirmed(
             "console-count",
-            f"it would act on {number:,} systems now, and the page showed {was}",
+            f"it would now act on {number:,} systems, but the page showed {was}",
             "look at the list again, then confirm the new number",
         )
     if number > FEW or danger:

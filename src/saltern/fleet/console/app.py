@@ -70,7 +70,7 @@ async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:  # 
 
 
 class Shell:
-    """Around every page: safe headers, and a page for whatever fails."""
+    """Wraps every page: safe headers, and an error page for any failure."""
 
     def __init__(self, app: ASGIApp, site: Site) -> None:
         self._app = app
@@ -140,14 +140,14 @@ class Site:
                 return to_sign_in(request)
             check_may(visit, one.action)
             pieces = one.pieces(visit)
-            first = await anext(pieces, b"")  # what is wrong with the question is still a page
+            first = await anext(pieces, b"")  # a mistake in the query is shown on the page itself
             headers = {"Content-Disposition": f'attachment; filename="{one.file}"'}
             return StreamingResponse(_behind(first, pieces), headers=headers, media_type=one.media)
 
         return answer
 
     async def go(self, request: Request) -> Response:
-        """To what a word means."""
+        """Redirect to the page that a word names."""
         visit = await self.visit(request)
         if visit is None:
             return to_sign_in(request)
@@ -155,7 +155,7 @@ class Site:
         return redirect(request, await place_of(visit, word) if word else "/")
 
     async def report(self, request: Request) -> Response:
-        """The report of a job on one system, as it is."""
+        """The report of a job on one system, unchanged."""
         visit = await self.visit(request)
         if visit is None:
             return to_sign_in(request)
@@ -167,7 +167,7 @@ class Site:
         return Ask(self.desk, secret, client=client, id=request.scope["saltern_id"])
 
     async def visit(self, request: Request) -> Visit | None:
-        """Who asks; None: they have to sign in."""
+        """The visitor; None: they must sign in."""
         secret = secret_of(request)
         if not secret:
             return None
@@ -217,7 +217,7 @@ class Site:
         }
 
     async def problem(self, request: Request, problem: Exception) -> Response:
-        """What was not done, why, and what to do: as a page, or as a part of the form that was sent."""
+        """An error with its reason and its fix: as a page, or as a part of the form that was sent."""
         status, found = problem_answer(problem, request)
         data = {"problem": found, "http_status": status, "root": request.scope.get("root_path", "")}
         if request.headers.get("hx-request"):
@@ -253,16 +253,16 @@ def problem_answer(problem: Exception, request: Request) -> tuple[int, Problem]:
         )
     what = f"the broker did not carry out the controller's request: {problem}"
     return 503, Problem(
-        code="fleet-broker-refused", what=what, fix="ask again; see `saltern controller doctor`"
+        code="fleet-broker-refused", what=what, fix="try again; see `saltern controller doctor`"
     )
 
 
 def check_may(visit: Visit, action: str) -> None:
-    """Raise unless the visitor may see the page; the API decides again about each thing that is on it."""
+    """Raise unless the visitor may see the page; the API decides again about everything on it."""
     if visit.may(action):
         return
     what = f"{visit.me['name']} may not see this page: it needs the action {action!r}"
-    fix = "ask an admin of the fleet for a role that has it; `saltern policy explain` says which"
+    fix = "ask an admin of the fleet for a role that allows it; `saltern policy explain` says which"
     raise ApiError(403, Diagnostic(code="not-allowed", what=what, fix=fix))
 
 
@@ -276,7 +276,7 @@ async def read_form(request: Request) -> tuple[Form, str]:
 
 
 def filled(then: str, form: Form, answer: Any) -> str:
-    """A path with its names replaced, by those of the form's own path, or of the answer."""
+    """A path with its placeholders replaced by values from the form's path or the answer."""
     names = {**(answer if isinstance(answer, dict) else {}), **form.path}
     for name, value in names.items():
         then = then.replace(f"{{{name}}}", quote(str(value), safe=""))
@@ -284,7 +284,7 @@ def filled(then: str, form: Form, answer: Any) -> str:
 
 
 def redirect(request: Request, path: str, *, did: str = "") -> Response:
-    """To another page of ours; htmx is asked to go there, a browser is sent."""
+    """Redirect to another page of the console, for htmx or for a plain browser."""
     root = request.scope.get("root_path", "")
     mark = "&" if "?" in path else "?"
     where = f"{root}{path}" + (f"{mark}did={quote(did)}" if did in DID else "")
@@ -297,7 +297,7 @@ DID = {one.did for one in acts.ACTS}
 
 
 def did_text(request: Request) -> str:
-    """What the page before did: a sentence of ours, never one from an address."""
+    """A message about the last action: one of the console's own sentences, never text from the address."""
     given = request.query_params.get("did", "")
     return given if given in DID else ""
 

@@ -1,7 +1,7 @@
 """``Ask``: the only way in which a page reads or changes anything.
 
-It calls a row of the API's own table, through the API's own dispatch: who asks, the policy, checks of what
-comes in, client tokens and the audit are the same as for a script. There is nothing that only a page can do.
+It calls a row of the API's table through the API's own dispatch: authentication, the policy, validation,
+client tokens and the audit are the same as for a script. A page can do nothing that a script cannot.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from saltern.fleet.controller.inventory import SEEN
 
 ROWS: dict[tuple[str, str], Route] = {(route.method, route.path): route for route in ROUTES}
 NAME = re.compile(r"\{(\w+)\}")
-# What is sent as a body because it is long, and changes nothing: no answer of it is kept.
+# Routes that take a body because it is long, and change nothing: their answers are not stored.
 LOOKS = frozenset({"/v1/resolve", "/v1/draft-chain", "/v1/validate-chain", "/v1/policy/explain"})
-PAGE = 1000  # rows of a page of a list that is read whole
+PAGE = 1000  # rows per page when a whole list is read
 
 
 class Ask:
-    """The API as one visitor. ``secret`` is that of their session; ``who`` is only for what is shared by all
-    readers of a topic, and reads alone.
+    """The API as one visitor. ``secret`` is that of their session; ``who`` is only for data shared by all
+    readers of a topic, and can only read.
     """
 
     def __init__(
@@ -52,14 +52,14 @@ class Ask:
         self._id = id
         self._who = who
         self._seen: set[int] | None = set() if who is None else None  # those of a topic last longer
-        self._known: Principal | None = None  # who the secret is of, since the first question of the page
+        self._known: Principal | None = None  # the owner of the secret, since the first request of the page
 
     async def get(self, path: str, **given: object) -> Any:
         """The answer of a ``GET`` route. ``given``: the names in its path, the rest is the query."""
         return await self._call("GET", path, given)
 
     async def get_bytes(self, path: str, **given: object) -> bytes:
-        """The same as the bytes that it is."""
+        """The same as raw bytes."""
         return await self._bytes("GET", path, given)
 
     async def every(self, path: str, most: int = 10_000, **given: object) -> list[Any]:
@@ -81,7 +81,7 @@ class Ask:
         client_token: str = "",
         **given: str,
     ) -> Any:
-        """The answer of a route that changes something; the same client token again is the same request."""
+        """The answer of a route that changes something; a repeated client token means the same request."""
         if path in LOOKS:
             return await self._call(method, path, given, body)
         if self._who is not None:
@@ -117,7 +117,7 @@ class Ask:
         request = Request(self._scope(method, _filled(path, parts), query, client_token), _receive(data))
         request.scope["path_params"] = parts
         is_look = method == "GET" or path in LOOKS
-        SEEN.set(self._seen if is_look else None)  # what is done is done to the systems that are there now
+        SEEN.set(self._seen if is_look else None)  # the action applies to the systems that match now
         answer = await answer_request(self.desk, route, request, who=self._who, known=self._known)
         if is_look:
             self._known = request.scope.get("saltern_principal") or self._known
@@ -141,7 +141,7 @@ class Ask:
                 (name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()
             ],
             "client": self._client,
-            "state": {},  # never the user of the socket: a browser behind it may be anyone
+            "state": {},  # never the user of the socket: anyone may use a browser behind it
             "saltern_id": self._id,
         }
 

@@ -1,4 +1,6 @@
-"""The files of the pages: style, scripts, icon. They are part of the package; no other host is asked."""
+"""The files of the pages: style, scripts, icon. They are part of the package; nothing is loaded from other
+hosts.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""``AuditWatch``: whether the audit is whole, looked at again and again, for a banner on every page.
+"""``AuditWatch``: verifies the audit repeatedly, for a banner on every page.
 
-To verify it is to read all of it, so no page waits for it: the first page of a while has it looked at in the
-background, and all pages show what was found last. A chain that is broken stays broken until a later look
-finds it whole.
+Verification reads the whole audit, so no page waits for it: from time to time a page starts it in the
+background, and all pages show the last result. A broken chain is reported until a later verification finds
+it intact.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from saltern.fleet.console.ask import Ask
 from saltern.language.diagnostics import SalternError
 
 LOG = logging.getLogger("saltern.fleet.console")
-AGAIN = 300.0  # seconds between two looks
+AGAIN = 300.0  # seconds between two verifications
 
 
 class AuditWatch:
@@ -29,7 +29,7 @@ class AuditWatch:
         self.problem = ""
 
     def broken(self) -> str:
-        """What is wrong with the audit, as far as is known; empty if nothing is."""
+        """What is wrong with the audit, by the last verification; empty if nothing is."""
         due = self._desk.now() - self._looked >= AGAIN
         if due and (self._task is None or self._task.done()):
             self._looked = self._desk.now()
@@ -45,5 +45,5 @@ class AuditWatch:
         self.note(found["problem"])
 
     def note(self, problem: str) -> None:
-        """What someone else has found: the page of the audit verifies it each time."""
+        """Record the result of another verification: the page of the audit makes one each time."""
         self._looked, self.problem = self._desk.now(), problem

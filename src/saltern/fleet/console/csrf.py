@@ -1,7 +1,7 @@
-"""Whether a form was sent from a page of ours, by the person whom it was shown to.
+"""Checks that a form was sent from a page of the console, by the person it was shown to.
 
-Two things must be right: where the browser says that the request comes from, and a token in the form that is
-made from the secret of the session, which no other site can read.
+Two things must be right: the origin that the browser reports, and a token in the form that is made from the
+secret of the session, which no other site can read.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ OWN = ("same-origin", "none")
 
 
 def token_for(secret: str, salt: str = "") -> str:
-    """A token for the forms of one session. Each is another one: a page that is compressed must not let its
-    length reveal what it has in common with what an attacker puts into it.
+    """A token for the forms of one session. Each token is different, so that the length of a compressed page
+    cannot reveal what it has in common with an attacker's text.
     """
     if not secret:
         return ""
@@ -41,7 +41,9 @@ def check_form(request: Request, secret: str, given: str) -> None:
 
 
 def is_own_origin(request: Request) -> bool:
-    """What the browser says, which no page can forge; where it says nothing, the token decides alone."""
+    """True if the browser reports this site as origin, which no page can forge, or reports none: then the
+    token decides.
+    """
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site in OWN

@@ -1,4 +1,4 @@
-"""``DOWNLOADS``: lists of which a page shows a part, as whole files: made and sent page by page."""
+"""``DOWNLOADS``: complete lists as files, of which a page shows a part; made and sent page by page."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _cells(one: _Row) -> list[str]:
 
 
 def plain_cell(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """A cell that no spreadsheet treats as a formula."""
     return f"'{text}" if text.startswith(FORMULA) else text
 
 

@@ -1,4 +1,4 @@
-"""Times, ages, numbers, marks of statuses, and text of others: as pages show them. Pure."""
+"""Formats times, ages, numbers, marks of statuses and untrusted text for pages. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from saltern.report.text import safe
 
 DAY = 86_400.0
-TIMES = frozenset({"expires", "at", "until", "since", "next_at", "deadline"})  # data that are moments
+TIMES = frozenset({"expires", "at", "until", "since", "next_at", "deadline"})  # keys of data that hold times
 MOST_CHANGED = 200  # lines of one change
-# A status of the engine → the mark of the pages: its shape and its colour. The word stays that of the engine.
+# A status of the engine → the mark of the pages: its shape and its colour. The text stays the engine's word.
 MARKS: dict[str, str] = {
     "": "none",
     "succeeded": "ok",
@@ -50,21 +50,21 @@ MARKS: dict[str, str] = {
     "awaiting approval": "approval",
     "open": "approval",
 }
-# What needs a person, the worst first; then what is at work; then what is fine.
+# Statuses that need a person, the worst first; then those in progress; then the good ones.
 ORDER = (
     "failed", "timeout", "unknown", "halted", "partial", "approval", "away", "paused", "waiting", "queued",
     "update", "reboot", "running", "none", "cancelled", "skipped", "changed", "ok",
 )  # fmt: skip
 _RANKS = {mark: number for number, mark in enumerate(ORDER)}
 STRIP = ("ok", "changed", "running", "reboot", "away", "unknown", "failed", "timeout", "waiting", "none")
-# A strip and a line of time have fewer colours than there are marks.
+# A strip and a timeline have fewer colours than there are marks.
 PLAIN = {
     "skipped": "ok", "update": "reboot", "partial": "failed", "halted": "failed", "paused": "waiting",
     "queued": "waiting", "approval": "waiting", "cancelled": "none",
 }  # fmt: skip
 
 
-# A kind of action → its picture; what has none of its own is drawn as a command.
+# A kind of action → its icon; kinds without one use that of a command.
 KIND_ICONS = {
     "packages": "packages", "patch": "patch", "upgrade": "patch", "state": "state", "highstate": "state",
     "file": "file", "wait": "wait", "health": "health", "request": "health", "reboot": "reboot",
@@ -73,17 +73,17 @@ KIND_ICONS = {
 
 
 def kind_icon(kind: str) -> str:
-    """The picture of a kind of action."""
+    """The icon of a kind of action."""
     return f"k-{KIND_ICONS.get(kind, 'command')}"
 
 
 def mark(status: str) -> str:
-    """The mark of a status; one that is not known is shown as such."""
+    """The mark of a status; an unknown status has its own mark."""
     return MARKS.get(status, "unknown")
 
 
 def rank(status: str) -> int:
-    """The worst first."""
+    """The sort key of a status, the worst first."""
     return _RANKS[mark(status)]
 
 
@@ -108,7 +108,7 @@ def words(counts: Mapping[str, int]) -> str:
 
 
 def moment(at: float | None, now: float) -> str:
-    """A time in UTC: that of today alone, else with its day, else with its year."""
+    """A time in UTC: the time only for today, else with its day, else with its year."""
     if not at:
         return "–"
     day = time.gmtime(at)
@@ -176,12 +176,12 @@ def short(digest: str) -> str:
 
 
 def lines(text: str) -> list[str]:
-    """Output of a program as lines of text: what a terminal would obey is shown instead."""
+    """Output of a program as lines of text, with control characters made visible."""
     return safe(text).split("\n")
 
 
 def changed_lines(changes: object) -> list[str]:
-    """What would change, line by line: a difference as it is, before and after, or the value as YAML."""
+    """A change line by line: a diff unchanged, the values before and after, or the value as YAML."""
     if isinstance(changes, Mapping) and isinstance(changes.get("diff"), str):
         return lines(str(changes["diff"]).rstrip("\n"))
     if isinstance(changes, Mapping) and changes and all(_is_pair(one) for one in changes.values()):
@@ -200,7 +200,7 @@ def _side(value: Mapping[str, object], side: str) -> str:
 
 
 def data_line(data: Mapping[str, object], most: int) -> str:
-    """What an event or a row of the audit says, in one line, cut."""
+    """The data of an event or a row of the audit in one line, cut."""
     words = [f"{key}: {_said(key, value)}" for key, value in data.items() if value not in ("", None, [], {})]
     line = ", ".join(words)
     return line if len(line) <= most else f"{line[:most]}…"

@@ -1,4 +1,4 @@
-"""A form as it was sent, within limits. Only the plain kind: nothing here takes files."""
+"""Reads a form, within limits. Only URL-encoded forms: the console takes no files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _refused(status: int, what: str) -> ApiError:
 
 
 def number_of(text: str) -> Any:
-    """A number, or the text itself, which the API then refuses with its reason."""
+    """A number, or the text itself, which the API then refuses with a reason."""
     try:
         number = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Headers of every answer of the console: nothing from elsewhere, nothing inline, in no frame."""
+"""Headers of every answer of the console: nothing from other hosts, nothing inline, no frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By what a list knows that there is something new: the names of its rows, and how they look. Pure."""
+"""How a list detects changes: by the names of its rows and their appearance. Pure."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ def job_marks(jobs: Iterable[Data]) -> list[tuple[str, object]]:
 
 
 def mark_of(rows: Iterable[tuple[str, object]]) -> Data:
-    """The names of the rows, which a page compares with those it has, and what else would look different."""
+    """The names of the rows, which a page compares with its own, and everything else that changes their
+    appearance.
+    """
     found = list(rows)
     return {"names": " ".join(name for name, _ in found), "sign": " ".join(str(sign) for _, sign in found)}

@@ -1,4 +1,4 @@
-"""What lists follow: whether there is something new. The list itself is never moved under its reader."""
+"""The topics of lists: whether there is something new. The list itself never moves while it is read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def _events(ask: Ask) -> Iterable[tuple[str, object]]:
 
 
 async def _systems(ask: Ask) -> Iterable[tuple[str, object]]:
-    """Who came, went, joined: the newest event of each."""
+    """The newest event of each kind: a system connected, disconnected or joined."""
     pages = [await ask.get("/v1/history", tag=tag, limit=1) for tag in ("salt/presence/change", "salt/key")]
     return [("systems", [one["number"] for page in pages for one in page["items"]])]
 

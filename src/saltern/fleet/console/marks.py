@@ -1,7 +1,7 @@
-"""Icons, statuses, strips and cells of the matrix as markup: what pages have hundreds of.
+"""Icons, statuses, strips and cells of the matrix as markup, of which pages have hundreds.
 
 They are functions and not macros, because a page with thousands of them has to be made in a few milliseconds.
-Every text that comes in is escaped here.
+Every text is escaped here.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ THINNEST = 200  # a part of a strip has at least this share of it
 
 
 def text_of(value: object) -> Markup:
-    """A text of others: escaped, and what a browser would obey or hide is shown."""
+    """Untrusted text: escaped, with control characters and direction marks made visible."""
     return escape(safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value)
 
 
 @lru_cache(maxsize=256)
 def icon(name: str, cls: str = "") -> Markup:
-    """A picture of the set that every page has."""
+    """An icon of the set that every page contains."""
     more = f" {cls}" if cls else ""
     return Markup(f'<svg class="i{text_of(more)}" aria-hidden="true"><use href="#{text_of(name)}"/></svg>')
 
 
 def st(kind: str, text: object, loud: bool = False) -> Markup:
-    """A mark with its word; what needs a person is loud."""
+    """A mark with its word; statuses that need a person are emphasised."""
     cls = f"{kind} loud" if loud or kind in LOUD else kind
     picture = icon(f"s-{kind}", "s-spin" if kind == "running" else "")
     return Markup(f'<span class="st {text_of(cls)}">{picture}{text_of(text)}</span>')
@@ -43,7 +43,7 @@ def status(word: str, text: object = "") -> Markup:
 
 
 def strip(parts: Sequence[tuple[str, float]], label: str, cls: str = "") -> Markup:
-    """How many are how, as one bar."""
+    """The counts of statuses as one bar."""
     total = sum(number for _, number in parts)
     at: float = 0
     bars = []

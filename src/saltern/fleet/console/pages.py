@@ -1,7 +1,7 @@
 """``PAGES``: every page of the console, one row each.
 
-A page has a path, the action of the policy that its reader needs, a function that gathers what it shows (all
-of it from the API, through ``Ask``), and a template. ``topic`` names what keeps it live, a row of ``TOPICS``.
+A page has a path, the action of the policy that its reader needs, a function that gathers its data (all of
+it from the API, through ``Ask``), and a template. ``topic`` names the row of ``TOPICS`` that keeps it live.
 """
 
 from __future__ import annotations
@@ -80,5 +80,5 @@ PAGES: tuple[Page, ...] = (
     Page(path="/account", name="Account", action="own.read", gather=account.gather, template="account.html"),
     *WORK_PAGES,
 )
-# What the bar at the top lists: a name, and its page. Only what its reader may see is shown.
+# The entries of the menu: a name, and its page. A reader sees only the allowed ones.
 MENU = ("Overview", "Systems", "Runs", "Chains", "Command", "Calendar", "Events", "Inbox", "Admin")

@@ -12,11 +12,11 @@ from saltern.fleet.console.render import render
 from saltern.fleet.console.row import Data, Page, Topic, Visit
 from saltern.fleet.console.topics import find_topic
 
-INBOX = "inbox"  # what every page follows: how much waits for a person
+INBOX = "inbox"  # followed by every page: how much waits for a person
 
 
 class Part(Struct, frozen=True):
-    """One part: its HTML, and the digest by which a page knows whether it has it already."""
+    """One part: its HTML, and a digest that shows a page whether it already has it."""
 
     html: str
     digest: str
@@ -32,17 +32,17 @@ def render_parts(topic: Topic, data: Data) -> dict[str, Part]:
 
 
 def element(name: str, part: Part) -> Markup:
-    """The part as it stands in a page: a script finds it by its id."""
+    """The part as an element of a page: a script finds it by its id."""
     return Markup('<div class="part" id="part-{}" data-hash="{}">{}</div>').format(
         name, part.digest, Markup(part.html)
     )
 
 
 async def page_parts(page: Page, visit: Visit, data: Data) -> Data:
-    """What a page adds to be live: the topics it follows, since when, and their parts."""
+    """What a live page needs: the topics it follows, since when, and their parts."""
     after = await newest(visit)
     names = [INBOX] if find_topic(INBOX) and visit.may("approvals.read") else []
-    own = page.topic if data.get("at") is None else ""  # what shows the past follows nothing
+    own = page.topic if data.get("at") is None else ""  # a page that shows the past follows nothing
     names += [fill(own, visit.path)] if own and own != INBOX else []
     parts: Data = {}
     for name in names:
@@ -51,7 +51,7 @@ async def page_parts(page: Page, visit: Visit, data: Data) -> Data:
 
 
 async def topic_parts(name: str, visit: Visit, data: Data) -> Data:
-    """The parts of one topic; what the page itself has gathered for it is not asked for again."""
+    """The parts of one topic; data that the page has already gathered is reused."""
     found = find_topic(name)
     assert found is not None, f"no topic is called {name!r}"
     topic, names = found

@@ -1,4 +1,4 @@
-"""The templates: all is text unless a template says otherwise, and a name that is missing is an error."""
+"""The templates: everything is escaped unless a template says otherwise, and a missing name is an error."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def environment() -> Environment:
 
 
 def visible(value: Any) -> Any:
-    """Text of others: what a browser would obey or hide (controls, direction marks) is shown as an escape."""
+    """Untrusted text: control characters and direction marks are shown as escapes."""
     if value is None:
         return ""
     return safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -65,7 +65,7 @@ def render(name: str, data: dict[str, Any]) -> str:
 
 @cache
 def assets() -> dict[str, str]:
-    """File → its digest, which stands in its address: a browser keeps it until it changes."""
+    """File → its digest, which is part of its address: a browser caches it until it changes."""
     found = {}
     for name in sorted(os.listdir(STATIC)):
         with open(os.path.join(STATIC, name), "rb") as file:

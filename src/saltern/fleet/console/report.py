@@ -1,7 +1,7 @@
-"""The page of ``saltern report`` for a job on one system: folded from the journal that the controller has.
+"""The page of ``saltern report`` for a job on one system: made from the journal that the controller has.
 
-It has its script and its style inside. So it is shown with a content policy of its own, which allows exactly
-those, and in a sandbox: it has no cookie, sends no form and reaches no other page.
+It contains its script and its style. So it is served with its own content security policy, which allows
+exactly those, and in a sandbox: it has no cookie, sends no form and reaches no other page.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ async def show_report(visit: Visit) -> Response:
 
 
 def run_of(rows: list[Any]) -> RunState:
-    """The run that these records are of, without its files: a journal that was sent only names them."""
+    """The run of these records, without its files: a journal that was sent only names them."""
     records = [Record(number, *_pair(row["data"])) for number, row in enumerate(rows)]
     return fold(one for one in records if one.kind != "sources")
 
@@ -52,7 +52,7 @@ def _pair(data: Any) -> tuple[str, Any]:
 
 
 def policy(text: str) -> str:
-    """A policy that allows the scripts that a page has, and no other."""
+    """A policy that allows the scripts of a page, and no others."""
     digests = [b64encode(hashlib.sha256(one.encode()).digest()).decode() for one in _SCRIPT.findall(text)]
     scripts = " ".join(f"'sha256-{one}'" for one in digests) or "'none'"
     return (

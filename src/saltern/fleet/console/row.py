@@ -1,4 +1,4 @@
-"""What the rows of the console's tables are: pages, topics, actions."""
+"""The types of the console's tables: pages, topics, actions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Data = dict[str, Any]
 
 
 class Visit(Struct, kw_only=True):
-    """One request for a page: who asks, the names in its path, its query."""
+    """One request for a page: the visitor, the names in its path, its query."""
 
     ask: Ask
     me: Data
@@ -23,7 +23,7 @@ class Visit(Struct, kw_only=True):
     root: str
 
     def may(self, action: str) -> bool:
-        """Whether the visitor's roles allow it; what rules decide by function and system may still refuse."""
+        """True if the visitor's roles allow it; rules for functions and systems may still refuse."""
         return action in self.me["may"]
 
 
@@ -47,10 +47,10 @@ class Page(Struct, frozen=True, kw_only=True):
 
 
 class Topic(Struct, frozen=True, kw_only=True):
-    """A row of ``TOPICS``: what many pages show of one thing. ``gather`` gets the data for its parts, which
-    are templates below ``parts/``; each is rendered once for all readers, so none may depend on who reads.
+    """A row of ``TOPICS``: data that many pages share. ``gather`` gets the data for its parts, which are
+    templates below ``parts/``; each is rendered once for all readers, so none may depend on the reader.
 
-    ``tags``: beginnings of the tags of events that make it look again, with the names of the topic.
+    ``tags``: prefixes of tags of events that trigger an update, with the names of the topic.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Form(Struct, frozen=True, kw_only=True):
     fields: Mapping[str, str]
     lists: Mapping[str, list[str]]
     path: Mapping[str, str]
-    systems: tuple[str, ...] = ()  # those that the action is about, as they were counted
+    systems: tuple[str, ...] = ()  # the systems that the action is about, as they were counted
 
     def text(self, name: str) -> str:
         return self.fields.get(name, "").strip()
@@ -83,19 +83,19 @@ class Form(Struct, frozen=True, kw_only=True):
         return self.fields.get(name, "") in ("on", "true", "1", "yes")
 
 
-# How many systems an action is about, or which; None: it can be undone, and asks for no number.
+# How many systems an action is about, or which; None: it can be undone, and needs no number.
 Count = Callable[[Ask, Form], Awaitable[int | list[str] | None]]
 More = Callable[[Ask, Form, Any], Awaitable[Data]]
 
 
 class Act(Struct, frozen=True, kw_only=True):
-    """A row of ``ACTS``: a form of ours, and the route of the API that it calls.
+    """A row of ``ACTS``: a form, and the route of the API that it calls.
 
-    ``body`` makes the body of the request from the form. ``count``: how many systems it acts on, asked again
-    when it is sent; with it the form has the number that was shown (``count``). ``danger``: whatever the
-    number, it has to be typed, with a reason. ``then``: where the browser goes; names in braces come from the
-    path or the answer. ``shows``: a template for the answer instead, if that is shown only once; ``more``
-    gathers what that template needs, and ``here`` is the page that it looks like.
+    ``body`` makes the body of the request from the form. ``count``: how many systems it acts on, counted
+    again when it is sent; the form then contains the number that was shown (``count``). ``danger``: the
+    number must always be typed, with a reason. ``then``: where the browser goes; names in braces come from
+    the path or the answer. ``shows``: a template for the answer instead, if it is shown only once; ``more``
+    gathers its data, and ``here`` is its entry in the menu.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""The cookie of a session: for this host alone, out of reach of scripts, and new at every sign-in."""
+"""The cookie of a session: only for this host, not readable by scripts, and new at every sign-in."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ FORM_LIFE = 3600
 
 
 def is_secure(request: Request) -> bool:
-    """True under TLS, also that of a trusted proxy."""
+    """True under TLS, including that of a trusted proxy."""
     return request.url.scheme == "https"
 
 
 def cookie_name(request: Request, name: str = NAME) -> str:
-    """Under TLS with ``__Host-``: no other host and no plain connection can set it."""
+    """The name of a cookie; under TLS with ``__Host-``, so that no other host or plain connection can
+    set it.
+    """
     return f"__Host-{name}" if is_secure(request) else name
 
 
 def secret_of(request: Request) -> str:
-    """The secret of the session; empty if there is none, or if it is something else than a session."""
+    """The secret of the session; empty if there is none, or if it is not that of a session."""
     given = request.cookies.get(cookie_name(request), "")
     parts = split_secret(given)
     return given if parts is not None and parts[0] == SESSION else ""
@@ -36,7 +38,7 @@ def read_cookie(request: Request, name: str) -> str:
 
 
 def set_cookie(response: Response, request: Request, name: str, value: str, life: float | None) -> None:
-    """``life`` in seconds; None: until the browser is closed."""
+    """Set a cookie. ``life`` in seconds; None: until the browser is closed."""
     response.set_cookie(
         cookie_name(request, name),
         value,
@@ -44,7 +46,7 @@ def set_cookie(response: Response, request: Request, name: str, value: str, life
         path="/" if is_secure(request) else (request.scope.get("root_path") or "/"),
         secure=is_secure(request),
         httponly=True,
-        samesite="lax",  # strict would show the sign-in to who follows a link from their mail
+        samesite="lax",  # with strict, a link from a mail would lead to the sign-in page
     )
 
 

@@ -1,4 +1,4 @@
-"""Sign in and out: with a password, at a provider, or with a link that root got on the controller."""
+"""Sign in and out: with a password, at a provider, or with a link made by root on the controller."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MOST_FIELDS = 20
 
 
 def doors(desk: Desk) -> list[tuple[str, list[str], Door]]:
-    """Path, methods, and what answers there."""
+    """The routes of the sign-in: path, methods and handler."""
     made = Doors(desk)
     return [
         ("/sign-in", ["GET"], made.show),
@@ -78,7 +78,7 @@ class Doors:
         return await self._enter(request, made, fields.get("next", ""))
 
     async def to_provider(self, request: Request) -> Response:
-        """Begin at the provider. The verifier stays in this browser: a code alone is worth nothing."""
+        """Begin at the provider. The verifier stays in this browser: a code alone is useless."""
         verifier = token_urlsafe(64)
         challenge = urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
         begun = await self._ask(request).send(
@@ -108,7 +108,7 @@ class Doors:
         return response
 
     async def show_link(self, request: Request) -> Response:
-        """A page with a button: what only looks at an address does not use it up."""
+        """A page with a button: merely fetching the address does not use up the link."""
         return await self._form(request, code=request.query_params.get("code", "")[:200])
 
     async def with_link(self, request: Request) -> Response:
@@ -160,7 +160,7 @@ class Doors:
         return fields
 
     async def _enter(self, request: Request, made: dict[str, Any], wanted: str) -> Response:
-        """Begin a session: always another one than the browser had, which ends."""
+        """Begin a new session, and end the one that the browser had."""
         await self._end(request, secret_of(request))
         response = RedirectResponse(request.scope.get("root_path", "") + (safe_next(wanted) or "/"), 303)
         set_cookie(response, request, NAME, made["token"], made["expires"] - self._desk.now())
@@ -173,7 +173,7 @@ class Doors:
         try:
             await self._ask(request, secret).send("POST", "/v1/logout", {})
         except SalternError:
-            pass  # it had ended already
+            pass  # it had already ended
 
     def _ask(self, request: Request, secret: str = "") -> Ask:
         client = (request.client.host, request.client.port) if request.client else None
@@ -181,7 +181,7 @@ class Doors:
 
 
 def safe_next(path: str) -> str:
-    """A page of ours, by its path; empty for everything that could lead elsewhere."""
+    """The path of a page of the console; empty for anything that could lead elsewhere."""
     inside = path.startswith("/") and not path.startswith("//") and "\\" not in path
     return path if inside and path.isprintable() and len(path) < 2000 else ""
 

@@ -1,8 +1,8 @@
-"""Pages that are kept live: server-sent events with parts of pages.
+"""Live pages: server-sent events with parts of pages.
 
-A topic is rendered when something happened to it, at most twice a second and never for more than a tenth of
-the time; once for all its readers. A reader gets the newest of each part that changed since it got one, so
-that a slow reader skips what is outdated, and nothing waits for it.
+A topic is rendered when it changes, at most twice a second and for at most a tenth of the time, once for all
+its readers. A reader gets the newest version of each part that has changed, so that a slow reader skips
+outdated ones, and nothing waits for it.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ MOST_STREAMS = 1000
 MOST_OF_SESSION = 12
 MOST_TOPICS = 20  # of one stream
 FASTEST = 0.5  # seconds between two renderings
-SHARE = 10  # a rendering takes at most one part in so many of the time
-CHECK = 30.0  # seconds after which it is asked again whether the reader may
+SHARE = 10  # rendering takes at most one part in this many of the time
+CHECK = 30.0  # seconds after which the reader's permission is checked again
 _HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
 
 
@@ -77,7 +77,7 @@ class Board:
         return any(tag.startswith(one) for one in filled)
 
     async def keep(self) -> None:
-        """Render now, and again whenever something happened."""
+        """Render now, and again after every change."""
         while True:
             self.news.clear()
             started = time.perf_counter()
@@ -108,7 +108,7 @@ class Board:
         self.changed = asyncio.Event()
 
     def since(self, turn: int, after: int) -> bytes:
-        """What a reader has not got: by its turn, or, if it is new, by the event that its page has."""
+        """What a reader lacks: by its turn, or, if it is new, by the last event of its page."""
         if turn < 0:
             return b"".join(one.data for one in self.parts.values() if one.number >= after)
         return b"".join(one.data for one in self.parts.values() if one.turn > turn)
@@ -144,14 +144,15 @@ class Streams:
             return _refuse(404, "no such topic")
         if self.open >= MOST_STREAMS or self.sessions[secret] >= MOST_OF_SESSION:
             return _refuse(
-                429, "too many pages are open: close some, or wait until others do; pages reload instead"
+                429,
+                "too many pages are open: close some, or wait; pages reload instead",
             )
         after = request.query_params.get("after", "0")
         start = int(after) if after.isascii() and after.isdigit() and len(after) < 17 else 0
         return Reader(self, secret, topics, start, request.scope.get("root_path", ""))
 
     async def is_allowed(self, secret: str, rows: list[tuple[Topic, Mapping[str, str]]]) -> bool:
-        """Whether the session is still one, and may read what it follows."""
+        """True if the session is still valid, and may read its topics."""
 
         def decided() -> bool:
             now, access = self.desk.now(), self.desk.access
@@ -188,7 +189,7 @@ class Streams:
             await _end(watch)
 
     async def _follow(self) -> None:
-        """Hear what happens in the fleet, once for all topics."""
+        """Follow the events of the fleet, once for all topics."""
         async for notice in self.desk.fleet.follow(None):
             for board in [*self.boards.values()]:
                 board.hear(notice)

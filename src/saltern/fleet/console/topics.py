@@ -40,7 +40,7 @@ _NAME = re.compile(r"\\\{(\w+)\\\}")
 
 
 def find_topic(name: str, topics: tuple[Topic, ...] = ()) -> tuple[Topic, Mapping[str, str]] | None:
-    """The row that a name means, such as ``run/20261116…``, and the names in it."""
+    """The row for a name such as ``run/20261116…``, and the values in it."""
     for topic in topics or TOPICS:
         pattern = _NAME.sub(r"(?P<\1>[^/]+)", re.escape(topic.name))
         if found := re.fullmatch(pattern, name):

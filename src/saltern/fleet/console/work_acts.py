@@ -1,4 +1,4 @@
-"""Actions about work that is planned and asked for."""
+"""Actions for planned and requested work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages about work that is planned and asked for: chains, plans, calendar, commands, jobs, events, admin."""
+"""Pages for planned and requested work: chains, plans, calendar, commands, jobs, events, admin."""
 
 from __future__ import annotations
 

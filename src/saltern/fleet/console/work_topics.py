@@ -1,4 +1,4 @@
-"""Topics of the pages about work that is planned and asked for."""
+"""Topics of the pages for planned and requested work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a controller listens, and under which names others reach it. Ports that are chosen are kept."""
+"""Where a controller listens, and the names by which others reach it. Ports are chosen once and then kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ PORTS = {"broker": 4222, "api": 4510, "cluster": 6222, "sites": 7422}
 
 
 class Addresses:
-    """Below one directory it is for this machine alone, unless the configuration says otherwise."""
+    """With everything below one directory, it listens only on this machine, unless the configuration says
+    otherwise.
+    """
 
     def __init__(self, paths: ControllerPaths, settings: ControllerSettings, file: FleetFile) -> None:
         self._paths = paths
@@ -25,7 +27,7 @@ class Addresses:
         self.names = settings.names or names_of_machine(self.host)
 
     def _port(self, what: str, wanted: int) -> int:
-        """A port; one that is to be chosen is chosen once."""
+        """A port; if it is 0, a free one is chosen once and kept."""
         if wanted < 0:
             wanted = 0 if self._paths.base else PORTS[what]
         if wanted:
@@ -45,7 +47,7 @@ class Addresses:
 
     @property
     def sites_port(self) -> int:
-        """Where brokers of sites link themselves, chosen at the first one."""
+        """The port for links of sites, chosen with the first site."""
         return self._port("sites", -1)
 
     @property
@@ -53,12 +55,12 @@ class Addresses:
         return self._port("api", self._settings.api_port)
 
     def member(self) -> Member:
-        """This controller, as the others need to know it."""
+        """This controller's entry for the others."""
         servers = tuple(f"tls://{bracketed(name)}:{self.broker_port}" for name in self.names)
         return Member(route=f"{bracketed(self.names[-1])}:{self.cluster_port}", servers=servers)
 
     def cluster(self, known: dict[str, Member]) -> Cluster | None:
-        """The brokers of several controllers are one cluster; None if there is one controller only."""
+        """The cluster of the controllers' brokers; None if there is only one controller."""
         found = self._settings.cluster_routes or routes(known.values())
         if not found:
             return None

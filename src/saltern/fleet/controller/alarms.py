@@ -1,4 +1,4 @@
-"""What an operator should know of: refused messages, two machines with one key. Counted, logged, an event."""
+"""Alarms for operators: refused messages, two machines with one key. Each is counted, logged and an event."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from saltern.language.diagnostics import OperationError
 
 log = logging.getLogger(__name__)
 
-# Why a message of a system was not taken, for people.
+# Why a message of a system was refused, as text.
 REASONS: dict[str, str] = {
     "too-large": "the message is too large",
-    "too-deep": "the message is nested too deep",
+    "too-deep": "the message is nested too deeply",
     "newer": "the message is of a newer version: upgrade the controller",
     "malformed": "the message is malformed",
     "bad-subject": "the subject is not one of the protocol",
-    "foreign-reply": "it wants its answer at the address of another",
-    "foreign-job": "it returns a job that it was not meant to run",
-    "other-job": "the subject names another job than the message",
+    "foreign-reply": "it asks for its answer at the address of another system",
+    "foreign-job": "it returns a job that was not sent to it",
+    "other-job": "the subject and the message name different jobs",
     "foreign-tag": "it uses an event tag of the controller's, or of another system",
-    "unstorable": "the database does not take what it sends",
+    "unstorable": "the database does not accept what it sends",
     "flood": "it sends more than its share",
     "twin": "two machines use its identity",
     "enrol": "a request to join is refused",
     "peer": "it asks for a function or a runner that it may not run",
-    "render": "it asks for a file or a block that is none of its own",
+    "render": "it asks for a file or a block that is not for it",
 }
 
 
 class Alarms:
-    """The same reason of the same system is reported once a minute, with the number of refusals."""
+    """Reports the same reason for the same system once a minute, with the number of refusals."""
 
     def __init__(self, calls: Calls, hub: Hub, *, now: Callable[[], float]) -> None:
         self.offences = Offences(now)
@@ -45,7 +45,7 @@ class Alarms:
         self._tasks = Tasks()
 
     def refuse(self, system: str, reason: str, detail: str = "") -> None:
-        """A message of a system was not taken."""
+        """Count and report a refused message of a system."""
         if number := self.offences.count(system, reason):
             self._report(system, reason, detail or REASONS.get(reason, reason), number)
 

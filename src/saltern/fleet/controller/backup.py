@@ -1,7 +1,7 @@
 """Backup and restore of a controller: keys, certificates, configuration and database in one file.
 
-The file has every secret of the fleet: anyone who has the file can act as the fleet. Streams and files are
-not in it: agents and the roots have those.
+The file contains every secret of the fleet: anyone who has it can act as the fleet. Streams and files are not
+in it: agents and the roots have those.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ GENERATION, LAST = "generation", "last-backup"
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
-    """What an archive holds, and the digest of each part."""
+    """The contents of an archive, with the digest of each part."""
 
     v: int = 1
     fleet: str
@@ -88,7 +88,7 @@ def back_up(paths: ControllerPaths, settings: ControllerSettings, path: str, *, 
 
 
 def _parts(paths: ControllerPaths) -> Iterator[tuple[str, str]]:
-    """The files that are there, by their name in the archive."""
+    """The existing files, by their name in the archive."""
     beside = os.path.dirname(paths.config)
     rows = [(f"state/{name}", os.path.join(paths.state, name)) for name in PARTS]
     rows += [(f"config/{name}", os.path.join(beside, name)) for name in CONFIGURATION]
@@ -110,7 +110,7 @@ def _write_archive(path: str, manifest: Manifest, parts: dict[str, str]) -> None
 
 
 def _note(address: str, now: float) -> None:
-    """Note when the last backup was made, for ``doctor``."""
+    """Record the time of the last backup, for ``doctor``."""
     database = open_database(address)
     try:
         with database.write() as connection:
@@ -120,13 +120,15 @@ def _note(address: str, now: float) -> None:
 
 
 def restore(paths: ControllerPaths, settings: ControllerSettings, path: str) -> Manifest:
-    """Put an archive in place of what is there, and keep that beside it; the controller must not run."""
+    """Replace the controller's files by an archive, and keep the old ones beside it; the controller must not
+    run.
+    """
     with tempfile.TemporaryDirectory(dir=_existing(paths.state), prefix=".saltern-restore-") as scratch:
         manifest = _unpack(path, scratch)
         address = database_address(paths, settings)
         if (manifest.database == "sqlite") != address.startswith("sqlite"):
             kind = address.partition(":")[0]
-            what = f"the backup has a {manifest.database} database, and the configuration names {kind}"
+            what = f"the backup has a {manifest.database} database, but the configuration names {kind}"
             raise _bad(what, "set 'database' in controller.yaml to one of the same kind")
         _set_aside(paths)
         for name in manifest.digests:
@@ -143,7 +145,7 @@ def _existing(folder: str) -> str:
 
 
 def _unpack(path: str, scratch: str) -> Manifest:
-    """Only parts that are known, each with the digest that the manifest has."""
+    """Extract only known parts, each checked against the digest in the manifest."""
     known = {
         MANIFEST,
         DATABASE,
@@ -155,7 +157,8 @@ def _unpack(path: str, scratch: str) -> Manifest:
             for member in archive:
                 if member.name not in known or not member.isreg() or member.size > LARGEST:
                     raise _bad(
-                        f"{path} has a part that no backup has: {member.name[:100]!r}", "use another file"
+                        f"{path} has a part that does not belong to a backup: {member.name[:100]!r}",
+                        "use another file",
                     )
                 target = os.path.join(scratch, member.name)
                 os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
@@ -186,7 +189,7 @@ def _copy(archive: tarfile.TarFile, member: tarfile.TarInfo, target: str) -> Non
 
 
 def _set_aside(paths: ControllerPaths) -> None:
-    """Keep keys and database of before: a wrong archive must not cost them."""
+    """Move the old keys and database aside: a wrong archive must not destroy them."""
     stamp = time.strftime("%Y%m%dT%H%M%S")
     for name in ("keys", "broker/keys", "broker/tls", "fleet.db", "fleet.db-wal", "fleet.db-shm"):
         old = os.path.join(paths.state, name)
@@ -199,14 +202,14 @@ def _put(paths: ControllerPaths, name: str, where: str) -> None:
     base = paths.state if kind == "state" else os.path.dirname(paths.config)
     target = os.path.join(base, rest)
     if kind == "config" and os.path.lexists(target):
-        return  # what is configured here now has been decided on: it names the database
+        return  # keep the current configuration: it names the database
     make_private(os.path.dirname(target))
     with open(where, "rb") as file:
         write(target, file.read(), Attributes(mode=0o600))
 
 
 def _begin_generation(address: str, manifest: Manifest) -> None:
-    """From now on all that the streams still have is read again: some of it is not in the backup."""
+    """Have everything in the streams read again: some of it is not in the backup."""
     detail = {"made_at": manifest.made_at, "version": manifest.version}
     database = open_database(address)
     try:

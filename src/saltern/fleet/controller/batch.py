@@ -1,7 +1,7 @@
-"""What came in from agents over the streams, read and checked: a batch of returns, records, events. Pure.
+"""Reads and checks a batch of returns, records and events that agents sent over the streams. Pure.
 
-Whose a message is stands in its subject, for which the broker vouches. What cannot be right is refused with a
-reason, and does not come again.
+The sender of a message is in its subject, which the broker guarantees. An invalid message is refused with a
+reason, and is not delivered again.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from saltern.fleet.protocol.messages import Away, Event, Records, Return
 from saltern.fleet.protocol.tags import is_allowed_tag
 
 MOST_PARTS = math.ceil(MAX_BODY / PART)
-NUL = "\x00"  # a text of PostgreSQL cannot have it
+NUL = "\x00"  # PostgreSQL cannot store it in a text
 MOST_EXIT = 2**31 - 1
 
 
 def clean(text: str) -> str:
-    """A text as every database takes it."""
+    """A text that every database accepts."""
     return text.replace(NUL, "\N{REPLACEMENT CHARACTER}")
 
 
 class Refusal(Struct, frozen=True):
-    """A message that is not taken: who sent it, and one word for why."""
+    """A refused message: its sender, and one word for the reason."""
 
     system: str
     reason: str
@@ -47,7 +47,7 @@ class Batch(Struct):
 
 
 class Unfit(Exception):
-    """A message that is well formed, and cannot be right."""
+    """A message that is well formed but invalid."""
 
 
 def read_batch(deliveries: Iterable[Delivery]) -> Batch:
@@ -68,7 +68,7 @@ def read_batch(deliveries: Iterable[Delivery]) -> Batch:
 
 @lru_cache(maxsize=65_536)
 def system_of(token: str) -> str:
-    """The id in a subject; empty if it is none."""
+    """The id in a subject; empty if there is none."""
     try:
         return decode_token(token)
     except BadId:

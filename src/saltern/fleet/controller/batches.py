@@ -1,4 +1,4 @@
-"""Jobs that run on a few systems at a time, moved on by one controller."""
+"""Advances jobs that run on a few systems at a time; one controller does it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saltern.fleet.turns import Turns, decide_turns
 
 
 class Batches:
-    """Gives the next systems their turn. What it has released and not sent is found by the nudges."""
+    """Releases the next systems. If a released job was not sent, the nudges find it."""
 
     def __init__(
         self, dispatcher: Dispatcher, board: PresenceBoard, hub: Hub, *, now: Callable[[], float]
@@ -47,14 +47,14 @@ class Batches:
             await self._dispatcher.send(job.jid, list(turns.begin), job.envelope.encode(), "each")
 
     async def _away(self, systems: list[str]) -> set[str]:
-        """Who is away, by the broker's word; all of them are asked only while that is not known."""
+        """The systems that are away, as reported by the broker; they are poked only while that is unknown."""
         if self._board.is_known:
             return {*self._dispatcher.presumed_away(systems)}
         return {*(await self._dispatcher.away(systems))}
 
 
 def _take_turns(connection: Connection, job: BatchedJob, away: set[str], now: float) -> Turns:
-    """Decide by what is written now, and write what follows from it."""
+    """Decide from the stored statuses, and store the result."""
     rows = targets(connection, job.jid)
     turns = decide_turns(job.batch, rows, away, now)
     release(connection, job.jid, turns.begin, now)

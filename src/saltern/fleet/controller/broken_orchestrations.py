@@ -1,7 +1,7 @@
-"""What the controller does at its start with orchestrations whose process died: they are resumed.
+"""Resumes orchestrations whose process died, when the controller starts.
 
-The rule: one that broke without being stopped by its user, that no newer one has replaced, and whose job is
-still open here, continues in a process of its own, as the person who began it.
+The rule: an orchestration that broke, was not stopped by its user, was not replaced by a newer one, and whose
+job is still open, continues in a process of its own, as the person who started it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ Person = Callable[[str], Principal]
 
 
 class BrokenOrchestrations:
-    """Resumes them. ``person`` is who a name is now; ``secret`` is what their process asks with."""
+    """Resumes them. ``person`` returns the principal of a name; ``secret`` is the credential of their
+    process.
+    """
 
     def __init__(self, calls: Calls, socket: str, person: Person, secret: Secret) -> None:
         self._calls = calls
@@ -36,31 +38,31 @@ class BrokenOrchestrations:
         self._secret = secret
 
     async def run(self) -> None:
-        """Resume them; what goes wrong is logged, and ends no controller."""
+        """Resume them; errors are logged, and do not end the controller."""
         try:
             await self.resume()
         except (OperationError, OSError) as problem:
             log.error("orchestrations that broke are not resumed: %s", problem)
 
     async def resume(self) -> list[str]:
-        """Start a process for each; the numbers of those that were started."""
+        """Start a process for each; return the numbers of those that were started."""
         known = list(await self._known())
         users = {one.jid: user for one in known if (user := await self._user_of(one.jid))}
         for user in users.values():
-            self._secret(self._person(user))  # also of those that run: they continue to ask with it
+            self._secret(self._person(user))  # also for running ones, which continue to use it
         broken = [jid for jid in resumed_at_boot(known) if jid in users]
         for jid in broken:
             await self._start(jid, users[jid])
         return broken
 
     async def _user_of(self, jid: str) -> str:
-        """Who began it, if it is open, and no part of another one."""
+        """Who started it, if it is open and not part of another one."""
         row = await self._calls.read(job_queries.job, jid)
         is_own = row is not None and row.function == FUNCTION and row.ended is None and not row.parent
         return row.user if row is not None and is_own else ""
 
     async def _known(self) -> Iterable[Summary]:
-        """Those of this machine, the newest first, by the command that lists them."""
+        """The orchestrations of this machine, the newest first, from the command that lists them."""
         command = ["orchestrate", "--list", "--out", "json", "--controller", self._socket]
         process = await asyncio.create_subprocess_exec(
             *own_program.command("saltern", command),
@@ -79,7 +81,7 @@ class BrokenOrchestrations:
                 await process.wait()
 
     async def _start(self, jid: str, user: str) -> None:
-        """It outlives this controller, as one that a person has started does."""
+        """Start a process that outlives this controller, like one started by a person."""
         log.warning("the orchestration %s broke; it is resumed as %s", jid, user)
         command = ["orchestrate", "--resume", jid, "--controller", self._socket, "--out", "quiet"]
         await asyncio.create_subprocess_exec(
@@ -94,7 +96,7 @@ class BrokenOrchestrations:
 
 
 def _summaries(out: bytes) -> list[Summary]:
-    """What the command printed; nothing if it could not list them."""
+    """The output of the command; empty if it could not list them."""
     try:
         found = msgspec.json.decode(out)["local"] if out else []
         return msgspec.convert([row for row in found if "status" in row], list[Summary])

@@ -1,4 +1,4 @@
-"""Keeps an eye on the disk below the broker: reports that it is full, and restarts the broker afterwards."""
+"""Watches the disk of the broker: reports that it is full, and restarts the broker afterwards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Restartable(Protocol):
 
 
 class DiskWatch:
-    """``health.disk`` says what is wrong, as long as it is."""
+    """Sets ``health.disk`` to what is wrong, as long as it is."""
 
     def __init__(self, broker: Restartable, health: Health) -> None:
         self._broker = broker
@@ -54,13 +54,13 @@ class DiskWatch:
                 self._streams,
             )
         if order == "restart":
-            log.warning("the broker could not write; there is space now, and it is started again")
+            log.warning("the broker could not write; there is space now, and it is restarted")
             await self._broker.restart()
-            self._log.complained()  # what it said until then is over
+            self._log.complained()  # log lines until then are obsolete
         self._health.disk = self._problem(room.free)
 
     def _problem(self, free: int) -> str:
         if not self._disk.failed:
             return ""
         left = f"{free // MIB} MiB are free"
-        return f"it cannot write below {self._streams} ({left}); returns wait at the agents"
+        return f"it cannot write below {self._streams} ({left}); returns wait on the agents"

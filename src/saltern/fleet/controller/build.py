@@ -1,4 +1,4 @@
-"""What a controller is made of, from its paths and its settings: identity, database, broker, options."""
+"""Makes the parts of a controller from its paths and its settings: identity, database, broker, options."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Builder:
     def broker(
         self, identity: ControllerIdentity, addresses: Addresses, members: dict[str, Member]
     ) -> Broker:
-        """A broker of our own, or the one that the configuration names."""
+        """The controller's own broker, or the one that the configuration names."""
         settings, folder, fleet = self._settings, self._paths.broker, identity.file.fleet
         how = BrokerSettings(
             host=addresses.host,
@@ -176,7 +176,7 @@ class Builder:
         )
 
     def _rosters(self) -> tuple[str, ...]:
-        """Those that the configuration names, else the usual ones beside it."""
+        """The rosters that the configuration names, else the default ones beside it."""
         return self._settings.roster or usual_sources(self._paths.config)
 
     def _ssh(self) -> DeskOptions:
@@ -199,7 +199,7 @@ class Builder:
         )
 
     def _reach(self) -> Reach:
-        """How hosts of the roster are reached: no person can be asked for a password."""
+        """How hosts of the roster are reached: without asking a person for a password."""
         settings, folder = self._settings, self._paths.ssh
         passwords = Passwords(no_prompt)
         options = SshOptions(known_hosts=settings.ssh_known_hosts, accept_new=settings.ssh_accept_new_keys)

@@ -1,7 +1,7 @@
-"""Notifications of a controller: written with what they are about, sent by the one that holds the lease.
+"""Notifications of a controller: stored with the change they report, sent by the holder of the lease.
 
-They are sent at least once: a controller that ends between a delivery and its note is followed by one that
-sends it again, with the same id.
+They are sent at least once: if a controller ends after a delivery and before recording it, the next one sends
+it again, with the same id.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PROBLEM = 500  # characters of a reason that are kept
 
 
 class CallbackOptions(Struct, frozen=True, kw_only=True):
-    """Where callbacks may go, by which certificates, and which server takes mails."""
+    """Where callbacks may go, which certificates they trust, and the mail server."""
 
     reach: Destinations = Destinations()
     ca: str = ""
@@ -41,7 +41,7 @@ class CallbackOptions(Struct, frozen=True, kw_only=True):
 
 
 def notify(connection: Connection, run: str, found: Sequence[Occurrence], now: float) -> None:
-    """Write down what is to be sent about a run, in the transaction of what happened."""
+    """Store the notifications about a run, in the transaction of the change itself."""
     if not found or not (
         enabled := [one for one in subscriptions.list_subscriptions(connection) if one.enabled]
     ):
@@ -64,7 +64,7 @@ def notify(connection: Connection, run: str, found: Sequence[Occurrence], now: f
 def notification_rows(
     enabled: Iterable[Subscription], head: dict[str, Any], found: Sequence[Occurrence], now: float
 ) -> list[dict[str, Any]]:
-    """What each subscriber is to get, each with an id of its own. Pure, but for the ids."""
+    """The notifications for each subscriber, each with its own id. Pure, except for the ids."""
     rows: list[dict[str, Any]] = []
     for one in enabled:
         if one.chains and head["chain"] not in one.chains:
@@ -78,7 +78,7 @@ def notification_rows(
 
 
 class Callbacks:
-    """The work of one round: what is due is sent, all at once, and what came of it is kept."""
+    """The work of one round: send everything that is due at once, and store the results."""
 
     def __init__(self, calls: Calls, options: CallbackOptions, *, now: Callable[[], float]) -> None:
         self._calls = calls

@@ -1,10 +1,10 @@
-"""Work on the database, off the event loop.
+"""Runs work on the database in threads, off the event loop.
 
-SQLite has one writer, and each commit waits for the disk: what waits for the same thread is written in one
-transaction, each in a savepoint of its own, so that one that fails takes nothing else with it.
+SQLite has one writer, and each commit waits for the disk: changes that wait for the same thread are written
+in one transaction, each in its own savepoint, so that one that fails does not affect the others.
 
-What comes in floods, as events do, waits in a line of its own: it is written alone, and after all that waits
-in the first line, so that a job waits for one batch at most, however many there are.
+Bulk changes, such as events, wait in a second queue: they are written alone, and after everything in the
+first queue, so that a job waits for one batch at most, however many there are.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ P = ParamSpec("P")
 READERS = 4
 WRITERS = 4  # of PostgreSQL
 TOGETHER = 100  # changes in one transaction
-TRIES = 5  # of a transaction that is in the way of another
-TURNS = 20  # transactions of others after which it is the turn of what waits in the second line
+TRIES = 5  # attempts of a transaction that conflicts with another
+TURNS = 20  # transactions of the first queue after which the second gets its turn
 
 Work = Callable[[Connection], Any]
 Change = tuple[Work, Future[Any]]
 
 
 class Lines:
-    """Two lines of changes that wait. Those of the second get their turn when the first is empty, and after
-    ``TURNS`` transactions in any case.
+    """Two queues of changes. The second gets its turn when the first is empty, and after ``TURNS``
+    transactions in any case.
     """
 
     def __init__(self, together: int) -> None:
@@ -46,7 +46,7 @@ class Lines:
         (self._second if patient else self._first).append(change)
 
     def take(self) -> list[Change]:
-        """What goes into the next transaction; nothing only if nothing waits. Several threads call it."""
+        """The changes of the next transaction; empty only if none wait. Several threads call it."""
         with self._lock:
             if self._first and (self._turns < TURNS or not self._second):
                 self._turns += bool(self._second)
@@ -56,7 +56,7 @@ class Lines:
 
 
 class Calls:
-    """Each call is one transaction, run to its end also if who waits for it is cancelled."""
+    """Each call is one transaction, which is completed even if its caller is cancelled."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -83,7 +83,7 @@ class Calls:
     async def write_later(
         self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
-        """The same for what comes in floods: whatever else waits is written first."""
+        """The same for bulk changes: everything else that waits is written first."""
         return await self._write(lambda connection: change(connection, *args, **options), patient=True)
 
     async def _write(self, work: Callable[[Connection], T], *, patient: bool) -> T:
@@ -93,7 +93,7 @@ class Calls:
         return await asyncio.shield(asyncio.wrap_future(result))
 
     def _write_waiting(self) -> None:
-        """In a thread that writes: all that waits now, or as much as goes into one transaction."""
+        """In the writing thread: write all that waits, or as much as fits into one transaction."""
         if not (batch := self._lines.take()):
             return  # an earlier call has done it
         try:
@@ -109,7 +109,7 @@ class Calls:
                 result.set_exception(failure)
 
     def _write_together(self, batch: list[Change]) -> list[tuple[Any, BaseException | None]]:
-        """One transaction; one that was in the way of another is done again."""
+        """Write one transaction; repeat it after a conflict with another."""
         tries = TRIES
         while True:
             tries -= 1
@@ -121,13 +121,13 @@ class Calls:
                     raise
 
     def close(self) -> None:
-        """Return when all that was begun is done."""
+        """Return when all work that was started is done."""
         self._readers.shutdown()
         self._writers.shutdown()
 
 
 def _attempt(connection: Connection, work: Work, *, alone: bool) -> tuple[Any, BaseException | None]:
-    """The result of one change, or why it failed; alone in its transaction it may fail with all of it."""
+    """The result of one change, or its error; a change alone in its transaction may fail as a whole."""
     if alone:
         return work(connection), None
     try:

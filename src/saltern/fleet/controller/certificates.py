@@ -1,8 +1,8 @@
 """Certificates of controllers, renewed while they run.
 
-A controller that has the root key certifies itself, and the others: each notes its certificate in the
-database, and finds the next one there. Only a key that the root has certified, and whose certificate still
-counts, gets another: who can write to the database gains nothing.
+A controller that has the root key certifies itself and the others: each stores its certificate in the
+database, and finds the next one there. Only a key that the root has certified, and whose certificate is still
+valid, gets a new one: write access to the database alone gains nothing.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ NAME = "controller certificates"
 
 
 def due(trust: Trust, known: Mapping[str, Member], now: float) -> dict[str, Certificate]:
-    """The certificates of controllers that end soon, and may be renewed. Pure."""
+    """The certificates of controllers that expire soon and may be renewed. Pure."""
     found = {name: valid(one.certificate, trust, name, now) for name, one in known.items()}
     return {name: one for name, one in found.items() if one is not None and one.expires <= now + RENEW}
 
 
 def valid(signed: Signed | None, trust: Trust, name: str, now: float) -> Certificate | None:
-    """The certificate, if the root has given it to this controller and it counts now. Pure."""
+    """The certificate, if the root issued it to this controller and it is valid now. Pure."""
     if signed is None or not signed.text:
         return None
     try:
@@ -51,7 +51,7 @@ def valid(signed: Signed | None, trust: Trust, name: str, now: float) -> Certifi
 
 
 class CertificateKeeper:
-    """``step`` now and then: the issuer signs with the newest certificate from then on."""
+    """Call ``step`` now and then: from then on the issuer signs with the newest certificate."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class CertificateKeeper:
         return {name: one for name, one in known.items() if name != self._identity.file.name}
 
     async def _take(self, now: float) -> None:
-        """The next certificate, if one that has the root key has made it."""
+        """Use the next certificate, if a controller with the root key has made it."""
         name = self._identity.file.name
         signed = (await self._calls.read(_certificates)).get(name)
         found = valid(signed, self._trust, name, now)
@@ -102,7 +102,7 @@ class CertificateKeeper:
         self._identity = replace(self._identity, certificate=certificate)
         self._issuer.certificate = certificate
         self._health.expires = self._identity.expires
-        log.warning("the certificate of this controller would have ended soon: it has a new one")
+        log.warning("the certificate of this controller was renewed")
 
 
 def _certificates(connection: Connection) -> dict[str, Signed]:
@@ -110,9 +110,9 @@ def _certificates(connection: Connection) -> dict[str, Signed]:
 
 
 def _renew(connection: Connection, identity: ControllerIdentity, trust: Trust, now: float) -> None:
-    """Certify the keys of other controllers again, for as long as a new one gets."""
+    """Certify the keys of other controllers again, for a full lifetime."""
     root: SigningKey | None = identity.root
-    assert root is not None, "only who has the root key renews"
+    assert root is not None, "only a controller with the root key renews"
     made, known = _certificates(connection), members(connection)
     for name, one in due(trust, known, now).items():
         held = valid(made.get(name), trust, name, now)

@@ -1,6 +1,6 @@
-"""Chains as objects: made, changed by new versions, checked against real systems, archived.
+"""Stored chains: create them, add versions, check them against real systems, archive them.
 
-What is written is audited in the same transaction. A version is never changed; a run names the one it has.
+Changes are audited in the same transaction. A version is never changed; a run names its version.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from saltern.fleet.store.chains import StoredChain, StoredVersion
 from saltern.fleet.store.database import Connection, Database
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-Groups = Sequence[tuple[Mapping[str, object], frozenset[str]]]  # facts, and who has them
+Groups = Sequence[tuple[Mapping[str, object], frozenset[str]]]  # facts, and the systems that have them
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One thing that a check has found. ``level`` is ``error`` or ``warning``."""
+    """One finding of a check. ``level`` is ``error`` or ``warning``."""
 
     level: str
     what: str
@@ -40,10 +40,10 @@ def unknown_chain(name: str) -> OperationError:
 def save(
     database: Database, who: str, text: str, now: float, *, note: str = "", base: int | None = None
 ) -> StoredVersion:
-    """Keep a text as the newest version of the chain that it names; a chain that is not there is made.
+    """Store a text as the newest version of the chain that it names; a new chain is created.
 
-    ``base``: the version that was edited. If there is a newer one, nothing is kept. A text that is the same
-    as the newest version is no new one.
+    ``base``: the version that was edited. If there is a newer one, nothing is stored. A text equal to the
+    newest version makes no new version.
     """
     chain = read_chain(text, "chain")
     with database.write() as connection:
@@ -89,7 +89,7 @@ def _make(connection: Connection, chain: Chain, who: str, now: float) -> StoredC
 def _check_base(name: str, last: StoredVersion | None, base: int | None) -> None:
     if base is None or last is None or last.number == base:
         return
-    what = f"the chain {name!r} has version {last.number} by {last.author}, and version {base} was edited"
+    what = f"the chain {name!r} now has version {last.number} by {last.author}, but version {base} was edited"
     fix = f"look at `saltern chain diff {name} {base} {last.number}`, and edit version {last.number}"
     raise OperationError(Diagnostic(code="chain-edited", what=what, fix=fix))
 
@@ -97,12 +97,12 @@ def _check_base(name: str, last: StoredVersion | None, base: int | None) -> None
 def _check_archived(stored: StoredChain) -> None:
     if stored.archived_at is not None:
         what = f"the chain {stored.name!r} is archived"
-        fix = f"saltern chain archive {stored.name} --undo brings it back"
+        fix = f"saltern chain archive {stored.name} --undo restores it"
         raise OperationError(Diagnostic(code="chain-archived", what=what, fix=fix))
 
 
 def find(connection: Connection, name: str, number: int | None = None) -> tuple[StoredChain, StoredVersion]:
-    """A chain and a version of it, the newest without a number."""
+    """A chain and one of its versions; without a number, the newest."""
     stored = chains.chain_named(connection, name)
     if stored is None:
         raise unknown_chain(name)
@@ -114,7 +114,7 @@ def find(connection: Connection, name: str, number: int | None = None) -> tuple[
 
 
 def archive(database: Database, who: str, name: str, now: float, *, undo: bool = False) -> StoredChain:
-    """Put a chain out of sight, or bring it back. Its runs and versions stay."""
+    """Archive a chain, or restore it. Its runs and versions stay."""
     with database.write() as connection:
         stored, _ = find(connection, name)
         if chains.set_archived(connection, stored.id, who, None if undo else now):
@@ -131,13 +131,13 @@ def difference(old: StoredVersion, new: StoredVersion, name: str) -> list[str]:
 
 
 def validate(text: str, target: str, systems: Sequence[str], groups: Groups) -> list[Finding]:
-    """What is wrong with a chain on the systems of a target: it means none of them, a target of an action
-    matches none, or a system cannot do what an action asks for, by the facts that are known of it.
+    """The problems of a chain on the systems of a target: it has no action for them, a target of an action
+    matches none, or a system cannot do what an action requires, by its known facts.
 
     ``groups``: the systems by those facts."""
     chain = read_chain(text, "chain")
     if not any(action.meant_for(one) for one in systems for action in chain.actions):
-        return [Finding(level="error", what=f"no action is meant for a system of {target!r}")]
+        return [Finding(level="error", what=f"no action is for a system of {target!r}")]
     found = [
         Finding(level="warning", action=action, what=f"no system of {target!r} matches {pattern!r}")
         for action, pattern in unmatched(chain, systems)
@@ -146,7 +146,7 @@ def validate(text: str, target: str, systems: Sequence[str], groups: Groups) -> 
 
 
 def _unable(chain: Chain, groups: Groups) -> list[Finding]:
-    """Actions that systems cannot do, by what they have said of themselves."""
+    """Actions that systems cannot do, by their own facts."""
     found: list[Finding] = []
     for action in (*chain.actions, *chain.finalizers):
         for needs, what, level in NEEDS.get(action.kind, ()):
@@ -158,8 +158,8 @@ def _unable(chain: Chain, groups: Groups) -> list[Finding]:
 
 
 def refuse_unable(chain: Chain, groups: Groups) -> None:
-    """Raises if it is known of a system that it cannot do an action, and no action could change that: what
-    comes before it is not done there, either."""
+    """Raise if a system is known to be unable to do an action, and no action could change that: then earlier
+    actions are not done there either."""
     for one in _unable(chain, groups):
         if one.level == "error":
             few = ", ".join(one.systems[:5]) + (
@@ -191,12 +191,12 @@ def _has_snapshots(facts: Mapping[str, object]) -> bool:
 
 
 SNAPSHOTS = "boot_snapshots"
-NO_SNAPSHOTS = "its root is no snapshot that boots are chosen by"
-ASKED = ("os_family", "kernel", "virtual_subtype", SNAPSHOTS)  # the facts that are looked at above
+NO_SNAPSHOTS = "its root file system is not on a snapshot that can be chosen at boot"
+ASKED = ("os_family", "kernel", "virtual_subtype", SNAPSHOTS)  # the facts that are read above
 PACKAGED = frozenset(
     {"Debian", "RedHat", "Suse", "Arch", "Alpine", "Gentoo", "FreeBSD", "OpenBSD", "NetBSD", "MacOS"}
 )
-_PACKAGES = ((_has_package_manager, "packages are managed in no known way there", "error"),)
+_PACKAGES = ((_has_package_manager, "its package manager is not known", "error"),)
 Need = tuple[Callable[[Mapping[str, object]], bool], str, str]  # the last: the level of the finding
 NEEDS: dict[str, Sequence[Need]] = {
     "packages": _PACKAGES,
@@ -208,12 +208,12 @@ NEEDS: dict[str, Sequence[Need]] = {
     ),
     "transaction": (
         (_has_snapshots, NO_SNAPSHOTS, "error"),
-        (_says_snapshots, "its saltern is too old to do transactions: update it first", "warning"),
+        (_says_snapshots, "its version of saltern is too old for transactions: update it first", "warning"),
     ),
 }
 
 
 def inputs_of(version: StoredVersion) -> dict[str, object]:
-    """The schema of what a run may be given."""
+    """The schema of the inputs of a run."""
     found: dict[str, object] = json.decode(version.inputs)
     return found

@@ -1,4 +1,4 @@
-"""One controller, with its broker, its database and its loops: started, watched, stopped."""
+"""One controller with its broker, its database and its loops: starts, watches and stops them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OTHERS = 120.0  # seconds that the brokers of a cluster wait for each other
 
 
 class Controller:
-    """``start``, then ``parts.fleet`` can be asked, until ``stop``."""
+    """After ``start``, use ``parts.fleet`` until ``stop``."""
 
     def __init__(
         self, paths: ControllerPaths, settings: ControllerSettings, *, now: Callable[[], float] = time.time
@@ -52,7 +52,7 @@ class Controller:
         self.upkeep = Upkeep()
 
     async def start(self) -> None:
-        """Keys, database, broker, services, loops; an error says which of them cannot be had."""
+        """Start keys, database, broker, services and loops; an error says which of them failed."""
         make_private(self.paths.state)
         self._lock = lock(self.paths.lock)
         self.loops = Loops()
@@ -99,7 +99,7 @@ class Controller:
         return self.gate
 
     async def _recover(self) -> None:
-        """Complete a backup that was put back from what the broker has."""
+        """Complete a restored backup from the contents of the broker."""
         await self.parts.inventory.refresh()
         trust = Trust(fleet=self.identity.file.fleet, roots=self.identity.file.roots)
         fleet, everyone = self.parts.fleet, self.parts.inventory.ids
@@ -142,7 +142,7 @@ class Controller:
 
     async def _renew_tls(self) -> None:
         if isinstance(self.broker, EmbeddedBroker) and renew_tls(self.broker, self._now()):
-            log.warning("the certificate of the broker would have ended soon: it has a new one")
+            log.warning("the certificate of the broker was renewed")
 
     async def stop(self) -> None:
         """End in order: loops, then the bus, the broker, the database."""

@@ -1,4 +1,4 @@
-"""What the enrolment desk knows of systems and tokens: the database."""
+"""Systems and tokens for the enrolment desk, in the database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ACTS = {"accepted": "accept", "pending": "pend", "rejected": "reject", "revoked"
 
 
 class DeskRegistry:
-    """Each call is one transaction. ``changed`` is called when a system was written down."""
+    """Each call is one transaction. ``changed`` is called after a system was stored."""
 
     def __init__(self, calls: Calls, *, now: Callable[[], float], changed: Callable[[], None]) -> None:
         self._calls = calls
@@ -29,7 +29,7 @@ class DeskRegistry:
         return known if same else None
 
     async def holder(self, id: str, token: str = "") -> System | None:
-        """The accepted system of an id. One of the roster gives way to the token that was made for it."""
+        """The accepted system of an id. A system of the roster is replaced by a token made for it."""
         row = await self._calls.read(systems.system, id)
         if row is not None and systems.gives_way(row, token):
             return None

@@ -1,4 +1,4 @@
-"""Messages to agents: jobs, orders to stop, pokes. What cannot be sent now is picked up by the next sync."""
+"""Sends messages to agents: jobs, orders, pokes. What cannot be sent now is delivered by the next sync."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from saltern.fleet.protocol.messages import Audience, Control, Job
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.store.deliveries import mark_sent
 
-POKE = 1.0  # seconds for those who are connected and do not answer
+POKE = 1.0  # seconds to wait for systems that are connected and do not answer
 CONTROL_LIFE = 300.0
 JOB, JOB_ALL, CONTROL = SUBJECTS["job"], SUBJECTS["job-all"], SUBJECTS["control"]
-POKED = 500  # with more systems, the broker's list of connections must suffice
+POKED = 500  # with more systems, only the broker's list of connections is used
 
 
 class Dispatcher:
@@ -46,8 +46,9 @@ class Dispatcher:
         return self._issuer.issue(job, audience, now=now, life=life)
 
     async def send(self, jid: str, systems: list[str], envelope: bytes, how: str) -> dict[str, float | None]:
-        """Send a job; those who are away, and since when. They get it from a sync. Those that are reached
-        over SSH are given it by who drives them."""
+        """Send a job; return the systems that are away, and since when. They get it from a sync. Systems
+        reached over SSH get it from the controller that drives them.
+        """
         agents = self._ssh.agents(systems)
         self._ssh.wake()
         try:
@@ -60,7 +61,9 @@ class Dispatcher:
         return away
 
     async def push(self, jid: str, systems: list[str], envelope: bytes) -> None:
-        """Send a job to each system without waiting for answers; a system that is away gets it by a sync."""
+        """Send a job to each system without waiting for answers; a system that is away gets it from
+        a sync.
+        """
         agents = self._ssh.agents(systems)
         self._ssh.wake()
         try:
@@ -92,7 +95,7 @@ class Dispatcher:
         return found
 
     async def away(self, systems: Collection[str]) -> dict[str, float | None]:
-        """Who does not answer now, and when each was last seen."""
+        """The systems that do not answer now, and when each was last seen."""
         if len(systems) > POKED and self._board.is_known:
             gone: Collection[str] = self.presumed_away(systems)
         else:
@@ -102,11 +105,11 @@ class Dispatcher:
         return {system: seen.get(system, self._board.seen(system)) for system in sorted(gone)}
 
     def presumed_away(self, systems: Collection[str]) -> list[str]:
-        """Who is away by the broker's word, or could not be reached last over SSH."""
+        """The systems that are away as reported by the broker, or could not be reached last over SSH."""
         return [one for one in systems if not self._board.is_online(one)]
 
     async def cancel(self, jid: str, systems: Collection[str], *, hard: bool, why: str = "") -> set[str]:
-        """Order agents to stop a job, and stop it on hosts; those who are there to hear it."""
+        """Order agents to stop a job, and stop it on SSH hosts; return the systems that are connected."""
         order = Control(action="kill" if hard else "cancel", jid=jid, why=why)
         stopped = self._ssh.cancel(jid, self._ssh.own(systems), hard)
         return await self.order(order, systems) | stopped

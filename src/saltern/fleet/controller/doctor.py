@@ -32,7 +32,7 @@ WEEK = 7 * DAY
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """What a check found: well, worth a look, or wrong, and what to do then."""
+    """The finding of a check: ok, warning or error, and what to do."""
 
     check: str
     level: str  # ok, warning, error
@@ -41,7 +41,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 class Patient(Struct, frozen=True, kw_only=True):
-    """What checks look at."""
+    """What the checks examine."""
 
     paths: ControllerPaths
     settings: ControllerSettings
@@ -52,7 +52,7 @@ Check = Callable[[Patient], Iterator[Finding]]
 
 
 def examine(paths: ControllerPaths, *, now: float) -> list[Finding]:
-    """All findings, in the order of the table. A check that cannot be made is an error of its own."""
+    """All findings, in the order of the table. A check that fails to run is itself an error."""
     try:
         settings = load_settings(paths)
     except OperationError as problem:
@@ -70,7 +70,9 @@ def examine(paths: ControllerPaths, *, now: float) -> list[Finding]:
 
 
 def _configuration(paths: ControllerPaths) -> str:
-    return paths.config if os.path.isfile(paths.config) else f"{paths.config} is not there; all by default"
+    return (
+        paths.config if os.path.isfile(paths.config) else f"{paths.config} does not exist; all defaults apply"
+    )
 
 
 def _findings(name: str, problem: OperationError) -> Iterator[Finding]:
@@ -162,14 +164,14 @@ def _inspect(database: Database, patient: Patient) -> Iterator[Finding]:
 
 def _audit(wrong: str) -> Finding:
     if not wrong:
-        return Finding(check="audit", level="ok", what="the chain is whole")
+        return Finding(check="audit", level="ok", what="the hash chain is intact")
     return Finding(check="audit", level="error", what=wrong, fix="find out who can write to the database")
 
 
 def _backup(last: float | None, now: float) -> Finding:
     fix = "saltern controller backup FILE, every day"
     if last is None:
-        return Finding(check="backup", level="warning", what="there was none yet", fix=fix)
+        return Finding(check="backup", level="warning", what="there is none yet", fix=fix)
     age = (now - last) / DAY
     level = "ok" if age < 7 else "warning"
     what = f"the last one is {age:.1f} days old"
@@ -182,7 +184,7 @@ def _disk(patient: Patient) -> Iterator[Finding]:
         folder = os.path.dirname(folder)
     free = shutil.disk_usage(folder).free
     level = "ok" if free > LEAST_FREE else "warning" if free > LEAST_FREE // 10 else "error"
-    fix = "" if level == "ok" else "make room: without it no return can be stored"
+    fix = "" if level == "ok" else "free space: without it no return can be stored"
     yield Finding(check="disk", level=level, what=f"{free / (1 << 30):.1f} GiB free at {folder}", fix=fix)
 
 
@@ -200,9 +202,9 @@ def _roots(patient: Patient) -> Iterator[Finding]:
         for root in several:
             if "://" in root or os.path.isdir(root):
                 continue
-            what = f"the root {root!r} of the environment {environment!r} is not there"
+            what = f"the root {root!r} of the environment {environment!r} does not exist"
             yield Finding(
-                check="roots", level="warning", what=what, fix="make it, or name another in file_roots"
+                check="roots", level="warning", what=what, fix="create it, or name another one in file_roots"
             )
 
 

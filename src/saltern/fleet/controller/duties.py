@@ -1,4 +1,4 @@
-"""What a fleet needs done all the time, by one controller: deadlines, lost messages, presence, retention."""
+"""Continuous duties of one controller: deadlines, lost messages, presence, retention."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from saltern.fleet.store.tokens import remove_expired
 
 log = logging.getLogger(__name__)
 
-UNSENT = 15.0  # seconds after which a system that is there and has not begun a job is asked to sync
+UNSENT = 15.0  # seconds after which a connected system that has not begun a job is asked to sync
 DAY = 86_400.0
 
 
 class Deadlines:
-    """Ends what is overdue. One that an agent still works on is left alone: it reports its own end."""
+    """Ends overdue jobs. One that an agent still works on is left alone: it reports its own end."""
 
     def __init__(self, dispatcher: Dispatcher, hub: Hub, *, now: Callable[[], float]) -> None:
         self._dispatcher = dispatcher
@@ -43,7 +43,7 @@ class Deadlines:
             return
         asked = {
             one.system for one in found if one.status not in WAITING
-        }  # it may wait there for another one
+        }  # it may wait there for another job
         alive = await self._dispatcher.poke(asked) if asked else Presence(frozenset())
         late = still_overdue(found, alive)
         if await hold.write(_end, late, [one for one in found if one not in late], now):
@@ -51,13 +51,13 @@ class Deadlines:
 
 
 def still_overdue(found: Iterable[Change], alive: Presence) -> list[Change]:
-    """Those that no agent says it is working on. Pure."""
+    """The overdue jobs that no agent reports as running. Pure."""
     working = {(system, jid) for system, said in alive.there.items() for one in said for jid in one.running}
     return [one for one in found if (one.system, one.jid) not in working]
 
 
 def _end(connection: Connection, some: list[Change], working: list[Change], now: float) -> int:
-    touch(connection, working, now)  # the next look begins with others
+    touch(connection, working, now)  # the next round begins with others
     changes = end_overdue(connection, some, now)
     events = [status_event(change, now, why=OVER) for change in changes]
     store_events(connection, [*events, *end_events(connection, {one.jid for one in changes}, now)])
@@ -65,8 +65,8 @@ def _end(connection: Connection, some: list[Change], working: list[Change], now:
 
 
 class Nudges:
-    """Asks systems to sync that are there, and have not begun a job that waits for them: the message was
-    lost, or the controller that wrote the job down ended before it sent it.
+    """Asks connected systems to sync that have not begun a waiting job: the message was lost, or the
+    controller that stored the job ended before it sent it.
     """
 
     def __init__(
@@ -89,7 +89,9 @@ class Nudges:
 
 
 class PresenceKeeper:
-    """Writes who came and who went. The board is the truth; the database is for those who read it."""
+    """Writes which systems connected and disconnected. The board is authoritative; the database is for
+    readers.
+    """
 
     def __init__(self, board: PresenceBoard, hub: Hub, *, now: Callable[[], float]) -> None:
         self._board = board
@@ -105,7 +107,7 @@ class PresenceKeeper:
 
 
 def _write_presence(connection: Connection, online: set[str], now: float) -> bool:
-    """Compare with what is written, so that a new holder of the lease repeats nothing."""
+    """Compare with the stored state, so that a new holder of the lease repeats nothing."""
     known = presence_of(connection)
     came = sorted(system for system, was in known.items() if not was and system in online)
     went = sorted(system for system, was in known.items() if was and system not in online)
@@ -119,7 +121,7 @@ def _write_presence(connection: Connection, online: set[str], now: float) -> boo
 
 
 class Retention:
-    """Removes what is too old or too much, in small steps."""
+    """Removes what is too old or exceeds a limit, in small steps."""
 
     def __init__(self, limits: dict[str, Limit], *, now: Callable[[], float]) -> None:
         self._limits = limits

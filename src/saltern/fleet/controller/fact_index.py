@@ -1,7 +1,7 @@
-"""``FactIndex``: which systems have which value of a fact, kept as long as facts are the same.
+"""``FactIndex``: which systems have which value of a fact, cached while facts are the same.
 
-The index of a fact is made when the first target asks for it, and from then on follows what changes. An
-index is never changed: what follows from new facts is another one, so threads may read while it is replaced.
+The index of a fact is made when the first target uses it, and from then on follows changes. An index is never
+modified: new facts make a new one, so threads may read while it is replaced.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 Facts = Mapping[str, tuple[str, bytes]]  # system → digest, and its grains as JSON
-Members = Mapping[bytes, frozenset[str]]  # a value as JSON → who has it
+Members = Mapping[bytes, frozenset[str]]  # a value as JSON → the systems that have it
 MOST_FACTS = 60  # that are indexed at a time
-MOST_CHANGES = 200  # systems with other facts than before, up to which an index follows
+MOST_CHANGES = 200  # changed systems up to which an index is updated instead of rebuilt
 MISSING = b""
 
 
@@ -25,7 +25,7 @@ class FactIndex:
         self._members: dict[str, Members] = {}
 
     def members(self, name: str) -> Members:
-        """The values of a fact, each with who has it; those without it are under ``MISSING``."""
+        """The values of a fact, each with its systems; those without it are under ``MISSING``."""
         found = self._members.get(name)
         if found is None:
             groups: dict[bytes, list[str]] = {}
@@ -41,7 +41,7 @@ class FactIndex:
         self._members[name] = found
 
     def after(self, facts: Facts) -> FactIndex:
-        """The index of other facts: what is the same is taken over."""
+        """The index for changed facts; unchanged parts are reused."""
         made = FactIndex(facts)
         changed = [id_ for id_, one in facts.items() if self.facts.get(id_) != one]
         changed += [id_ for id_ in self.facts if id_ not in facts]

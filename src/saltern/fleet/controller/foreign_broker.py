@@ -1,7 +1,7 @@
 """An existing NATS as the broker of a controller: it has imported the operator and the account of this fleet.
 
-Who runs it decides about its disks, its network and its TLS. What the controller cannot do there is push the
-list of revoked keys: the new JWT of the account is written beside the keys, to be imported again.
+Its operator decides about its disks, its network and its TLS. The controller cannot push the list of revoked
+keys there: the new JWT of the account is written beside the keys, to be imported again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ REVOKED, ACCOUNT, OPERATOR = "revoked.json", "account.jwt", "operator.jwt"
 
 
 class ForeignBroker:
-    """The same as a broker of our own, as far as a controller uses it."""
+    """The same interface as the controller's own broker."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class ForeignBroker:
         self.settings = settings
         self.folder = os.path.abspath(folder)
         self.peers: tuple[str, ...] = ()
-        self.system_bus: Bus | None = None  # its events belong to who runs it
+        self.system_bus: Bus | None = None  # its events belong to its operator
         self._now = now
         self._url = url
         make_private(self.folder)
@@ -61,7 +61,7 @@ class ForeignBroker:
         self.ca = _certificate(ca) if ca else b""
 
     async def start(self) -> None:
-        """Write down what is to be imported there, and make the streams."""
+        """Write the files to import there, and make the streams."""
         self._write_claims(self.revoked)
         bus = await self.connect_controller("setup")
         try:
@@ -70,10 +70,10 @@ class ForeignBroker:
             await bus.close()
 
     async def prepare_streams(self, *, wait: float) -> None:
-        """They are made at the start; how many brokers keep them is decided there."""
+        """Do nothing: streams are made at the start, and their replicas are decided there."""
 
     async def stop(self) -> None:
-        """It belongs to others: it stays."""
+        """Leave the broker running: it belongs to others."""
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ class ForeignBroker:
         return msgspec.json.decode(data, type=dict[str, int]) if data else {}
 
     async def set_revoked(self, revoked: dict[str, int]) -> None:
-        """Write the list down, and the claims that have it; who runs the broker imports them."""
+        """Write the list, and the claims that contain it, for the operator of the broker to import."""
         write(os.path.join(self.folder, REVOKED), msgspec.json.encode(revoked), OWNER_ONLY)
         self._write_claims(revoked)
 
@@ -121,13 +121,13 @@ class ForeignBroker:
 
 
 def _public(url: str) -> str:
-    """Without a user and a password: agents have credentials of their own."""
+    """The URL without user and password: agents have their own credentials."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _certificate(path: str) -> bytes:
-    """The certificate in a PEM file, as agents get it."""
+    """The certificate in a PEM file, in the form for agents."""
     try:
         with open(path, encoding="ascii") as file:
             return ssl.PEM_cert_to_DER_cert(file.read())

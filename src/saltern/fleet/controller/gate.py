@@ -1,4 +1,4 @@
-"""Who is let in at the broker; the list of revoked keys is in the database, for all controllers."""
+"""Which keys the broker admits; the list of revoked keys is in the database, for all controllers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REVOKED = "revoked"
 
 
 class Broker(Protocol):
-    """What the gate needs of a broker."""
+    """What the gate needs from a broker."""
 
     @property
     def revoked(self) -> dict[str, int]: ...
@@ -32,7 +32,9 @@ class Broker(Protocol):
 
 
 class BrokerGate:
-    """Written down first, then pushed: a controller that ends in between pushes it at its next start."""
+    """Revocations are stored first, then pushed: a controller that ends in between pushes them at its next
+    start.
+    """
 
     def __init__(self, calls: Calls, broker: Broker, *, now: Callable[[], float]) -> None:
         self._calls = calls
@@ -46,7 +48,7 @@ class BrokerGate:
         await self._push(await self._calls.write(_change, restore, key, self._now()))
 
     async def refresh(self) -> None:
-        """Bring this controller's broker to what is written down, which may have been lost on the way."""
+        """Push the stored list to this controller's broker, which may have missed it."""
         kept = await self._calls.read(_revoked)
         if kept or self._broker.revoked:
             await self._broker.set_revoked(prune(kept, self._now()))

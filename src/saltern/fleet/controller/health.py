@@ -1,4 +1,4 @@
-"""How a controller is: each part with what is wrong, and the numbers that Prometheus reads."""
+"""The health of a controller: the problems of each part, and the metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SOON = 14.0  # days before the end of the certificate
 
 
 class Watched(Protocol):
-    """The parts of a controller that are looked at."""
+    """The parts of a controller that are checked."""
 
     bus: Bus
     calls: Calls
@@ -44,7 +44,7 @@ class Watched(Protocol):
 
 
 class Health:
-    """Asked by the API. ``expires``: when the certificate of this controller ends."""
+    """Used by the API. ``expires``: when the certificate of this controller expires."""
 
     def __init__(self, parts: Watched, *, now: Callable[[], float], expires: float = float("inf")) -> None:
         self.expires = expires
@@ -55,7 +55,7 @@ class Health:
         self._started = now()
 
     async def problems(self) -> dict[str, str]:
-        """What does not work, by part; a controller for which this is empty is ready."""
+        """The problems by part; if it is empty, the controller is ready."""
         parts = self._parts
         found = {"broker": "" if parts.bus.connected else "there is no connection to the broker"}
         found["disk of the broker"] = self.disk
@@ -65,9 +65,9 @@ class Health:
 
     @property
     def warnings(self) -> list[str]:
-        """What works now, and needs someone to look at it."""
+        """What works now, but needs attention."""
         days = (self.expires - self._now()) / 86_400
-        ends = f"the certificate ends in {max(0.0, days):.0f} days: put root.key back on a controller"
+        ends = f"the certificate ends in {max(0.0, days):.0f} days: put root.key on a controller again"
         return [one for one in (self.members, ends if days < SOON else "") if one]
 
     async def metrics(self) -> bytes:
@@ -78,7 +78,7 @@ class Health:
         return generate_latest(registry)
 
     async def _gauges(self) -> dict[str, tuple[str, dict[str, float]]]:
-        """Name → what it is, and the value by label; a label that is empty is none."""
+        """Name → its description, and the value by label; an empty label means no label."""
         parts = self._parts
         gauges: dict[str, tuple[str, dict[str, float]]] = {
             "up_seconds": ("seconds since the controller started", {"": self._now() - self._started}),
@@ -90,7 +90,7 @@ class Health:
                 {name: float(one.fence is not None) for name, one in parts.singletons.items()},
             ),
             "certificate_seconds": ("seconds until the certificate ends", {"": self.expires - self._now()}),
-            "warnings": ("what needs someone to look at it", {"": float(len(self.warnings))}),
+            "warnings": ("what needs attention", {"": float(len(self.warnings))}),
             "stream_messages": ("messages in a stream", await self._streams()),
             "process_memory_bytes": ("memory of the controller", {"": float(_resident())}),
         }
@@ -99,7 +99,7 @@ class Health:
             gauges["systems"] = ("systems by the state of their key", states)
             gauges["jobs_open"] = ("jobs that have not ended", {"": float(open_jobs)})
         except OperationError:
-            pass  # what is not known is left out
+            pass  # unknown values are left out
         return gauges
 
     async def _streams(self) -> dict[str, float]:

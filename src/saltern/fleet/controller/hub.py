@@ -1,7 +1,7 @@
-"""Those who follow: each gets what is stored, from the database, and what is only live, as it comes.
+"""Serves followers: each gets stored events from the database, and live notices as they come.
 
-What is stored has a number, the cursor of its reader: nothing of it is lost on the way, whichever controller
-has stored it. What is live, as progress, is left out for a reader that is too slow.
+A stored event has a number, the cursor of its reader: none is lost, whichever controller stored it. Live
+notices, such as progress, are dropped for a reader that is too slow.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from saltern.fleet.store.job_queries import systems_of
 from saltern.language.diagnostics import OperationError
 
 LIVE = 1000  # live notices that may wait for one reader
-LOOK = 1.0  # seconds after which the hub looks by itself: another controller may have stored something
+LOOK = 1.0  # seconds after which the hub checks by itself: another controller may have stored something
 PAGE = 500  # events that are read at once
 
 
 class JobPage(Struct, frozen=True):
-    """Some events; those of each job apart, because readers of jobs are many and most events are of none."""
+    """A page of events; those of each job separately, because many readers follow jobs, and most events
+    belong to none.
+    """
 
     events: Sequence[StoredEvent]
     jobs: Mapping[str, Sequence[StoredEvent]]
@@ -36,7 +38,7 @@ class JobPage(Struct, frozen=True):
 
 
 def read_page(connection: Connection, after: int) -> JobPage:
-    """In a thread that reads, once for all readers that are equally far."""
+    """Read a page in a reading thread, once for all readers with the same cursor."""
     page = read_events(connection, after, "*", PAGE)
     jobs: dict[str, list[StoredEvent]] = {}
     for event in page.events:
@@ -50,7 +52,7 @@ class Follower:
 
     def __init__(self, jid: str | None) -> None:
         self.jid = jid
-        self.systems: set[str] = set()  # of the job: no other has a say in it
+        self.systems: set[str] = set()  # the system of a job: no other may report on it
         self.news = asyncio.Event()
         self.live: deque[Notice] = deque()
         self.missed = 0
@@ -68,7 +70,7 @@ class Follower:
         return getattr(notice, "jid", "") == self.jid and getattr(notice, "system", "") in self.systems
 
     def read(self, page: JobPage) -> Iterator[Notice]:
-        """What is stored, as this reader wants it; one of a job looks at no event of others."""
+        """The stored events for this reader; a reader of a job skips all others."""
         if self.jid is not None:
             yield from (
                 notice for event in page.jobs.get(self.jid, ()) for notice in notices(event, self.jid)
@@ -76,10 +78,10 @@ class Follower:
             return
         for event in page.events:
             yield from presence_notices(event)
-            yield happened(event)  # it ends what has its number
+            yield happened(event)  # it is the last notice of its event
 
     def take_live(self, cursor: int) -> list[Notice]:
-        """What is live; its number is the cursor, so that a reader continues there after a break."""
+        """The live notices; their number is the cursor, so that a reader continues there after a break."""
         taken = [replace(one, number=cursor) for one in self.live]
         if self.missed:
             taken.append(Missed(count=self.missed, number=cursor))
@@ -95,29 +97,29 @@ class Hub:
         self._calls = calls
         self._followers: set[Follower] = set()
         self.listeners: list[Callable[[], None]] = []  # called when something was stored
-        self.event_listeners: list[Callable[[], None]] = []  # also if it was events alone
+        self.event_listeners: list[Callable[[], None]] = []  # also if only events were stored
         self._reads: dict[int, asyncio.Task[JobPage]] = {}
         self._watch: asyncio.Task[None] | None = None
         self._closed = False
 
     @property
     def following(self) -> int:
-        """How many read now."""
+        """The number of current readers."""
         return len(self._followers)
 
     def publish(self, notice: Notice) -> None:
-        """A notice that is not stored."""
+        """Send a notice that is not stored."""
         for follower in self._followers:
             follower.offer(notice)
 
     def wake(self) -> None:
-        """Something was stored."""
+        """Wake all readers, because something was stored."""
         for listener in self.listeners:
             listener()
         self.wake_for_events()
 
     def wake_for_events(self) -> None:
-        """Events of systems were stored, from which nothing follows for jobs."""
+        """Wake the readers of events, because events of systems were stored that do not affect jobs."""
         for listener in self.event_listeners:
             listener()
         for follower in self._followers:
@@ -129,7 +131,7 @@ class Hub:
         self.wake()
 
     async def _watch_others(self) -> None:
-        """Look for what other controllers have stored, once for all followers, while there are any."""
+        """Check for events stored by other controllers, once for all followers, while there are any."""
         newest = 0
         while self._followers:
             with suppress(OperationError):  # the database is away; each reader reports that by itself
@@ -140,7 +142,7 @@ class Hub:
         self._watch = None
 
     async def _read(self, cursor: int) -> JobPage:
-        """The events after a cursor; readers that are equally far share what is read."""
+        """The events after a cursor; readers with the same cursor share the result."""
         task = self._reads.get(cursor)
         if task is None:
             task = self._reads[cursor] = asyncio.create_task(self._calls.read(read_page, cursor))
@@ -148,7 +150,7 @@ class Hub:
         return await asyncio.shield(task)
 
     async def _add(self, jid: str | None) -> Follower:
-        """A reader is there once it is known whose progress it shows."""
+        """Add a reader, once its systems are known."""
         follower = Follower(jid)
         if jid is not None:
             follower.systems = await self._calls.read(systems_of, jid)

@@ -1,6 +1,6 @@
-"""What makes a controller one of its fleet: the root key, its own signing key, and the root's word for it.
+"""The identity of a controller in its fleet: the root key, its own signing key, and its certificate.
 
-The root key can be kept elsewhere: without it the controller works until its certificate ends.
+The root key can be kept elsewhere: without it the controller works until its certificate expires.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from saltern.system.private import make_private
 
 DAY = 86_400.0
 LIFE = 365 * DAY
-RENEW = 120 * DAY  # what must be left of a certificate
-LATE = 300.0  # certificates count from a little earlier: clocks differ
+RENEW = 120 * DAY  # the remaining lifetime below which a certificate is renewed
+LATE = 300.0  # certificates are valid from a little earlier: clocks differ
 FILE, ROOT, KEY, CERTIFICATE = "fleet.json", "root.key", "signing.key", "certificate.json"
 
 
 class FleetFile(Struct, frozen=True, kw_only=True):
-    """What is public of the fleet and of this controller, and the ports that were chosen once."""
+    """The public data of the fleet and of this controller, and the ports that were chosen."""
 
     v: int = 1
     fleet: str
@@ -61,7 +61,7 @@ def load_or_make_identity(folder: str, *, fleet: str, name: str, now: float) -> 
     identity = load_identity(folder)
     if fleet and fleet != identity.file.fleet:
         what = (
-            f"this controller is of the fleet {identity.file.fleet!r}, and the configuration says {fleet!r}"
+            f"this controller is in the fleet {identity.file.fleet!r}, but the configuration says {fleet!r}"
         )
         raise OperationError(
             Diagnostic(code="fleet-name", what=what, fix="a fleet keeps its name; change it back")
@@ -70,7 +70,7 @@ def load_or_make_identity(folder: str, *, fleet: str, name: str, now: float) -> 
 
 
 def renew_certificate(folder: str, identity: ControllerIdentity, now: float) -> ControllerIdentity:
-    """Have the root certify the key again, if it is here and the certificate ends soon."""
+    """Certify the key again if the root key is here and the certificate expires soon."""
     if identity.root is None or (identity.certificate.text and identity.expires > now + RENEW):
         return identity
     certificate = new_certificate(identity.root, identity.file, identity.key.public, now)
@@ -97,7 +97,7 @@ def new_certificate(root: SigningKey, file: FleetFile, key: bytes, now: float) -
 
 
 def _make_fleet(folder: str, fleet: str, name: str) -> None:
-    """The file that says which fleet it is comes last: with it there, all are."""
+    """Make a new fleet. The file that names it is written last: if it exists, all others do."""
     root = SigningKey.new()
     make_private(folder)
     _write(folder, ROOT, root.seed.hex().encode())
@@ -105,7 +105,7 @@ def _make_fleet(folder: str, fleet: str, name: str) -> None:
 
 
 def save_member(folder: str, file: FleetFile, key: SigningKey, certificate: Signed | None) -> None:
-    """Write what a controller of a fleet has, but for the root key."""
+    """Write the files of a controller, except the root key."""
     make_private(folder)
     _write(folder, KEY, key.seed.hex().encode())
     _write(folder, CERTIFICATE, msgspec.json.encode(certificate) if certificate else b"")
@@ -117,7 +117,7 @@ def save_file(folder: str, file: FleetFile) -> None:
 
 
 def load_identity(folder: str) -> ControllerIdentity:
-    """What is in the folder; an error that says what is missing or damaged."""
+    """The identity in the folder; raises an error that says what is missing or damaged."""
     try:
         file = msgspec.json.decode(_read(folder, FILE), type=FleetFile)
         key = SigningKey(bytes.fromhex(_read(folder, KEY).decode()))

@@ -1,7 +1,7 @@
-"""Returns, journals and events on their way into the database: read in batches, stored, then acknowledged.
+"""Stores returns, journals and events in the database: reads them in batches, stores, then acknowledges.
 
-A batch is one transaction. What is stored twice is stored once, so a crash between storing and acknowledging
-costs nothing.
+A batch is one transaction. Storing is idempotent, so a crash between storing and acknowledging loses and
+duplicates nothing.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ log = logging.getLogger(__name__)
 
 WAIT = 5.0  # seconds for which one request waits for the first message
 PAUSE = 1.0  # after a failure
-QUIET = 0.5  # seconds without a message after which the next one begins anew
+QUIET = 0.5  # seconds without a message after which the waiting time is reset
 LONGEST_AWAY = 86_400.0  # seconds that a system may announce to be away
 
 
 class Manner(Struct, frozen=True, kw_only=True):
-    """How a stream is read. ``gather``: seconds after a batch in which the next one gathers, because a
+    """How a stream is read. ``gather``: seconds after a batch in which the next one accumulates, because a
     transaction costs more than its rows; doubled with each batch that follows soon, up to ``most``.
-    ``patient``: it comes in floods, and whatever else waits is written first.
+    ``patient``: bulk data, which is written after everything else that waits.
     """
 
     batch: int
@@ -52,8 +52,8 @@ class Manner(Struct, frozen=True, kw_only=True):
     patient: bool = False
 
     def after(self, before: float, quiet: float) -> float:
-        """Seconds to wait after a batch. ``before``: those that were waited before it; ``quiet``: those in
-        which nothing came then.
+        """Seconds to wait after a batch. ``before``: the wait before it; ``quiet``: the seconds without
+        messages before it.
         """
         return min(self.most, 2 * before) if before and quiet < QUIET else self.gather
 
@@ -65,11 +65,11 @@ MANNERS = {
 
 
 class OutOfOrder(Exception):
-    """The database takes nothing now: what was read is read again."""
+    """The database is not usable now: the messages are read again."""
 
 
 class Indexed(Struct, frozen=True):
-    """What a batch has changed. ``changed``: jobs or systems; otherwise it had events of systems alone."""
+    """What a batch has changed. ``changed``: jobs or systems; otherwise only events of systems."""
 
     returned: int = 0
     refused: tuple[Refusal, ...] = ()
@@ -111,7 +111,7 @@ class Indexer:
                 await self._pause(problem)
 
     async def _read(self, reader: Reader) -> None:
-        """Store what the reader brings, until its stream is gone."""
+        """Store the messages of the reader, until its stream no longer exists."""
         gathered = 0.0
         try:
             while True:
@@ -135,7 +135,7 @@ class Indexer:
         await asyncio.sleep(PAUSE)
 
     async def step(self, reader: Reader, *, wait: float = WAIT) -> int:
-        """One batch, stored and acknowledged; how many messages it had."""
+        """Store and acknowledge one batch; return the number of its messages."""
         deliveries = await reader.fetch(self.manner.batch, wait)
         self._came = time.monotonic()
         if deliveries:
@@ -153,7 +153,7 @@ class Indexer:
         return len(deliveries)
 
     async def _store(self, deliveries: Sequence[Delivery]) -> Indexed:
-        """Store a batch; if that fails, one by one, so that no message can hold up those of others."""
+        """Store a batch; if that fails, one by one, so that no message can block those of others."""
         try:
             return await self._write(deliveries)
         except Exception as problem:
@@ -165,7 +165,7 @@ class Indexer:
         return Indexed(sum(one.returned for one in done), refused)
 
     async def _store_one(self, delivery: Delivery) -> Indexed:
-        """Store a message; one that a database that is well does not take twice is left out."""
+        """Store a message; one that a working database refuses twice is left out."""
         for _ in range(2):
             try:
                 return await self._write([delivery])
@@ -180,7 +180,7 @@ class Indexer:
         return await write(self._index, deliveries, self._now())
 
     async def _is_well(self) -> bool:
-        """True if the database takes changes."""
+        """True if the database accepts changes."""
         try:
             await self._calls.write(_check)
         except OperationError:
@@ -188,14 +188,14 @@ class Indexer:
         return True
 
     def _index(self, connection: Connection, deliveries: Sequence[Delivery], now: float) -> Indexed:
-        """In the thread that writes: decoding is work, too."""
+        """Decode and store, in the writing thread, since decoding also takes time."""
         batch = read_batch(deliveries)
         refused = (*index(connection, batch, now, self._limit), *batch.refused)
         return Indexed(len(batch.returns), refused, bool(batch.returns or batch.records or batch.away))
 
 
 async def _give_back(reader: Reader, deliveries: Sequence[Delivery]) -> None:
-    """What could not be stored is delivered again soon, and not only when its time is over."""
+    """Have messages that could not be stored delivered again soon, not only after their timeout."""
     with suppress(BusError):
         for delivery in deliveries:
             await reader.again(delivery, PAUSE)
@@ -206,7 +206,7 @@ def _check(connection: Connection) -> None:
 
 
 def index(connection: Connection, batch: Batch, now: float, limit: RateLimit) -> list[Refusal]:
-    """Store a batch; what of it was not taken."""
+    """Store a batch; return the refused messages."""
     refused: list[Refusal] = []
     events = [*_index_returns(connection, batch, now, refused)]
     strangers = store_records(connection, batch.records)

@@ -1,6 +1,6 @@
 """The systems as targets see them: ids and facts, read from the database when a target is resolved.
 
-Facts are kept as the bytes that the database has, with an index of those that targets ask for.
+Facts are kept as the bytes from the database, with an index of those that targets use.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PillarOf = Callable[[str], Mapping[str, object]]
 
 
 class LazyGrains(Mapping[str, object]):
-    """Grains that are decoded when the first of them is asked for."""
+    """Grains that are decoded on first use."""
 
     __slots__ = ("_data", "_decoded")
 
@@ -50,7 +50,7 @@ class LazyGrains(Mapping[str, object]):
         return len(self._all())
 
 
-# What was read already for one page, which asks several questions about one moment; None elsewhere.
+# Data already read for one page, which makes several queries about one moment; None elsewhere.
 SEEN: ContextVar[set[int] | None] = ContextVar("seen", default=None)
 DIVIDING = (
     "reboot_due", "role", "roles", "site", "datacenter", "environment", "rack", "cluster", "os", "osfinger",
@@ -102,7 +102,7 @@ class Inventory:
         self.nodegroups = dict(nodegroups or {})
 
     async def refresh(self, within: float = 0.0) -> None:
-        """Read what has changed; not if that was done within so many seconds."""
+        """Read what has changed, unless that was done within this many seconds."""
         seen = SEEN.get()
         if (within and time.monotonic() - self._read_at < within) or (seen is not None and id(self) in seen):
             return
@@ -150,7 +150,7 @@ class Inventory:
         return everyone if frozenset(among) == everyone else everyone.intersection(among)
 
     def dividing_facts(self) -> Mapping[str, Mapping[str, frozenset[str]]]:
-        """The facts by which people divide systems: each value as a text, and who has it."""
+        """The facts by which people divide systems: each value as a text, and the systems that have it."""
         if not self._counted:
             self._counted = {name: _by_text(self._index, name) for name in DIVIDING}
         return self._counted
@@ -194,7 +194,7 @@ class Inventory:
 def _changed_facts(
     connection: Connection, known: dict[str, tuple[str, bytes]]
 ) -> dict[str, tuple[str, bytes]]:
-    """The facts of all accepted systems; only those that are not known are read."""
+    """The facts of all accepted systems; only unknown ones are read."""
     digests = fact_digests(connection)
     changed = [id_ for id_, digest in digests.items() if digest and known.get(id_, ("",))[0] != digest]
     new = facts_of(connection, changed)

@@ -1,6 +1,6 @@
-"""A further controller: invited by one that has the root key, and made on its own machine from the token.
+"""Adds a controller: invited by one that has the root key, and set up on its own machine with the token.
 
-What it needs is in the database, sealed to the secret in the token. It gets a signing key of its own, with a
+What it needs is in the database, sealed to the secret in the token. It gets its own signing key, with a
 certificate; the root key stays where it is.
 """
 
@@ -43,7 +43,7 @@ FILES = ("broker/keys/authority.json", "broker/tls/ca.pem", "broker/tls/ca.key")
 
 
 class ControllerToken(Struct, frozen=True, kw_only=True):
-    """What the token holds: which invitation, and the secret that opens it."""
+    """The contents of the token: the invitation, and the secret that opens it."""
 
     v: int = 1
     fleet: str
@@ -53,7 +53,7 @@ class ControllerToken(Struct, frozen=True, kw_only=True):
 
 
 class Bundle(Struct, frozen=True, kw_only=True):
-    """What is sealed: the identity of the new controller, and what all brokers of the fleet share."""
+    """The sealed data: the identity of the new controller, and what all brokers of the fleet share."""
 
     v: int = 1
     file: FleetFile
@@ -93,7 +93,7 @@ def invite(
 
 def _invite(connection: Connection, one: Invitation, name: str, now: float) -> None:
     if name in members(connection):
-        raise _bad(f"the fleet has a controller {name!r} already", "choose another name")
+        raise _bad(f"the fleet already has a controller {name!r}", "choose another name")
     add_invitation(connection, one)
     audit.append(connection, f"controller {one.made_by}", "controller.invite", {"name": name}, now)
 
@@ -101,10 +101,10 @@ def _invite(connection: Connection, one: Invitation, name: str, now: float) -> N
 def join(
     database: Database, paths: ControllerPaths, settings: ControllerSettings, text: str, *, now: float
 ) -> str:
-    """Make this machine the controller that a token invites; its name. The token is used up."""
+    """Make this machine the controller that a token invites; return its name. The token is then used up."""
     token = read_controller_token(text)
     if os.path.lexists(os.path.join(paths.keys, FILE)):
-        raise _bad(f"{paths.state} is that of a controller already", "use another --directory, or remove it")
+        raise _bad(f"{paths.state} already belongs to a controller", "use another --directory, or remove it")
     with database.write() as connection:
         found = invitation(connection, token.id, now)
         if found is None:
@@ -113,7 +113,7 @@ def join(
                 "set 'database' as on the others, or make a new one: saltern controller invite NAME",
             )
         bundle = _opened(found, token)
-        _write(paths, bundle)  # before the invitation goes: it can be used again after a crash
+        _write(paths, bundle)  # before the invitation is removed: it can be used again after a crash
         remove_invitation(connection, token.id)
         member = Addresses(paths, settings, bundle.file).member()
         set_member(connection, token.name, replace(member, started=False, certificate=bundle.certificate))

@@ -1,4 +1,4 @@
-"""Events of jobs and of systems: the tags and the data under which they are stored, and as notices."""
+"""Events of jobs and of systems: their tags and data in the database, and as notices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COUNTS = ("why", "exit_code", "changed", "failed", "back_by")
 
 
 def job_new(job: Job, target: str, systems: Sequence[str], now: float) -> NewEvent:
-    """As Salt has it, without the arguments: they may hold secrets."""
+    """Salt's event of a new job, without the arguments: they may hold secrets."""
     data: dict[str, Any] = {"jid": job.jid, "fun": job.function, "tgt": target, "user": job.user}
     data |= {"tgt_type": "compound", "missing": []}
     data |= {"test": job.test, "count": len(systems), "minions": list(systems[:LISTED])}
@@ -33,7 +33,9 @@ def job_new(job: Job, target: str, systems: Sequence[str], now: float) -> NewEve
 def status_event(
     change: Change, now: float, one: Return | None = None, *, why: str = "", back_by: float | None = None
 ) -> NewEvent:
-    """A system's own report has Salt's tag; what the controller infers has one of ours."""
+    """The event of a status: a system's own report has Salt's tag; what the controller infers has
+    saltern's.
+    """
     kind = f"salt/job/{change.jid}/ret/" if one is not None else f"saltern/job/{change.jid}/status/"
     data: dict[str, Any] = {"jid": change.jid, "id": change.system, "status": change.status}
     if one is not None:
@@ -59,7 +61,7 @@ def job_ended(jid: str, numbers: dict[str, int], now: float) -> NewEvent:
 def runner_event(
     call: RunnerCall, what: str, data: dict[str, Any], *, user: str, now: float, cause: str
 ) -> NewEvent:
-    """The begin (``new``) or the end (``ret``) of a runner or wheel function, as Salt has it, without the
+    """The start (``new``) or the end (``ret``) of a runner or wheel function, as in Salt, without the
     arguments: they may hold secrets.
     """
     base = {"runner": "run", "wheel": "wheel"}[call.kind]
@@ -68,7 +70,9 @@ def runner_event(
 
 
 def agent_event(system: str, event: Event, now: float) -> NewEvent:
-    """As Salt has it: what was sent is below ``data``, but for beacons; the id is that of the sender."""
+    """An event of a system, as in Salt: the payload is below ``data``, except for beacons; the id is the
+    sender's.
+    """
     around = {"tag": event.tag, "data": event.data, "cmd": "_minion_event", "pretag": None}
     data = event.data if is_flat(event.tag) else {**around, **event.preload}
     uid = f"{system}/{event.uid}" if event.uid else None
@@ -83,7 +87,7 @@ def agent_event(system: str, event: Event, now: float) -> NewEvent:
 
 
 def agent_started(system: str, version: str, boot: str, now: float) -> list[NewEvent]:
-    """As Salt has it, under its new and its old tag."""
+    """The event of an agent's start, as in Salt, under its new and its old tag."""
     at = datetime.fromtimestamp(now, UTC).strftime("%a %b %d %H:%M:%S %Y")
     data = {"id": system, "data": f"Minion {system} started at {at}", "version": version, "boot": boot}
     around = {"cmd": "_minion_event", "pretag": None}
@@ -99,7 +103,7 @@ def presence_change(new: Sequence[str], lost: Sequence[str], now: float) -> NewE
 
 
 def presence_present(online: Collection[str], now: float) -> NewEvent:
-    """Who is there, as Salt has it; sent when that has changed."""
+    """The connected systems, as in Salt; sent when they have changed."""
     return NewEvent(tag="salt/presence/present", data={"present": sorted(online)[:LISTED]}, at=now)
 
 
@@ -110,7 +114,7 @@ def job_of(event: StoredEvent) -> str:
 
 
 def notices(event: StoredEvent, jid: str) -> list[Notice]:
-    """What an event means to those who follow this job."""
+    """The notices of an event for followers of this job."""
     found = _JOB.fullmatch(event.tag)
     make = _NOTICES.get(found[2]) if found and found[1] == jid else None
     return [make(event)] if make else []

@@ -1,4 +1,4 @@
-"""How much one system may send: a bucket for each, filled at a steady rate. Pure but for the clock."""
+"""How much one system may send: a token bucket for each. Pure, except for the clock."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RateLimit:
 
 
 class Offences:
-    """What was refused, by reason and by system; each pair is to be reported once in a while."""
+    """Refusals by reason and system; each pair is reported once in a while."""
 
     def __init__(self, clock: Callable[[], float], *, quiet: float = 60.0) -> None:
         self.reasons: Counter[str] = Counter()
@@ -38,7 +38,7 @@ class Offences:
         self._counts: dict[tuple[str, str], tuple[int, float]] = {}
 
     def count(self, system: str, reason: str, number: int = 1) -> int:
-        """Note a refusal; the number of refusals since the last report, if it is time to report again."""
+        """Count a refusal; return the number since the last report, if it is time to report again."""
         self.reasons[reason] += number
         held, since = self._counts.pop((system, reason), (0, float("-inf")))
         now = self._clock()

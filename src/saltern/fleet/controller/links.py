@@ -1,6 +1,6 @@
 """The brokers that a controller's own is linked with: those of other controllers, and those of sites.
 
-They are followed while the controller runs. The first one of a fleet becomes one of a cluster when a second
+Links are updated while the controller runs. The first broker of a fleet joins a cluster when a second
 controller has started: for some seconds nothing is sent, and nothing is lost.
 """
 
@@ -40,15 +40,15 @@ class Links:
         self._dropped: set[str] = set()
 
     async def follow_members(self) -> None:
-        """Have the broker join those of controllers that have started since."""
+        """Have the broker join the brokers of controllers that have started since."""
         found = await self._parts.calls.read(members)
         cluster = self._addresses.cluster(found)
         if cluster == self._broker.settings.cluster and not self._parts.health.members:
             await self._drop_removed(found)
             return
-        if not self._parts.health.members:  # else it is tried again
+        if not self._parts.health.members:  # otherwise it is tried again
             log.warning("%s", change_of(_started(self._known), _started(found)))
-        self._parts.health.members = "the brokers of the controllers find each other"
+        self._parts.health.members = "the brokers of the controllers are connected"
         brokers = servers(found.values())
         self._inform(brokers, cluster.replicas if cluster else 1)
         await self._regroup(cluster, brokers, found)
@@ -66,14 +66,14 @@ class Links:
         await self._broker.prepare_streams(wait=self._wait)
 
     async def _drop_removed(self, found: dict[str, Member]) -> None:
-        """The brokers of controllers that were removed count no longer: two of two are enough then, and the
-        next one that joins takes their place.
+        """Drop the brokers of removed controllers: then two of two are a majority, and the next one that
+        joins replaces them.
         """
         gone = (await self._parts.calls.read(removed)).keys() - found.keys() - self._dropped
         if self._broker.settings.cluster is not None:
             for name in sorted(gone):
                 await self._broker.system.drop_peer(server_name(name))
-                log.warning("the brokers count no longer on that of the controller %s", name)
+                log.warning("the broker of the controller %s no longer counts in the cluster", name)
         self._dropped |= gone
 
     def _inform(self, brokers: tuple[str, ...], replicas: int) -> None:
@@ -85,30 +85,31 @@ class Links:
             parts.trees.replicas = replicas
 
     async def follow_sites(self) -> None:
-        """Have the broker take links of sites from the first one on."""
+        """Have the broker accept links of sites once there is a site."""
         sites = read_sites(self._broker.folder)
         if sites is not None and sites.port != self._broker.sites_port:
-            log.warning("the broker takes links of sites on port %d from now on", sites.port)
+            log.warning("the broker now accepts links of sites on port %d", sites.port)
             await self._broker.restart()
 
 
 def change_of(before: set[str], now: set[str]) -> str:
     """The log line for a change of the linked controllers. Pure."""
     if gone := sorted(before - now):
-        return f"the broker parts with those of the controllers {', '.join(gone)}"
-    return f"the broker joins those of the controllers {', '.join(sorted(now - before)) or 'that have moved'}"
+        return f"the broker leaves the brokers of the controllers {', '.join(gone)}"
+    new = ", ".join(sorted(now - before)) or "that have moved"
+    return f"the broker joins the brokers of the controllers {new}"
 
 
 async def alone(broker: EmbeddedBroker) -> None:
-    """Make the last broker of a cluster a single one, which begins anew without streams."""
+    """Make the last broker of a cluster a single one, which starts without streams."""
     broker.peers = ()
     broker.settings = replace(broker.settings, cluster=None)
     await broker.restart()
 
 
 async def join_cluster(broker: EmbeddedBroker, cluster: Cluster, peers: tuple[str, ...]) -> None:
-    """Make a broker one of this cluster. A single one begins anew without streams: agents and the database
-    have what is in them. One of a cluster only reads its configuration again.
+    """Have a broker join this cluster. A single one restarts without streams: agents and the database have
+    what is in them. One of a cluster only reads its configuration again.
     """
     was, broker.peers = broker.settings.cluster, peers
     broker.settings = replace(broker.settings, cluster=cluster)

@@ -1,4 +1,4 @@
-"""Jobs that a system has begun by itself, by its schedule: known to the controller by their returns."""
+"""Jobs that a system started by its own schedule: the controller learns of them from their returns."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ LATE = 60.0  # seconds in which the other parts of a return come
 def begin_local_jobs(
     connection: Connection, returns: Sequence[tuple[str, Return]], now: float
 ) -> list[NewEvent]:
-    """Write down the jobs of returns that say by which schedule they are, with their events. One whose number
-    is known already is left alone: a system cannot return the job of another one.
+    """Store the jobs of returns that name their schedule, with their events. A known number is left alone: a
+    system cannot return the job of another one.
     """
     events: list[NewEvent] = []
     for system, one in returns:

@@ -13,7 +13,7 @@ from saltern.system.private import make_private
 
 
 def lock(path: str) -> int:
-    """Hold the directory of a controller; two processes in it would be two with one identity."""
+    """Lock the directory of a controller, since two processes would share one identity."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -27,7 +27,7 @@ def lock(path: str) -> int:
 
 @contextmanager
 def held(paths: ControllerPaths) -> Iterator[None]:
-    """Hold the directory for as long as a command works on it."""
+    """Lock the directory while a command works on it."""
     make_private(paths.state)
     descriptor = lock(paths.lock)
     try:

@@ -10,7 +10,7 @@ from saltern.fleet.bus.tasks import end
 
 
 class Loops:
-    """``failed`` is set when a loop has ended though nothing ended it: that is a defect."""
+    """``failed`` is set when a loop has ended by itself, which is a defect."""
 
     def __init__(self) -> None:
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -22,7 +22,7 @@ class Loops:
         self._tasks.append(task)
 
     def spawn_once(self, work: Coroutine[Any, Any, None]) -> None:
-        """Something that ends by itself."""
+        """Start a task that ends by itself."""
         task = asyncio.create_task(work)
         self._tasks.append(task)
         task.add_done_callback(self._tasks.remove)

@@ -1,4 +1,4 @@
-"""The machine of a controller: by which names it is reached, and which ports are free."""
+"""The machine of a controller: its names, and free ports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ _ELSEWHERE = ("192.0.2.1", 9)  # an address for documentation: nothing is sent t
 
 
 def names_of_machine(host: str) -> tuple[str, ...]:
-    """By which agents reach this machine: its name and its address; the given host if it is one address."""
+    """The names by which agents reach this machine: its name and its address, or the given host if it is one
+    address.
+    """
     if host in ("127.0.0.1", "localhost", "::1"):
         return LOOPBACK
     if host not in ("0.0.0.0", "::"):
@@ -30,7 +32,7 @@ def _address() -> str:
 
 
 def bracketed(host: str) -> str:
-    """A host as it stands in an address."""
+    """A host as part of an address."""
     return f"[{host}]" if ":" in host else host
 
 

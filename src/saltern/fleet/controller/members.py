@@ -1,4 +1,4 @@
-"""The controllers of a fleet: each notes where its broker is; the brokers of several are one cluster."""
+"""The controllers of a fleet: each stores the addresses of its broker; several brokers form a cluster."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from saltern.fleet.store.settings import read_setting, write_setting
 NAME = "controllers"
 REMOVED = "controllers removed"
 WITHDRAWN = "controllers withdrawn"
-ENOUGH = 3  # brokers, so that one may go
+ENOUGH = 3  # brokers, so that one may fail
 
 
 class Member(Struct, frozen=True, kw_only=True):
-    """A controller: where other brokers and where agents reach its broker; the root's word for it.
+    """A controller: the addresses of its broker for other brokers and for agents, and its certificate.
 
-    One that has joined and was not started yet is no part of the cluster.
+    One that has joined and was not started yet is not part of the cluster.
     """
 
     route: str = ""
@@ -33,7 +33,7 @@ def members(connection: Connection) -> dict[str, Member]:
 
 
 def set_member(connection: Connection, name: str, member: Member) -> dict[str, Member]:
-    """Write a controller down; all of them."""
+    """Store a controller; return all of them."""
     known = members(connection)
     if known.get(name) != member:
         known = {**known, name: member}
@@ -42,7 +42,7 @@ def set_member(connection: Connection, name: str, member: Member) -> dict[str, M
 
 
 def remove_member(connection: Connection, name: str, key: bytes) -> bool:
-    """Strike a controller off, and note its key, if there is one: it may not come back by itself."""
+    """Remove a controller, and store its key, if there is one, so that it cannot come back by itself."""
     known = members(connection)
     if known.pop(name, None) is None:
         return False
@@ -53,26 +53,26 @@ def remove_member(connection: Connection, name: str, key: bytes) -> bool:
 
 
 def removed(connection: Connection) -> dict[str, list[str]]:
-    """Controllers that were struck off, with their keys as hex."""
+    """Removed controllers, with their keys as hex."""
     return read_setting(connection, REMOVED, dict[str, list[str]]) or {}
 
 
 def withdrawals(connection: Connection) -> list[Signed]:
-    """The root's word on the keys of controllers that were struck off, for agents."""
+    """The root's signed withdrawals of the keys of removed controllers, for agents."""
     return read_setting(connection, WITHDRAWN, list[Signed]) or []
 
 
 def server_name(name: str) -> str:
-    """What the broker of a controller is called among brokers. Pure."""
+    """The name of a controller's broker in the cluster. Pure."""
     return f"saltern-{name}"
 
 
 def routes(known: Iterable[Member]) -> tuple[str, ...]:
-    """The addresses of a cluster's brokers; none if there is one controller only. Pure."""
+    """The addresses of a cluster's brokers; empty if there is only one controller. Pure."""
     found = tuple(sorted(one.route for one in known if one.route and one.started))
     return found if len(found) > 1 else ()
 
 
 def servers(known: Iterable[Member]) -> tuple[str, ...]:
-    """Where agents find a broker, whichever is there. Pure."""
+    """The addresses of all brokers, for agents. Pure."""
     return tuple(dict.fromkeys(server for one in known if one.started for server in one.servers))

@@ -1,4 +1,4 @@
-"""The service ``mine``: a system publishes values, and reads those of others that are meant for it."""
+"""The service ``mine``: a system publishes values, and reads those of others that it is allowed to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGEST = MESSAGES["mine-answer"].limit - 16 * 1024  # bytes of an answer
 
 
 class Targets(Protocol):
-    """Which systems a target means."""
+    """The systems that a target matches."""
 
     async def resolve(self, target: str) -> list[str]: ...
 
@@ -37,7 +37,7 @@ class MineDesk:
         self._now = now
 
     async def answer(self, id_: str, request: MineRequest) -> MineAnswer:
-        """Answer a system; the broker vouches for its id."""
+        """Answer a system; the broker guarantees its id."""
         known = await self._calls.read(system, id_)
         if not is_accepted(known):
             return MineAnswer(problem=NOT_ACCEPTED)
@@ -71,12 +71,12 @@ class MineDesk:
         rows = await self._calls.read(read_mine, systems, functions)
         data = self._shown(id_, rows, functions)
         if len(msgspec.json.encode(data)) > LARGEST:
-            what = f"what these {len(systems)} systems have published is larger than {LARGEST:,} bytes"
+            what = f"the values of these {len(systems)} systems are larger than {LARGEST:,} bytes"
             return MineAnswer(problem=f"{what}: ask for fewer systems, or for one function")
         return MineAnswer(data=data)
 
     def _shown(self, id_: str, rows: list[MineRow], functions: list[str]) -> dict[str, dict[str, Any]]:
-        """By function and system, what the one that asks may read."""
+        """The values by function and system that the requesting system may read."""
         found: dict[str, dict[str, Any]] = {function: {} for function in functions}
         for row in rows:
             if self._may_read(id_, row):
@@ -84,7 +84,7 @@ class MineDesk:
         return found
 
     def _may_read(self, id_: str, row: MineRow) -> bool:
-        """A target that cannot be read allows no one."""
+        """True if the system may read it; a target that cannot be read allows none."""
         if not row.allowed or row.system == id_:
             return True
         try:

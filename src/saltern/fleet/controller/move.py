@@ -1,4 +1,4 @@
-"""A controller's database into another one: SQLite to PostgreSQL before further controllers join, or back."""
+"""Copies a controller's database into another one: SQLite to PostgreSQL before controllers join, or back."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Moved(Struct, frozen=True):
 
 
 def move_database(paths: ControllerPaths, settings: ControllerSettings, address: str, *, now: float) -> Moved:
-    """Copy all that the controller has into an empty database; the old one stays as it is."""
+    """Copy all tables into an empty database; the old one stays as it is."""
     before = database_address(paths, settings)
     source, target = open_database(before), open_database(address)
     try:
         if source.engine.url == target.engine.url:
-            what, fix = "the controller uses this database already", "name the one to move to"
+            what, fix = "the controller already uses this database", "name the one to move to"
             raise OperationError(Diagnostic(code="database-copy", what=what, fix=fix))
         migrate(source)
         migrate(target)

@@ -1,4 +1,4 @@
-"""A new site of a fleet: written down on the controller, with a kit for the machine that runs its broker."""
+"""Adds a site to a fleet: stored on the controller, with a kit for the machine that runs its broker."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def add_site(
     through: tuple[str, ...] = (),
     now: float,
 ) -> Kit:
-    """Make a site, or its kit once more. ``through``: where its broker reaches this one, in place of the
-    names of this machine. A controller that runs takes links from the first site on.
+    """Make a site, or its kit again. ``through``: the address at which its broker reaches this one, in place
+    of the names of this machine. A running controller accepts links once there is a site.
     """
     _check(paths, settings, name, (*addresses, *through))
     where = Addresses(paths, settings, load_identity(paths.keys).file)
@@ -66,15 +66,18 @@ def _check(
     for one in addresses:
         split_address(one)
     if settings.bus:
-        raise _bad("the broker of this fleet is not its controller's own", "link the site's broker there")
+        raise _bad("this fleet uses an existing broker", "link the site's broker there")
     if not os.path.exists(os.path.join(paths.broker, "tls", "ca.key")):
-        raise _bad(f"{paths.state} is no controller that has run", "start it once: saltern controller")
+        raise _bad(
+            f"{paths.state} is not the state of a controller that has run",
+            "start it once: saltern controller",
+        )
 
 
 def _note(
     paths: ControllerPaths, settings: ControllerSettings, name: str, addresses: tuple[str, ...], now: float
 ) -> None:
-    """Write to the audit that the keys of a site were given away."""
+    """Record in the audit that the keys of a site were handed out."""
     database = open_database(database_address(paths, settings))
     try:
         with database.write() as connection:

@@ -1,4 +1,4 @@
-"""Orchestrations among the jobs: one system, the controller's machine, and what its process reports of it."""
+"""Orchestrations as jobs: on one system, the controller's machine, as reported by their process."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from saltern.fleet.store.events import newest_event, store_events
 from saltern.fleet.store.jobs import Change, NewJob, create_job, set_status, store_returns
 
 FUNCTION = "state.orchestrate"
-LONGEST = 7 * 86_400.0  # seconds after which one that reports no end is given up
+LONGEST = 7 * 86_400.0  # seconds after which an orchestration that reports no end is given up
 
 
 class Began(Struct, frozen=True, kw_only=True):
-    """An orchestration that is written down. ``cursor``: events after it happened later. ``known``: it was
-    there before; ``cancelled``: and was called off."""
+    """A stored orchestration. ``cursor``: its events have higher numbers. ``known``: it was already stored;
+    ``cancelled``: and was cancelled."""
 
     jid: str
     cursor: int
@@ -27,7 +27,7 @@ class Began(Struct, frozen=True, kw_only=True):
 
 
 class Ended(Struct, frozen=True, kw_only=True):
-    """How one ended. ``report``: what its command prints with ``--out json``."""
+    """How an orchestration ended. ``report``: what its command prints with ``--out json``."""
 
     status: str
     exit_code: int = 0
@@ -39,7 +39,7 @@ class Ended(Struct, frozen=True, kw_only=True):
 
 
 def begin(connection: Connection, job: Job, system: str, now: float) -> Began:
-    """Write one down as a job that runs on ``system``."""
+    """Store an orchestration as a job that runs on ``system``."""
     cursor = newest_event(connection)
     row = job_queries.job(connection, job.jid)
     if row is not None:
@@ -54,7 +54,7 @@ def begin(connection: Connection, job: Job, system: str, now: float) -> Began:
 
 
 def end(connection: Connection, jid: str, ended: Ended, now: float) -> None:
-    """Write down how one ended."""
+    """Store how an orchestration ended."""
     systems = [one.system for one in job_queries.targets(connection, jid)]
     body = pack_body(ended.report)
     returns = [

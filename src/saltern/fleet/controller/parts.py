@@ -1,4 +1,4 @@
-"""The parts of a controller, made from a bus, a database and an identity; no process, no file."""
+"""The parts of a controller, made from a bus, a database and an identity, without processes and files."""
 
 from __future__ import annotations
 
@@ -74,17 +74,17 @@ from saltern.fleet.store.database import Database
 from saltern.fleet.store.retention import LIMITS, Limit
 from saltern.fleet.store.systems import last_seen
 
-WOKEN = ("batches", "chains", "chain-plans")  # work that follows from what happens to jobs
+WOKEN = ("batches", "chains", "chain-plans")  # work that follows from changes of jobs
 
 
 def wake(hub: Hub, singletons: Mapping[str, Singleton]) -> None:
-    """Have the hub wake work that follows from what is stored."""
+    """Have the hub wake the work that follows from stored changes."""
     hub.listeners += [singletons[name].wake for name in WOKEN]
     hub.event_listeners.append(singletons["reactor"].wake)
 
 
 class PartOptions(Struct, frozen=True, kw_only=True):
-    """What the parts need to know beside the bus and the database."""
+    """The options of the parts, besides the bus and the database."""
 
     name: str
     roots: tuple[bytes, ...]
@@ -105,24 +105,24 @@ class PartOptions(Struct, frozen=True, kw_only=True):
     peers: PeerOptions = PeerOptions()
     callbacks: CallbackOptions = CallbackOptions()
     health_checks: dict[str, tuple[str, ...]] = {}
-    vault_seed: bytes = b""  # of the key of secret inputs; all controllers of a fleet have the same
+    vault_seed: bytes = b""  # seed of the key for secret inputs; the same for all controllers of a fleet
 
 
 class Asker(Struct, frozen=True):
-    """Who asks, by name."""
+    """The requester, by name."""
 
     name: str
 
 
 def make_chain_keeper(parts: Parts, now: Callable[[], float]) -> ChainKeeper:
-    """What keeps runs of chains going."""
+    """Make the part that drives runs of chains."""
     publisher = Publisher(parts.calls, parts.dispatcher, parts.vault, now=now, checks=parts.own_checks)
     windows = WindowWatch(parts.fleet.match)
     return ChainKeeper(parts.calls, publisher, parts.board, parts.hub, now=now, windows=windows)
 
 
 def make_sync_desk(parts: Parts, issuer: Issuer, now: Callable[[], float]) -> SyncDesk:
-    """What brings agents up to date that were away."""
+    """Make the part that brings agents up to date that were away."""
     options = parts.options
     return SyncDesk(
         parts.calls,
@@ -138,7 +138,7 @@ def make_sync_desk(parts: Parts, issuer: Issuer, now: Callable[[], float]) -> Sy
 
 
 def local_pillar(trees: TreeKeeper | None, sources: PillarSources) -> PillarSources:
-    """With roots that are git remotes as directories."""
+    """The local pillar, with roots that are git remotes as directories."""
     if trees is None:
         return sources
     roots = {name: trees.directories(sources.options[name]) for name in ("pillar_roots", "file_roots")}
@@ -146,7 +146,7 @@ def local_pillar(trees: TreeKeeper | None, sources: PillarSources) -> PillarSour
 
 
 class Parts:
-    """Everything of one controller that lives on a bus."""
+    """Everything of one controller that uses a bus."""
 
     def __init__(
         self,
@@ -223,7 +223,7 @@ class Parts:
         return Reactor(options, rules, planner, actor, self.hub, now=now)
 
     def _engine_options(self) -> dict[str, object]:
-        """Options of the engine where it works for the controller: the roots of the fleet as directories."""
+        """Options of the engine on the controller itself: the roots of the fleet as directories."""
         options = {**self.options.reactor.engine}
         if self.trees is not None and self.options.files is not None:
             options["file_roots"] = self.trees.directories(self.options.files.roots)
@@ -315,7 +315,7 @@ class Parts:
         return self.fleet.chains
 
     def _seams(self) -> Seams:
-        """What runs of chains need of the rest."""
+        """What runs of chains need from the other parts."""
 
         async def tree(environment: str) -> str:
             return await self.trees.newest(environment) if self.trees is not None else ""
@@ -343,7 +343,7 @@ class Parts:
         self.alarms.refuse(alarm.id, "enrol", alarm.why)
 
     async def start(self) -> None:
-        """Listen. Loops are started by who owns the tasks."""
+        """Start listening. The owner of the tasks starts the loops."""
         await self.poker.start()
         self.board.restore(await self.calls.read(last_seen))
         await self.services.serve("sync", self.sync.on_sync, parallel=256)
@@ -359,7 +359,7 @@ class Parts:
             await self.desk.start()
 
     async def look_around(self) -> None:
-        """Ask all systems whether they are there, to fill the board."""
+        """Poke all systems, to fill the board."""
         await self.inventory.refresh()
         found = await self.dispatcher.poke(self.ssh_board.agents(self.inventory.ids))
         self.board.found(found.there, {*found.away, *found.silent})

@@ -1,4 +1,4 @@
-"""Where a controller keeps what it has: below one directory, or in the directories of the machine."""
+"""The paths of a controller: below one directory, or in the directories of the machine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ControllerPaths(Struct, frozen=True, kw_only=True):
 
     @property
     def files(self) -> str:
-        """What is known of published files, and copies of git remotes."""
+        """State about published files, and copies of git remotes."""
         return os.path.join(self.state, "files")
 
     @property
@@ -49,5 +49,5 @@ class ControllerPaths(Struct, frozen=True, kw_only=True):
 
 
 def controller_paths(directory: str | None) -> ControllerPaths:
-    """Below ``directory``; without one, where the machine or the user has such files."""
+    """The paths below ``directory``; without one, in the directories of the machine or the user."""
     return ControllerPaths(**directories_of("controller", directory))

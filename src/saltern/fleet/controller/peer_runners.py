@@ -1,4 +1,4 @@
-"""Runners that systems ask for: each in a process of its own, which asks as that system."""
+"""Runners requested by systems: each in its own process, which acts as that system."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Secrets(Protocol):
 
 
 class PeerRunners:
-    """Starts them. The event of each end has what came of it, for whichever controller is asked."""
+    """Starts them. The event of each end contains the result, for whichever controller is asked."""
 
     def __init__(self, calls: Calls, hub: Hub, socket: str, *, now: Callable[[], float]) -> None:
         self.secrets: Secrets | None = None  # set when people can log in
@@ -73,7 +73,7 @@ class PeerRunners:
             log.error("what came of %s of %s could not be written: %s", call.function, call.jid, problem)
 
     async def look(self, id_: str, jid: str) -> PublishAnswer:
-        """What came of a runner that this system has asked for; nothing until it has ended."""
+        """The result of a runner that this system requested; empty until it has ended."""
         found = await self._calls.read(event_by_uid, _uid(PREFIX + id_, jid))
         if found is None:
             return PublishAnswer(jid=jid)

@@ -1,8 +1,8 @@
-"""The service ``publish``: a system has a function run on other systems, or a runner on the controller.
+"""The service ``publish``: a system runs a function on other systems, or a runner on the controller.
 
-The rule: what `peer` or `peer_run` of the configuration allows the system, and no rule of the policy forbids
-it, is a job of the person ``system:ID``. All else is refused, counted and reported. An answer has the job's
-number; the system asks by that for what has come of it.
+The rule: a request that `peer` or `peer_run` of the configuration allows, and that no rule of the policy
+forbids, becomes a job of the person ``system:ID``. All others are refused, counted and reported. An answer
+has the job's number, with which the system asks for the result.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from saltern.targeting.problem import BadTarget
 from saltern.targeting.salt_types import compound_of
 
 LARGEST = MESSAGES["publish-answer"].limit - 16 * 1024  # bytes of an answer
-DEEPEST = 5  # jobs of systems that may follow from each other
-NOTHING = frozenset({"fleet-target-empty", "fleet-all-away"})  # there is no system to ask
+DEEPEST = 5  # length of a sequence of jobs in which each was requested by the one before
+NOTHING = frozenset({"fleet-target-empty", "fleet-all-away"})  # no system is left to run it
 
 
 class PeerOptions(Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ class Decider(Protocol):
 
 
 class PeerDesk:
-    """Answers for one controller. ``access`` is set when the policy is in force."""
+    """Answers for one controller. ``access`` is set once the policy is loaded."""
 
     def __init__(
         self,
@@ -108,11 +108,13 @@ class PeerDesk:
 
     async def _publish(self, id_: str, request: PublishRequest) -> PublishAnswer:
         if not entries_of(self._options.publish, id_):
-            return self._refuse(id_, request, "no row of 'peer' in the controller's configuration is for it")
+            return self._refuse(
+                id_, request, "no row of 'peer' in the controller's configuration applies to it"
+            )
         if request.function.startswith("publish."):
-            return self._refuse(id_, request, "what is published cannot publish")
+            return self._refuse(id_, request, "a published function cannot publish")
         if "," in request.function:
-            return self._refuse(id_, request, "one function at a time can be published")
+            return self._refuse(id_, request, "only one function at a time can be published")
         parent = await self._calls.read(_parent_of, id_, request.parent)
         if parent and await self._calls.read(orders_above, parent) >= DEEPEST:
             return self._refuse(id_, request, f"{DEEPEST} jobs of systems have led to it: it calls itself")
@@ -138,7 +140,7 @@ class PeerDesk:
         return await self._by_policy(id_, request.function, systems, test=bool(request.kwargs.get("test")))
 
     async def _by_policy(self, id_: str, function: str, systems: tuple[str, ...], *, test: bool) -> str:
-        """The rule that allows it. What would need an approval is refused."""
+        """The rule that allows it. A request that would need approval is refused."""
         if self.access is None:
             return "peer"
         ask = Request(action="jobs.submit", function=function, systems=systems, test=test)
@@ -149,9 +151,9 @@ class PeerDesk:
         return decision.rule or "peer"
 
     async def _look(self, id_: str, jid: str) -> PublishAnswer:
-        """What has come of a job that this system has asked for."""
+        """The results of a job that this system requested."""
         found = await self._calls.read(_returns, PREFIX + id_, jid)
-        return found or PublishAnswer(problem=f"this system has asked for no job {jid}")
+        return found or PublishAnswer(problem=f"this system has not requested a job {jid}")
 
     # -- runners -----------------------------------------------------------------------------------
 
@@ -167,12 +169,14 @@ class PeerDesk:
 
 
 def principal(id_: str) -> Principal:
-    """A system as the person of a job. `peer` says what it may; rules with its name narrow it further."""
+    """A system as the person of a job. `peer` decides what it may do; rules with its name restrict it
+    further.
+    """
     return Principal(name=f"{PREFIX}{id_}", roles=("admin",), via="internal")
 
 
 def submission_of(request: PublishRequest, parent: str | None) -> Submission:
-    """The job. Those who are away are left out: the system that asks does not wait for them."""
+    """The job. Systems that are away are left out: the requesting system does not wait for them."""
     return Submission(
         function=request.function,
         target=compound_of(request.target, request.matcher),
@@ -190,7 +194,7 @@ def _not_allowed(why: str) -> OperationError:
 
 
 def _parent_of(connection: Connection, id_: str, parent: str | None) -> str | None:
-    """The job that asks, if it is one of this system."""
+    """The requesting job, if it runs on this system."""
     return parent if parent and is_target_of(connection, parent, id_) else None
 
 
@@ -212,7 +216,7 @@ def _returns(connection: Connection, user: str, jid: str) -> PublishAnswer | Non
 
 
 def _shown(connection: Connection, function: str, row: job_queries.TargetRow) -> dict[str, Any]:
-    """What a system returned; of one that returned nothing, why."""
+    """What a system returned; if it returned nothing, why."""
     has_body = job_queries.body_sizes(connection, row.jid, [row.system]).get(row.system)
     value = read_return(connection, row.jid, row.system) if has_body else row.why or row.status
     return {"ret": value, **({"out": "highstate"} if shape_of(function) == "states" else {})}

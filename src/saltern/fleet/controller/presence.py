@@ -1,4 +1,4 @@
-"""Who is connected, in memory: from the broker's word on connections, from syncs, and from pokes.
+"""Which systems are connected, in memory: from the broker's reports, from syncs, and from pokes.
 
 A system counts as connected while one of its connections is open. The database gets the changes in batches.
 """
@@ -11,19 +11,19 @@ from msgspec import Struct
 
 from saltern.fleet.broker.presence import ClientEvent
 
-POKED = "poke"  # stands for a connection that is known to be there, and not by which name
+POKED = "poke"  # stands for a connection that is known to exist, but not by its name
 
 
 class Changes(Struct, frozen=True):
-    """Who came and who went since the last look."""
+    """The systems that connected and disconnected since the last call."""
 
     came: tuple[str, ...] = ()
     went: tuple[str, ...] = ()
 
 
 class PresenceBoard:
-    """``is_known``: the board was filled once, so that who is not on it is away. ``without_agent``: whether a
-    system can be reached that has no agent; None for one that has.
+    """``is_known``: the board was filled once, so a system that is not on it is away. ``without_agent``:
+    whether a system without an agent can be reached; None for one with an agent.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
@@ -43,20 +43,20 @@ class PresenceBoard:
         return {system for system, held in self._connections.items() if held}
 
     def seen(self, system: str) -> float | None:
-        """When it was last there."""
+        """When it was last connected."""
         return self._seen.get(system)
 
     def restore(self, seen: Iterable[tuple[str, float | None]]) -> None:
-        """What the database knows from before this process."""
+        """Load the last times from the database, from before this process."""
         self._seen.update((system, at) for system, at in seen if at is not None)
 
     def on_client(self, event: ClientEvent) -> None:
-        """A connection came or went, by the broker's word."""
+        """Record that a connection began or ended, as reported by the broker."""
         if event.system:
             (self._open if event.connected else self._close)(event.system, event.connection)
 
     def found(self, there: Iterable[str], away: Iterable[str]) -> None:
-        """What a poke has shown. It fills the board at the start, and repairs it later."""
+        """Record the result of a poke, which fills the board at the start and corrects it later."""
         for system in there:
             if not self.is_online(system):
                 self._open(system, POKED)
@@ -66,7 +66,7 @@ class PresenceBoard:
                 self._note(system, False)
 
     def heard(self, system: str) -> None:
-        """It has asked for something: it is there."""
+        """Record that a system sent a request, so it is connected."""
         self._seen[system] = self._now()
         if not self.is_online(system):
             self._open(system, POKED)
@@ -93,4 +93,4 @@ class PresenceBoard:
 
     def _note(self, system: str, online: bool) -> None:
         self._seen[system] = self._now()
-        self._changed[system] = online  # also of one that came and went: its sync was written meanwhile
+        self._changed[system] = online  # also for one that came and went: its sync was stored meanwhile

@@ -1,4 +1,4 @@
-"""Progress of jobs: shown to those who follow, and the first of each job marks it as running."""
+"""Progress of jobs: passed on to followers; the first report of each job marks it as running."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from saltern.language.diagnostics import OperationError
 
 log = logging.getLogger(__name__)
 
-EVERY = 0.3  # seconds in which what begins is collected
+EVERY = 0.3  # seconds in which starts are collected
 AGAIN = 60.0  # seconds after which a job is marked once more: it may have been down meanwhile
 SEEN = 20_000  # jobs on systems that are known to have begun
 PROGRESS = SUBJECTS["progress"]
 
 
 class ProgressDesk:
-    """Every controller hears all progress: each has followers of its own. Senders take turns."""
+    """Every controller receives all progress, because each has its own followers. Senders take turns."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class ProgressDesk:
         return None
 
     def latest(self, jid: str, system: str) -> Progress | None:
-        """Where the job was on a system when that was last heard of; None if it was never heard of here."""
+        """The last reported progress of the job on a system; None if none was reported here."""
         return self._seen.get((jid, system))
 
     def _note(self, key: tuple[str, str], one: Progress) -> None:
@@ -111,14 +111,14 @@ class ProgressDesk:
             await self.step()
 
     async def step(self) -> None:
-        """Write down which jobs have begun."""
+        """Store which jobs have begun."""
         self._wanted.clear()
         begun, self.begun = self.begun, []
         now = self._now()
         try:
             changes = await self._calls.write(_mark, begun, now)
         except OperationError as problem:
-            log.warning("what has begun cannot be written down: %s", problem)
+            log.warning("the start of jobs cannot be stored: %s", problem)
             return
         for change in changes:
             self._hub.publish(StatusChanged(jid=change.jid, system=change.system, status="running", at=now))

@@ -1,6 +1,6 @@
-"""After a backup was put back: jobs that are younger than it, from what the broker still has of them.
+"""After a restored backup: recovers younger jobs from the broker.
 
-A job in the stream is signed by a controller of this fleet, so it can be believed. Its returns are read again
+A job in the stream is signed by a controller of this fleet, so it can be trusted. Its returns are read again
 from the beginning of their stream, by a reader with a new name.
 """
 
@@ -30,7 +30,7 @@ Resolve = Callable[[str], list[str]]
 
 
 class Found(Struct, frozen=True):
-    """A job that was sent, when, and to whom."""
+    """A job that was sent, when, and to which systems."""
 
     job: Job
     issued: float
@@ -40,19 +40,19 @@ class Found(Struct, frozen=True):
 
 
 def generation(connection: Connection) -> str:
-    """A word that changes with each backup that is put back; empty if none was."""
+    """A word that changes with each restored backup; empty if there was none."""
     return read_setting(connection, GENERATION, str) or ""
 
 
 def reader_name(word: str) -> str:
-    """The name of the reader of returns: a new one begins at the beginning of the stream."""
+    """The name of the reader of returns: a new name starts at the beginning of the stream."""
     return f"indexer-{word}" if word else "indexer"
 
 
 async def recover_jobs(bus: Bus, calls: Calls, trust: Trust, resolve: Resolve) -> int:
-    """Write down the jobs of the stream that the database does not have; how many there were.
+    """Store the jobs of the stream that the database lacks; return how many there were.
 
-    Once for each backup that was put back; a crash in between repeats it, and that changes nothing.
+    Done once for each restored backup; a crash in between repeats it, which changes nothing.
     """
     word = await calls.read(generation)
     if not word or await calls.read(_recovered) == word:
@@ -69,7 +69,7 @@ async def recover_jobs(bus: Bus, calls: Calls, trust: Trust, resolve: Resolve) -
 
 
 def read_job(delivery: Delivery, trust: Trust, resolve: Resolve) -> Found | None:
-    """The job of a stored message, if a controller of this fleet has signed it. Its time may be over."""
+    """The job of a stored message, if a controller of this fleet has signed it. It may have expired."""
     try:
         envelope = msgspec.json.decode(delivery.kept.data, type=Envelope)
         claims = msgspec.json.decode(envelope.signed, type=Claims)

@@ -1,4 +1,4 @@
-"""What people decide about systems: keys, join tokens, groups. Each change is audited where it is written."""
+"""Administration of systems: keys, join tokens, groups. Each change is audited in its transaction."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ACTS = {"accepted": "accept", "rejected": "reject", "revoked": "revoke"}
 
 
 class Gate(Protocol):
-    """The broker, as far as it decides who gets in."""
+    """The part of the broker that admits keys."""
 
     async def revoke(self, key: bytes) -> None: ...
 
@@ -59,7 +59,7 @@ class Registry:
     # -- keys of systems -----------------------------------------------------------------------------
 
     async def accept(self, who: str, id_: str, *, fingerprint: str = "") -> None:
-        """Accept the key of a system; with a fingerprint, only if it is that of the key."""
+        """Accept the key of a system; with a fingerprint, only if it matches."""
         await self._decide(who, id_, "accepted", from_=("pending", "rejected"), fingerprint=fingerprint)
 
     async def reject(self, who: str, id_: str, *, why: str = "") -> None:
@@ -71,12 +71,12 @@ class Registry:
         await self._gate.revoke(row.key)
 
     async def restore(self, who: str, id_: str) -> None:
-        """Let a revoked key in again; its agent gets a new credential when it joins again."""
+        """Admit a revoked key again; its agent gets a new credential when it joins again."""
         row = await self._decide(who, id_, "accepted", from_=("revoked",))
         await self._gate.restore(row.key)
 
     async def remove(self, who: str, id_: str) -> None:
-        """Delete a system and its facts; its key counts no longer. Its returns stay with their jobs."""
+        """Delete a system and its facts; its key is no longer valid. Its returns stay with their jobs."""
         row = await self._calls.write(_remove, id_, who, self._now())
         if row is None:
             raise unknown_system(id_)
@@ -96,12 +96,12 @@ class Registry:
     async def new_token(
         self, who: str, *, life: float = DAY, uses: int = 1, site: str = "", takes: tuple[str, ...] = ()
     ) -> str:
-        """A join token, as the text to give to machines. Only now: it cannot be shown again.
+        """A join token, as the text for machines. It cannot be shown again.
 
-        ``takes``: systems of the roster that become agent systems by it.
+        ``takes``: systems of the roster that become agent systems with it.
         """
         if not (0 < life <= LONGEST and 0 < uses <= MOST_USES):
-            what = f"a token lives up to {LONGEST / DAY:.0f} days and lets 1 to {MOST_USES} systems in"
+            what = f"a token is valid for up to {LONGEST / DAY:.0f} days and 1 to {MOST_USES} systems"
             raise OperationError(Diagnostic(code="fleet-token-limits", what=what, fix="ask for less"))
         try:
             token, record = self._gate.new_token(self._roots, life=life, uses=uses, site=site)
@@ -130,7 +130,7 @@ class Registry:
         return await self._calls.read(groups)
 
     async def set_group(self, who: str, name: str, target: str) -> None:
-        """Give a target a name, so that ``@NAME`` means it."""
+        """Give a target a name, so that ``@NAME`` stands for it."""
         if not _NAME.fullmatch(name):
             what = f"{name!r} cannot be the name of a group"
             fix = "use letters, digits, '.', '_' and '-'"
@@ -154,10 +154,10 @@ def unknown_system(id_: str) -> OperationError:
 
 
 def _refuse_ssh(row: System) -> None:
-    """A system of the roster has no key to decide on."""
+    """Refuse a system of the roster, which has no key."""
     if row.kind == systems.SSH:
         what = f"{row.id!r} is a system of the controller's roster, and has no key"
-        fix = "change the roster; `saltern agent deploy` makes an agent system of it"
+        fix = "change the roster; `saltern agent deploy` turns it into an agent system"
         raise OperationError(Diagnostic(code="fleet-no-agent", what=what, fix=fix))
 
 
@@ -181,7 +181,7 @@ def _decide(
         raise OperationError(Diagnostic(code="fleet-fingerprint", what=what, fix=fix))
     if row.state not in from_ or not systems.decide(connection, id_, state, who, now, why):
         possible = ", ".join(sorted(STATES[row.state]))
-        what = f"the key of {id_!r} is {row.state}, and cannot become {state} by this"
+        what = f"the key of {id_!r} is {row.state}, and cannot become {state}"
         raise OperationError(
             Diagnostic(code="fleet-key-state", what=what, fix=f"from here it can become: {possible}")
         )

@@ -1,8 +1,8 @@
-"""A controller that is gone for good: struck off by another one, so that its place can be taken.
+"""Removes a controller that is gone for good, on another one, so that it can be replaced.
 
-The others notice by the database: their brokers part with its, and the streams have copies where there are
-brokers. What it held is free at once. Should it come back, it does not start: its key is struck off. Where
-the root key is, the key is withdrawn as well: agents refuse what it signs from their next sync on.
+The others notice it in the database: their brokers drop its broker, and the streams are copied to the
+remaining ones. Its leases are free at once. If it comes back, it does not start, because it was removed. The
+controller with the root key also withdraws its key: from their next sync on, agents refuse what it signs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PATIENCE = 3.0  # seconds for a broker to greet
 
 
 def remove(database: Database, me: ControllerIdentity, name: str, *, now: float) -> tuple[str, ...]:
-    """Strike a controller off; the names of those that are left. Raises ``OperationError``."""
+    """Remove a controller; return the names of the remaining ones. Raises ``OperationError``."""
     with database.read() as connection:
         known = members(connection)
     if name == me.file.name:
@@ -57,7 +57,7 @@ def remove(database: Database, me: ControllerIdentity, name: str, *, now: float)
 
 
 def withdraw_keys(database: Database, me: ControllerIdentity, name: str, *, now: float) -> int:
-    """Have the root withdraw the keys of a controller that was struck off, if it is here; how many."""
+    """Withdraw the keys of a removed controller with the root key, if it is here; return how many."""
     if me.root is None:
         return 0
     with database.write() as connection:
@@ -79,7 +79,7 @@ def _gone(me: ControllerIdentity, name: str, key: bytes, now: float) -> Certific
 
 def _strike_off(connection: Connection, name: str, member: Member, now: float) -> None:
     if not remove_member(connection, name, key_of(member)):
-        return  # by another one, meanwhile
+        return  # by another controller, meanwhile
     made = read_setting(connection, CERTIFICATES, dict[str, Signed]) or {}
     made.pop(name, None)
     write_setting(connection, CERTIFICATES, made)
@@ -96,7 +96,7 @@ def key_of(member: Member) -> bytes:
 
 
 def answers_at(member: Member) -> str:
-    """Where the broker of a controller greets; empty if it does not, anywhere."""
+    """The address at which the broker of a controller answers; empty if it does not."""
     for server in member.servers:
         host, port = split_address(server.removeprefix("tls://"))
         with suppress(OSError), socket.create_connection((host, port), timeout=PATIENCE) as connection:
@@ -106,9 +106,9 @@ def answers_at(member: Member) -> str:
 
 
 def check_not_removed(connection: Connection, me: ControllerIdentity) -> None:
-    """Raises ``OperationError`` if another controller has struck this one off."""
+    """Raise ``OperationError`` if another controller has removed this one."""
     if me.key.public.hex() in removed(connection).get(me.file.name, []):
-        fix = "remove its state, and join anew: saltern controller invite NAME on another controller"
+        fix = "remove its state, and join again: saltern controller invite NAME on another controller"
         raise _bad(f"the controller {me.file.name} was removed from the fleet {me.file.fleet}", fix)
 
 

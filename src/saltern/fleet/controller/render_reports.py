@@ -1,4 +1,6 @@
-"""Why a file or block could not be rendered here: an event for operators; systems get place and code."""
+"""Reports why a file or block could not be rendered here: an event for operators; systems get location and
+code.
+"""
 
 from __future__ import annotations
 

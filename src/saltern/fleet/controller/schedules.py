@@ -1,7 +1,7 @@
-"""What fires schedules: a row whose time has come is a run of its chain, begun once.
+"""Fires schedules: when the time of a row has come, a run of its chain is started once.
 
-There is no timer: the time is in the row. A controller that ends between the run and the row is followed by
-one that finds the same run by its token.
+There is no timer: the time is in the row. If a controller ends between starting the run and updating the
+row, the next one finds the same run by its token.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ENDS = frozenset(one.value for one in ENDS)
 
 
 class Schedules:
-    """The work of one round: what is due is begun, and when it is due next is kept."""
+    """The work of one round: start due runs, and store the next times."""
 
     def __init__(self, desk: Callable[[], ChainDesk], vault: Vault, *, now: Callable[[], float]) -> None:
         self._desk = desk
@@ -46,7 +46,7 @@ class Schedules:
                 await self._fire(hold, schedule, decided, now)
 
     async def _fire(self, hold: Hold, schedule: StoredSchedule, decided: Due, now: float) -> None:
-        """Begin its runs, then keep what was done. A run that cannot begin is reported with the schedule."""
+        """Start its runs, then store the result. A run that cannot start is reported with the schedule."""
         last_run, why = schedule.last_run, _left_out(decided)
         for at in decided.fires:
             try:
@@ -64,7 +64,7 @@ class Schedules:
 
     async def _start(self, schedule: StoredSchedule, at: float) -> str:
         async def permit(_systems: tuple[str, ...]) -> str:
-            return f"schedule {schedule.name}"  # who sets a schedule may run it: that was decided then
+            return f"schedule {schedule.name}"  # permission was checked when the schedule was set
 
         ask = NewRun(
             target=schedule.target,

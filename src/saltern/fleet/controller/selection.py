@@ -1,8 +1,8 @@
-"""Which systems an expanded target means, by an index of their facts. Pure.
+"""The systems that an expanded target matches, by an index of their facts. Pure.
 
-The rule, in one breath: a part of the target is asked only about those systems that the parts before it leave
-open, as a walk from system to system would do; and a fact is looked at once for each of its values, not once
-for each system.
+The rule in one sentence: a part of the target is evaluated only for the systems that the parts before it
+leave open, as in a loop over all systems; and a fact is matched once for each of its values, not for each
+system.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NONE: Ids = frozenset()
 
 
 def select_systems(target: str, among: Ids, index: FactIndex, subject: SubjectOf) -> Ids:
-    """Those of ``among`` that an expanded target means. May raise ``BadTarget``."""
+    """The systems of ``among`` that an expanded target matches. May raise ``BadTarget``."""
     if target == "*":
         return among
     node = parse(target)
@@ -61,7 +61,7 @@ def _listed(term: Term, among: Ids, _index: FactIndex, _subject: SubjectOf) -> I
 
 
 def _by_fact(term: Term, among: Ids, index: FactIndex, subject: SubjectOf) -> Ids:
-    """Ask once for each value of the fact, with a system that has nothing else."""
+    """Match once for each value of the fact, with a system that has nothing else."""
     name, sign, _ = term.pattern.partition(term.delimiter)
     if not sign or name == "*":  # no value, which is refused; or any fact at all
         return _one_by_one(term, among, index, subject)

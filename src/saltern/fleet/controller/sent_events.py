@@ -1,4 +1,4 @@
-"""Events that people and programs send by the API."""
+"""Events that people and programs send over the API."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from saltern.fleet.store.events import NewEvent, newest_event, store_events
 
 
 def sent_event(user: str, tag: str, data: Mapping[str, Any], token: str, now: float) -> NewEvent:
-    """As Salt has it for `salt-run event.send`: the data is the whole payload; who sent it is added."""
+    """The event, as of `salt-run event.send` in Salt: the data is the whole payload; the sender is added."""
     uid = f"user {user}/{token}" if token else None
     return NewEvent(tag=tag, data={**data, "user": user}, at=now, uid=uid)
 
 
 def store_sent(database: Database, event: NewEvent) -> int:
-    """Store it, and who sent it; its number."""
+    """Store the event with its sender; return its number."""
     with database.write() as connection:
         return _store(connection, event)
 

@@ -1,4 +1,4 @@
-"""``Fleet``: everything that people may ask of a controller. The API and the schedulers call it."""
+"""``Fleet``: the operations of a controller, for the API and the schedulers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Permit = Callable[[tuple[str, ...]], Awaitable[str]]
 
 
 class Principal(Protocol):
-    """Who asks."""
+    """The requester."""
 
     @property
     def name(self) -> str: ...
@@ -61,12 +61,12 @@ class Trees(Protocol):
 
 
 async def permit_all(_systems: tuple[str, ...]) -> str:
-    """For callers that have decided already."""
+    """For callers that have already decided."""
     return ""
 
 
 class Fleet:
-    """What people may ask. Problems are ``OperationError``, each with a code."""
+    """The operations. Problems are ``OperationError``, each with a code."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Fleet:
         self.trees = trees
         self.health: Health | None = None
         self.progress: Callable[[str, str], Progress | None] = lambda _jid, _system: None
-        self.chains: ChainDesk  # set by who makes the parts
+        self.chains: ChainDesk  # set by the code that makes the parts
         self.reactor: Reacts  # the same
         self.destinations = Destinations()
         self._calls = calls
@@ -94,7 +94,7 @@ class Fleet:
 
     @property
     def inventory(self) -> Inventory:
-        """The systems as targets see them."""
+        """The systems for matching targets."""
         return self._inventory
 
     @property
@@ -104,7 +104,7 @@ class Fleet:
     # -- targets -----------------------------------------------------------------------------------
 
     async def resolve(self, target: str) -> list[str]:
-        """The accepted systems that a target means, by id."""
+        """The accepted systems that a target matches, by id."""
         return (await self._resolved(target))[0]
 
     async def _resolved(self, target: str) -> tuple[list[str], str]:
@@ -125,8 +125,8 @@ class Fleet:
             raise refuse(problem) from None
 
     def match(self, target: str, systems: Collection[str]) -> list[str]:
-        """Those of these systems that a target means, by the facts that were read last. ``BadTarget`` is
-        raised as it is: the policy, which asks, reports it in its own words.
+        """The given systems that a target matches, by the facts that were read last. Raises ``BadTarget``,
+        which the policy reports in its own words.
         """
         return self._inventory.select(expand(target, self._inventory.groups), systems)
 
@@ -135,13 +135,13 @@ class Fleet:
         return self._inventory.select_set(expand(target, self._inventory.groups), systems)
 
     async def poke(self, target: str) -> Presence:
-        """Ask all systems of a target whether they are there, now."""
+        """Ask all systems of a target whether they are connected now."""
         return await self._dispatcher.poke(await self.resolve(target))
 
     # -- jobs --------------------------------------------------------------------------------------
 
     async def submit(self, who: Principal, ask: Submission, *, permit: Permit = permit_all) -> Submitted:
-        """Write a job down with its expected set, and send it.
+        """Store a job with its expected set, and send it.
 
         ``permit`` is called with the expected set before anything is written: it raises to refuse, and
         returns the rule that allows it.
@@ -161,14 +161,14 @@ class Fleet:
         return replace(made, away={**left_out, **made.away}) if left_out else made
 
     def _check_broker(self) -> None:
-        """No job is taken whose returns cannot be stored."""
+        """Refuse a job whose returns could not be stored."""
         if self.health is not None and self.health.disk:
             what = f"no job is taken, because the disk of the broker is full: {self.health.disk}"
             fix = "free space on the disk of the controller; it continues by itself within seconds"
             raise OperationError(Diagnostic(code="fleet-broker-full", what=what, fix=fix))
 
     async def _present(self, expected: list[str]) -> tuple[list[str], dict[str, float | None]]:
-        """Those who are there, and those who are away, with since when."""
+        """The connected systems, and those that are away, with since when."""
         away = await self._dispatcher.away(expected)
         there = [system for system in expected if system not in away]
         if not there:
@@ -200,14 +200,14 @@ class Fleet:
         if cursor is None:  # the same client token came twice at once, and the other call was first
             return await self._known(who, ask) or await self.submit(who, ask)
         self.hub.wake()
-        if ask.batch:  # each system gets it in its turn
+        if ask.batch:  # each system gets it in turn
             away = await self._dispatcher.away(expected)
         else:
             away = await self._dispatcher.send(job.jid, expected, envelope, how)
         return Submitted(jid=job.jid, expected=expected, away=away, expires=now + life, cursor=cursor)
 
     async def _tree(self, ask: Submission) -> str:
-        """The files that the job sees; an agent answers a ping itself, without any."""
+        """The files for the job; an agent answers a ping itself, without files."""
         if self.trees is None or (ask.function == PING and not ask.returners):
             return ""
         return await self.trees.newest(ask.environment)
@@ -219,7 +219,7 @@ class Fleet:
         return await self._calls.read(_find_job, who.name, ask.client_token)
 
     async def cancel(self, who: Principal, jid: str, *, hard: bool = False) -> dict[str, str]:
-        """Call a job off, with those that it has started. For each system where it has not ended:
+        """Cancel a job, with the jobs that it has started. For each system where it has not ended:
         ``cancelled`` (it never began), ``asked`` (the agent was asked to stop), or ``away`` (the agent gets
         it when it is back).
         """
@@ -245,7 +245,7 @@ class Fleet:
 
 
 def _write_job(connection: Connection, new: NewJob, now: float) -> int | None:
-    """The cursor before the job's own events; None if the job was there already."""
+    """The cursor before the job's own events; None if the job already existed."""
     cursor = newest_event(connection)
     if create_job(connection, new, now) != new.job.jid:
         return None
@@ -272,7 +272,9 @@ def _find_job(connection: Connection, user: str, token: str) -> Submitted | None
 
 
 def _cancel(connection: Connection, jid: str, who: str, now: float, hard: bool) -> dict[str, str] | None:
-    """Mark the job; the systems where it has not ended, with the status before. None: no such job."""
+    """Mark the job as cancelled; return the systems where it has not ended, with their status before. None:
+    no such job.
+    """
     if job_queries.job(connection, jid) is None:
         return None
     before = {one.system: one.status for one in job_queries.targets(connection, jid) if one.status in OPEN}

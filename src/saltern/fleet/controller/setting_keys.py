@@ -24,12 +24,12 @@ KEYS: dict[str, Key] = {
     "fleet": Key(
         reader=readers.word,
         needs="one word",
-        about="the name of the fleet, for good; made up at the first start",
+        about="the name of the fleet, which cannot be changed later; generated at the first start",
     ),
     "name": Key(
         reader=readers.word,
         needs="one word",
-        about="the name of this controller; by default that of the machine",
+        about="the name of this controller; the name of the machine by default",
     ),
     "host": Key(
         reader=readers.text, needs="an address", about="where the broker listens; `0.0.0.0` by default"
@@ -48,7 +48,7 @@ KEYS: dict[str, Key] = {
     "bus": Key(
         reader=readers.bus,
         needs="nats://HOST:PORT or tls://HOST:PORT",
-        about="an existing NATS, in place of our own broker",
+        about="an existing NATS, in place of the controller's own broker",
     ),
     "bus_ca": Key(
         reader=readers.text, needs="a path", about="the CA of that NATS; those of the machine by default"
@@ -81,7 +81,7 @@ KEYS: dict[str, Key] = {
     ),
     "api.key": Key(reader=readers.text, needs="a path", about="the key of that certificate"),
     "api.proxies": Key(
-        reader=readers.names, needs="a list of addresses", about="proxies whose headers are believed"
+        reader=readers.names, needs="a list of addresses", about="proxies whose headers are trusted"
     ),
     "api.prefix": Key(
         reader=readers.text, needs="a path", about="the path below which a proxy serves the API"
@@ -108,7 +108,7 @@ KEYS: dict[str, Key] = {
     "pillar_config": Key(
         reader=readers.mapping,
         needs="a mapping",
-        about="the configuration of renderers and sources of pillar: `gpg_keydir`, `vault`, stores of sdb",
+        about="the configuration of renderers and pillar sources: `gpg_keydir`, `vault`, stores of sdb",
     ),
     "pillar_source_merging_strategy": Key(
         reader=readers.strategy,
@@ -119,12 +119,12 @@ KEYS: dict[str, Key] = {
     "pillar.seconds": Key(
         reader=readers.amount(0, 86_400),
         needs="0 to 86400 seconds",
-        about="how long a compiled pillar counts while files and facts are the same",
+        about="how long a compiled pillar stays valid while files and facts are the same",
     ),
     "pinned_grains": Key(
         reader=readers.pinned,
         needs="systems with grains",
-        about="grains that count for the pillar whatever the system says, by its id",
+        about="grains that the pillar uses whatever the system reports, by its id",
     ),
     "render": Key(
         reader=readers.where,
@@ -134,13 +134,13 @@ KEYS: dict[str, Key] = {
     "render_files": Key(
         reader=readers.paths,
         needs="a list of globs",
-        about="which files of such an environment no agent gets; by default `*.sls`, and templates outside of"
+        about="files of such an environment that agents do not get; by default `*.sls`, and templates outside"
         " directories called `files` and `templates`",
     ),
     "delayed_repeat_limit": Key(
         reader=readers.repeat_limit,
         needs="a number from 1 on, or None",
-        about="how often one run may have a delayed block or SLS rendered here whose tag says nothing",
+        about="how often one run may have a delayed block or SLS without its own limit rendered here",
     ),
     "nodegroups": Key(
         reader=readers.groups, needs="names with targets", about="as in Salt: `N@NAME` in a target"
@@ -157,7 +157,7 @@ KEYS: dict[str, Key] = {
     "ssh.accept_new_keys": Key(
         reader=readers.flag,
         needs="true or false",
-        about="whether keys of systems that are not known yet are accepted; changed ones never are",
+        about="whether unknown host keys are accepted; changed ones never are",
     ),
     "ssh.connections": Key(
         reader=readers.number(1, 10_000), needs="a number from 1 on", about="how many are open at a time"
@@ -174,7 +174,7 @@ KEYS: dict[str, Key] = {
         reader=_ROWS, needs="a number from 100 on", about="how many events are kept"
     ),
     "retention.approvals.days": Key(
-        reader=_DAYS, needs="a number of days", about="how long requests for approval are kept that are over"
+        reader=_DAYS, needs="a number of days", about="how long decided requests for approval are kept"
     ),
     "retention.approvals.rows": Key(
         reader=_ROWS, needs="a number from 100 on", about="how many requests for approval are kept"
@@ -192,7 +192,7 @@ KEYS: dict[str, Key] = {
         reader=_ROWS, needs="a number from 100 on", about="how many runs of chains are kept"
     ),
     "retention.notifications.days": Key(
-        reader=_DAYS, needs="a number of days", about="how long notifications are kept that were sent"
+        reader=_DAYS, needs="a number of days", about="how long sent notifications are kept"
     ),
     "retention.notifications.rows": Key(
         reader=_ROWS, needs="a number from 100 on", about="how many notifications are kept"
@@ -203,27 +203,29 @@ KEYS: dict[str, Key] = {
         about="how many versions of the files of each environment are kept",
     ),
     "git.seconds": Key(
-        reader=readers.amount(0, 86_400), needs="0 to 86400 seconds", about="how often git remotes are asked"
+        reader=readers.amount(0, 86_400),
+        needs="0 to 86400 seconds",
+        about="how often git remotes are fetched",
     ),
     "reactor": Key(
         reader=readers.reactor,
         needs="a list of 'TAG: [FILES]', or the path of a file with one",
-        about="as in Salt: what follows from events, by globs of their tags; files are paths or `salt://`",
+        about="as in Salt: reactions to events, by globs of their tags; files are paths or `salt://`",
     ),
     "reactor_rate": Key(
         reader=readers.amount(0.1, 10_000),
         needs="a number from 0.1 on",
-        about="how many reactions are done a second",
+        about="how many reactions are carried out a second",
     ),
     "reactor_depth": Key(
         reader=readers.number(1, 100),
         needs="a number from 1 to 100",
-        about="how many reactions may follow from each other before they are stopped",
+        about="how many reactions may trigger each other before they are stopped",
     ),
     "reactor_family": Key(
         reader=readers.number(1, 100_000),
         needs="a number from 1 on",
-        about="how many reactions one event may lead to in all, by way of the jobs that they start",
+        about="how many reactions one event may cause in total, including those caused by their jobs",
     ),
     "reactor_patience": Key(
         reader=readers.amount(1, 604_800),
@@ -249,12 +251,12 @@ KEYS: dict[str, Key] = {
     "callbacks.allow": Key(
         reader=readers.networks,
         needs="a list of addresses or networks",
-        about="where webhooks may go although `callbacks.deny` has it, such as `10.0.0.5` or `127.0.0.0/8`",
+        about="where webhooks may go in spite of `callbacks.deny`, such as `10.0.0.5` or `127.0.0.0/8`",
     ),
     "callbacks.deny": Key(
         reader=readers.networks,
         needs="a list of addresses or networks",
-        about="where webhooks may not go, whatever a name leads to; by default this machine, link-local"
+        about="where webhooks may not go, whatever a name resolves to; by default this machine, link-local"
         " addresses (where clouds keep credentials), multicast and reserved ones",
     ),
     "callbacks.ca": Key(
@@ -263,21 +265,21 @@ KEYS: dict[str, Key] = {
     "health_checks": Key(
         reader=readers.commands,
         needs="names with commands, each a list of words",
-        about="commands that a run of a chain may have this controller run after a wave, by their names",
+        about="commands that a run of a chain may run on this controller after a wave, by name",
     ),
     "mail.host": Key(reader=readers.text, needs="a host", about="the mail server that takes notifications"),
     "mail.port": Key(reader=_PORT, needs="a port", about="its port; 25 by default, 465 with `tls`"),
     "mail.from": Key(
-        reader=readers.text, needs="an address", about="who notifications are from; `saltern@HOST` by default"
+        reader=readers.text,
+        needs="an address",
+        about="the sender of notifications; `saltern@HOST` by default",
     ),
     "mail.security": Key(
         reader=readers.security,
         needs="none, starttls or tls",
-        about="how it is talked to; `starttls` by default",
+        about="how the connection is encrypted; `starttls` by default",
     ),
     "mail.user": Key(reader=readers.text, needs="a name", about="the name to log in there with"),
     "mail.password_file": Key(reader=readers.text, needs="a path", about="the file that has the password"),
-    "mail.ca": Key(
-        reader=readers.text, needs="a path", about="the CAs of it; those of the machine by default"
-    ),
+    "mail.ca": Key(reader=readers.text, needs="a path", about="its CAs; those of the machine by default"),
 }

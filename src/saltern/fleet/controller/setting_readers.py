@@ -1,4 +1,4 @@
-"""How values of ``controller.yaml`` are read; each raises ``ValueError`` for what is none of its kind."""
+"""Readers for values of ``controller.yaml``; each raises ``ValueError`` for an invalid value."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def roots(value: object) -> dict[str, list[str]]:
 
 
 def commands(value: object) -> dict[str, tuple[str, ...]]:
-    """Commands by name, each as a list of words: no shell reads them."""
+    """Commands by name, each as a list of words: no shell is involved."""
     if not isinstance(value, dict):
         raise ValueError
     found = {word(str(name)): one for name, one in value.items()}
@@ -101,7 +101,7 @@ def groups(value: object) -> dict[str, Any]:
 
 
 def where(value: object) -> dict[str, str]:
-    """Where the files of each environment are rendered; one word is meant for all."""
+    """Where the files of each environment are rendered; a single word applies to all."""
     found = value if isinstance(value, dict) else {ALL: value}
     if found and all(one in ("controller", "agent") for one in found.values()):
         return {str(name): str(one) for name, one in found.items()}
@@ -109,7 +109,7 @@ def where(value: object) -> dict[str, str]:
 
 
 def repeat_limit(value: object) -> int:
-    """-1: no limit."""
+    """The limit; -1 means no limit."""
     if value in ("None", "none"):
         return -1
     return number(1, 10**9)(value)

@@ -1,4 +1,4 @@
-"""``controller.yaml`` as settings. All that is wrong in it is reported at once."""
+"""``controller.yaml`` as settings. All mistakes are reported at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DEFAULTS: dict[str, object] = {}
 
 
 class ControllerSettings(Struct, frozen=True, kw_only=True):
-    """What a user may decide. Ports that are 0 are chosen once, and kept."""
+    """What a user may set. A port of 0 is chosen once, and kept."""
 
     fleet: str = ""
     name: str = ""
@@ -109,7 +109,7 @@ SECTIONS = {key.rpartition(".")[0] for key in KEYS if "." in key} | {"retention"
 
 
 def load_settings(paths: ControllerPaths) -> ControllerSettings:
-    """The settings of the file, if there is one; ``OperationError`` with everything that is wrong in it."""
+    """The settings of the file, if there is one. Raises ``OperationError`` with all mistakes."""
     if not os.path.isfile(paths.config):
         return ControllerSettings()
     found = read(paths.config)
@@ -148,6 +148,6 @@ def _leaves(
 def _unknown(found: Read, path: tuple[str, ...]) -> Diagnostic:
     name = ".".join(path)
     is_section = name in SECTIONS
-    what = f"{name!r} must have keys of its own" if is_section else f"the controller has no option {name!r}"
+    what = f"{name!r} must be a section with keys" if is_section else f"the controller has no option {name!r}"
     fix = did_you_mean(name, KEYS) or "docs/reference/controller-options.md lists them"
     return Diagnostic(code="controller-option", what=what, where=found.mark(*path), fix=fix)

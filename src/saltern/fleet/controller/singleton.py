@@ -1,4 +1,6 @@
-"""What only one controller may do at a time: who holds the lease does it, and writes only while it does."""
+"""Work that only one controller may do at a time: the holder of the lease, which writes only while it holds
+it.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ from saltern.language.diagnostics import OperationError
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 P = ParamSpec("P")
-SECONDS = 15.0  # of a lease; after a crash another controller takes over when it ends
-APART = 0.1  # seconds at least between the begins of two rounds, however often something is stored
+SECONDS = 15.0  # seconds of a lease; after a crash another controller takes over when it expires
+APART = 0.1  # minimum seconds between the starts of two rounds, however often something is stored
 
 
 class LeaseLost(Exception):
@@ -28,7 +30,7 @@ class LeaseLost(Exception):
 
 
 class Hold:
-    """A lease that is held, and writes that count only as long as it is."""
+    """A held lease, and writes that succeed only while it is held."""
 
     def __init__(self, calls: Calls, name: str, fence: int, *, fresh: bool) -> None:
         self.fresh = fresh
@@ -39,7 +41,7 @@ class Hold:
     async def read(
         self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
-        """What is written now; it may be read without the lease, too."""
+        """Read the stored state; this needs no lease."""
         return await self._calls.read(query, *args, **options)
 
     async def write(
@@ -56,7 +58,7 @@ class Hold:
 
 
 class Singleton:
-    """Runs ``work`` every some seconds on the one controller that holds the lease."""
+    """Runs ``work`` at intervals on the one controller that holds the lease."""
 
     def __init__(
         self,
@@ -80,7 +82,7 @@ class Singleton:
         self._renew_at = 0.0
 
     def wake(self) -> None:
-        """There is something to do now."""
+        """Run the work now, because there is something to do."""
         self._wanted.set()
 
     async def run(self) -> None:
@@ -106,7 +108,7 @@ class Singleton:
         self.problem = problem
 
     async def step(self) -> bool:
-        """Take or renew the lease, and do the work if it is ours."""
+        """Take or renew the lease, and do the work if this controller holds it."""
         fresh = False
         if self.fence is None or time.monotonic() >= self._renew_at:
             self._renew_at = time.monotonic() + self._seconds / 3
@@ -119,7 +121,7 @@ class Singleton:
         return True
 
     async def stop(self) -> None:
-        """Give the lease up, so that another controller need not wait for its end."""
+        """Release the lease, so that another controller need not wait until it expires."""
         if self.fence is not None:
             with suppress(OperationError):
                 await self._calls.write(give_up, self._name, self.fence)

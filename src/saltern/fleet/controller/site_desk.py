@@ -1,4 +1,4 @@
-"""Certificates for the brokers of sites: a controller that knows the site certifies the key it has made."""
+"""Certificates for the brokers of sites: a controller that knows the site certifies the site's key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ CERTIFICATE = SUBJECTS["site-certificate"]
 
 
 class SiteDesk:
-    """Answers for one controller. All of them hear the request; those that do not know the site are silent.
+    """Answers for one controller. All controllers receive the request; those that do not know the site are
+    silent.
 
     ``folder`` is that of the controller's broker.
     """

@@ -1,4 +1,4 @@
-"""What people ask a fleet to do, checked and made into a job. Pure."""
+"""Checks a submission, and turns it into a job. Pure."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from saltern.fleet.protocol.messages import Audience, Job
 from saltern.fleet.protocol.verbs import STATE_LIFE, verb_of
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-SEPARATELY = 500  # systems up to which each gets a message of its own
-LARGEST = 600 * 1024  # bytes of the arguments of a job, as they are written into an answer
-LONGEST = 7 * 86_400.0  # seconds that a job may wait for those who are away
+SEPARATELY = 500  # number of systems up to which each gets its own message
+LARGEST = 600 * 1024  # bytes of the arguments of a job, as encoded in an answer
+LONGEST = 7 * 86_400.0  # seconds that a job may wait for systems that are away
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
 _DIGEST = re.compile(r"([0-9a-f]{64})?")
 _WORD = 255
@@ -28,9 +28,9 @@ RETURN_OPTIONS = frozenset({"ret_config", "ret_kwargs"})
 
 
 class Submission(Struct, kw_only=True, frozen=True):
-    """What is to run where. ``life``: seconds for which the job is offered to systems that are away;
-    ``wait``: the same, and 0 leaves out who is away. ``batch``: on how many systems it runs at a time, as a
-    number or a percentage; ``batch_wait``: seconds between the end on one system and the begin on the next;
+    """What to run where. ``life``: seconds for which the job is offered to systems that are away; ``wait``:
+    the same, and 0 leaves out systems that are away. ``batch``: on how many systems it runs at a time, as a
+    number or a percentage; ``batch_wait``: seconds between the end on one system and the start on the next;
     ``batch_failures``: if more fail than this, those that have not begun are left out. ``returners``: what
     each system calls with its return; ``return_options``: their settings.
     """
@@ -57,10 +57,10 @@ class Submission(Struct, kw_only=True, frozen=True):
 
 
 class Submitted(Struct, kw_only=True, frozen=True):
-    """A job that is written down. ``away``: who will get it later, and since when they are away; one that is
+    """A stored job. ``away``: the systems that will get it later, and since when they are away; one that is
     not expected was left out.
 
-    ``known``: a submission with the same client token was there before, and this is its job. ``cursor``: to
+    ``known``: this is the job of an earlier submission with the same client token. ``cursor``: to
     follow the job from its beginning.
     """
 
@@ -73,7 +73,7 @@ class Submitted(Struct, kw_only=True, frozen=True):
 
 
 def check(ask: Submission) -> None:
-    """Refuse what no agent would take, with all reasons at once."""
+    """Refuse a submission that no agent would accept, with all reasons at once."""
     problems = [
         (not _FUNCTION.fullmatch(ask.function), f"{ask.function!r} is not the name of a function"),
         (len(ask.function) > _WORD, "the name of the function is too long"),
@@ -119,7 +119,7 @@ def _option_problems(options: dict[str, Any]) -> list[tuple[bool, str]]:
 
 
 def _is_duration(value: float | None, least: float = 0) -> bool:
-    return value is None or least <= value <= LONGEST  # false for NaN, too
+    return value is None or least <= value <= LONGEST  # also false for NaN
 
 
 def _batch_problems(ask: Submission) -> list[tuple[bool, str]]:
@@ -139,7 +139,7 @@ def _batch_problems(ask: Submission) -> list[tuple[bool, str]]:
 
 
 def batch_of(ask: Submission) -> Batch | None:
-    """How the job is spread; None: it goes to all systems at once."""
+    """The batch of the job; None: it goes to all systems at once."""
     if not ask.batch:
         return None
     patience = verb_of(ask.function, test=ask.test).life
@@ -159,7 +159,7 @@ def _argument_problems(ask: Submission) -> list[tuple[bool, str]]:
 
 
 def written_size(content: object) -> int:
-    """Bytes of something inside a sync answer: a text in a text in a text, and each escapes the quotes."""
+    """The size of a value inside a sync answer: three nested texts, each of which escapes the quotes."""
     text = msgspec.json.encode(content)
     for _ in range(3):
         text = msgspec.json.encode(text.decode())
@@ -167,8 +167,8 @@ def written_size(content: object) -> int:
 
 
 def lifetime(ask: Submission) -> float:
-    """Seconds for which the job is offered: what was asked for, or what its function has. The last ones of a
-    batch wait long for their turn.
+    """Seconds for which the job is offered: as requested, or the default of its function. The last systems of
+    a batch wait long for their turn.
     """
     usual = STATE_LIFE if ask.batch else verb_of(ask.function, test=ask.test).life
     life = ask.life if ask.life is not None else usual
@@ -206,7 +206,9 @@ Delivery = Literal["each", "all"]
 
 
 def delivery(expected: int, expression: str) -> Delivery:
-    """One message for each system; one for all of many, if the systems can read the expression themselves."""
+    """How to send it: one message for each system; or, for many, one for all if they can evaluate the
+    target.
+    """
     few = expected <= SEPARATELY
     return "each" if few or len(expression) > LONGEST_EXPRESSION or is_local(expression) else "all"
 

@@ -1,4 +1,4 @@
-"""Subscriptions at a controller: checked, kept, and audited."""
+"""Subscriptions of a controller: checks, stores and audits them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAILBOX = re.compile(r"[^\s@<>,;:\"()\[\]\\]+@[^\s@<>,;:\"()\[\]\\]+")
 def keep(
     connection: Connection, who: str, new: Subscription, reach: Destinations, now: float
 ) -> Subscription:
-    """Keep a subscription; a webhook without a key keeps that of before, or gets a new one."""
+    """Store a subscription; a webhook without a key keeps its existing key, or gets a new one."""
     new = checked(replace(new, events=new.events or USUAL), reach)
     before = subscriptions.subscription_named(connection, new.name)
     if new.kind == "webhook" and not new.secret:
@@ -33,7 +33,7 @@ def keep(
 
 
 def checked(new: Subscription, reach: Destinations) -> Subscription:
-    """Refuse what could never be delivered, or must not be."""
+    """Refuse a subscription that could never be delivered, or must not be."""
     check_patterns(new.events)
     if new.kind == "webhook":
         check_url(new.address, reach)
@@ -49,14 +49,14 @@ def checked(new: Subscription, reach: Destinations) -> Subscription:
 
 
 def drop(connection: Connection, who: str, name: str, now: float) -> None:
-    """Remove a subscription, and what waits for it."""
+    """Remove a subscription and its waiting notifications."""
     if not subscriptions.remove_subscription(connection, name):
         raise unknown_subscription(name)
     audit.append(connection, who, "subscription.remove", {"name": name}, now)
 
 
 def revive(connection: Connection, who: str, name: str, now: float) -> int:
-    """Have what is dead sent again."""
+    """Send dead notifications again."""
     if subscriptions.subscription_named(connection, name) is None:
         raise unknown_subscription(name)
     audit.append(connection, who, "subscription.retry", {"name": name}, now)

@@ -1,8 +1,8 @@
-"""Sync: all that an agent missed, in one answer.
+"""Sync: everything that an agent missed, in one answer.
 
-The agent says what it holds; the controller says what it should hold. Where the two differ, this is where it
-is put right: jobs that never arrived are handed out, returns that are stored are confirmed, and a job of
-which the agent knows nothing any more is not waited for.
+The agent reports what it has; the controller knows what it should have. Differences are corrected here: jobs
+that never arrived are sent, stored returns are confirmed, and a job that the agent no longer knows is not
+waited for.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ from saltern.fleet.store.systems import NOT_ACCEPTED, System, is_accepted, note_
 
 log = logging.getLogger(__name__)
 
-LOOK = 0.3  # seconds in which a second agent of the same identity would answer
+LOOK = 0.3  # seconds in which a second agent with the same identity would answer
 ROOM = 700 * 1024  # bytes of jobs in one answer, as they are written into it
 NEXT = 600.0
 OVERHEAD = 2048  # of one envelope
-STALE = 8 * 86_400.0  # a return of a job that no one knows any more is dropped after that
+STALE = 8 * 86_400.0  # age after which a return of an unknown job is dropped
 
 
 class SyncOptions(Struct, frozen=True, kw_only=True):
-    """What every answer has."""
+    """What every answer contains."""
 
     servers: tuple[str, ...] = ()
     next_sync: float = NEXT
 
 
 class Findings(Struct, frozen=True, kw_only=True):
-    """What one look into the database gives for an answer."""
+    """The data from the database for one answer."""
 
     work: Sequence[Work] = ()
     more: bool = False
@@ -134,7 +134,9 @@ class SyncDesk:
         return await find_twin(self._poker, known.id, life, request, wait=LOOK)
 
     def _envelopes(self, id_: str, work: Iterable[Work], now: float) -> list[str]:
-        """Signed anew, for this system alone: what was sent to many may have been addressed by facts."""
+        """The jobs, signed again for this system alone: a message to many may have been addressed
+        by facts.
+        """
         audience = Audience(ids=[id_])
         return [
             self._issuer.issue(one.job, audience, now=now, life=max(1.0, one.expires - now)).decode()
@@ -153,9 +155,9 @@ class SyncDesk:
 
 
 def take_facts(connection: Connection, id_: str, facts: Facts, now: float) -> bool:
-    """Keep what a system says of itself; True if these are its first facts, with which its start is known.
+    """Store the facts of a system; True if these are its first, which complete its start.
 
-    Who waits for the start of a new machine wants its address next.
+    A program that waits for the start of a new machine usually needs its address next.
     """
     known = bool(facts_of(connection, [id_]))
     store_facts(connection, id_, facts, now)
@@ -167,7 +169,7 @@ def take_facts(connection: Connection, id_: str, facts: Facts, now: float) -> bo
 
 
 def settle(connection: Connection, id_: str, request: SyncRequest, now: float) -> Findings:
-    """Compare what an agent holds with what it should hold, and write down what follows from it."""
+    """Compare what an agent has with what it should have, and store the consequences."""
     before = system(connection, id_)
     facts = facts_of(connection, [id_]).get(id_, ("", b""))[0]
     events: list[NewEvent] = []
@@ -200,24 +202,20 @@ def settle(connection: Connection, id_: str, request: SyncRequest, now: float) -
 
 
 def _stored_events(connection: Connection, id_: str, uids: Sequence[str]) -> list[str]:
-    """Those of the events that a system has sent which it need not send again."""
+    """The events that a system has sent and need not send again."""
     head = f"{id_}/"
     return [one.removeprefix(head) for one in stored_uids(connection, [head + uid for uid in uids[:1000]])]
 
 
 def _end_lost(connection: Connection, id_: str, held: set[str], now: float) -> list[NewEvent]:
-    """End what the agent does not know: a cancelled job never began; of one that began nothing more is
-    known. One that was only sent is handed out again.
+    """End jobs that the agent does not know: a cancelled one never began; the result of one that began is
+    unknown. One that was only sent is sent again.
     """
     events = []
     for jid, one in begun(connection, id_).items():
         if jid in held or (status := lost(one)) is None:
             continue
-        why = (
-            "cancelled before it began"
-            if status == "cancelled"
-            else "the agent does not know the job any more"
-        )
+        why = "cancelled before it began" if status == "cancelled" else "the agent no longer knows the job"
         change = Change(jid, id_, status)
         if set_status(connection, change, now, reported=False, why=why):
             events.append(status_event(change, now, why=why))
@@ -226,21 +224,23 @@ def _end_lost(connection: Connection, id_: str, held: set[str], now: float) -> l
 
 
 def lost(one: Standing) -> str | None:
-    """What becomes of a job that its agent does not hold; None: it is handed out again."""
+    """The status of a job that its agent does not have; None: it is sent again."""
     if one.status == "sent":
         return "cancelled" if one.cancelled else None
     return "indeterminate"
 
 
 def confirm(jid: str, known: Standing | None, now: float) -> Confirmed:
-    """What is stored of a job. One that is unknown here may come back with a backup; an old one will not."""
+    """The confirmations for a job. An unknown job may come back with a backup; an old one will not."""
     if known is None:
         return Confirmed(jid=jid, returned=is_stale(jid, now))
     return Confirmed(jid=jid, returned=known.status in REPORTED, records=known.records)
 
 
 def is_stale(jid: str, now: float) -> bool:
-    """True if the time in the id of a job is long ago. An id without one counts as stale: it is not ours."""
+    """True if the time in the id of a job is long ago. An id without a time counts as stale: it is not from
+    saltern.
+    """
     try:
         made = calendar.timegm(time.strptime(jid[:15], "%Y%m%dT%H%M%S"))
     except ValueError:
@@ -249,7 +249,7 @@ def is_stale(jid: str, now: float) -> bool:
 
 
 def fitting(work: Sequence[Work], room: int) -> list[Work]:
-    """As many jobs as there is room for, and at least one."""
+    """As many jobs as fit, and at least one."""
     taken: list[Work] = []
     for one in work:
         room -= written_size(one.job) + OVERHEAD

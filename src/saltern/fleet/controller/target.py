@@ -1,4 +1,4 @@
-"""Which systems a target means: Salt's compound language, and ``@group`` for groups of the fleet. Pure."""
+"""Targets: Salt's compound language, and ``@group`` for groups of the fleet. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEEDS_PILLAR = frozenset({"pillar", "pillar_pcre", "pillar_exact"})
 
 
 def expand(target: str, groups: Mapping[str, str], within: tuple[str, ...] = ()) -> str:
-    """The target with lists of names spelled out, and what each ``@group`` stands for in its place."""
+    """The target with lists of names spelled out, and each ``@group`` replaced by its target."""
     spelled = spelled_list(target.strip())
     return " ".join(_word(word, groups, within) for word in spelled.split())
 
@@ -35,7 +35,7 @@ def _word(word: str, groups: Mapping[str, str], within: tuple[str, ...]) -> str:
 
 
 def check_known(node: Node) -> None:
-    """Refuse what only a system itself can say: the controller must know whom it expects an answer from."""
+    """Refuse what only a system itself can evaluate: the controller must know which systems should answer."""
     for term in terms(node):
         if term.how in NEEDS_PILLAR:
             what = f"the target {term.pattern!r} asks for pillar, which targets of a fleet cannot see"
@@ -43,7 +43,7 @@ def check_known(node: Node) -> None:
 
 
 def is_local(target: str) -> bool:
-    """True if only this controller can say what the target means: its nodegroups are not known elsewhere."""
+    """True if only this controller can evaluate the target: its nodegroups are not known elsewhere."""
     return any(term.how == "nodegroup" for term in terms(parse(target)))
 
 
@@ -59,7 +59,7 @@ def terms(node: Node) -> Iterable[Term]:
 
 
 def refuse(problem: BadTarget) -> OperationError:
-    """A target that cannot be read, as an answer to who asked."""
+    """The error for a target that cannot be read."""
     return OperationError(Diagnostic(code="fleet-target", what=problem.what, fix=problem.fix))
 
 
@@ -71,8 +71,8 @@ DECIDE = {"pending": "accept", "rejected": "accept", "revoked": "restore"}  # wh
 
 
 def refuse_empty(target: str, ids: list[str], state: str = "") -> OperationError:
-    """No accepted system is meant: with the nearest name, if there is one. ``state``: that of a system which
-    has exactly this name.
+    """The error for a target that matches no accepted system, with the nearest name, if any. ``state``: that
+    of a system with exactly this name.
     """
     if state in DECIDE:
         what = f"{target!r} takes no jobs: its key is {state}"

@@ -1,4 +1,4 @@
-"""What a running controller looks at again and again, so that no change of it takes a restart."""
+"""Periodic checks of a running controller, so that changes need no restart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY = 2.0  # seconds
 
 
 class Upkeep:
-    """``work`` is done in turn, every some seconds; what fails is logged once, and tried again."""
+    """Does ``work`` in turn, at intervals; failures are logged once, and tried again."""
 
     def __init__(self, every: float = EVERY) -> None:
         self.work: list[Callable[[], Awaitable[None]]] = []

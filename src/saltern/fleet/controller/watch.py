@@ -1,4 +1,4 @@
-"""What a controller does when its surroundings change: the broker, the agents."""
+"""Reacts to changes of the broker connection and of the connected agents."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from saltern.language.diagnostics import OperationError
 
 log = logging.getLogger(__name__)
 
-LOOK_AROUND = 300.0  # seconds between two pokes of all: the broker's events are quicker, and may be lost
+LOOK_AROUND = 300.0  # seconds between two pokes of all: the broker's events are faster, but may be lost
 LOOK_OFTEN = 30.0  # if there are no such events
 
 
 class Watch:
-    """The broker comes and goes, and so do the systems."""
+    """Watches the broker connection and the systems."""
 
     def __init__(self, parts: Parts, gate: BrokerGate, loops: Loops) -> None:
         self._parts = parts
@@ -28,7 +28,7 @@ class Watch:
         self._loops = loops
 
     def on_bus(self, change: Change) -> None:
-        """Something happened to the connection to the broker."""
+        """Handle a change of the connection to the broker."""
         log.info("the bus: %s %s", change.state.value, change.why)
         if change.state is State.DROPPED:
             self._parts.alarms.refuse(system_of(change.why.partition(" ")[0]), "flood")
@@ -36,7 +36,7 @@ class Watch:
             self._loops.spawn_once(self._repair())
 
     async def _repair(self) -> None:
-        """After a reconnection: the broker's disk may be a new one, and other systems may be connected."""
+        """After a reconnection: the broker's disk may be new, and other systems may be connected."""
         try:
             await make_streams(self._parts.bus, replicas=self._parts.options.replicas)
             await self._gate.refresh()
@@ -47,7 +47,7 @@ class Watch:
             log.warning("after a reconnection: %s", problem)
 
     async def look_around(self, *, often: bool) -> None:
-        """Ask all systems whether they are there, for ever."""
+        """Poke all systems, for ever."""
         while True:
             try:
                 await self._parts.look_around()

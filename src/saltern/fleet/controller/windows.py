@@ -1,4 +1,4 @@
-"""Maintenance windows and schedules at a controller: kept, checked, and asked about."""
+"""Maintenance windows and schedules of a controller: stores, checks and queries them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Match = Callable[[str, Collection[str]], Collection[str]]
 
 
 def keep_calendar(database: Database, who: str, new: StoredCalendar, now: float) -> StoredCalendar:
-    """Keep a calendar, if it can be read."""
+    """Store a calendar, if it can be read."""
     compiled(new)
     with database.write() as connection:
         calendars.set_calendar(connection, new)
@@ -65,7 +65,7 @@ def calendars_for(
 def calendar_groups(
     stored: Sequence[StoredCalendar], systems: Collection[str], match: Match
 ) -> list[tuple[list[Calendar], frozenset[str]]]:
-    """The systems that have the same calendars together: few groups, however many systems there are."""
+    """Groups of systems with the same calendars: few, however many systems there are."""
     everyone = frozenset(systems)
     found: list[tuple[list[Calendar], frozenset[str]]] = [([], everyone)]
     for one in stored:
@@ -95,7 +95,7 @@ def timing_of(stored: StoredSchedule) -> Timing:
 
 
 def keep_schedule(database: Database, who: str, new: StoredSchedule, now: float) -> StoredSchedule:
-    """Keep a schedule with the time at which it fires next."""
+    """Store a schedule with its next time."""
     timing = timing_of(new)
     try:
         check_timing(timing)
@@ -117,7 +117,7 @@ def drop_schedule(database: Database, who: str, name: str, now: float) -> None:
 
 
 def switch_schedule(database: Database, who: str, name: str, now: float, *, enabled: bool) -> StoredSchedule:
-    """Have a schedule fire, or not. What passed while it did not is not caught up."""
+    """Enable or disable a schedule. Times that passed while it was disabled are not made up."""
     with database.read() as connection:
         found = named_schedule(connection, name)
     return keep_schedule(database, who, replace(found, enabled=enabled, changed=now), now)

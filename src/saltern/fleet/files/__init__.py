@@ -1,1 +1,1 @@
-"""Files by their digest: trees that a controller publishes, and agents fetch what they lack of them."""
+"""Files by digest: a controller publishes trees, and agents fetch what they lack."""

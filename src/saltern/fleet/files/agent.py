@@ -1,4 +1,4 @@
-"""An agent's files: trees that are ready before a job starts, and files of them that are fetched later."""
+"""An agent's files: trees that are made ready before a job starts, and files that are fetched later."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from saltern.fleet.files.site_source import SiteSource
 
 PARALLEL = 16
 ABSENT_WAIT = 5.0
-AHEAD_FILE, AHEAD_FILES = 64 * 1024, 64  # files beside one that was asked for, which come with it
+AHEAD_FILE, AHEAD_FILES = 64 * 1024, 64  # files in the same directory that are fetched with a requested one
 
 
 class AgentFiles:
@@ -38,13 +38,13 @@ class AgentFiles:
         self.cache = cache
         self.fetcher = Fetcher(bus, wait=wait, absent_wait=min(wait, ABSENT_WAIT), site=site)
         self._checked: set[str] = set()  # trees whose contents were read in this process
-        self._open: dict[str, dict[str, dict[str, Entry]]] = {}  # trees of which a state asks for files
+        self._open: dict[str, dict[str, dict[str, Entry]]] = {}  # trees from which states request files
         self._turn = asyncio.Lock()
 
     async def ensure(self, tree: str, job: str = "") -> str:
         """Make a tree ready; return its directory. It is kept until ``release`` of the job.
 
-        ``NotFetched`` if it cannot be had: what is wrong, in one line.
+        Raises ``NotFetched`` if it cannot be fetched, with the reason in one line.
         """
         if job:
             self.cache.trees.pin(job, tree)
@@ -57,7 +57,7 @@ class AgentFiles:
                 raise NotFetched(f"the tree {tree[:12]} cannot be written: {problem.strerror}") from None
 
     async def digest_below(self, tree: str, folder: str) -> str:
-        """One digest of all files of a tree that lie below a folder of it; empty if there are none."""
+        """One digest of all files below a folder of a tree; empty if there are none."""
         try:
             manifests = await self._manifests(tree)
         except (BadManifest, OSError) as problem:
@@ -71,13 +71,13 @@ class AgentFiles:
         return hashlib.sha256("\n".join(found).encode()).hexdigest() if found else ""
 
     def release(self, job: str) -> None:
-        """The job has ended: its tree may go, and with the last job what is known of trees in memory."""
+        """Unpin the tree of a job that has ended; with the last job, also drop what is held in memory."""
         self.cache.trees.unpin(job)
         if not self.cache.trees.pinned():
             self._open = {}
 
     def release_others(self, jobs: Collection[str]) -> None:
-        """Release all jobs but these: of others, an agent before this one has seen the end."""
+        """Release all jobs except these: an earlier agent has seen the end of the others."""
         for job in self.cache.trees.pinned().keys() - set(jobs):
             self.release(job)
 
@@ -110,7 +110,7 @@ class AgentFiles:
         return manifest
 
     def _older(self, environment: str) -> dict[str, Manifest]:
-        """The newest manifests of this environment that are here."""
+        """The newest manifests of this environment in the cache."""
         found: dict[str, Manifest] = {}
         for digest in self.cache.manifests.digests():
             manifest = _read(self.cache.manifests.read(digest))
@@ -121,7 +121,7 @@ class AgentFiles:
         return found
 
     async def fetch_entries(self, entries: Iterable[Entry]) -> int:
-        """Fetch the contents that are not here, each once; return how many."""
+        """Fetch the missing contents, each once; return how many."""
         wanted = {(entry.digest, entry.mode): entry for entry in entries if entry.kind == FILE}
         lacking = await asyncio.to_thread(
             lambda: [one for key, one in wanted.items() if not self.cache.contents.has(*key)]
@@ -131,7 +131,7 @@ class AgentFiles:
 
     async def _fetch_one(self, entry: Entry) -> None:
         if self.cache.contents.has(entry.digest, entry.mode):
-            return  # of the same digest with another mode
+            return  # the same content with another mode
         try:
             with self.cache.contents.writer(entry.digest, entry.mode) as out:
                 await self.fetcher.content(entry.digest, entry.size, out.write)
@@ -145,7 +145,9 @@ class AgentFiles:
     # -- files that a state asks for ---------------------------------------------------------------
 
     async def fetch_path(self, tree: str, path: str) -> None:
-        """Fetch one file of a tree, by its path below the directory of roots, and small ones beside it."""
+        """Fetch one file of a tree, by its path below the directory of roots, and small ones in the same
+        directory.
+        """
         if tree not in self._open:
             self._open[tree] = layers_of(await self._manifests(tree))
         root, _, name = path.partition("/")
@@ -160,7 +162,7 @@ class AgentFiles:
 
 
 def _beside(entry: Entry, layer: dict[str, Entry]) -> list[Entry]:
-    """Small files of the same directory: a run that reads one of them will read the others."""
+    """Small files in the same directory: a run that reads one of them will likely read the others."""
     folder = entry.path.rpartition("/")[0]
     found = (
         one

@@ -1,4 +1,4 @@
-"""Put contents into the stream BLOBS, and only those that it lacks."""
+"""Puts contents into the stream BLOBS, if it lacks them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ TIMEOUT = 30.0
 
 
 class Blobs:
-    """The stream as a controller writes it. It is listed anew whenever another one may have changed it."""
+    """The stream from a controller's side. It is listed again whenever another controller may have changed
+    it.
+    """
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -30,7 +32,7 @@ class Blobs:
         await self._bus.make_stream(STREAMS[STREAM], subjects_of(STREAM), replicas=replicas)
 
     async def refresh(self) -> None:
-        """Learn what the stream keeps, unless that is known already."""
+        """List the stream, unless its contents are known."""
         state = await self._bus.stream_state(STREAM)
         if state != self._state:
             self._names = await self.listed()
@@ -43,7 +45,7 @@ class Blobs:
         return {fields["digest"] for subject in found if (fields := row.parse(subject))}
 
     async def settle(self) -> None:
-        """Call it after one's own changes: only those of others are a reason to list anew."""
+        """Call this after own changes: only changes of others are a reason to list again."""
         before, after = self._state, await self._bus.stream_state(STREAM)
         mine = before is not None and after.messages == len(self._names)
         self._state = after if mine else None
@@ -52,11 +54,11 @@ class Blobs:
         return name in self._names
 
     def has(self, digest: str, size: int) -> bool:
-        """True if a content of this size is there, as of the last ``refresh``."""
+        """True if a content of this size was in the stream at the last ``refresh``."""
         return (digest if count_pieces(size) == 1 else list_name(digest)) in self._names
 
     async def put(self, name: str, data: bytes) -> None:
-        """Store one blob, unless it is there."""
+        """Store one blob, unless it exists."""
         if name in self._names:
             return
         try:
@@ -68,7 +70,7 @@ class Blobs:
         self.count += 1
 
     async def put_data(self, data: bytes) -> str:
-        """Store a content that is in memory; return its digest."""
+        """Store a content from memory; return its digest."""
         digest = digest_of(data)
         await self._put_pieces(digest, len(data), cut(data))
         return digest
@@ -85,7 +87,7 @@ class Blobs:
         while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
             digests.append(digest if single else digest_of(piece))
             await self.put(digests[-1], piece)
-        if not single:  # last: who finds a list finds all that it names
+        if not single:  # last: whenever a list exists, so does everything that it names
             await self.put(list_name(digest), write_list(size, digests))
 
     async def remove(self, names: Iterable[str]) -> None:
@@ -100,7 +102,7 @@ def _full(problem: StreamRefused) -> OperationError:
     return OperationError(
         Diagnostic(
             code="blobs-full",
-            what=f"the broker does not take more files: {problem}",
+            what=f"the broker does not accept more files: {problem}",
             fix="remove large files from the roots, keep fewer trees (keep_trees), or give the broker's disk"
             " more space",
         )

@@ -1,9 +1,9 @@
-"""What an agent keeps: contents by digest, manifests, and trees made of them. All below one directory (0700).
+"""An agent's cache: contents by digest, manifests, and trees made of them. All below one directory (0700).
 
-A content is written under a temporary name, checked, and renamed; so what has a name here is whole. Files of
-a tree are hard links to contents, with the mode that the tree gives them; only the owner of this directory
-can reach them. A content that a tree is made of has more than one link, and is never removed while that tree
-is kept; a tree is kept while a job is pinned to it.
+A content is written under a temporary name, checked, and renamed; so everything under its final name is
+complete. Files of a tree are hard links to contents, with the mode that the tree gives them; only the owner
+of this directory can reach them. A content that a tree is made of has more than one link, and is never
+removed while that tree is kept; a tree is kept while a job is pinned to it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HEX = frozenset("0123456789abcdef")
 
 
 class Size(Struct, frozen=True):
-    """What can be removed, oldest use first."""
+    """A file that can be removed, least recently used first."""
 
     used: float
     size: int
@@ -37,7 +37,7 @@ class Size(Struct, frozen=True):
 
 
 class Folder:
-    """A directory, and where what goes into it is written before it gets its name."""
+    """A directory, and where its files are written before they get their names."""
 
     def __init__(self, directory: str, new: str) -> None:
         self.directory = directory
@@ -58,11 +58,11 @@ class Contents(Folder):
         self._trusted: set[str] = set()
 
     def path(self, digest: str, mode: int) -> str:
-        """Where a content with this mode is, or would be."""
+        """The path of a content with this mode, whether or not it exists."""
         return self.place(_hex(digest)[:2], f"{digest}-{mode:04o}")
 
     def has(self, digest: str, mode: int) -> bool:
-        """True if the content is here. It is read once in the life of the process: disks forget."""
+        """True if the content is in the cache. It is verified once per process: disks lose data."""
         path = self.path(digest, mode)
         if path in self._trusted:
             return os.path.exists(path)
@@ -72,7 +72,7 @@ class Contents(Folder):
         return self._copied(digest, mode)
 
     def _copied(self, digest: str, mode: int) -> bool:
-        """Make it of the same content with another mode."""
+        """Copy it from the same content with another mode."""
         folder = os.path.dirname(self.path(digest, mode))
         with suppress(FileNotFoundError):
             for name in os.listdir(folder):
@@ -88,7 +88,7 @@ class Contents(Folder):
         return Writer(self, digest, mode)
 
     def accept(self, temporary: str, digest: str, mode: int) -> None:
-        """Give a content that was written and checked its name."""
+        """Give a content its name after it was written and checked."""
         path = self.path(digest, mode)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         os.chmod(temporary, mode | 0o400)
@@ -96,7 +96,7 @@ class Contents(Folder):
         self._trusted.add(path)
 
     def trim(self, limit: int) -> int | None:
-        """Remove contents that no tree is made of until the rest fits; None if that is not enough."""
+        """Remove contents that no tree uses until the rest fits; None if that is not enough."""
         free, total = self._free()
         freed = 0
         for one in free:
@@ -109,7 +109,7 @@ class Contents(Folder):
         return freed if total - freed <= limit else None
 
     def _free(self) -> tuple[list[Size], int]:
-        """Contents that may go, the longest unused first; and how large all are together."""
+        """Contents that may be removed, least recently used first; and the total size of all."""
         free, total = [], 0
         for folder in os.listdir(self.directory):
             with os.scandir(self.place(folder)) as found:
@@ -126,7 +126,7 @@ class Manifests(Folder):
     """Manifests and indices, by their digest."""
 
     def read(self, digest: str) -> bytes | None:
-        """The bytes of a manifest or index; None if it is not here, or damaged."""
+        """The bytes of a manifest or index; None if it is missing or damaged."""
         try:
             with open(self.place(_hex(digest)), "rb") as file:
                 data = file.read()
@@ -141,7 +141,7 @@ class Manifests(Folder):
         os.replace(temporary, self.place(_hex(digest)))
 
     def digests(self) -> list[str]:
-        """The digests of all manifests that are here, newest first."""
+        """The digests of all manifests in the cache, newest first."""
         with os.scandir(self.directory) as found:
             return [one.name for one in sorted(found, key=lambda one: -one.stat().st_mtime)]
 
@@ -165,17 +165,17 @@ class Trees(Folder):
         return os.path.isdir(self.path(digest))
 
     def accept(self, temporary: str, digest: str) -> None:
-        """Give a tree that was made its name; one of that name was damaged, and goes."""
+        """Give a new tree its name; an existing one was damaged, and is replaced."""
         _remove(self.path(digest))
         os.replace(temporary, self.path(digest))
 
     def use(self, digest: str) -> None:
-        """Note that the tree is used now."""
+        """Record that the tree is used now."""
         with suppress(OSError):
             os.utime(self.path(digest))
 
     def pin(self, job: str, digest: str) -> None:
-        """Keep a tree for a job, over restarts of the agent and of the machine, until ``unpin``."""
+        """Keep a tree for a job until ``unpin``, across restarts of the agent and of the machine."""
         temporary = self.new_place()
         with open(temporary, "x") as file:
             file.write(_hex(digest))
@@ -199,7 +199,7 @@ class Trees(Folder):
         return found
 
     def spare(self) -> list[str]:
-        """The trees that no job needs, the longest unused first."""
+        """The trees that no job needs, least recently used first."""
         kept = set(self.pinned().values())
         with os.scandir(self.directory) as found:
             trees = sorted(found, key=lambda one: one.stat().st_mtime)
@@ -212,8 +212,8 @@ class Cache:
     def __init__(
         self, directory: str, *, limit: int = LIMIT, keep_trees: int = KEEP_TREES, left: float = 0.0
     ) -> None:
-        """``left``: seconds after which what is new was left behind by a killed process. In a cache that is
-        shared, it may be what another one is writing.
+        """``left``: the age in seconds from which a temporary file counts as left by a killed process. In a
+        shared cache, a newer one may be in use by another process.
         """
         self.directory = os.path.abspath(directory)
         self._limit = limit
@@ -226,13 +226,15 @@ class Cache:
         self.contents = Contents(places["objects"], new)
         self.manifests = Manifests(places["manifests"], new)
         self.trees = Trees(places["trees"], new, places["pins"])
-        for name in os.listdir(new):  # of an agent that was killed
+        for name in os.listdir(new):  # left by an agent that was killed
             path = os.path.join(new, name)
             if not left or _age(path) > left:
                 _remove(path)
 
     def trim(self) -> int:
-        """Remove what is too much: trees that no job needs, then contents by their last use. Bytes freed."""
+        """Remove what exceeds the limit: trees that no job needs, then contents by last use; return the bytes
+        freed.
+        """
         spare = self.trees.spare()
         for tree in spare[: max(0, len(spare) - self._keep_trees)]:
             _remove(tree)
@@ -245,7 +247,7 @@ class Cache:
 
 
 class Writer:
-    """A content on its way into the cache; used as ``with contents.writer(…) as out``, then ``out.write``."""
+    """Writes a content into the cache; used as ``with contents.writer(…) as out``, then ``out.write``."""
 
     def __init__(self, contents: Contents, digest: str, mode: int) -> None:
         self._contents = contents
@@ -275,7 +277,7 @@ class Writer:
 
     def _check(self) -> None:
         if self._hash.hexdigest() != self._digest:
-            raise NotFetched(f"what was fetched is not the content {self._digest[:12]}")
+            raise NotFetched(f"the fetched data is not the content {self._digest[:12]}")
         self._contents.accept(self._path, self._digest, self._mode)
 
 
@@ -295,7 +297,7 @@ def digest_of_file(path: str) -> str:
 
 
 def _age(path: str) -> float:
-    """Seconds since it was changed; 0 if it is gone."""
+    """Seconds since the file was changed; 0 if it no longer exists."""
     try:
         return time.time() - os.lstat(path).st_mtime
     except FileNotFoundError:
@@ -312,7 +314,7 @@ def _remove(path: str) -> None:
 
 @contextmanager
 def new_tree(cache: Cache) -> Iterator[str]:
-    """A directory for a tree that is made; it is removed unless it was given its name."""
+    """A directory for a new tree; it is removed unless it was given its name."""
     path = cache.trees.new_place()
     os.mkdir(path, 0o700)
     try:

@@ -1,6 +1,6 @@
-"""What changed between two manifests: for agents that have the older one, and for people who compare.
+"""Changes between two manifests: for agents that have the older one, and for people who compare.
 
-A change is not trusted: what comes out of it must have the digest that was asked for.
+A change is not trusted: its result must have the requested digest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Number = Annotated[int, Meta(ge=0, lt=MAX_LAYERS)]
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """What to set and what to remove, each with the number of its layer."""
+    """The entries to set and to remove, each with the number of its layer."""
 
     v: Annotated[int, Meta(ge=1, le=1)] = 1
     layers: Annotated[int, Meta(ge=0, le=MAX_LAYERS)]
@@ -26,7 +26,7 @@ class Change(Struct, frozen=True, kw_only=True):
 
 
 class Difference(Struct, frozen=True):
-    """One path for people: ``before`` and ``after`` are what an agent sees there."""
+    """One path that differs: ``before`` and ``after`` are what an agent sees there."""
 
     path: str
     before: Entry | None
@@ -58,11 +58,11 @@ def decode_change(data: bytes) -> Change:
     try:
         return _DECODER.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as problem:
-        raise BadManifest(f"it is no change of a manifest: {str(problem)[:200]}") from None
+        raise BadManifest(f"it is not a change of a manifest: {str(problem)[:200]}") from None
 
 
 def apply_change(before: Manifest, change: Change) -> Manifest:
-    """The manifest after the change, checked; its digest is for the caller to compare."""
+    """The manifest after the change, validated; the caller must compare its digest."""
     old = (before.layers + [[]] * change.layers)[: change.layers]
     layers = [{entry.path: entry for entry in layer} for layer in old]
     try:
@@ -78,7 +78,7 @@ def apply_change(before: Manifest, change: Change) -> Manifest:
 
 
 def differences(before: Manifest | None, after: Manifest | None) -> list[Difference]:
-    """What differs for an agent, by path: where several roots have a path, the first counts."""
+    """The differences for an agent, by path: where several roots have a path, the first counts."""
     old, new = _seen(before), _seen(after)
     return [
         Difference(path, old.get(path), new.get(path))

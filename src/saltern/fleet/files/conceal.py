@@ -1,8 +1,8 @@
-"""Files that are rendered on the controller: found among what was scanned, and replaced by stubs.
+"""Files that are rendered on the controller: found in a scan, and replaced by stubs.
 
 A file says so in its first line, or its environment is rendered on the controller as a whole. In such an
-environment these are all state files, and the templates that they import: those outside of directories called
-``files`` and ``templates``, where files lie that states bring to systems.
+environment these are all state files and the templates that they import: those outside directories called
+``files`` and ``templates``, which hold the files that states deploy.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from saltern.sources.stub import is_marked
 
 STATES = ".sls"
 TEMPLATES = (".jinja", ".jinja2", ".j2", ".mako", ".macros")
-SENT = ("files", "templates")  # directories of files that states bring to systems
+SENT = ("files", "templates")  # directories of files that states deploy
 FIRST = 256  # characters that are read to find the mark
 MARKABLE = (STATES, *TEMPLATES, ".yaml", ".yml", ".json", ".map", ".lib", ".tmpl")
 
 
 class Concealment(Struct, frozen=True, kw_only=True):
-    """Which files are hidden: all of these environments, and those that are marked.
+    """Which files are hidden: all files of these environments, and marked files.
 
-    ``patterns`` are globs of paths; with none, the usual rule counts. ``limit``: of delayed files without
-    one.
+    ``patterns`` are globs of paths; without any, the default rule applies. ``limit``: for delayed files
+    without one.
     """
 
     environments: frozenset[str] = frozenset()
@@ -51,7 +51,7 @@ class Concealment(Struct, frozen=True, kw_only=True):
 
 
 class Marks:
-    """Knows which contents are marked; each is looked at once."""
+    """Knows which contents are marked; each is read once."""
 
     def __init__(self) -> None:
         self._known: dict[str, bool] = {}
@@ -85,7 +85,7 @@ def hidden_entries(found: Scan, rule: Concealment, marks: Marks) -> dict[str, se
 def hidden_files(
     found: Scan, hidden: Mapping[str, set[str]], rule: Concealment, known: dict[str, str]
 ) -> dict[HiddenFile, Content]:
-    """The contents that the stubs stand for. ``known`` has the words of contents that were read before."""
+    """The contents that the stubs replace. ``known`` has the words of contents that were read before."""
     needed: dict[HiddenFile, Content] = {}
     for entry in _chosen(found, hidden):
         content = found.contents[entry.digest]
@@ -125,7 +125,7 @@ def conceal(
 
 
 def read_whole(content: Content, digest: str) -> bytes:
-    """A content from its file. ``ContentChanged`` if the file holds something else by now."""
+    """A content from its file. ``ContentChanged`` if the file has changed since."""
     data = _read(content, content.size + 1)
     if digest_of(data) != digest:
         raise ContentChanged(content.path)

@@ -1,4 +1,4 @@
-"""Fetch contents by digest, as an agent does; nothing is used before its digest was checked."""
+"""Fetches contents by digest for an agent; nothing is used before its digest is checked."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Fetcher:
         return index
 
     async def manifest(self, digest: str, older: dict[str, Manifest]) -> Manifest:
-        """A manifest: by what changed since an older one (by digest), else whole."""
+        """A manifest: from the change since an older one (by digest), else complete."""
         for before, manifest in older.items():
             if found := await self._changed(before, manifest, digest):
                 return found
@@ -79,12 +79,14 @@ class Fetcher:
         return found if digest_of(encode(found)) == digest else None
 
     async def content(self, digest: str, size: int, write: Write) -> None:
-        """Hand the pieces of a content to ``write``. It is whole and right only if this returns."""
+        """Pass the pieces of a content to ``write``. The content is complete and correct only if this
+        returns.
+        """
         if count_pieces(size) > 1:
             return await self._pieces(digest, size, write, exactly=True)
         data = await self._verified(digest, size)
         if len(data) != size:
-            raise NotFetched(f"the content {digest[:12]} has another size than the manifest says")
+            raise NotFetched(f"the size of the content {digest[:12]} differs from the manifest")
         write(data)
         return None
 
@@ -141,5 +143,5 @@ class Fetcher:
 
 def _check(data: bytes, digest: str, limit: int = PIECE) -> bytes:
     if len(data) > limit or digest_of(data) != digest:
-        raise NotFetched(f"the broker answered with something else than the content {digest[:12]}")
+        raise NotFetched(f"the broker did not answer with the content {digest[:12]}")
     return data

@@ -1,7 +1,7 @@
 """Roots of a controller that are git repositories; see ``sources/git``.
 
-Each repository is kept once below the controller's state directory. What was fetched stays in use while the
-remote is away.
+Each repository is kept once below the controller's state directory. While a remote is away, the last
+fetched state stays in use.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ class Repositories:
     def __init__(self, directory: str, *, interval: float = 60.0) -> None:
         self._directory = directory
         self._interval = interval
-        self.problems: dict[str, str] = {}  # of remotes that were away, by address
+        self.problems: dict[str, str] = {}  # problems of remotes that were away, by address
 
     def root(self, remote: Remote, *, now: bool = False) -> str:
-        """The directory of a root as it is in its repository, fetched at most every ``interval`` seconds."""
+        """The directory of a root in its repository, which is fetched at most every ``interval`` seconds."""
         roots = GitRoots(self._directory, max_age=0.0 if now else self._interval)
         place = roots.root(remote)
         self.problems.pop(remote.shown, None)

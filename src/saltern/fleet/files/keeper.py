@@ -28,14 +28,14 @@ from saltern.fleet.store.hidden_files import keep_hidden, stubs_of
 from saltern.fleet.store.trees import NewManifest
 from saltern.language.diagnostics import Diagnostic
 
-RECENT = 4  # versions from which agents can get only what changed
+RECENT = 4  # versions from which agents can fetch only the changes
 SWEEP = "blobs"  # the lease of the controller that removes blobs
 SWEEP_LIFE = 60.0
 WAIT = 0.1
 
 
 class Roots(Struct, frozen=True, kw_only=True):
-    """Where files come from, and where this controller keeps what it knows of them."""
+    """The sources of files, and where this controller keeps its state about them."""
 
     roots: Mapping[str, Sequence[str]]
     directory: str
@@ -45,7 +45,7 @@ class Roots(Struct, frozen=True, kw_only=True):
 
 
 class TreeKeeper:
-    """All that a controller does with trees."""
+    """Publishes, stores and serves the trees of a controller."""
 
     def __init__(
         self, bus: Bus, calls: Calls, roots: Roots, *, name: str, now: Callable[[], float], replicas: int = 1
@@ -65,18 +65,20 @@ class TreeKeeper:
         self._newest = ""
         self.members: dict[str, str] = {}
         self._marks = Marks()
-        self._words: dict[str, str] = {}  # of the `#!delayed_sls` lines of hidden contents
+        self._words: dict[str, str] = {}  # words of the `#!delayed_sls` lines of hidden contents
 
     @property
     def git_problems(self) -> Mapping[str, str]:
-        """The remotes that could not be reached, and why; what was fetched before is in use."""
+        """The remotes that could not be reached, and why; the last fetched state is in use."""
         return self._repositories.problems
 
     async def start(self) -> None:
         await self.publisher.blobs.make(self.replicas)
 
     async def newest(self, _environment: str = "") -> str:
-        """The tree as the roots are now: its digest, which a job names. Calls that wait share one scan."""
+        """Publish the current roots; return the digest of the tree, which a job names. Waiting calls share a
+        scan.
+        """
         before = self._begun
         async with self._turn:
             if self._begun == before or not self._newest:
@@ -84,7 +86,7 @@ class TreeKeeper:
             return self._newest
 
     async def publish(self, by: str) -> str:
-        """Publish now, with what git remotes have now."""
+        """Publish now, with the current state of git remotes."""
         async with self._turn:
             await self._renew(by, force=True)
             return self._newest
@@ -97,7 +99,7 @@ class TreeKeeper:
             self._newest = await self._published(roots, by)
 
     async def _published(self, roots: dict[str, list[str]], by: str) -> str:
-        """Publish and write it down; empty if blobs were removed meanwhile, so that some may be missing."""
+        """Publish and record it; empty if blobs were removed meanwhile, so that some may be missing."""
         fence = await self._calm()
         tree, found = await self.publisher.publish(roots, self._recent)
         self.warnings = tree.warnings
@@ -114,7 +116,7 @@ class TreeKeeper:
         return digest if await self._calm() == fence else ""
 
     async def _conceal(self, found: Scan) -> Scan:
-        """Keep the texts of files that are rendered here, and put stubs in their place."""
+        """Store the texts of files that are rendered here, and replace them by stubs."""
         rule = self._roots.hidden
         hidden = await asyncio.to_thread(hidden_entries, found, rule, self._marks)
         if not hidden:
@@ -136,7 +138,7 @@ class TreeKeeper:
         return [(digest, decode_manifest(data)) for digest, data in found]
 
     def directories(self, roots: Mapping[str, Sequence[str]], *, force: bool = False) -> dict[str, list[str]]:
-        """Roots with git remotes as directories; it blocks while a remote is asked."""
+        """The roots, with git remotes as directories; blocks while a remote is fetched."""
         return {
             environment: [
                 self._repositories.root(parse_remote(root), now=force) if is_remote(root) else root
@@ -160,7 +162,7 @@ class TreeKeeper:
 
 
 def _publish(connection: Connection, manifests: Sequence[NewManifest], by: str, now: float) -> dict[str, str]:
-    """Write down what was published; the versions in force then, by environment."""
+    """Record what was published; return the current versions by environment."""
     trees.keep_manifests(connection, manifests)
     versions = {one.environment: one.digest for one in manifests}
     return {
@@ -180,7 +182,7 @@ def _recent(connection: Connection, environment: str) -> list[tuple[str, bytes]]
 
 
 def _members(connection: Connection, versions: Mapping[str, str]) -> dict[str, str] | None:
-    """The versions in force, if these need not be written down."""
+    """The current versions, if nothing needs to be recorded."""
     found = trees.in_force(connection)
     if versions.keys() != found.keys():
         return None

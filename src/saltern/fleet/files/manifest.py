@@ -1,4 +1,4 @@
-"""Manifests: what an environment holds, and the index of all environments, which a job names.
+"""Manifests: the contents of an environment, and the index of all environments, which a job names.
 
 An environment has layers, one for each of its roots, in their order: for each path the first layer that has
 it wins. The canonical form is JSON with entries sorted by path; a manifest's digest is that of these bytes.
@@ -39,8 +39,8 @@ class BadManifest(Exception):
 class Entry(Struct, frozen=True, array_like=True):
     """One path of a layer: a file, a directory or a link.
 
-    ``link`` is the text of a link, as written. One that leads out of its root is published as what it leads
-    to: a file or a directory that has a ``link``.
+    ``link`` is the text of a link, as written. A link out of its root is published as its target: a file or
+    a directory that has a ``link``.
     """
 
     path: str
@@ -92,7 +92,7 @@ def encode(one: Struct) -> bytes:
 
 
 def tree_digest(manifests: Mapping[str, str]) -> str:
-    """What a job names: the digest of the index of these manifests."""
+    """The digest of the index of these manifests, which a job names."""
     return digest_of(encode(make_index(manifests)))
 
 
@@ -131,7 +131,7 @@ def check(manifest: Manifest) -> None:
 
 
 def _check_layer(layer: Sequence[Entry]) -> None:
-    """Paths are sorted, each one once, and nothing is below a path that is no directory."""
+    """Check that paths are sorted and unique, and that nothing is below a path that is not a directory."""
     if any(one.path >= other.path for one, other in pairwise(layer)):
         raise BadManifest("the entries are not in order, or a path is there twice")
     kinds = {entry.path: entry.kind for entry in layer}
@@ -157,9 +157,9 @@ def _path_problem(path: str) -> str:
 
 def _content_problem(entry: Entry) -> str:
     if (entry.kind == FILE) != bool(entry.digest):
-        return "has a digest and is no file, or the other way around"
+        return "has a digest but is not a file, or is a file without one"
     if entry.kind != FILE and entry.size:
-        return "has a size and is no file"
+        return "has a size but is not a file"
     if entry.kind == LINK and not entry.link:
         return "is a link to nothing"
     if "\0" in entry.link or len(entry.link) > MAX_PATH or not is_unicode(entry.link):
@@ -168,10 +168,10 @@ def _content_problem(entry: Entry) -> str:
 
 
 def is_inner_link(path: str, link: str) -> bool:
-    """True if a link at this path can be made as it is, and cannot lead out of its root.
+    """True if a link at this path can be made unchanged, and cannot lead out of its root.
 
-    ``..`` may only come first: behind a name it would be resolved after the links of that name. With that,
-    all links of a root are safe together, because each begins in a real directory of the root.
+    ``..`` may only come first: after a name it would be resolved after the links of that name. So all links
+    of a root are safe together, because each begins in a real directory of the root.
     """
     if not link or link.startswith("/") or normpath(link) != link:
         return False

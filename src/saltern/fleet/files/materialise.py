@@ -1,8 +1,8 @@
-"""Make the directory of a tree from its manifests: for each root of an environment a directory in it.
+"""Makes the directory of a tree from its manifests, with a directory for each root of an environment.
 
-A file that is here already is a hard link to its content. For one that is not, there is a link to where its
-content will be: who reads the tree (``sources/published.py``) asks the agent for it first. ``tree.json`` says
-which directories an environment has, and which links the tree had.
+A file in the cache is a hard link to its content. For a missing one, there is a link to where its content
+will be: a reader of the tree (``sources/published.py``) asks the agent for it first. ``tree.json`` lists the
+directories of an environment, and the links of the tree.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def layers_of(manifests: Mapping[str, Manifest]) -> dict[str, dict[str, Entry]]:
 
 
 def hold(cache: Cache, tree: str, entry: Entry) -> None:
-    """Keep a content that was fetched after the tree was made for as long as the tree is kept."""
+    """Keep a content that was fetched after the tree was made as long as the tree."""
     source = cache.contents.path(entry.digest, entry.mode)
     held = os.path.join(cache.trees.path(tree), HELD, os.path.basename(source))
     with suppress(FileExistsError):

@@ -1,4 +1,4 @@
-"""What a worker gets to know of a tree: options for its configuration."""
+"""The options for a worker that reads a tree."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def tree_options(directory: str, socket: str, job: str = "") -> dict[str, object
 
 
 def names_in(options: Mapping[str, object]) -> dict[str, str]:
-    """What people call the directories of a tree: they know its files by their address."""
+    """The names that users know for the directories of a tree: the addresses of its files."""
     roots = options.get("file_roots")
     if "file_tree" not in options or not isinstance(roots, Mapping):
         return {}

@@ -1,8 +1,8 @@
 """Content in pieces, and the names under which the stream BLOBS keeps them.
 
-A content of one piece is kept under its own digest, and so is each piece of a longer one. A longer one has a
-list of its pieces besides; the list is found by a name made of the digest. Whatever a reader gets it checks:
-a piece against its digest, and the whole against that of the content.
+A content of one piece is kept under its own digest, and so is each piece of a longer one. A longer one also
+has a list of its pieces, found by a name made from the digest. A reader checks everything it gets: a piece
+against its digest, and the whole against the digest of the content.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterator
 
 PIECE = 512 * 1024
-MAX_PIECES = 16_000  # so that a list of them is one piece, too
+MAX_PIECES = 16_000  # so that a list of them is also one piece
 MAX_CONTENT = PIECE * MAX_PIECES
 _SIZE = 32
 STREAM = "BLOBS"
@@ -40,7 +40,7 @@ def _derived(*words: str) -> str:
 
 
 def cut(data: bytes) -> Iterator[bytes]:
-    """The pieces of a content; an empty one has one, which is empty."""
+    """The pieces of a content; an empty content has one empty piece."""
     for start in range(0, max(len(data), 1), PIECE):
         yield data[start : start + PIECE]
 
@@ -50,7 +50,9 @@ def write_list(size: int, digests: list[str]) -> bytes:
 
 
 def read_list(data: bytes, limit: int) -> tuple[int, list[str]] | None:
-    """Size and pieces of a content; None if this is no such list, or the content is longer than ``limit``."""
+    """Size and pieces of a content; None if this is not such a list, or the content is longer than
+    ``limit``.
+    """
     size, named = int.from_bytes(data[:8]), data[8:]
     if size > limit or len(named) != count_pieces(size) * _SIZE:
         return None

@@ -1,7 +1,7 @@
-"""What can go wrong between an agent and the files of its controller."""
+"""Problems between an agent and the files of its controller."""
 
 from __future__ import annotations
 
 
 class NotFetched(Exception):
-    """A content cannot be had; the text says why."""
+    """A content cannot be fetched; the text says why."""

@@ -1,4 +1,4 @@
-"""Publish trees: scan the roots, store what the stream lacks, and name the result by its digest."""
+"""Publishes trees: scans the roots, stores what the stream lacks, and names the result by its digest."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRIES = 5
 
 
 class Tree(Struct, frozen=True, kw_only=True):
-    """What was published: the digest that a job names, and the manifests by environment."""
+    """A published tree: the digest that a job names, and the manifests by environment."""
 
     digest: str
     manifests: dict[str, str]
@@ -53,7 +53,7 @@ class Publisher:
         return await asyncio.to_thread(look)
 
     async def publish(self, roots: Roots, older: Older) -> tuple[Tree, Scan]:
-        """Scan and store. For agents that have one of the ``older`` manifests, the change is stored, too."""
+        """Scan and store. For agents that have one of the ``older`` manifests, the change is also stored."""
         for _ in range(TRIES):
             found = await self.scan(roots)
             try:

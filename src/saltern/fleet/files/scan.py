@@ -1,8 +1,8 @@
-"""Roots become manifests: every file, directory and link below them, with the digest of each file.
+"""Reads roots into manifests: every file, directory and link below them, with the digest of each file.
 
-What a file tree means on one machine it means here (``sources/tree.py``): links inside of a root stay links,
-and what a link leads to outside of it is published as if it lay there. A directory that is its own ancestor
-is there, and empty.
+A file tree means the same as on one machine (``sources/tree.py``): links inside a root stay links, and the
+target of a link that leads outside is published in its place. A directory that is its own ancestor is
+published empty.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Content(Struct, frozen=True):
 
 
 class Scan(Struct):
-    """What was found: manifests by environment, where each content lies, and what was left out.
+    """The result: manifests by environment, the location of each content, and what was left out.
 
-    ``stubs`` are contents that lie in no file: those that stand for files that are not published.
+    ``stubs`` are contents that are in no file: they replace files that are not published.
     """
 
     manifests: dict[str, Manifest] = {}
@@ -112,7 +112,7 @@ class _Layer:
         return True
 
     def _entry(self, path: str, outside: bool) -> tuple[Entry | None, os.stat_result | None]:
-        """The entry of a path, and what is there; links below a link that leads out are not links."""
+        """The entry of a path and its contents; links below a link that leads outside are followed."""
         full = f"{self._root}/{path}"
         try:
             found = os.lstat(full)
@@ -130,7 +130,7 @@ class _Layer:
         return self._plain(path, found, link), found
 
     def _stays_inside(self, full: str, path: str, link: str) -> bool:
-        """True if the link leads where its text says, read inside of the root alone."""
+        """True if the link leads to the same place when its text is read within the root alone."""
         meant = os.path.normpath(os.path.join(os.path.dirname(path), link))
         there = os.path.realpath(f"{self._real}/{meant}")
         return os.path.realpath(full) == there and f"{there}/".startswith(f"{self._real}/")
@@ -140,7 +140,7 @@ class _Layer:
         if stat.S_ISDIR(found.st_mode):
             return Entry(path, DIRECTORY, mode, link=link)
         if not stat.S_ISREG(found.st_mode):
-            return None  # as on one machine: sockets, pipes and devices are no files of a tree
+            return None  # as on one machine: sockets, pipes and devices are not files of a tree
         try:
             digest, size = self._digest(f"{self._root}/{path}", found)
         except OSError as problem:
@@ -171,7 +171,7 @@ class _Layer:
                 Diagnostic(
                     code="tree-too-large",
                     what=f"below the root {self._root!r} are more than {MAX_ENTRIES:,} files and directories",
-                    fix="does a link lead out to a directory of many files?",
+                    fix="does a link lead to a directory with many files?",
                 )
             )
         return entry
@@ -197,7 +197,7 @@ def _read(path: str) -> str:
 
 
 def read_pieces(content: Content, digest: str) -> Iterator[bytes]:
-    """The pieces of a content from its file. ``ContentChanged`` if the file holds something else by now."""
+    """The pieces of a content from its file. ``ContentChanged`` if the file has changed since."""
     whole = hashlib.sha256()
     try:
         with open(content.path, "rb") as file:

@@ -1,6 +1,6 @@
 """Digests of files as they were last read, so that only what changed is read again.
 
-A file is taken as unchanged if device, inode, size and both times are as before. One that changed just before
+A file counts as unchanged if device, inode, size and both times are as before. One that changed just before
 it was read is not remembered: it could change again within the same tick of the file system's clock.
 """
 
@@ -17,7 +17,7 @@ _VERSION = 1
 
 
 class Seen(Struct, frozen=True, array_like=True):
-    """How a file looked, and what it held."""
+    """The metadata of a file, and the digest of its contents."""
 
     device: int
     inode: int
@@ -40,7 +40,7 @@ def seen(found: os.stat_result) -> Seen:
 
 
 class StatCache:
-    """Digests by path; what a scan does not ask for is forgotten with ``save``."""
+    """Digests by path; ``save`` drops those that a scan did not use."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -48,7 +48,7 @@ class StatCache:
         self._used: dict[str, Seen] = {}
 
     def _read(self) -> dict[str, Seen]:
-        """What was saved; a file that is damaged or of another version is as good as none."""
+        """The saved digests; a file that is damaged or of another version is ignored."""
         try:
             with open(self._path, "rb") as file:
                 saved = msgspec.msgpack.decode(file.read(), type=_File)
@@ -57,7 +57,7 @@ class StatCache:
         return saved.files if saved.version == _VERSION else {}
 
     def digest(self, path: str, look: Seen) -> str:
-        """The digest of a file that looks like this; empty if it must be read."""
+        """The digest of a file with this metadata; empty if it must be read."""
         known = self._used.get(path) or self._known.get(path)
         if known is None or known.of("") != look:
             return ""
@@ -69,7 +69,7 @@ class StatCache:
             self._used[path] = look.of(digest)
 
     def save(self) -> None:
-        """Keep what was asked for since the last time."""
+        """Save the digests that were used since the last time."""
         if self._used == self._known:
             self._used = {}
             return

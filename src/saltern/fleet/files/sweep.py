@@ -1,7 +1,7 @@
-"""Remove blobs that nothing names any more: old versions of trees, and what was published in vain.
+"""Removes blobs that nothing names any more: old versions of trees, and contents that were never used.
 
-One controller at a time does it, under a lease. Who publishes meanwhile waits, and looks again afterwards
-what is there: a blob that is removed now may be part of the next tree.
+One controller at a time does it, under a lease. A controller that publishes meanwhile waits, and lists the
+blobs again afterwards: a blob that is removed now may be part of the next tree.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from saltern.fleet.store.hidden_files import prune_hidden
 
 VERSIONS = 30
 SET_LIFE = 8 * 86_400.0  # longer than any job can wait for a system that is away
-STEP = 500  # blobs between two looks whether the lease is still ours
+STEP = 500  # blobs between two checks of the lease
 
 
 class Sweeper:
@@ -42,7 +42,9 @@ class Sweeper:
         self._now = now
 
     async def sweep(self, *, versions: int = VERSIONS, set_life: float = SET_LIFE) -> int:
-        """Remove what no kept version, and no job that has not ended, names; return how many blobs went."""
+        """Remove blobs that neither a kept version nor an unfinished job names; return how many were
+        removed.
+        """
         fence = await self._calls.write(_take, self._name)
         if fence is None:
             return 0
@@ -63,7 +65,7 @@ class Sweeper:
         return len(doomed)
 
     async def _named(self, kept: trees.Kept) -> set[str]:
-        """The names of all blobs that what is kept consists of."""
+        """The names of all blobs that must be kept."""
         names = set(kept.sets)
         sizes: dict[str, int] = {}
         for digests in kept.manifests.values():
@@ -76,7 +78,7 @@ class Sweeper:
         return names
 
     async def _names_of(self, digest: str, size: int) -> set[str]:
-        """The names of a content: its own, or those of its pieces and of their list."""
+        """The names of a content's blobs: its own, or those of its pieces and of their list."""
         if count_pieces(size) == 1:
             return {digest}
         kept = await self._bus.last(STREAM, SUBJECTS["blob"].of(digest=list_name(digest)))

@@ -1,4 +1,4 @@
-"""The versions of a tree: listed, compared, and returned to."""
+"""The versions of a tree: list them, compare them, and return to one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Calls(Protocol):
 
 
 class TreeVersions:
-    """What is known of earlier versions. ``turn`` is held while one is published, or returned to."""
+    """Earlier versions. ``turn`` is held while one is published or returned to."""
 
     def __init__(self, calls: Calls, blobs: Blobs, turn: asyncio.Lock, now: Callable[[], float]) -> None:
         self._calls = calls
@@ -39,7 +39,9 @@ class TreeVersions:
         return found
 
     async def diff(self, environment: str, old: str = "", new: str = "") -> list[Difference]:
-        """What differs between two versions: by the beginnings of their digests; without, the last two."""
+        """The differences between two versions, given by the beginnings of their digests; by default the last
+        two.
+        """
         digests = await self._calls.read(trees.find, environment, "")
         newer = _chosen(environment, digests, new) if new else digests[0] if digests else ""
         rest = digests[digests.index(newer) + 1 :] if newer else []
@@ -88,7 +90,7 @@ def _hold(connection: Connection, environment: str, digest: str, by: str, now: f
 
 
 def _chosen(environment: str, digests: Sequence[str], beginning: str) -> str:
-    """The one version whose digest begins so."""
+    """The only version whose digest begins with this text."""
     found = [one for one in digests if one.startswith(beginning)]
     if len(found) == 1:
         return found[0]
@@ -109,6 +111,6 @@ def _previous(environment: str, digests: Sequence[str]) -> str:
         Diagnostic(
             code="tree-version",
             what=f"the environment {environment!r} has no earlier version",
-            fix=f"saltern tree log {environment} lists what there is",
+            fix=f"saltern tree log {environment} lists them",
         )
     )

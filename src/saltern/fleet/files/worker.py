@@ -1,4 +1,4 @@
-"""Answers of an agent to what its workers ask of its files."""
+"""Answers of an agent to its workers' requests for files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.fleet.files.problems import NotFetched
 
 
 async def answer_file(files: AgentFiles, question: dict[str, Any]) -> dict[str, Any]:
-    """Fetch a file that a worker asks for; ``problem`` in the answer says why it cannot be had."""
+    """Fetch a file that a worker asks for; ``problem`` in the answer says why it cannot be fetched."""
     try:
         await files.fetch_path(str(question.get("tree", "")), str(question.get("path", "")))
     except (NotFetched, BadManifest, ValueError) as problem:

@@ -20,12 +20,12 @@ from saltern.language.result import SubResult
 from saltern.modules.api.orchestration import CallRefused, Heard, RemoteCall, RunnerReturn, SeenEvent
 from saltern.report.from_salt import is_states
 
-LONGEST = 800_000  # characters of a report that a controller takes
-LOOK = 0.5  # seconds between two looks at what has happened
+LONGEST = 800_000  # characters of a report that a controller accepts
+LOOK = 0.5  # seconds between two reads of events
 
 
 class Cursor(Protocol):
-    """The number of the event that the last job began after; it outlives this process."""
+    """The number of the last event before the last job; it outlives this process."""
 
     def read(self) -> int: ...
     def write(self, number: int) -> None: ...
@@ -34,7 +34,7 @@ class Cursor(Protocol):
 class ControllerFleet:
     """Implements ``modules.api.orchestration.Orchestration``.
 
-    A connection is made for each question: states that run in parallel are processes of their own.
+    Each request makes its own connection, because states that run in parallel are separate processes.
     """
 
     def __init__(self, connect: Callable[[], Client], jid: str, local: Local, cursor: Cursor) -> None:
@@ -45,13 +45,13 @@ class ControllerFleet:
         self.jid = jid
 
     def call(self, call: RemoteCall, token: str, heard: Heard) -> str:
-        """Run a function on systems, to its end; the number of the job."""
+        """Run a function on systems to its end; return the number of the job."""
         return self._calls.call(call, f"{self.jid}/{token}", heard)
 
     def begin(
         self, sls: Sequence[str], system: str, *, test: bool, environment: str, parent: str | None
     ) -> bool:
-        """Write the orchestration down as a job. False if it was called off before."""
+        """Record the orchestration as a job. False if it was already cancelled."""
         options = {"test": test, "environment": environment, "parent": parent}
         began = self._calls.ask(
             lambda client: client.orchestrations.begin(self.jid, list(sls), system, **options)
@@ -68,7 +68,7 @@ class ControllerFleet:
         self._calls.ask(lambda client: client.orchestrations.end(self.jid, status, **fields))
 
     def is_cancelled(self) -> bool:
-        """Whether a person has called it off."""
+        """True if it was cancelled."""
         with suppress(CallRefused):
             return bool(self._calls.ask(lambda client: client.jobs.get(self.jid)["cancelled_at"]))
         return False
@@ -93,7 +93,7 @@ class ControllerFleet:
             return failed_return(problem)
 
     def events(self, tag: str) -> Iterator[SeenEvent | None]:
-        """Events whose tags fit, from the last job on; None when there are no more yet."""
+        """Events with matching tags, from the last job on; None when there are no more yet."""
         after = self._cursor.read()
         while not self.is_cancelled():
             page = self._calls.ask(partial(_page, tag=tag, after=after))
@@ -125,7 +125,7 @@ def without_steps(report: Any) -> Any:
 
 
 def runner_return(value: Any) -> RunnerReturn:
-    """What a runner answered, judged as Salt does; an orchestration's states become sub states."""
+    """The return of a runner, interpreted as in Salt; an orchestration's states become sub states."""
     if not isinstance(value, Mapping):
         return RunnerReturn(value=value)
     is_ok = "Error" not in value and not value.get("retcode", 0)

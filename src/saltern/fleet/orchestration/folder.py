@@ -1,6 +1,6 @@
 """Where orchestrations are kept: a folder for each, with its journal and a note of how its fleet is reached.
 
-Each has a lock of its own: orchestrations run beside each other, and beside runs of this machine.
+Each has its own lock: orchestrations run in parallel with each other and with runs of this machine.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Orchestrations:
         atomic.write(os.path.join(path, NOTE), msgspec.json.encode(note))
 
     def note(self, jid: str) -> Note:
-        """How an orchestration was started. Raises ``OperationError`` if there is none of this number."""
+        """How an orchestration was started. Raises ``OperationError`` if there is none with this number."""
         try:
             with open(os.path.join(self.path(jid), NOTE), "rb") as file:
                 return msgspec.json.decode(file.read(), type=Note)

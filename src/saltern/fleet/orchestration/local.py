@@ -24,8 +24,8 @@ FLAGS = {"saltenv": "--saltenv", "pillarenv": "--pillarenv"}
 
 
 class SessionLocal:
-    """Implements ``fleet.runners.ports.Local``. ``words`` are the options of this command that an
-    orchestration within it gets as well; ``jid`` is the number of this one."""
+    """Implements ``fleet.runners.ports.Local``. ``words`` are the options of this command that a
+    nested orchestration also gets; ``jid`` is the number of this one."""
 
     def __init__(
         self, session: Session, connect: Callable[[], Client], jid: str, words: Sequence[str]
@@ -48,7 +48,7 @@ class SessionLocal:
         return self._own.get(name)
 
     def _builtin(self, name: str) -> RunnerCall | None:
-        """A runner of ours, for one of the user's that calls it."""
+        """A built-in runner, for a user's runner that calls it."""
         if name not in names():
             return None
 
@@ -59,8 +59,9 @@ class SessionLocal:
         return call
 
     def orchestrate(self, options: Mapping[str, object], token: str) -> dict[str, Any]:
-        """Run an orchestration in a process of its own, which outlives this one; one that was begun before
-        under the same token is continued, or reported if it has ended."""
+        """Run an orchestration in its own process, which outlives this one; one that was started before with
+        the same token is continued, or reported if it has ended.
+        """
         jid = child_jid(self._jid, token) if self._jid else new_jid(time.time())
         folder = state_directory(self._session.settings)
         os.makedirs(folder, 0o700, exist_ok=True)

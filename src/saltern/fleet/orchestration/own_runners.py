@@ -1,4 +1,4 @@
-"""Runners of the user's own: Python files in ``_runners`` of the tree, written as for a Salt master."""
+"""User-defined runners: Python files in ``_runners`` of the tree, written as for a Salt master."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fleet of an orchestration, as its command needs it."""
+"""The interface to the fleet that the orchestrate command needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saltern.modules.api.orchestration import Heard, RemoteCall, RunnerReturn, S
 
 
 class Fleet(Protocol):
-    """``modules.api.orchestration.Orchestration``, which is also known to those who look at the fleet."""
+    """``modules.api.orchestration.Orchestration`` that is also recorded as a job of the fleet."""
 
     jid: str
 
@@ -26,7 +26,7 @@ class Fleet(Protocol):
     def begin(
         self, sls: Sequence[str], system: str, *, test: bool, environment: str, parent: str | None
     ) -> bool:
-        """Write it down as a job; false if it was called off before."""
+        """Record it as a job; false if it was already cancelled."""
 
     def end(self, status: str, **fields: Any) -> None:
         """Report how it ended."""

@@ -28,7 +28,7 @@ NO_SYSTEMS = "no-systems"
 
 
 class NoController:
-    """Stands for the client of a controller: every question is refused."""
+    """Stands in for the client of a controller: every request is refused."""
 
     def __getattr__(self, name: str) -> object:
         raise runner_problem(NEEDED, "run it on a controller")
@@ -44,7 +44,7 @@ class SshFleet:
         self._local = local
 
     def call(self, call: RemoteCall, token: str, heard: Heard) -> str:
-        """Run a function on hosts, to its end; the number of the job."""
+        """Run a function on hosts to its end; return the number of the job."""
         jid = child_jid(self.jid, token)
         try:
             job = self._begin_job(call, jid)
@@ -84,7 +84,7 @@ class SshFleet:
         return True
 
     def end(self, status: str, **fields: Any) -> None:
-        """There is no one to report it to."""
+        """Do nothing: there is no controller to report to."""
 
     def is_cancelled(self) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""An agent's pillar: asked for by workers, opened with the agent's key, kept on disk sealed as it came."""
+"""An agent's pillar: requested by workers, opened with the agent's key, kept on disk still sealed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from saltern.fleet.protocol.messages import PillarAnswer, PillarRequest
 from saltern.fleet.protocol.sealed import SealBroken, SealedFor, open_seal
 from saltern.system import atomic
 
-WAIT, STEP = 90.0, 0.5  # seconds that a controller is waited for, and between two questions
+WAIT, STEP = 90.0, 0.5  # seconds to wait for a controller, and between two requests
 MOST = 256 << 20  # bytes of a pillar, unpacked
 M = TypeVar("M", bound=Message)
 
@@ -49,7 +49,7 @@ class NoPillar(Exception):
 
 
 class AgentPillar:
-    """Asks for the pillar of this system, and opens it. While no controller answers, the last one counts."""
+    """Asks for the pillar of this system, and opens it. While no controller answers, the last one is used."""
 
     def __init__(
         self, ask: Ask, key: SealingKey, *, fleet: str, system: str, directory: str, wait: float = WAIT
@@ -89,7 +89,7 @@ class AgentPillar:
         return data, warnings
 
     async def _asked(self, request: PillarRequest, wait: float) -> PillarAnswer:
-        """The answer of a controller. One that is away is waited for: a restart must not fail a run."""
+        """The answer of a controller. Waits for one that is away: a restart must not fail a run."""
         end = time.monotonic() + wait
         while True:
             try:
@@ -130,7 +130,7 @@ def _ago(seconds: float) -> str:
 
 
 async def answer_pillar(pillar: AgentPillar, question: dict[str, Any], now: float) -> dict[str, Any]:
-    """Hand the pillar to a worker that asks; only over the agent's socket, which is the owner's alone."""
+    """Give the pillar to a worker that asks; only over the agent's socket, which only its owner can use."""
     try:
         given = base64.b64decode(str(question.get("overrides", "")))
         overrides = msgspec.msgpack.decode(given, type=dict[str, Any]) if given else {}

@@ -1,7 +1,7 @@
-"""Compile the pillar of one system, with the engine's own code and the facts that are stored of it.
+"""Compiles the pillar of one system, with the engine's own code and the stored facts of the system.
 
-Nothing here knows the network or the database. Problems name a place and a code, and quote nothing of a
-file: they go to the system that asked, and into logs.
+Nothing here uses the network or the database. Problems contain a location and a code, and quote nothing from
+a file: they go to the system that asked, and into logs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PLAIN = frozenset(
 
 
 class PillarTask(Struct, frozen=True, kw_only=True):
-    """What a pillar is compiled of."""
+    """The inputs of a pillar."""
 
     id: str
     grains: dict[str, Any] = {}
@@ -50,7 +50,7 @@ class PillarResult(Struct, frozen=True, kw_only=True):
 def compile_pillar(task: PillarTask) -> PillarResult:
     """The pillar of a system, or why it has none."""
     grains = {**task.grains, **task.pinned, "id": task.id}
-    secrets.forget()  # those of the system before
+    secrets.forget()  # modules of the previous system
     try:
         settings = Settings(id=task.id, pillarenv=task.environment or None, extra=task.extra, **task.options)
         session = make_session(settings, task.overrides, grains=Grains(settings, lambda: grains, ()))
@@ -84,7 +84,7 @@ def shown(problems: Iterable[Diagnostic]) -> str:
 
 
 def place_of(problem: Diagnostic) -> str:
-    """Where and what kind; of a source outside of the files also its name."""
+    """The location and the code; for a source outside the files also its name."""
     what = f" {problem.what}" if problem.code in PLAIN else ""
     if named := re.match(r"ext_pillar '[^']*'", problem.what):
         what = f" {named[0]} failed"
@@ -96,7 +96,7 @@ SECRET_OPTIONS = ("gpg_keydir", "gpg_decrypt_must_succeed", "sops_age_key_file")
 
 
 def engine_options(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a controller's ``pillar_config`` are options of the engine."""
+    """The options of the engine in a controller's ``pillar_config``."""
     return {name: value for name, value in config.items() if name in SECRET_OPTIONS}
 
 

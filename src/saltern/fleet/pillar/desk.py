@@ -1,7 +1,7 @@
 """The service ``pillar``: a system gets its own pillar, sealed to its key, and no other one's.
 
-A pillar is compiled again when anything that it is made of has changed, or after some seconds: templates may
-ask the world. What is kept between is sealed.
+A pillar is compiled again when any of its inputs has changed, or after some seconds: templates may query
+other sources. The cached result is sealed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Calls(Protocol):
 
 
 class PillarOptions(Struct, frozen=True, kw_only=True):
-    """What the pillar of every system is made of, beside its facts."""
+    """The inputs of every system's pillar, besides its facts."""
 
     pillar_roots: dict[str, list[str]]
     file_roots: dict[str, list[str]]
@@ -60,14 +60,14 @@ class PillarOptions(Struct, frozen=True, kw_only=True):
 
 
 class Kept(Struct, frozen=True):
-    """A sealed answer, and until when it counts."""
+    """A sealed answer, and until when it is valid."""
 
     answer: PillarAnswer
     until: float
 
 
 class PillarDesk:
-    """Answers for one controller. ``roots`` makes directories of roots that are git remotes."""
+    """Answers for one controller. ``roots`` turns roots that are git remotes into directories."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class PillarDesk:
         self._scan = asyncio.Lock()
 
     async def answer(self, id_: str, request: PillarRequest) -> PillarAnswer:
-        """The pillar of the system that asks; the broker vouches for its id."""
+        """The pillar of the requesting system; the broker guarantees its id."""
         known, grains = await self._calls.read(_facts, id_)
         if not is_accepted(known):
             return PillarAnswer(problem=NOT_ACCEPTED)
@@ -110,7 +110,7 @@ class PillarDesk:
         return PillarAnswer(digest=digest) if kept.answer.sealed and request.digest == digest else kept.answer
 
     async def digests(self, ids: Collection[str], fingerprint: Callable[[bytes], str]) -> dict[str, str]:
-        """A digest of the pillar that each system has now; one that cannot be compiled has none."""
+        """A digest of each system's current pillar; a system whose pillar cannot be compiled has none."""
         roots = await self._directories()
         facts = await self._calls.read(facts_of, list(ids))
         request = PillarRequest(nonce="plan")
@@ -131,7 +131,7 @@ class PillarDesk:
             del self._kept[next(iter(self._kept))]
 
     async def _directories(self) -> _Roots:
-        """The roots as directories, and a digest of all that is in those of the pillar."""
+        """The roots as directories, and a digest of everything in the pillar's roots."""
 
         def look() -> _Roots:
             if self._cache is None:
@@ -145,7 +145,7 @@ class PillarDesk:
             return await asyncio.to_thread(look)
 
     def _digest(self, known: System, request: PillarRequest, grains: bytes, roots: _Roots) -> str:
-        """A name for all that this pillar is made of; with a secret, so that nothing can be guessed by it."""
+        """A keyed digest of all inputs of this pillar, so that nothing can be guessed from it."""
         parts = [known.id, request.environment, request.overrides, known.sealing_key, grains, roots.digest]
         return hmac.digest(self._secret, msgspec.msgpack.encode(parts), "sha256").hex()
 
@@ -197,7 +197,7 @@ class PillarDesk:
 
 
 def _canonical(data: bytes) -> bytes:
-    """The one form of a compiled pillar."""
+    """The canonical form of a compiled pillar."""
     pillar = msgspec.msgpack.decode(data, strict=False)
     return msgspec.msgpack.encode(pillar, order="deterministic", enc_hook=dict)
 

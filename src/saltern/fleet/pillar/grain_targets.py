@@ -1,7 +1,7 @@
-"""Lines of a pillar top file that trust grains: a system says itself what its grains are.
+"""Finds lines of a pillar top file that trust grains, which a system reports itself.
 
-Anyone who can write the grains of a machine gets the pillar that such a line gives. An operator can pin
-grains on the controller; a line that rests on pinned grains alone is safe.
+Anyone who can write the grains of a machine gets the pillar that such a line assigns. An operator can pin
+grains on the controller; a line that depends only on pinned grains is safe.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BY_ADDRESS = {"ipcidr": "ipv4", "range": "fqdn"}
 
 
 def unpinned_grains(session: Session, pinned: Mapping[str, object]) -> list[str]:
-    """A warning for each line of the top files that gives something by a grain of the system's own choice."""
+    """A warning for each line of the top files that depends on a grain that the system sets itself."""
     given = session.pillar_compiler.assigned.values()
     targets = {id(one.target): one.target for several in given for one in several}
     return [text for target in targets.values() if (text := _warning(target, session, pinned))]
@@ -36,7 +36,7 @@ def _warning(target: Target, session: Session, pinned: Mapping[str, object]) -> 
 
 
 def grains_of(expression: str, how: str, nodegroups: Mapping[str, object]) -> Iterator[str]:
-    """The grains that a target asks for."""
+    """The grains that a target uses."""
     try:
         node = parse(expression) if how == "compound" else Term(how, expression)
     except BadTarget:

@@ -13,7 +13,7 @@ LIFE = 500  # tasks of one process: modules of users may leak
 
 
 class CompilerPool:
-    """A few processes; who finds none free waits."""
+    """A few processes; a task waits if none is free."""
 
     def __init__(self, size: int = 0, *, limit: float = LIMIT) -> None:
         self._pool = WorkerPool(WORKER, size or min(4, os.cpu_count() or 1), life=LIFE)

@@ -19,7 +19,7 @@ A = TypeVar("A")
 
 
 class WorkerProcess:
-    """A process that answers messages; its callers must exchange one message after the other."""
+    """A process that answers messages; its callers must exchange one message at a time."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -56,7 +56,7 @@ class WorkerProcess:
             self._process.kill()
 
     async def end(self) -> None:
-        """Close the input of the process, upon which it ends; kill it if it does not."""
+        """Close the input of the process, which ends it; kill it if it does not end."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:

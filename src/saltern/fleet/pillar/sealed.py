@@ -6,5 +6,5 @@ from saltern.fleet.protocol.messages import PillarRequest
 
 
 def purpose_of(request: PillarRequest) -> str:
-    """A pillar of one environment is not taken for that of another."""
+    """The purpose of a sealed pillar, which includes its environment."""
     return f"pillar {request.environment}"

@@ -1,6 +1,6 @@
 """The process that compiles pillar for a controller: tasks come on standard input, results leave on output.
 
-Templates and modules of users run here, so that one that hangs or crashes takes nothing else with it.
+Templates and modules of users run here, so that one that hangs or crashes affects nothing else.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def main() -> int:
 
 
 def answer_tasks(answer: Callable[[bytes], object]) -> int:
-    """Write the answer to each task that comes, until the other side is gone."""
+    """Write the answer to each task, until the other side closes."""
     tasks, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a template prints must not be taken for a result
+    os.dup2(2, 1)  # output of a template must not be read as a result
     while (data := read(tasks)) is not None:
         write(results, msgspec.msgpack.encode(answer(data)))
     return 0
@@ -33,7 +33,7 @@ def answer_tasks(answer: Callable[[bytes], object]) -> int:
 def _result(data: bytes) -> PillarResult:
     try:
         return compile_pillar(msgspec.msgpack.decode(data, type=PillarTask))
-    except Exception as problem:  # of a template or a module: its text may hold what is secret
+    except Exception as problem:  # from a template or a module: its text may contain secrets
         return PillarResult(problem=f"compiling it failed with {type(problem).__name__} [pillar-failed]")
 
 

@@ -1,1 +1,1 @@
-"""What controllers and agents say to each other: messages, subjects, signatures. No network, no files."""
+"""The protocol between controllers and agents: messages, subjects, signatures. No network, no files."""

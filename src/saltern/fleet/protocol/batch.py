@@ -7,8 +7,8 @@ from msgspec import Struct
 
 class Batch(Struct, frozen=True, kw_only=True):
     """``size``: how many systems run at a time, a number or a percentage of them. ``wait``: seconds between
-    the end on one system and the turn of the next. ``failures``: more of them than this hold the rest back
-    for good; empty for no limit. ``patience``: seconds for which the last ones are waited for that are away.
+    the end on one system and the start of the next. ``failures``: with more than this, the rest never begins;
+    empty for no limit. ``patience``: seconds to wait for the last systems that are away.
     """
 
     size: str

@@ -1,4 +1,4 @@
-"""Messages ↔ bytes: JSON, with limits on size and depth that hold before anything is built from it."""
+"""Messages ↔ bytes: JSON, with limits on size and depth that are checked before it is decoded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ M = TypeVar("M", bound=Message)
 
 
 class BadMessage(Exception):
-    """What arrived is not a message; ``reason`` is one word of ``REASONS``."""
+    """The data is not a message; ``reason`` is one word of ``REASONS``."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{REASONS[reason]}{': ' if detail else ''}{detail}")
@@ -47,7 +47,7 @@ def encode(message: Message) -> bytes:
 
 
 def decode(shape: type[M], data: bytes) -> M:
-    """The message of this type. Raises ``BadMessage`` for any other bytes, also for hostile ones."""
+    """The message of this type. Raises ``BadMessage`` for any other bytes, including hostile ones."""
     limit = MESSAGES[KINDS[shape]].limit
     if len(data) > limit:
         raise BadMessage("too-large", f"{len(data)} bytes, and {limit} are allowed")
@@ -69,7 +69,7 @@ def _decoder(shape: type[Message]) -> msgspec.json.Decoder[Message]:
 
 
 def _is_newer(data: bytes) -> bool:
-    """A message of a later version need not have the shape that is known here, but it has its version."""
+    """True for a message of a later version, whose shape may differ but which has its version."""
     try:
         return _decoder(Message).decode(data).v > VERSION
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError):
@@ -77,7 +77,7 @@ def _is_newer(data: bytes) -> bool:
 
 
 def check_depth(data: bytes) -> None:
-    """Refuse data that is nested too deep, in time linear in its size."""
+    """Refuse data that is nested too deeply, in time linear in its size."""
     if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
         return
     depth = 0
@@ -91,7 +91,7 @@ def check_depth(data: bytes) -> None:
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True):
-    """The data of a return, packed: how, how long it is unpacked, and its parts."""
+    """The packed data of a return: its encoding, its unpacked size, and its parts."""
 
     encoding: str
     size: int
@@ -99,7 +99,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pack_body(value: object, *, limit: int = MAX_BODY) -> Body:
-    """Compress what is worth it, and cut it into parts; ``BadMessage`` if it is longer than ``limit``."""
+    """Compress data if that helps, and split it into parts; ``BadMessage`` if it is longer than ``limit``."""
     data = msgspec.json.encode(value)
     if len(data) > limit:
         raise BadMessage("too-large", f"the body has {len(data)} bytes, and {limit} are allowed")
@@ -110,14 +110,16 @@ def pack_body(value: object, *, limit: int = MAX_BODY) -> Body:
 
 
 def unpack_body(body: Body, *, limit: int = MAX_BODY) -> object:
-    """What was packed. A body that is longer than it says, or than ``limit``, is refused and never built."""
+    """The unpacked data. A body longer than it declares, or than ``limit``, is refused without
+    being built.
+    """
     if body.size > limit:
         raise BadMessage("too-large", f"the body has {body.size} bytes, and {limit} are allowed")
     data = b"".join(body.parts)
     if body.encoding == "json+zlib":
         data = _inflated(data, body.size)
     if len(data) != body.size:
-        raise BadMessage("malformed", "the body has another length than it says")
+        raise BadMessage("malformed", "the length of the body differs from the declared one")
     check_depth(data)
     try:
         return msgspec.json.decode(data)
@@ -132,5 +134,5 @@ def _inflated(packed: bytes, size: int) -> bytes:
     except zlib.error:
         raise BadMessage("malformed", "the body cannot be decompressed") from None
     if not stream.eof or stream.unused_data:
-        raise BadMessage("malformed", "the body has another length than it says")
+        raise BadMessage("malformed", "the length of the body differs from the declared one")
     return data

@@ -1,9 +1,9 @@
 """Signed envelopes: the fleet root certifies a controller's key, and that key signs each message to an agent.
 
 Permissions of the broker do not stop one agent from placing data on another one's subject (a reply can be
-sent anywhere), and a broker may be taken over. So an agent obeys nothing but a signature. ``verify`` is pure:
-all it needs to know is passed in, the time too. That a message is obeyed once is the agent's task: its
-``jid`` or ``nonce`` is what to remember until ``expires``.
+sent anywhere), and a broker may be compromised. So an agent obeys only signed messages. ``verify`` is pure:
+everything it needs is passed in, including the time. The agent itself must obey a message only once: it
+remembers its ``jid`` or ``nonce`` until ``expires``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from saltern.fleet.protocol.message import VERSION, Jid, Message, Nonce, Seconds
 from saltern.fleet.protocol.messages import KINDS, MESSAGES, Audience, Certificate, Envelope, Signed
 
 SKEW = 120.0  # seconds that two clocks may differ
-# Each kind of signature begins with its own text, so that none passes for one of another kind.
+# Each kind of signature begins with its own text, so that none can be used as one of another kind.
 _CERTIFICATE = b"saltern certificate 1\n"
 _ENVELOPE = b"saltern envelope 1\n"
 EVERYONE = Audience(everyone=True)
@@ -51,7 +51,7 @@ class Refusal(Enum):
 
 
 class Refused(Exception):
-    """The message is not obeyed; the text is for the log of the agent, and for its answer."""
+    """The message is not obeyed; the text is for the agent's log and its answer."""
 
     def __init__(self, refusal: Refusal, detail: str) -> None:
         super().__init__(detail)
@@ -59,7 +59,7 @@ class Refused(Exception):
 
 
 class Claims(Message, frozen=True, kw_only=True):
-    """What is signed: the message and all that says when, for whom and for what it counts."""
+    """The signed data: the message, and when, for whom and for what it is valid."""
 
     fleet: Word
     kind: Word
@@ -75,8 +75,8 @@ _CLAIMS = msgspec.json.Decoder(Claims)
 
 
 class Trust(Struct, frozen=True, kw_only=True):
-    """What an agent holds to be true: its fleet, the public root keys, and what was withdrawn: keys as hex,
-    or serials of certificates.
+    """What an agent trusts: its fleet, the public root keys, and the withdrawals: keys as hex, or serials of
+    certificates.
     """
 
     fleet: str
@@ -86,7 +86,7 @@ class Trust(Struct, frozen=True, kw_only=True):
 
 
 class Issuer(Struct, kw_only=True):
-    """A controller as a signer: its key, and what the root says of it; that is renewed while it runs."""
+    """A controller as a signer: its key, and its certificate, which is renewed while it runs."""
 
     fleet: str
     key: SigningKey
@@ -134,7 +134,7 @@ class Verified(Struct, frozen=True):
 
 
 def certify(root: SigningKey, certificate: Certificate) -> Signed:
-    """The root's word for a controller's key."""
+    """The root's certificate for a controller's key."""
     text = encode(certificate)
     return Signed(text=text.decode(), signature=root.sign(_CERTIFICATE + text))
 
@@ -150,8 +150,8 @@ def verify(
 ) -> Verified:
     """The message in an envelope, or ``Refused``.
 
-    ``matches`` says whether a target expression means this system. With ``nonce`` the message must be the
-    answer to the request that had it.
+    ``matches`` says whether a target expression matches this system. With ``nonce``, the message must answer
+    the request with that nonce.
     """
     envelope = _decoded(Envelope, data)
     certificate = check_certificate(envelope.certificate, trust, now)
@@ -167,7 +167,7 @@ def verify(
 
 
 def check_certificate(signed: Signed, trust: Trust, now: float) -> Certificate:
-    """The certificate, if a root of this fleet has signed it and it counts now."""
+    """The certificate, if a root of this fleet has signed it and it is valid now."""
     certificate = _certified(signed, trust.roots)
     if certificate.fleet != trust.fleet:
         raise Refused(Refusal.WRONG_FLEET, f"the certificate is of fleet {certificate.fleet!r}")
@@ -178,8 +178,8 @@ def check_certificate(signed: Signed, trust: Trust, now: float) -> Certificate:
 
 
 def _certified(signed: Signed, roots: tuple[bytes, ...]) -> Certificate:
-    """The certificate, if one of the roots has signed it. Each message brings its own along, mostly the same:
-    what was found true stays true, and whether it counts now is looked at each time.
+    """The certificate, if one of the roots has signed it. Each message contains one, mostly the same: a
+    checked signature is cached, and its validity is checked each time.
     """
     known = _KNOWN.get((roots, signed))
     if known is not None:

@@ -1,4 +1,4 @@
-"""``HiddenFile``: a file that systems do not get, because it is rendered elsewhere for them. Pure."""
+"""``HiddenFile``: a file that systems do not get, because the controller renders it for them. Pure."""
 
 from __future__ import annotations
 

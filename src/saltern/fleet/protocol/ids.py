@@ -1,8 +1,8 @@
-"""Ids of systems and jobs, and the one way in which they become parts of a subject.
+"""Ids of systems and jobs, and their encoding as parts of a subject.
 
 Letters, digits, ``-`` and ``_`` stay as they are; every other byte of the UTF-8 text becomes ``=XX``, and so
 does a leading ``_``: names that begin with it (``_all``, ``_site``, ``_join-…``) are the protocol's own. So
-no id can be a wildcard, hold a separator, or be taken for another one.
+no id can be a wildcard, contain a separator, or be confused with another one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class BadId(ValueError):
 
 
 def check_id(name: str) -> None:
-    """Raise ``BadId`` for what cannot be the id of a system."""
+    """Raise ``BadId`` for an invalid id of a system."""
     if not name or name != name.strip():
         raise BadId(f"the id {name!r} is empty, or begins or ends with a space")
     try:
@@ -45,7 +45,7 @@ def encode_id(name: str) -> str:
 
 
 def encode_token(text: str) -> str:
-    """Any text as one token of a subject; equal tokens come from equal texts only."""
+    """Any text as one token of a subject; different texts give different tokens."""
     if _SAFE.fullmatch(text):
         return text
     try:
@@ -62,7 +62,7 @@ def _escaped(found: re.Match[bytes]) -> bytes:
 
 
 def decode_token(token: str) -> str:
-    """The text of a token; ``BadId`` for what ``encode_token`` never writes."""
+    """The text of a token; ``BadId`` for text that ``encode_token`` never produces."""
     try:
         parts = token.split("=")
         data = parts[0].encode("ascii") + b"".join(
@@ -77,17 +77,19 @@ def decode_token(token: str) -> str:
 
 
 def is_token(token: str) -> bool:
-    """True for what may stand in a permission: no wildcard, no separator, nothing of the protocol's own."""
+    """True for a token that may be used in a permission: no wildcard, no separator, no name of the
+    protocol.
+    """
     return _TOKEN.fullmatch(token) is not None
 
 
 def is_own_name(token: str) -> bool:
-    """True for a name that the protocol gives itself, and no system can have."""
+    """True for a name of the protocol, which no system can have."""
     return _OWN.fullmatch(token) is not None
 
 
 def new_jid(now: float) -> str:
-    """A job's id: the time in UTC, which sorts, and enough chance for many controllers."""
+    """A job's id: the time in UTC, which sorts, and enough random digits for many controllers."""
     micro = f"{int(now * 1_000_000) % 1_000_000:06d}"
     return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime(now))}.{micro}-{secrets.token_hex(3)}"
 

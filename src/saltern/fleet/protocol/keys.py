@@ -1,7 +1,7 @@
 """Ed25519 and X25519 keys as the protocol uses them: 32 bytes, and the few operations on them.
 
-With libsodium, by PyNaCl: it costs an agent 1 MB of memory, where ``cryptography`` costs 7. The only file
-that imports it.
+Uses libsodium through PyNaCl: it costs an agent 1 MB of memory, where ``cryptography`` costs 7. The only
+file that imports it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class SigningKey:
 
 
 class SealingKey:
-    """An X25519 key: what is sealed to its public part, only it can open."""
+    """An X25519 key: only it can open what is sealed to its public part."""
 
     def __init__(self, seed: bytes) -> None:
         self._seed = _sized(seed)
@@ -64,7 +64,7 @@ class SealingKey:
 
 
 def seal_to(public: bytes, data: bytes) -> bytes:
-    """A box that only the private part of ``public`` opens; ``ValueError`` if that is no key."""
+    """A box that only the private part of ``public`` opens; ``ValueError`` if that is not a key."""
     try:
         return nacl.bindings.crypto_box_seal(data, _sized(public))
     except (nacl.exceptions.CryptoError, nacl.exceptions.RuntimeError):
@@ -83,7 +83,7 @@ def is_signed(public: bytes, data: bytes, signature: bytes) -> bool:
 
 
 def fingerprint(*publics: bytes) -> str:
-    """What people compare: 128 bits of a digest, in groups. Several keys have one fingerprint together."""
+    """128 bits of a digest, in groups, for people to compare. Several keys can share one fingerprint."""
     digest = hashlib.sha256(b"saltern fingerprint 1\n" + b"".join(publics)).hexdigest()[:32]
     return ":".join(digest[start : start + 4] for start in range(0, len(digest), 4))
 

@@ -75,8 +75,8 @@ class Confirmed(Struct, frozen=True, kw_only=True):
 class SyncAnswer(Message, frozen=True, kw_only=True):
     """All that an agent missed, in one answer. ``refused`` says why the agent may not take part;
     ``want_facts``: the controller has other facts than the agent believes, and it should send them again;
-    ``events``: those of the request that are stored; ``withdrawn``: the root's word on controllers that were
-    removed.
+    ``events``: those of the request that are stored; ``withdrawn``: the root's withdrawals of removed
+    controllers.
     """
 
     cursor: Count = 0
@@ -105,22 +105,22 @@ class PillarAnswer(Message, frozen=True, kw_only=True):
 
 
 class RenderAnswer(Message, frozen=True, kw_only=True):
-    """What a file or block became on the controller, sealed to the agent's key; or why it was refused."""
+    """The result of rendering a file or block, sealed to the agent's key; or why it was refused."""
 
     sealed: bytes = b""
     problem: Text = ""
 
 
 class Received(Message, frozen=True, kw_only=True):
-    """What was sent is stored."""
+    """Confirms that the message is stored."""
 
     digest: Digest = ""
     problem: Text = ""
 
 
 class RenewAnswer(Message, frozen=True, kw_only=True):
-    """A new credential for the same key, or why there is none. ``spare`` is one that can only ask for
-    another, long after the credential has expired.
+    """A new credential for the same key, or why there is none. ``spare`` can only ask for a new
+    one, long after the credential has expired.
     """
 
     credential: str = ""
@@ -129,7 +129,7 @@ class RenewAnswer(Message, frozen=True, kw_only=True):
 
 
 class EnrolAnswer(Message, frozen=True, kw_only=True):
-    """What became of a request to join. ``fingerprint`` is what an operator compares before accepting;
+    """The answer to a request to join. ``fingerprint`` is what an operator compares before accepting;
     ``spare`` is a credential that can only ask again.
     """
 
@@ -145,7 +145,7 @@ class EnrolAnswer(Message, frozen=True, kw_only=True):
 
 
 class SyncRequest(Message, frozen=True, kw_only=True):
-    """What an agent has, so that the controller can say what it lacks.
+    """What an agent has, so that the controller can send what it lacks.
 
     ``instance`` is drawn at each start, ``starts`` counts them on disk: two machines with one identity
     differ in both. ``events``: the ids of events that were sent, and not confirmed.
@@ -199,7 +199,9 @@ class Records(Message, frozen=True, kw_only=True):
 
 
 class Progress(Message, frozen=True, kw_only=True):
-    """Where a job is: the state it is in, by number; of the leg of a chain all its steps. Best effort."""
+    """The progress of a job: its current state, by number; for the leg of a chain all its steps. Best
+    effort.
+    """
 
     jid: Jid
     done: Count = 0
@@ -212,7 +214,7 @@ class Progress(Message, frozen=True, kw_only=True):
 
 
 class Away(Message, frozen=True, kw_only=True):
-    """The system goes down, or the agent does, on purpose; and when it is to be back."""
+    """The system or the agent goes down on purpose; and when it should be back."""
 
     why: Literal["reboot", "update", "stop", "leave"]
     jid: Jid | None = None
@@ -244,7 +246,7 @@ class Alive(Message, frozen=True, kw_only=True):
 
 
 class PillarRequest(Message, frozen=True, kw_only=True):
-    """Ask for one's own pillar. The subject says whose."""
+    """Ask for the system's own pillar; the subject names the system."""
 
     nonce: Nonce
     environment: Word = "base"
@@ -255,9 +257,9 @@ class PillarRequest(Message, frozen=True, kw_only=True):
 class RenderRequest(Message, frozen=True, kw_only=True):
     """Ask the controller to render a file or a delayed block of a job, with what the caller returned.
 
-    ``source`` and ``block`` name what is asked for, and ``parent`` the calling state, to people.
-    ``question`` is ``render.remote.Question``, packed; it has what the first form of this message had in
-    ``previous`` and ``context``.
+    ``source`` and ``block`` name what is requested, and ``parent`` the calling state, for people.
+    ``question`` is ``render.remote.Question``, packed; it contains what the first version of this message had
+    in ``previous`` and ``context``.
     """
 
     nonce: Nonce
@@ -271,7 +273,7 @@ class RenderRequest(Message, frozen=True, kw_only=True):
 
 
 class Facts(Message, frozen=True, kw_only=True):
-    """What a system says of itself: its grains. Stored as its claim, not as the truth."""
+    """The grains of a system, as it reports them. Stored as its claim, not as the truth."""
 
     nonce: Nonce
     digest: Digest
@@ -279,7 +281,7 @@ class Facts(Message, frozen=True, kw_only=True):
 
 
 class RenewRequest(Message, frozen=True, kw_only=True):
-    """Ask for a new credential before the old one ends."""
+    """Ask for a new credential before the old one expires."""
 
     nonce: Nonce
     expires: Seconds = 0
@@ -310,14 +312,14 @@ class EnrolClaim(Message, frozen=True, kw_only=True):
 
 
 class Signed(Struct, frozen=True, kw_only=True):
-    """A text and the signature of exactly these bytes: nothing is written anew before it is checked."""
+    """A text and the signature of exactly these bytes: nothing is re-encoded before the check."""
 
     text: Annotated[str, Meta(max_length=65_536)]
     signature: Signature
 
 
 class Certificate(Message, frozen=True, kw_only=True):
-    """The fleet root says: this key signs for this fleet until then."""
+    """The fleet root's statement that this key signs for this fleet until then."""
 
     fleet: Word
     serial: Word
@@ -328,7 +330,7 @@ class Certificate(Message, frozen=True, kw_only=True):
 
 
 class Audience(Struct, frozen=True, kw_only=True):
-    """Who is meant: some ids, or all that a target expression matches, or everyone."""
+    """The addressees: some ids, all that a target expression matches, or everyone."""
 
     ids: list[Id] = []
     expression: Text = ""

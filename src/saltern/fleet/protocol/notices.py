@@ -1,8 +1,8 @@
-"""Notices: what the controller reports to those who follow a job or the fleet, as it happens.
+"""Notices: what the controller reports to followers of a job or the fleet, as it happens.
 
 They go from a controller to people, over HTTP; agents never see them. ``number`` is the reader's cursor: the
 last one it has read, sent as ``Last-Event-ID``, is where it continues. Best effort: a reader that is too
-slow gets ``Missed`` and reads the present state again. What is true in the end is in the database.
+slow gets ``Missed`` and reads the current state again. The database is authoritative.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class StatusChanged(Notice, frozen=True, kw_only=True, tag="status"):
 
 
 class Progressed(Notice, frozen=True, kw_only=True, tag="progress"):
-    """Where a job is on a system: ``done`` of ``total`` states, the present one, how the last one went."""
+    """The progress of a job on a system: ``done`` of ``total`` states, the current one, the result of the
+    last.
+    """
 
     jid: str
     system: str
@@ -53,7 +55,7 @@ class JobEnded(Notice, frozen=True, kw_only=True, tag="ended"):
 
 
 class PresenceChanged(Notice, frozen=True, kw_only=True, tag="presence"):
-    """A system came or went; ``back_by``: it went on purpose, and is to be back by then."""
+    """A system connected or disconnected; ``back_by``: it went on purpose, and should be back by then."""
 
     system: str
     online: bool
@@ -61,7 +63,7 @@ class PresenceChanged(Notice, frozen=True, kw_only=True, tag="presence"):
 
 
 class Happened(Notice, frozen=True, kw_only=True, tag="event"):
-    """An event, as Salt has them: a tag and data."""
+    """An event as in Salt: a tag and data."""
 
     tag: str
     system: str = ""

@@ -1,4 +1,4 @@
-"""How fast one may send. Pure but for the clock."""
+"""A rate limit for sending. Pure, except for the clock."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class Pace:
-    """How many events may be sent now: a bucket that fills at a steady rate."""
+    """How many events may be sent now: a token bucket."""
 
     def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock
@@ -22,5 +22,5 @@ class Pace:
         return taken
 
     def wait(self, wanted: int) -> float:
-        """Seconds until that many may be sent."""
+        """Seconds until this many may be sent."""
         return max(0.0, (min(wanted, self._burst) - self._level) / self._rate)

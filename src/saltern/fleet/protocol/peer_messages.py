@@ -1,4 +1,4 @@
-"""Messages of what systems want of each other: values of the mine, and functions on other systems."""
+"""Messages between systems: values of the mine, and functions on other systems."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class MineAnswer(Message, frozen=True, kw_only=True):
 
 
 class PublishAnswer(Message, frozen=True, kw_only=True):
-    """The job or the runner that a system has asked for. ``systems``: who is expected to answer;
-    ``returns``: what those who have answered returned; ``done``: no more will come. ``refused``: no rule
+    """The job or the runner that a system requested. ``systems``: those that are expected to answer;
+    ``returns``: the returns so far; ``done``: no more will come. ``refused``: no rule
     allows it.
     """
 
@@ -31,7 +31,7 @@ class PublishAnswer(Message, frozen=True, kw_only=True):
 class MineRequest(Message, frozen=True, kw_only=True):
     """Put something into the mine (``store``, by function), remove it, or ask for what others have put there.
 
-    ``allowed``: for a function the target of those that may read it. ``clear``: what is not stored now is
+    ``allowed``: for a function the target of the systems that may read it. ``clear``: other values are
     removed.
     """
 
@@ -48,7 +48,7 @@ class MineRequest(Message, frozen=True, kw_only=True):
 
 class PublishRequest(Message, frozen=True, kw_only=True):
     """Ask for a function on other systems, or with ``runner`` for a runner on a controller; with ``jid`` for
-    what came of one that was asked for before. ``parent`` is the job that asks.
+    the result of an earlier request. ``parent`` is the requesting job.
     """
 
     nonce: Nonce

@@ -1,8 +1,8 @@
-"""``QUESTIONS``: the execution functions that only look, by module. They run beside other jobs.
+"""``QUESTIONS``: the read-only execution functions, by module. They run in parallel with other jobs.
 
-A function that is not listed counts as one that changes something: so does every function of a user's own
-module. A ``*`` at the end of a word stands for any rest. What calls other functions, or renders a text that
-is given to it, is not listed: ``test.try``, ``slsutil.renderer``.
+A function that is not listed counts as changing something, and so does every function of a user's module. A
+``*`` at the end of a word matches any rest. Functions that call others, or render a given text, are not
+listed: ``test.try``, ``slsutil.renderer``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sealed boxes: data that one agent can open, and only for what it was sealed for.
 
 A box of libsodium (X25519, XSalsa20-Poly1305, an ephemeral key for each). The fleet, the agent and the
-purpose are in it as a digest, so that a box cannot be passed off as another one. A box does not prove who
+purpose are in it as a digest, so that a box cannot be used as another one. A box does not prove who
 made it: the envelope around it does.
 """
 
@@ -39,7 +39,7 @@ def seal(data: bytes, public: bytes, bound: SealedFor) -> bytes:
 
 
 def open_seal(box: bytes, key: SealingKey, bound: SealedFor) -> bytes:
-    """What is in the box; ``SealBroken`` if it is not for this key and this purpose."""
+    """The contents of the box; ``SealBroken`` if it is not for this key and this purpose."""
     if box[:1] != _VERSION:
         raise SealBroken("the sealed data is of a version that is not known here")
     try:

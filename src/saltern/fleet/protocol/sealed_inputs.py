@@ -46,4 +46,4 @@ def _read(data: bytes) -> dict[str, Any]:
     try:
         return json.decode(data, type=dict[str, Any])
     except DecodeError:
-        raise SealBroken("what is sealed is no mapping of inputs") from None
+        raise SealBroken("the sealed data is not a mapping of inputs") from None

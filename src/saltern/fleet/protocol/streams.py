@@ -1,4 +1,4 @@
-"""``STREAMS``: what the broker keeps, for how long, and how safely. Nothing of value is only here.
+"""``STREAMS``: what the broker stores, for how long, and how durably. Nothing of value is stored only here.
 
 There is no consumer and no bucket for each agent: an agent asks a controller what it missed. Streams whose
 messages come out of an agent's spool are not synced with each message; the agent keeps its copy until the
@@ -14,7 +14,9 @@ MIB = 1024 * 1024
 
 
 class Stream(Struct, frozen=True, kw_only=True):
-    """One stream. ``synced``: a message is on disk before it is acknowledged, even over a power cut."""
+    """One stream. ``synced``: a message is on disk before it is acknowledged, and survives a power
+    failure.
+    """
 
     name: str
     max_age: float
@@ -24,7 +26,7 @@ class Stream(Struct, frozen=True, kw_only=True):
     compressed: bool = False
     last_only: bool = False
     direct: bool = False
-    refuses_when_full: bool = False  # otherwise the oldest message makes room
+    refuses_when_full: bool = False  # otherwise the oldest message is dropped
     about: str
 
 

@@ -15,7 +15,7 @@ from saltern.fleet.protocol.ids import BadId, decode_token, encode_token
 
 
 class Role(Enum):
-    """Who holds a credential."""
+    """The kind of holder of a credential."""
 
     AGENT = "agent"
     CONTROLLER = "controller"
@@ -68,7 +68,7 @@ class Subject(Struct, frozen=True, kw_only=True):
         return _FIELD.sub(fill, self.pattern)
 
     def parse(self, subject: str) -> dict[str, str] | None:
-        """The fields of a subject of this row, decoded; None if it is none."""
+        """The decoded fields of a subject of this row; None for any other subject."""
         found = re.fullmatch(self._expression(), subject)
         if found is None:
             return None
@@ -268,7 +268,7 @@ SUBJECTS: dict[str, Subject] = {
 
 
 class Grants(Struct, frozen=True):
-    """What a role may do, as the broker's permission templates."""
+    """The rights of a role, as the broker's permission templates."""
 
     publish: tuple[str, ...]
     subscribe: tuple[str, ...]
@@ -291,14 +291,14 @@ def inbox_of(name: str) -> str:
 def is_own_reply(reply: str, name: str) -> bool:
     """True if a request may be answered there: only inside the inbox of the sender.
 
-    The broker checks where a client publishes, not where it wants its answers; without this check a service
-    would carry its answer to any subject, with the service's own rights.
+    The broker checks where a client publishes, not the reply subject it asks for; without this check a
+    service would send its answer to any subject, with the service's own rights.
     """
     return reply.startswith(f"{inbox_of(name)}.") and not set(reply) & set("*> \t\r\n")
 
 
 def subjects_of(stream: str) -> tuple[str, ...]:
-    """What a stream keeps. The broker takes no subject that another one of the same stream covers."""
+    """The subjects of a stream. The broker accepts no subject that another one of the same stream covers."""
     all_of_it = [row.wild() for row in SUBJECTS.values() if row.stream == stream]
     return tuple(
         one for one in all_of_it if not any(other != one and covers(other, one) for other in all_of_it)

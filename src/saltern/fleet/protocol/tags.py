@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 RESERVED = ("salt/", "saltern/")
-# What of Salt's tags a system may use: those that name it.
+# Salt's tags that a system may use: those that name it.
 OWN = (
     re.compile(r"salt/(?:beacon|minion)/(?P<id>[^/]+)/.+"),
     re.compile(r"salt/(?:job/[^/]+/prog|state_result/[^/]+)/(?P<id>[^/]+)/.+"),
@@ -16,7 +16,7 @@ PACE = 0.8  # of that is what an agent sends
 
 
 def is_allowed_tag(tag: str, system: str) -> bool:
-    """True for a tag that a system may use: none of the controller's own, and none of another system."""
+    """True for a tag that a system may use: not one of the controller, and not one of another system."""
     if not tag.startswith(RESERVED) and tag != "minion_start":
         return True
     return any((found := own.fullmatch(tag)) is not None and found["id"] == system for own in OWN)
@@ -25,17 +25,17 @@ def is_allowed_tag(tag: str, system: str) -> bool:
 def tag_problem(tag: str, system: str) -> str:
     """Why an event with this tag is not sent; empty if it can be."""
     if not tag.strip("/") or len(tag) > LONGEST or "\x00" in tag:
-        return f"{tag[:60]!r} is no tag: it has 1 to {LONGEST} characters, and not only slashes"
+        return f"{tag[:60]!r} is not a valid tag: a tag has 1 to {LONGEST} characters, and not only slashes"
     if not is_allowed_tag(tag, system):
         return f"the tag {tag!r} is the controller's own: choose one that does not begin with 'salt/'"
     return ""
 
 
 def subject_part(tag: str) -> str:
-    """A tag as it stands in a subject, where no part is empty; who reads the event takes the tag from it."""
+    """A tag as part of a subject, where no part is empty; readers of the event get the tag from the event."""
     return "/".join(part for part in tag.split("/") if part)
 
 
 def is_flat(tag: str) -> bool:
-    """True for events of beacons, whose data is the whole payload, as Salt has it."""
+    """True for events of beacons, whose data is the whole payload, as in Salt."""
     return tag.startswith("salt/beacon/")

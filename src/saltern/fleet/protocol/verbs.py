@@ -1,7 +1,7 @@
-"""``VERBS``: what a job may ask of a system, and what that means for the queue, the wait and a broken run.
+"""``VERBS``: the functions of jobs, and how each affects the queue, the waiting time and a broken run.
 
 A function that has no row is an execution function, as ``saltern call`` runs it. Such a job lives for
-minutes, also if it changes something: a reboot that was asked for in the morning must not happen at night.
+minutes, even if it changes something: a reboot requested in the morning must not happen at night.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from saltern.fleet.protocol.questions import is_question
 HOUR = 3600.0
 STATE_LIFE = 24 * HOUR
 QUESTION_LIFE = 300.0
-DEPLOY = "agent.deploy"  # makes an agent system of one that is reached over SSH; never given to an agent
+DEPLOY = "agent.deploy"  # turns an SSH system into an agent system; never sent to an agent
 
 
 class Verb(Struct, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ VERBS: dict[str, Verb] = {
     ),
     **{
         f"publish.{name}": Verb(
-            changing=False,  # it waits for others, which may be jobs of this very system
+            changing=False,  # it waits for other jobs, which may run on this very system
             life=QUESTION_LIFE,
             on_interrupt="report",
             about=f"have {what}, as far as `{option}` of the controller allows it",

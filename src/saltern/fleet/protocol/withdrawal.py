@@ -1,7 +1,7 @@
-"""Keys of controllers that count no longer: the root's word for that, which agents keep.
+"""Withdrawn keys of controllers: a statement of the root, which agents store.
 
-Only the root can say so, as only the root can certify: a controller that was taken over cannot have agents
-refuse the others. An agent believes it from any controller, and for good: a key is never used again.
+Only the root can withdraw, as only the root can certify: a compromised controller cannot make agents refuse
+the others. An agent accepts a withdrawal from any controller, and for good: a key is never used again.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from saltern.fleet.protocol.messages import Certificate, Signed
 
 log = logging.getLogger(__name__)
 
-_WITHDRAWAL = b"saltern withdrawal 1\n"  # certificates begin otherwise: neither passes for the other
+_WITHDRAWAL = b"saltern withdrawal 1\n"  # certificates begin differently, so neither can be used as the other
 
 
 def withdraw(root: SigningKey, certificate: Certificate) -> Signed:
-    """The root's word that the key of this certificate counts no longer, in whichever certificate it is."""
+    """The root's statement that the key of this certificate is withdrawn, in whichever certificate it is."""
     text = encode(certificate)
     return Signed(text=text.decode(), signature=root.sign(_WITHDRAWAL + text))
 
@@ -38,8 +38,8 @@ def withdrawn_key(signed: Signed, fleet: str, roots: Iterable[bytes]) -> str:
 
 
 def newly_withdrawn(some: Iterable[Signed], trust: Trust) -> frozenset[str]:
-    """The keys, as hex, that the root has withdrawn and that are not known as such; what is no word of the
-    root is left out.
+    """The keys, as hex, that the root has withdrawn and that were not known; statements that the root has not
+    signed are left out.
     """
     found = frozenset(withdrawn_key(one, trust.fleet, trust.roots) for one in some)
     if "" in found:

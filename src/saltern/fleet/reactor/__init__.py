@@ -1,1 +1,1 @@
-"""Reactions: what follows from events, as files say that a user has written."""
+"""Reactions to events, defined in files that users write."""

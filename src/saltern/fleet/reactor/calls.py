@@ -1,4 +1,4 @@
-"""What a process of a ``runner`` or ``wheel`` reaction is given, and what it answers."""
+"""The input and the answer of a process of a ``runner`` or ``wheel`` reaction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class RunnerCall(Struct, frozen=True, kw_only=True):
-    """What to call. ``jid`` is the number of the reaction: what it starts has that as its parent."""
+    """What to call. ``jid`` is the number of the reaction, the parent of what it starts."""
 
     kind: str
     function: str
@@ -19,7 +19,7 @@ class RunnerCall(Struct, frozen=True, kw_only=True):
 
 
 class RunnerAnswer(Struct, frozen=True, kw_only=True):
-    """What came of it, or why nothing did."""
+    """The result, or why there is none."""
 
     value: Any = None
     problem: str = ""

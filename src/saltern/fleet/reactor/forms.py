@@ -1,4 +1,4 @@
-"""What a rendered reaction file asks for: all of Salt's forms, read into one. Pure.
+"""Reads a rendered reaction file: all of Salt's forms into one. Pure.
 
 The old form gives ``arg`` and ``kwarg``, or the names of a runner's arguments beside each other; the new one
 gives ``args``. ``cmd`` is an old name of ``local``.
@@ -39,7 +39,7 @@ class Reaction(Struct, frozen=True, kw_only=True):
 
 
 class Wrong(Struct, frozen=True, kw_only=True):
-    """Something in a file that cannot be followed: where, and why."""
+    """A mistake in a file: where, and why."""
 
     line: int
     why: str
@@ -52,7 +52,7 @@ class _Bad(Exception):
 
 
 def read_reactions(data: object, line_of: Lines) -> tuple[list[Reaction], list[Wrong]]:
-    """All that a rendered file asks for, in its order, and what of it is wrong."""
+    """All reactions of a rendered file, in order, and its mistakes."""
     found: list[Reaction] = []
     wrong: list[Wrong] = []
     if data is None or data == "":
@@ -93,7 +93,7 @@ def _reactions(id_: str, key: str, items: object, line: int) -> list[Reaction]:
     kind = ALIASES.get(kind, kind)
     if kind not in KINDS:
         fix = did_you_mean(kind, (*KINDS, *ALIASES)) or f"it begins with one of {', '.join(KINDS)}"
-        raise _Bad(f"{id_!r} has {key!r}, which is no reaction: {fix}")
+        raise _Bad(f"{id_!r} has {key!r}, which is not a reaction: {fix}")
     given, functions = _given(id_, key, items)
     functions = [function] if function else functions
     if len(functions) != 1 or "." not in functions[0]:
@@ -106,7 +106,7 @@ def _reactions(id_: str, key: str, items: object, line: int) -> list[Reaction]:
 
 
 def _given(id_: str, key: str, items: object) -> tuple[dict[str, Any], list[str]]:
-    """The keywords of a list of single ones, and its bare words."""
+    """The keyword arguments in a list of single-key mappings, and its bare words."""
     if items is None:
         return {}, []
     if not isinstance(items, list):
@@ -186,7 +186,7 @@ def _local(id_: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _own_machine(id_: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """A runner or a wheel function: in the old form its arguments stand beside each other."""
+    """A runner or a wheel function: in the old form its arguments are separate keys."""
     if "args" in given:
         return {"kwargs": _args(id_, given)}
     args, kwargs = _positional(given)

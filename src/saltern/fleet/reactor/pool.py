@@ -1,4 +1,4 @@
-"""Processes that render reaction files: one that hangs or dies is a problem of its task alone."""
+"""Processes that render reaction files: one that hangs or dies fails only its own task."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LIFE = 500  # tasks of one process: modules of users may leak
 
 
 class RenderPool:
-    """A few processes; who finds none free waits."""
+    """A few processes; a task waits if none is free."""
 
     def __init__(self, size: int = 2, *, limit: float = LIMIT) -> None:
         self._pool = WorkerPool(WORKER, size, life=LIFE)

@@ -1,4 +1,4 @@
-"""What people may ask of a reactor."""
+"""The interface of a reactor for the API."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from saltern.fleet.reactor.rules import Rule
 
 
 class Foreseen(Struct, frozen=True, kw_only=True):
-    """What would follow from an event: the files that its tag matches, the reactions with the systems that
-    each means now, and what is wrong.
+    """The reactions that an event would cause: the files that its tag matches, the reactions with the systems
+    that each matches now, and the mistakes.
     """
 
     sources: list[str] = []
@@ -24,7 +24,7 @@ class Foreseen(Struct, frozen=True, kw_only=True):
 
 
 class Reacts(Protocol):
-    """The reactor, as the API asks it."""
+    """The reactor, as the API uses it."""
 
     async def rows(self) -> Sequence[Rule]: ...
 

@@ -1,5 +1,5 @@
-"""Render reaction files for an event, and read what they ask for. Runs in a process of its own: files may
-hold code.
+"""Renders reaction files for an event, and reads their reactions. Runs in a separate process: files may
+contain code.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KEEP = 10.0  # seconds for which a session is used again
 
 
 class RenderTask(Struct, frozen=True, kw_only=True):
-    """An event, and the files that say what follows from it. With ``call``, a function to call instead."""
+    """An event, and its reaction files. With ``call``, a function to call instead."""
 
     id: str
     tag: str = ""
@@ -36,7 +36,7 @@ class RenderTask(Struct, frozen=True, kw_only=True):
 
 
 class RenderResult(Struct, frozen=True, kw_only=True):
-    """What is to be done, in the order of the files, and what of them is wrong."""
+    """The reactions in the order of the files, and their mistakes."""
 
     reactions: list[Reaction] = []
     wrong: list[Wrong] = []
@@ -45,7 +45,7 @@ class RenderResult(Struct, frozen=True, kw_only=True):
 
 
 class Renderer:
-    """Keeps a session for a while: most of the time of a small file is making one."""
+    """Reuses a session for a while: for a small file, making one takes most of the time."""
 
     def __init__(self) -> None:
         self._known: tuple[tuple[Any, ...], float, Session] | None = None
@@ -59,7 +59,7 @@ class Renderer:
         return self._known[2]
 
     def render(self, task: RenderTask) -> RenderResult:
-        """What follows from an event. A file that cannot be rendered does not keep others from it."""
+        """The reactions to an event. A file that cannot be rendered does not affect the others."""
         session = self.session(task)
         found: dict[tuple[str, str, str], Reaction] = {}
         wrong: list[Wrong] = []

@@ -1,4 +1,4 @@
-"""``reactor:`` of the configuration: patterns of tags, and the files that say what follows. Pure."""
+"""``reactor:`` of the configuration: patterns of tags, and the files that define the reactions. Pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
-OWN = "saltern/reactor/"  # tags of what the reactor itself reports: nothing follows from them
+OWN = "saltern/reactor/"  # tags of the reactor's own events, which cause no reactions
 
 
 class Rule(Struct, frozen=True):
-    """One row: an event whose tag matches is followed by what these files say."""
+    """One row: the files for events whose tag matches."""
 
     pattern: str
     sources: tuple[str, ...]
@@ -22,7 +22,7 @@ class BadMap(ValueError):
 
 
 def read_map(value: object) -> tuple[Rule, ...]:
-    """The rows of a map, as Salt has it: a list of mappings with one pattern each."""
+    """The rows of a map, as in Salt: a list of mappings with one pattern each."""
     if isinstance(value, dict):
         value = [{pattern: sources} for pattern, sources in value.items()]
     if not isinstance(value, list):
@@ -32,7 +32,7 @@ def read_map(value: object) -> tuple[Rule, ...]:
 
 def _rules(row: object) -> list[Rule]:
     if not isinstance(row, dict) or not row:
-        raise BadMap(f"{row!r} is no 'TAG: [FILES]'")
+        raise BadMap(f"{row!r} is not of the form 'TAG: [FILES]'")
     return [Rule(str(pattern), _sources(pattern, given)) for pattern, given in row.items()]
 
 
@@ -44,7 +44,7 @@ def _sources(pattern: object, given: object) -> tuple[str, ...]:
 
 
 def sources_for(rules: Iterable[Rule], tag: str) -> tuple[str, ...]:
-    """The files that say what follows from an event, each once, in the order of the map."""
+    """The reaction files for an event, each once, in the order of the map."""
     if tag.startswith(OWN):
         return ()
     found = (source for rule in rules if fnmatchcase(tag, rule.pattern) for source in rule.sources)

@@ -1,1 +1,1 @@
-"""Calls of functions on systems of the fleet, made by programs: sent once, heard to their end."""
+"""Calls of functions on systems of the fleet by programs: sent once, followed to their end."""

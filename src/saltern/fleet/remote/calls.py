@@ -21,7 +21,7 @@ from saltern.modules.api.orchestration import (
 
 T = TypeVar("T")
 Row = Mapping[str, Any]
-PATIENCE = 600.0  # seconds for which a controller that is away is waited for
+PATIENCE = 600.0  # seconds to wait for a controller that is away
 PAUSES = (0.1, 0.3, 1.0, 2.0, 5.0)
 ANSWERED = frozenset({"returned", "failed"})
 ENDS = frozenset({"returned", "failed", "refused", "cancelled", "expired", "indeterminate"})
@@ -32,7 +32,7 @@ Connect = Callable[[], AbstractContextManager[Client]]
 
 
 class RemoteCalls:
-    """Jobs of one parent. ``connect`` is called for each question: callers may be processes of their own."""
+    """Jobs of one parent. ``connect`` is called for each request: callers may be separate processes."""
 
     def __init__(
         self,
@@ -43,8 +43,8 @@ class RemoteCalls:
         sent: Callable[[int], None] = lambda _: None,
         waits: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """``sent`` is called with the cursor of the events of each new job, ``waits`` with why a controller
-        has not answered, once for each question that waits."""
+        """``sent`` is called with the cursor of the events of each new job, ``waits`` with the reason why a
+        controller has not answered, once for each request that waits."""
         self._waits = waits
         self._connect = connect
         self._sent = sent
@@ -141,7 +141,7 @@ def _return(client: Client, call: RemoteCall, row: Row) -> SystemReturn:
         try:
             return return_of(call.function, client.jobs.returned(row["jid"], row["system"]), has_body=True)
         except ControllerError as problem:
-            if problem.status != 404:  # it failed before it had anything to answer
+            if problem.status != 404:  # it failed before it had an answer
                 raise
     return return_of(call.function, known, has_body=False)
 

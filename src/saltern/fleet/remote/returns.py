@@ -1,4 +1,4 @@
-"""What a system answered, as the states of an orchestration see it. Pure."""
+"""The answer of a system for the states of an orchestration. Pure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from saltern.report.from_salt import from_dict, is_states
 
 Row = Mapping[str, Any]
 AWAY = "it is away"
-ENDED = {"expired": "it did not take the job in time", "indeterminate": "what came of it is not known"}
+ENDED = {"expired": "it did not take the job in time", "indeterminate": "the result is unknown"}
 
 
 def return_of(function: str, row: Row, *, has_body: bool) -> SystemReturn:
-    """The return of a system by the row of the API about it."""
+    """The return of a system, from its row in the API."""
     value = unlabelled(function, row.get("body")) if has_body else None
     states = sub_states(value) if has_body and is_states(value) and value else ()
     is_ok = row["status"] == "returned" and not row["exit_code"]
@@ -36,7 +36,7 @@ def return_of(function: str, row: Row, *, has_body: bool) -> SystemReturn:
 
 
 def away(system: str) -> SystemReturn:
-    """A system that was not there."""
+    """The return for a system that was away."""
     return SystemReturn(system=system, is_ok=False, why=AWAY, is_away=True)
 
 
@@ -53,7 +53,7 @@ def _why(row: Row, value: object, states: tuple[SubResult, ...]) -> str:
 
 
 def sub_states(value: Any) -> tuple[SubResult, ...]:
-    """The states of a return, each with those that it caused below it."""
+    """The states of a return, each with its sub states."""
     answers = from_dict(value).answers
     below: dict[int, list[Answer]] = {}
     known = {one.number for one in answers}

@@ -1,4 +1,4 @@
-"""An agent's side of rendering on the controller: a question of a worker, sent; the answer, opened."""
+"""The agent's side of rendering on the controller: sends a worker's request, and opens the answer."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""The service ``render``: a system gets what files and blocks of its own open jobs become, as data.
+"""The service ``render``: renders files and blocks of a system's own open jobs, as data.
 
-Who may ask: a system, for a job of its own that has not ended, for files of that job's tree that are
-rendered here, and for blocks of what it was answered before. Anything else is refused and counted. An
-answer is kept, sealed, until the job ends: the same question gets the same answer, also after a broken
-connection. The text of blocks is kept as long, in the database, so that another controller can answer; then
-it is removed.
+A system may ask, for its own jobs that have not ended, for files of the job's tree that are rendered here,
+and for blocks in earlier answers. Anything else is refused and counted. An answer is kept, sealed, until the
+job ends: the same request gets the same answer, even after a broken connection. The text of blocks is kept as
+long, in the database, so that another controller can answer; then it is removed.
 """
 
 from __future__ import annotations
@@ -48,8 +47,10 @@ from saltern.render.remote import Question
 log = logging.getLogger(__name__)
 
 LARGEST = 600 * 1024  # bytes of a sealed answer, so that it is one message
-MOST_FRAMES = 1000  # questions of one run that are answered
-FRESH = 1.0  # seconds for which it is believed that a job is open: another controller may have stored its end
+MOST_FRAMES = 1000  # requests of one run that are answered
+FRESH = (
+    1.0  # seconds for which the status of an open job is cached: another controller may have stored its end
+)
 TRIES = 3  # a process may lack the session, then a scope
 Run = tuple[str, str]  # a job and a system
 
@@ -63,13 +64,13 @@ class Calls(Protocol):
 
 
 class Report(Protocol):
-    """Writes down, for operators, why something was not rendered."""
+    """Reports to operators why something was not rendered."""
 
     def __call__(self, id: str, jid: str, what: str, detail: str) -> Awaitable[None]: ...
 
 
 class RefusedQuestion(Exception):
-    """A question that the system may not ask; the text is for it."""
+    """A request that the system may not make; the text is its answer."""
 
 
 class _Known(Struct, frozen=True):
@@ -107,11 +108,11 @@ class RenderDesk:
         self._secret = secrets.token_bytes(32)
         self._answers: dict[Run, dict[str, asyncio.Task[RenderAnswer]]] = {}
         self._fresh: dict[Run, tuple[float, _Known]] = {}
-        self._asked: set[Run] = set()  # runs that processes know something of
+        self._asked: set[Run] = set()  # runs that processes have state for
         self._ended = asyncio.Event()
 
     async def answer(self, id_: str, request: RenderRequest) -> RenderAnswer:
-        """What a system gets; the broker vouches for its id."""
+        """Answer a system; the broker guarantees its id."""
         try:
             known = await self._known(id_, request.jid)
             question = _question(request)
@@ -158,14 +159,14 @@ class RenderDesk:
         return _Known(found, msgspec.json.decode(asker.work, type=Job), grains)
 
     async def _answer(self, known: _Known, request: RenderRequest, question: Question) -> RenderAnswer:
-        """The answer that the same question of this job got before, or a new one."""
+        """The earlier answer to the same request of this job, or a new one."""
         run = (request.jid, known.system.id)
         answers = self._answers.setdefault(run, {})
         name = _name(self._secret, run, known, request)
         task = answers.get(name)
         if task is None:
             if len(answers) >= self._most:
-                raise RefusedQuestion(f"it has asked {self._most} questions of this job already")
+                raise RefusedQuestion(f"it has already made {self._most} requests for this job")
             task = answers[name] = asyncio.create_task(self._rendered(known, run, question, name))
             task.add_done_callback(lambda done: self._on_done(run, name, done))
         return await asyncio.shield(task)
@@ -187,9 +188,9 @@ class RenderDesk:
         return RenderAnswer(sealed=box)
 
     async def _result(self, known: _Known, run: Run, question: Question, name: str) -> RenderResult:
-        """What a question comes to; its blocks are kept. Raises ``RefusedQuestion``."""
+        """The result of a request; its blocks are stored. Raises ``RefusedQuestion``."""
         if question.name and not await self._sessions.is_hidden(known.job, question):
-            raise RefusedQuestion(f"{question.name!r} is no file that is rendered on the controller")
+            raise RefusedQuestion(f"{question.name!r} is not rendered on the controller")
         result = await self._asked_process(known, run, question, name)
         if result.refused:
             raise RefusedQuestion(result.refused)
@@ -206,7 +207,7 @@ class RenderDesk:
             return {}
         scopes: dict[str, bytes] = await self._calls.read(scopes_of, run, [question.scope])
         if question.scope not in scopes:
-            raise RefusedQuestion("it names a block of another job, or of another system")
+            raise RefusedQuestion("it names a block of another job or system")
         return scopes
 
     async def _asked_process(self, known: _Known, run: Run, question: Question, name: str) -> RenderResult:
@@ -295,6 +296,6 @@ def _what(question: Question) -> str:
 
 
 def _name(secret: bytes, run: Run, known: _Known, request: RenderRequest) -> str:
-    """A name for all that an answer is made of; with a secret, so that it says nothing of it."""
+    """A keyed digest of all inputs of an answer, which reveals nothing about them."""
     parts = [run, known.system.sealing_key, known.job.tree, known.grains[0], request.question]
     return hmac.digest(secret, msgspec.msgpack.encode(parts), "sha256").hex()[:32]

@@ -1,4 +1,4 @@
-"""What a job says of how its files are rendered. Pure."""
+"""The options of a job for rendering its files. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from saltern.language.merge import merge
 
 
 def given_pillar(known: dict[str, Any], job: Job) -> dict[str, Any]:
-    """Pillar that is in no file: what is known of the system, and over it what the job gives."""
+    """Pillar that is in no file: that of the system, overridden by that of the job."""
     given = job.kwargs.get("pillar")
     merged = merge(known, given if isinstance(given, dict) else {}, strategy="smart", merge_lists=False)
     return merged if isinstance(merged, dict) else {}
 
 
 def job_options(job: Job) -> dict[str, Any]:
-    """What a job says of how its files are read."""
+    """The options of a job for reading its files."""
     named = {name: job.kwargs.get(name) for name in ("pillarenv", "saltenv")}
     return {"test": job.test, **{name: str(value) if value else None for name, value in named.items()}}

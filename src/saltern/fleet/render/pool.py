@@ -26,11 +26,11 @@ class RenderPool:
         self._slots = [_Slot(limit) for _ in range(count)]
 
     async def render(self, task: RenderTask) -> RenderResult:
-        """The result of a task; a process that hangs or dies is a problem of this task alone."""
+        """The result of a task; a process that hangs or dies fails only this task."""
         return await self._slots[zlib.crc32(task.key.encode()) % len(self._slots)].render(task)
 
     async def discard(self, runs: Collection[str]) -> None:
-        """Have the processes forget what they know of runs that have ended, by how their keys begin."""
+        """Have the processes discard the state of ended runs, by the prefixes of their keys."""
         task = RenderTask(key="", question=b"", name="", ended=list(runs))
         for slot in self._slots:
             if runs and slot.is_running:

@@ -1,4 +1,4 @@
-"""What questions and answers of rendering look like on their way, on both sides."""
+"""The wire format of rendering requests and answers, for both sides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class BadPack(Exception):
 
 
 def purpose_of(jid: str) -> str:
-    """An answer of one job is not taken for that of another."""
+    """The purpose of a sealed answer, which includes its job."""
     return f"render {jid}"
 
 

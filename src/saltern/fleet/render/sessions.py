@@ -1,4 +1,4 @@
-"""What the session of a run is made of on a controller: facts, pillar and the tree of its job."""
+"""The inputs of a run's session on a controller: facts, pillar and the tree of its job."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RunSessions:
         self._refreshed: dict[str, str] = {}
 
     async def is_hidden(self, job: Job, question: Question) -> bool:
-        """True if the file that is asked for is rendered here."""
+        """True if the requested file is rendered here."""
         tree = await self._trees.get(job.tree)
         return question.name in tree.hidden.get(question.env, ())
 
@@ -56,7 +56,7 @@ class RunSessions:
             self._refreshed.pop(run, None)
 
     async def options(self, job: Job, id_: str, grains: bytes, key: str, known: dict[str, Any]) -> RunOptions:
-        """``known`` is pillar of the system that is in no file; what the job gives goes over it."""
+        """The options. ``known`` is pillar of the system that is in no file; that of the job overrides it."""
         tree, pillar = await self._trees.get(job.tree), self._pillar
         given = given_pillar(known, job)
         return RunOptions(

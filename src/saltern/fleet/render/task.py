@@ -1,6 +1,6 @@
-"""What a process that renders is asked for, what it answers, and what it keeps between: a session per run.
+"""Requests to a rendering process, its answers, and its state: a session per run.
 
-Nothing here knows the network or the database.
+Nothing here uses the network or the database.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class RunRenderers:
         self._runs: OrderedDict[str, CallbackRenderer] = OrderedDict()
 
     def answer(self, task: RenderTask) -> RenderResult:
-        """Answer a question; a problem of a template is an answer, too."""
+        """Answer a request; a problem of a template is also an answer."""
         secrets.forget()  # those of the run before
         if task.ended:
             return self._discard(tuple(task.ended))
@@ -119,7 +119,7 @@ class RunRenderers:
         for forget in TEXTS:
             forget()
         if not self._runs:
-            gc.collect()  # a session is a knot of objects that know each other
+            gc.collect()  # the objects of a session form reference cycles
         return RenderResult()
 
     def _renderer(self, task: RenderTask) -> CallbackRenderer | None:

@@ -1,6 +1,6 @@
 """The process that renders for a controller: tasks come on standard input, results leave on output.
 
-Templates of users run here, so that one that hangs or crashes takes nothing else with it.
+Templates of users run here, so that one that hangs or crashes affects nothing else.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main() -> int:
 def _result(runs: RunRenderers, data: bytes) -> RenderResult:
     try:
         return runs.answer(msgspec.msgpack.decode(data, type=RenderTask))
-    except Exception as problem:  # of a template or a module: its text may hold what is secret
+    except Exception as problem:  # from a template or a module: its text may contain secrets
         what = f"rendering it failed with {type(problem).__name__}"
         sent = Sent(problems=[SentProblem(FAILED, what)])
         return RenderResult(sent=msgspec.msgpack.encode(sent), detail=what)

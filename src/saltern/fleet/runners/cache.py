@@ -1,4 +1,4 @@
-"""``cache`` and ``mine``: what the controller knows of systems."""
+"""``cache`` and ``mine``: what the controller knows about systems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.fleet.runners.remote import execute, target_of
 
 
 def grains(around: Around, tgt: object = "*", tgt_type: str = "glob", **_: object) -> dict[str, Any]:
-    """The grains of systems, as they have last reported them; also of those that are away."""
+    """The last reported grains of systems, including those that are away."""
     systems = around.ask.systems.resolve(target_of(tgt, tgt_type))
     return {system: around.ask.systems.facts(system).get("grains") or {} for system in systems}
 
@@ -37,7 +37,7 @@ def mine_get(around: Around, tgt: object, fun: object, tgt_type: str = "glob") -
 
 
 def mine_update(around: Around, tgt: object, tgt_type: str = "glob", **_: object) -> dict[str, Any]:
-    """Have systems put their values into the mine again."""
+    """Have systems publish their values to the mine again."""
     return execute(around, tgt, "mine.update", tgt_type=tgt_type)
 
 
@@ -49,7 +49,7 @@ def _mine_rows(around: Around, system: str) -> list[dict[str, Any]]:
 
 
 def _cleared(_around: Around, *_args: object, **_kwargs: object) -> bool:
-    """Nothing to do: what is known of a system is what it reports."""
+    """Do nothing: the cache always holds what a system reported last."""
     return True
 
 

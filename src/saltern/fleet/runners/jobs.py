@@ -1,4 +1,4 @@
-"""``jobs``: what was asked of the fleet, in the shapes that Salt's runners answer with."""
+"""``jobs``: the jobs of the fleet, in the format of Salt's runners."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def list_jobs(
     end_time: object = None,
     display_progress: bool = False,  # noqa: ARG001
 ) -> dict[str, Any]:
-    """The jobs that fit, by their numbers."""
+    """The matching jobs, by their numbers."""
     rows = _listed(around, search_function, search_target)
     first, last = _digits(start_time), _digits(end_time)
     return {
@@ -118,7 +118,7 @@ def last_run(
     target: object = None,
     display_progress: bool = False,  # noqa: ARG001
 ) -> dict[str, Any] | bool:
-    """The newest job that fits, with what the systems returned; false if there is none."""
+    """The newest matching job, with its returns; false if there is none."""
     newest = next(_listed(around, function, target), None)
     return print_job(around, newest["jid"]) if newest else False
 

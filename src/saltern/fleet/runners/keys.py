@@ -1,4 +1,4 @@
-"""``key``: the wheel functions about the keys of systems, in the shapes that Salt answers with."""
+"""``key``: the wheel functions about the keys of systems, in the format of Salt."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def list_keys(around: Around, match: str) -> Keys:
 
 
 def name_match(around: Around, match: str) -> Keys:
-    """The keys whose systems fit a glob, by their state."""
+    """The keys whose systems match a glob, by their state."""
     return _fitting(around, match, LABELS)
 
 
@@ -65,7 +65,7 @@ def finger(around: Around, match: str, hash_type: object = None) -> dict[str, An
 
 
 def connected(around: Around) -> list[str]:
-    """The systems that are there."""
+    """The connected systems."""
     return sorted(row["id"] for row in around.ask.systems.list(state="accepted") if row["online"])
 
 
@@ -104,7 +104,7 @@ def _fitting(around: Around, match: object, states: Iterable[str]) -> Keys:
 def _decide(
     around: Around, match: object, states: Iterable[str], decide: Callable[[Around, str, str], None]
 ) -> Keys:
-    """Decide about the keys that fit; those that it was done for, with the states that they have now."""
+    """Decide about the matching keys; return those that were changed, with their new states."""
     names = {label: state for state, label in LABELS.items()}
     done: list[str] = []
     for label, ids in _fitting(around, match, list(states)).items():

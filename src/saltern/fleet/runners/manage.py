@@ -1,4 +1,4 @@
-"""``manage``: which systems are there."""
+"""``manage``: which systems are connected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def status(
     timeout: object = None,  # noqa: ARG001
     gather_job_timeout: object = None,  # noqa: ARG001
 ) -> dict[str, list[str]]:
-    """The systems that are there, and those that are away."""
+    """The connected systems, and those that are away."""
     target = target_of(tgt, tgt_type)
     try:
         found = around.ask.systems.poke(target)
@@ -60,7 +60,7 @@ def down(
 
 
 def versions(around: Around) -> dict[str, Any]:
-    """The versions of the agents that are there, compared with that of the controller."""
+    """The versions of the connected agents, compared with that of the controller."""
     found: dict[str, Any] = {"Master": __version__}
     for row in around.ask.systems.list(state="accepted"):
         label = "Minion offline" if not row["online"] else _compared(row["version"])
@@ -79,7 +79,7 @@ def _compared(version: str) -> str:
 
 def _by_presence(online: bool) -> Callable[..., Any]:
     def listed(around: Around, subset: object = None, show_ip: bool = False) -> Any:
-        """The systems that are there, or away, by what the controller has last seen."""
+        """The systems that are connected or away, by what the controller has last seen."""
         wanted = None if subset is None else subset if isinstance(subset, list) else str(subset).split(",")
         rows = [row for row in around.ask.systems.list(state="accepted") if row["online"] is online]
         ids = sorted(row["id"] for row in rows if wanted is None or row["id"] in wanted)

@@ -10,7 +10,7 @@ from saltern.fleet.runners.remote import execute
 
 
 def show_pillar(around: Around, minion: str = "*", **_: object) -> dict[str, Any]:
-    """The pillar of a system that is there; without a name that of the controller."""
+    """The pillar of a connected system; without a name, that of the controller."""
     if minion == "*":
         return dict(local_of(around, "pillar.show_pillar").pillar())
     found = execute(around, [minion], "pillar.items", tgt_type="list")

@@ -1,4 +1,4 @@
-"""What a runner may reach."""
+"""What a runner may use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Local(Protocol):
         """The pillar of the controller."""
 
     def runner(self, name: str) -> Callable[..., object] | None:
-        """A runner of the user's own, from ``_runners`` of the tree."""
+        """A user-defined runner, from ``_runners`` of the tree."""
 
     def orchestrate(self, options: Mapping[str, object], token: str) -> dict[str, Any]:
         """Run an orchestration to its end, or begin it; Salt's answer."""
@@ -30,7 +30,7 @@ class Local(Protocol):
 class Around(Struct, frozen=True, kw_only=True):
     """What all runners are given: the controller, the job that they belong to, and the process.
 
-    ``token`` names what the runner sends for good, so that it is not sent twice.
+    ``token`` identifies what the runner sends, so that it is not sent twice.
     """
 
     ask: Client

@@ -1,4 +1,4 @@
-"""``reactor``: the map of the reactor, in the shapes that Salt's runners answer with."""
+"""``reactor``: the map of the reactor, in the format of Salt's runners."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add(
     saltenv: str = "base",  # noqa: ARG001
     test: object = None,  # noqa: ARG001
 ) -> dict[str, Any]:
-    """Add a row; one for the same pattern must not be there yet."""
+    """Add a row; there must be none for the same pattern."""
     if event in _patterns(around):
         return {"status": False, "comment": "Reactor already exists."}
     sources = reactors if isinstance(reactors, list) else [reactors]
@@ -43,12 +43,12 @@ def delete(
 
 
 def is_leader(around: Around) -> bool:  # noqa: ARG001
-    """Whether the fleet reacts: always, and one controller at a time does."""
+    """True: the fleet always reacts, on one controller at a time."""
     return True
 
 
 def set_leader(around: Around, value: object = True) -> bool:  # noqa: ARG001
-    """Taken as in Salt; which controller reacts is decided by a lease that they share."""
+    """Accepted as in Salt, but a shared lease decides which controller reacts."""
     if not value:
         what = "the reactor cannot be handed to another controller: they agree on one by themselves"
         raise runner_problem(what, "to stop reactions, remove the rows of `reactor`: saltern reactor list")

@@ -43,7 +43,7 @@ def execute(
     ret_kwargs: Mapping[str, object] | None = None,
     **kwargs: object,
 ) -> dict[str, Any]:
-    """Call a function on the systems of a target; what each of those that are there returned."""
+    """Call a function on the systems of a target; return what each connected one returned."""
     found: dict[str, Any] = {}
 
     def heard(one: SystemReturn) -> None:
@@ -65,7 +65,7 @@ def execute(
 
 
 def call_systems(around: Around, call: RemoteCall, found: dict[str, Any], heard: Any) -> dict[str, Any]:
-    """Make a call; ``heard`` puts what came of it into ``found``. Raises ``OperationError``."""
+    """Make a call; ``heard`` puts the results into ``found``. Raises ``OperationError``."""
     calls = RemoteCalls(lambda: nullcontext(around.ask), around.jid)
     try:
         calls.call(call, f"{around.jid}/{around.token}" if around.token else uuid4().hex, heard)

@@ -36,19 +36,19 @@ def arg(_around: Around, *args: object, **kwargs: object) -> dict[str, Any]:
 
 
 def sleep(_around: Around, s_time: float = 10) -> bool:
-    """Wait, and answer that it is true."""
+    """Wait, and return True."""
     time.sleep(float(s_time))
     return True
 
 
 def stdout_print(_around: Around) -> str:
-    """A word, printed and answered."""
+    """Print and return a word."""
     print("foo")
     return "bar"
 
 
 def metasyntactic(_around: Around, locality: str = "us") -> list[str]:
-    """Words that mean nothing."""
+    """Return metasyntactic words."""
     return list(WORDS.get(locality, WORDS["us"]))
 
 
@@ -58,7 +58,7 @@ def error(_around: Around, name: str | None = None, message: str = "") -> object
 
 
 def send(around: Around, tag: str, data: dict[str, Any] | None = None) -> bool:
-    """Send an event of one's own."""
+    """Send a custom event."""
     sender: Callable[..., object] | None = getattr(around.ask, "send_event", None)
     if sender is None:
         raise runner_problem("this controller takes no events")

@@ -47,7 +47,7 @@ def event(
     pretty: bool = False,
     node: str = "master",  # noqa: ARG001
 ) -> None:
-    """Wait until so many events have come whose tags fit, and print them."""
+    """Wait for this number of events with matching tags, and print them."""
     left = int(count)
     for notice in around.ask.follow():
         tag = str(notice.get("tag", ""))

@@ -64,7 +64,7 @@ def names(table: Mapping[str, str] = RUNNERS) -> list[str]:
 
 
 def unknown_name(kind: str, name: str) -> str:
-    """Why a name of one of our modules is no runner or wheel function; empty for all that may be one."""
+    """Why a name in a built-in module is not a runner or wheel function; empty for all that may be one."""
     table = {"runner": RUNNERS, "wheel": WHEEL}[kind]
     if name in names(table) or (kind == "runner" and name.partition(".")[0] not in table):
         return ""
@@ -97,7 +97,7 @@ def _called(
     args: Sequence[object],
     kwargs: Mapping[str, object],
 ) -> object:
-    """Call it; arguments that it does not take are an error before anything is done."""
+    """Call it; unknown arguments are an error before anything is done."""
     given = {str(key): value for key, value in kwargs.items() if not str(key).startswith("__")}
     try:
         inspect.signature(function).bind(*first, *args, **given)

@@ -1,1 +1,1 @@
-"""Systems that are reached over SSH: nothing runs there but sshd and a Python."""
+"""Systems reached over SSH: they need only sshd and a Python."""

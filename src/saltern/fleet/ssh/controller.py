@@ -1,6 +1,6 @@
 """A fleet without a controller: jobs on the hosts of a roster, from the calling process.
 
-It answers what the command line asks of a controller, so that a job is shown in the same way.
+It has the interface that the command line uses of a controller, so that a job is shown in the same way.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ async def nothing() -> None:
 
 
 class SshController:
-    """One job on many hosts. It runs in a thread of its own; notices come through a queue."""
+    """One job on many hosts. It runs in its own thread; notices come through a queue."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class SshController:
     def submit(self) -> Row:
         """Begin."""
         self._rows.begin(self._hosts, HELD if self._turns is not None else "sent")
-        self._reach.bundles.wanted(local_target())  # while connections are made: most hosts are like this one
+        self._reach.bundles.wanted(local_target())  # early, since most hosts are like this machine
         self._thread.start()
         return {"jid": self.jid, "expected": list(self._hosts), "away": {}, "expires": 0.0}
 
@@ -85,11 +85,11 @@ class SshController:
             asyncio.run_coroutine_threadsafe(drive.cancel(hard=hard), self._loop)
 
     def ended(self) -> list[str]:
-        """The hosts on which it has ended, as they say themselves."""
+        """The hosts that have reported the end of the job."""
         return [system for system, done in list(self._rows.done.items()) if done.body and not done.problem]
 
     def close(self) -> None:
-        """Wait until nothing is left of it; what still runs on a host is left alone."""
+        """Wait for the end of the thread; what still runs on a host continues."""
         if len(self._rows.done) == len(self._hosts):
             self._thread.join(CLOSE)
 
@@ -132,6 +132,6 @@ class SshController:
             work = await asyncio.to_thread(self._work_for, host)
             drive = self._drives[host.id] = Drive(host, work, self._reach, on_progress)
             done = await drive.run()
-        except Exception as problem:  # one host's trouble is not another's
-            done = Done(status="indeterminate", why=f"a mistake of ours: {problem!r}", code=70)
+        except Exception as problem:  # a problem of one host must not affect others
+            done = Done(status="indeterminate", why=f"a defect of saltern: {problem!r}", code=70)
         self._rows.finish(host.id, done)

@@ -28,7 +28,9 @@ class Deployment(Struct, frozen=True, kw_only=True):
 
 
 async def deploy(host: Host, reach: Reach, how: Deployment, token: str = "") -> Done:
-    """Install or remove the agent on one host; return how that ended. Raises for no host or network."""
+    """Install or remove the agent on one host; return how that ended. Problems of the host or the network are
+    returned, not raised.
+    """
     try:
         async with reach.limits.room(host):
             session = await open_session(host, reach.transport, reach.secrets)

@@ -1,6 +1,8 @@
-"""One job on one host: connect, bring what is missing, start it, follow it, and come back after a cut.
+"""Drives one job on one host: connects, sends what is missing, starts it, follows it, and reconnects after a
+cut.
 
-The host does the job whatever becomes of us. So a cut is no failure: the same request again finds the job.
+The host does the job even if this process ends. So a cut is not a failure: repeating the request finds the
+job.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from saltern.language.diagnostics import OperationError
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 PATIENCE = 900.0  # seconds that a host may be away in the middle of a job
-MOST_EARLY_CUTS = 3  # of a host that let us in, before the job was begun there
+MOST_EARLY_CUTS = 3  # attempts at a host that accepted the login, before the job was begun there
 STEPS = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between attempts
 
 
@@ -39,12 +41,12 @@ Answers = Callable[[Host, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
 async def no_fleet(_host: Host, _question: dict[str, Any]) -> dict[str, Any]:
-    """What a host hears without a controller: the mine is empty, and no one listens to events."""
+    """The answers to a host without a controller: the mine is empty, and events go nowhere."""
     return {"data": {}, "unheard": True}
 
 
 class Work(Struct, frozen=True, kw_only=True):
-    """What is to be done on every host: the task, and the tree that it sees.
+    """The work for every host: the task, and its tree.
 
     ``begun``: it was begun before, so that a host that does not know it must not begin it again. ``keep``
     stores a message with records of its journal; without it they stay on the host. ``render`` answers for
@@ -96,7 +98,7 @@ Progress = Callable[[str, dict[str, Any]], None]
 
 
 class Drive:
-    """Drives one job on one host. ``on_progress`` is called with each step and with each pause."""
+    """Drives one job on one host. ``on_progress`` is called for each step and each pause."""
 
     def __init__(self, host: Host, work: Work, reach: Reach, on_progress: Progress) -> None:
         self._host = host
@@ -110,7 +112,7 @@ class Drive:
         self._cancelled: bool | None = None
 
     async def run(self) -> Done:
-        """Run the job, and return how it ended; never raises for what the host or the network does."""
+        """Run the job, and return how it ended; problems of the host or the network are not raised."""
         attempt, lost_at = 0, 0.0
         while True:
             try:
@@ -130,7 +132,7 @@ class Drive:
             await asyncio.sleep(delay * random.uniform(0.8, 1.2))
 
     def _is_worth_another(self, problem: Unreached, lost_at: float) -> bool:
-        """True after a cut in the middle of the job, while there is patience left; a few times before it."""
+        """True after a cut in the middle of the job, within the time limit; before it, only a few times."""
         if not PROBLEMS[problem.kind].again:
             return False
         if not self._begun:
@@ -161,7 +163,7 @@ class Drive:
             return await self._follow(session)
 
     def _say(self, state: str) -> None:
-        """What is done before the job is begun there."""
+        """Report what happens before the job begins."""
         if not self._begun:
             self._on_progress("preparing", {"state": state})
 
@@ -202,7 +204,7 @@ class Drive:
         """Send the index and all manifests, or contents that the host lacks, in the order that it named."""
         tree = self._work.tree
         if tree is None:
-            raise Unreached("garbage", "it wants files of a job that has none")
+            raise Unreached("garbage", "it asks for files of a job that has none")
         if "manifests" in head:
             index = await tree.manifest(head["manifests"])
             await session.send({"do": "manifest"}, index)
@@ -213,7 +215,7 @@ class Drive:
                 await session.send({"do": "content", "more": more}, data)
 
     def _answers_to(self, ask: object) -> Answers | None:
-        """The function that answers such a question in one message; None if there is none."""
+        """The function that answers this kind of request in one message; None if there is none."""
         pillar, fleet = self._work.pillar, self._work.fleet or no_fleet
         answers = {"pillar": pillar.answer if pillar is not None else None, "render": self._work.render}
         return {**answers, "mine": fleet, "event": fleet}.get(str(ask))
@@ -240,7 +242,7 @@ class Drive:
 
 
 async def enter(session: Session, bundles: Bundles, say: Callable[[str], None] = lambda _state: None) -> None:
-    """Bring the bundle if it is not there, and hand over to what is in it."""
+    """Send the bundle if the host lacks it, and start the program in it."""
     host, found = session.host.id, session.introduction
     version = ".".join(map(str, found.python))
     log.info(

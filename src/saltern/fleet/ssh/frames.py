@@ -1,6 +1,7 @@
-"""What the two ends of a channel say to each other: frames with a head in JSON and a body of bytes.
+"""The messages between the two ends of a channel: frames with a head in JSON and a body of bytes.
 
-The program on the other side (``remote/bootstrap.py``) has its own copy of this: it imports nothing of ours.
+The program on the other side (``remote/bootstrap.py``) has its own copy of this code: it imports nothing from
+saltern.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Frames:
         self._sending = asyncio.Lock()
 
     async def send(self, head: dict[str, Any], body: bytes = b"") -> None:
-        """Send a frame; a long body in pieces, because who reads slowly would have all of it kept for it."""
+        """Send a frame; a long body in pieces, so that it is not all buffered for a slow reader."""
         async with self._sending:
             await self._channel.write(encode_head(head, len(body)) + body[:CHUNK])
             rest = memoryview(body)[CHUNK:]
@@ -51,7 +52,7 @@ class Frames:
                 await self._channel.write(rest[start : start + CHUNK])
 
     async def receive(self) -> Frame | None:
-        """The next frame; None if the channel has ended. Raises ``Unreached`` for what is no frame."""
+        """The next frame; None if the channel has ended. Raises ``Unreached`` for anything else."""
         sizes = await self._exactly(SIZES.size)
         if sizes is None:
             return None

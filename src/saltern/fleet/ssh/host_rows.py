@@ -1,4 +1,4 @@
-"""Where the hosts of a job are, and the notices of it."""
+"""The progress of the hosts of a job, and its notices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.fleet.ssh.drive import Done
 
 Row = dict[str, Any]
 ENDED = None  # the last notice
-BACK = 600.0  # seconds in which a machine that reboots is expected again
+BACK = 600.0  # seconds in which a rebooting machine is expected back
 
 
 class HostRows:
@@ -85,5 +85,5 @@ def _notice(row: Row) -> Row:
 
 
 def _progress(jid: str, system: str, given: Row) -> Row:
-    """The notice of where a host is."""
+    """The notice about the progress of a host."""
     return {"kind": "progress", "jid": jid, "system": system, "at": time.time(), **given}

@@ -1,5 +1,5 @@
-"""Delayed blocks of files that are rendered here, kept while their job is open: who comes with ``--resume``
-is another process, and is asked for blocks that the one before has rendered.
+"""Delayed blocks of files that are rendered here, stored while their job is open: ``--resume`` is another
+process, which hosts ask for blocks that the first one rendered.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class KeptBlocks:
         self._directory = directory
 
     def keep(self, host: str, name: str, data: bytes) -> None:
-        """Keep a block before the host hears of it."""
+        """Store a block before its host learns of it."""
         make_private(self._directory)
         atomic.write(os.path.join(self._directory, f"{_tag(host)}-{name}"), data)
 
@@ -43,7 +43,7 @@ class KeptBlocks:
         """Remove those of a host on which the job has ended."""
         for name in self.of(host):
             os.remove(os.path.join(self._directory, f"{_tag(host)}-{name}"))
-        with suppress(OSError):  # those of other hosts are still there, or none ever were
+        with suppress(OSError):  # blocks of other hosts still exist, or there never were any
             os.rmdir(self._directory)
 
     def remove(self) -> None:

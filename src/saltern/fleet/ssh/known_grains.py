@@ -1,4 +1,4 @@
-"""Grains of hosts for targets: asked for once, and kept on this machine with the time at which they were."""
+"""Grains of hosts for targets: requested once, and cached on this machine with their time."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from saltern.system import atomic
 from saltern.system.private import make_private
 from saltern.targeting.compound import Every, Node, Not, Some, parse
 
-ASK_LIMIT = 300.0  # seconds; what is sent before the first question takes a while on a slow line
+ASK_LIMIT = 300.0  # seconds; sending the bundle before the first request takes a while on a slow line
 USED_BY = ("grain", "grain_pcre", "ipcidr")
 
 
 class KnownGrains(Struct, frozen=True, kw_only=True):
-    """What a host said of itself, when, and the address at which it was."""
+    """The grains of a host, when they were read, and its address then."""
 
     grains: dict[str, Any]
     at: float
@@ -39,7 +39,7 @@ class GrainStore:
         self._path = path
 
     def read(self, hosts: Iterable[Host]) -> dict[str, KnownGrains]:
-        """What is known of these hosts. Another address is another machine."""
+        """The known grains of these hosts. A different address means a different machine."""
         every = self._all()
         pairs = ((host, every.get(host.id)) for host in hosts)
         return {host.id: one for host, one in pairs if one is not None and one.address == _address(host)}
@@ -61,7 +61,7 @@ def _address(host: Host) -> str:
 
 
 def needs_grains(expression: str) -> bool:
-    """True if a target of the compound language looks at grains. Raises ``BadTarget``."""
+    """True if a compound target uses grains. Raises ``BadTarget``."""
     return _looks(parse(expression))
 
 
@@ -74,7 +74,7 @@ def _looks(node: Node) -> bool:
 
 
 def ask_grains(hosts: Iterable[Host], reach: Reach) -> dict[str, KnownGrains | str]:
-    """What each host says of itself now, or why it cannot be asked."""
+    """The current grains of each host, or why it cannot be asked."""
 
     async def one(host: Host) -> KnownGrains | str:
         try:
@@ -88,7 +88,7 @@ def ask_grains(hosts: Iterable[Host], reach: Reach) -> dict[str, KnownGrains | s
 
 
 async def ask_host(host: Host, reach: Reach) -> KnownGrains:
-    """What a host says of itself now. Raises ``Unreached`` or ``OperationError``."""
+    """The current grains of a host. Raises ``Unreached`` or ``OperationError``."""
     session = await open_session(host, reach.transport, reach.secrets)
     try:
         async with asyncio.timeout(ASK_LIMIT):

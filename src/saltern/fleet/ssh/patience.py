@@ -1,4 +1,4 @@
-"""A host that takes no more logins at the moment is tried again, after longer and longer pauses."""
+"""Retries a host that accepts no more logins at the moment, after growing pauses."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)  # seconds, on average
 
 
 async def when_free(attempt: Callable[[], Awaitable[T]]) -> T:
-    """What the attempt gives. One that the host refuses for lack of room is repeated: nothing was begun.
+    """The result of the attempt. If the host refuses it for lack of capacity, it is repeated: nothing was
+    begun.
 
-    The pauses differ, so that those who were refused together do not come together again.
+    The pauses are random, so that attempts refused together are not repeated together.
     """
     for pause in PAUSES:
         try:

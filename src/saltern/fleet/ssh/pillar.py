@@ -1,4 +1,4 @@
-"""The pillar of hosts: compiled on this machine from what each host says of itself, sent in the session."""
+"""The pillar of hosts: compiled on this machine from each host's grains, sent in the session."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ OPTIONS = (
 
 
 class PillarSources(Struct, frozen=True, kw_only=True):
-    """What pillar is made of, beside what a host says of itself. ``pinned``: grains that count whatever it
-    says, by id.
+    """The inputs of pillar, besides the host's grains. ``pinned``: grains that override the host's own, by
+    id.
     """
 
     options: dict[str, Any]
@@ -63,14 +63,14 @@ def sources_of(settings: Settings) -> PillarSources:
 
 
 class HostPillar:
-    """Compiles for many hosts. What the roster says of a host wins over the files."""
+    """Compiles for many hosts. Data of the roster overrides the files."""
 
     def __init__(
         self,
         sources: PillarSources,
         local: Callable[[PillarSources], PillarSources] = as_it_is,
     ) -> None:
-        """``local`` makes directories of roots that are git remotes; it may block."""
+        """``local`` turns roots that are git remotes into directories; it may block."""
         self._sources = sources
         self._local = local
         self._pool = CompilerPool()
@@ -105,7 +105,7 @@ class HostPillar:
 
 
 def of_roster(host: Host) -> dict[str, Any]:
-    """What the roster says: pillar data, and variables with the groups below ``roster``."""
+    """The data of the roster: pillar, and variables with the groups below ``roster``."""
     known: dict[str, Any] = {**host.variables, "groups": sorted(host.groups)}
     return {**({"roster": known} if host.variables or host.groups else {}), **host.pillar}
 

@@ -1,4 +1,4 @@
-"""Work on many hosts at once: so many connections in all, and so many through one jump host."""
+"""Works on many hosts at once, with limits on all connections and on those through one jump host."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltern.fleet.ssh.roster.host import Host
 
 T = TypeVar("T")
 AT_ONCE = 50
-AT_ONCE_BY_JUMP = 10  # sshd begins to refuse at ten logins that are not finished
+AT_ONCE_BY_JUMP = 10  # sshd starts to refuse at ten unfinished logins
 
 
 class Limits:
@@ -24,7 +24,7 @@ class Limits:
 
     @asynccontextmanager
     async def room(self, host: Host) -> AsyncIterator[None]:
-        """Wait until one more connection to this host is allowed. Who waits for a jump host takes no room."""
+        """Wait until one more connection to this host is allowed. Waiting for a jump host does not count."""
         if not host.jump:
             async with self._all:
                 yield
@@ -36,7 +36,7 @@ class Limits:
 async def on_each(
     hosts: Iterable[Host], work: Callable[[Host], Awaitable[T]], limits: Limits
 ) -> dict[str, T]:
-    """Do the work on every host, and return its results by id. The work answers for its own problems."""
+    """Do the work on every host, and return its results by id. The work must handle its own problems."""
 
     async def one(host: Host) -> tuple[str, T]:
         async with limits.room(host):

@@ -18,14 +18,14 @@ class Problem(Struct, frozen=True, kw_only=True):
     fix: str
     signs: tuple[str, ...] = ()
     codes: tuple[int, ...] = ()
-    again: bool = False  # worth another try without a change by people
+    again: bool = False  # may succeed later without changes
 
 
 PROBLEMS: dict[str, Problem] = {
     "host-key-changed": Problem(
         code="ssh-host-key-changed",
         what="its host key is not the one that is known",
-        fix="if it was set up anew, remove the old key: ssh-keygen -R ADDRESS; else another machine answers",
+        fix="if it was reinstalled, remove the old key: ssh-keygen -R ADDRESS; else another machine answers",
         signs=(r"REMOTE HOST IDENTIFICATION HAS CHANGED", r"host key .* has changed"),
     ),
     "host-key-unknown": Problem(
@@ -40,10 +40,10 @@ PROBLEMS: dict[str, Problem] = {
     ),
     "auth": Problem(
         code="ssh-auth",
-        what="it does not let us in",
+        what="it refuses the login",
         fix="check user, key and ssh-agent: ssh USER@ADDRESS true must work; passwords need --ask-password",
         signs=(
-            r"Permission denied \(",  # the words of ssh, not those of a program there
+            r"Permission denied \(",  # messages of ssh, not of a program on the host
             r"Permission denied, please try again",
             r"Too many authentication failures",
             r"Load key .*(invalid|incorrect|Permission)",
@@ -92,7 +92,7 @@ PROBLEMS: dict[str, Problem] = {
     ),
     "busy": Problem(
         code="ssh-busy",
-        what="it takes no more logins at the moment",
+        what="it accepts no more logins at the moment",
         fix="use fewer --connections, or allow more with MaxStartups in its sshd_config",
         signs=(
             r"(kex|ssh)_exchange_identification: (read: )?Connection (closed|reset)",
@@ -113,7 +113,7 @@ PROBLEMS: dict[str, Problem] = {
     ),
     "become-password": Problem(
         code="ssh-become-password",
-        what="it wants a password before it gives other rights",
+        what="it asks for a password to change the user",
         fix="use --ask-become-password, or allow the user to become root without one",
         signs=(
             r"a password is required",
@@ -124,13 +124,13 @@ PROBLEMS: dict[str, Problem] = {
     ),
     "become": Problem(
         code="ssh-become",
-        what="it does not give the rights that were asked for",
+        what="it does not allow the change of user",
         fix="check sudoers or doas.conf, and the password",
         signs=(
             r"is not in the sudoers file",
             r"is not allowed to run sudo",
             r"Sorry, (try again|user)",
-            r"(^|\s)(sudo|doas|su): ",  # whatever else they say, they gave no rights
+            r"(^|\s)(sudo|doas|su): ",  # any other message of these programs
             r"(sudo|doas|su): (command )?not found",
         ),
     ),
@@ -156,7 +156,7 @@ PROBLEMS: dict[str, Problem] = {
     ),
     "no-password": Problem(
         code="ssh-no-password",
-        what="its password cannot be had",
+        what="its password cannot be obtained",
         fix="check the command that the roster names for it",
     ),
     "no-ssh": Problem(
@@ -166,8 +166,8 @@ PROBLEMS: dict[str, Problem] = {
     ),
     "garbage": Problem(
         code="ssh-garbage",
-        what="it answers with something else than saltern",
-        fix="log in by hand and look what the shell prints; profile files must not start other programs",
+        what="the answer is not from saltern",
+        fix="log in by hand and check what the shell prints; profile files must not start other programs",
     ),
     "cut": Problem(
         code="ssh-cut",
@@ -202,7 +202,7 @@ class Unreached(Exception):
 
 
 def classify(code: int | None, errors: str) -> str:
-    """The class of problem that an exit code and standard error speak of; ``cut`` if they say nothing."""
+    """The class of problem that an exit code and standard error indicate; ``cut`` if they indicate none."""
     for kind, problem in PROBLEMS.items():
         if code in problem.codes:
             return kind

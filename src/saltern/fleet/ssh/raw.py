@@ -1,4 +1,6 @@
-"""One shell command on many hosts, for machines without a Python: no states, no journal, no promise."""
+"""Runs one shell command on many hosts, for machines without a Python: no states, no journal, no
+guarantees.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class Said(Struct, frozen=True):
 
 
 def run_raw(hosts: list[Host], command: str, reach: Reach, *, limit: float = 0.0) -> dict[str, Said]:
-    """Run the command on every host, and return what each said. ``limit``: seconds for each; 0 for none."""
+    """Run the command on every host, and return the output of each. ``limit``: seconds for each; 0
+    for none.
+    """
 
     async def one(host: Host) -> Said:
         try:

@@ -1,4 +1,4 @@
-"""Files of this machine that hosts do not get: rendered here, while the host asks through its session."""
+"""Renders files of this machine that hosts do not get, at the request of a host's session."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class HostRender:
         self.problems: list[str] = []
 
     async def answer(self, host: Host, question: dict[str, Any]) -> dict[str, Any]:
-        """What a worker on the host gets: data, or why there is none."""
+        """Answer a worker on the host: data, or why there is none."""
         try:
             data = base64.b64decode(str(question.get("question", "")))
             asked = msgspec.msgpack.decode(data, type=Question)
@@ -46,7 +46,7 @@ class HostRender:
             return {"problem": MALFORMED}
         known = await self._known(host)
         if asked.name and asked.name not in self._tree.hidden.get(asked.env, ()):
-            return {"problem": f"{asked.name!r} is no file that is rendered here"}
+            return {"problem": f"{asked.name!r} is not rendered here"}
         if asked.scope and asked.scope not in known:
             return {"problem": FORGOTTEN}
         name = secrets.token_hex(16)

@@ -14,7 +14,7 @@ KINDS = {"login": "password for ssh", "become": "password for sudo, doas or su"}
 
 
 def no_prompt(_prompt: str) -> str:
-    """For a process that no person watches."""
+    """Refuse to prompt, in a process without a terminal."""
     raise Unreached("no-password", "there is no terminal to ask for one")
 
 

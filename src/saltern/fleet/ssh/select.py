@@ -1,4 +1,4 @@
-"""Which hosts of a roster a target means: by id, by group, by grains once they are known."""
+"""Selects the hosts of a roster that a target matches: by id, by group, by grains once they are known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Grains = Mapping[str, Mapping[str, object]]
 
 
 def select(roster: Roster, target: str, grains: Grains | None = None) -> list[Host]:
-    """The hosts that a target means, in the order of the roster. Raises ``OperationError``."""
+    """The hosts that a target matches, in the order of the roster. Raises ``OperationError``."""
     expression = spelled_out(target, roster)
     known = grains or {}
     groups = {name: f"L@{','.join(members)}" for name, members in roster.groups.items()}
@@ -60,8 +60,7 @@ def unknown_names(target: str, roster: Roster) -> list[str]:
 
 
 def hint(target: str, roster: Roster) -> str:
-    """What a person may mean whose target matches nothing: people who come from Ansible name groups as they
-    are, and ``all``."""
+    """A hint for a target that matches nothing: users of Ansible write plain group names, and ``all``."""
     if target in roster.groups:
         return f"it is a group: --on @{target}"
     return "all systems are --on '*'" if target == ALL else "saltern ssh roster lists them"

@@ -15,13 +15,13 @@ from saltern.fleet.ssh.remote.command import MARK, PROMPT, command, program
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.transport.ports import Channel, Secrets, Transport
 
-MOST_NOISE = 64 * 1024  # bytes that shells may print before our program does
+MOST_NOISE = 64 * 1024  # bytes that shells may print before saltern's program does
 ANSWER_LIMIT = 60.0
 ASKS = (PROMPT, "assword")
 
 
 class Introduction(Struct, frozen=True, kw_only=True):
-    """What a host says of itself."""
+    """The introduction of a host."""
 
     python: tuple[int, int, int]
     executable: str
@@ -64,7 +64,7 @@ class Session:
 
 
 async def open_session(host: Host, transport: Transport, secrets: Secrets) -> Session:
-    """Log in, become whom the roster says, start our program and read its introduction.
+    """Log in, change to the roster's user, start the bootstrap program and read its introduction.
 
     Raises ``Unreached`` with the class of the problem.
     """
@@ -94,7 +94,8 @@ async def _open_session(host: Host, transport: Transport, secrets: Secrets) -> S
 
 
 def reads_ahead(host: Host) -> bool:
-    """True if nothing but our program reads what is sent: it need not be there yet, which saves a round trip.
+    """True if only the bootstrap program reads the input: then it can be sent early, which saves a round
+    trip.
 
     A password is asked for on the same channel, and a terminal changes bytes until it is set up.
     """
@@ -109,7 +110,7 @@ def _introduction(frame: Frame) -> Introduction:
 
 
 async def _begin(host: Host, channel: Channel, secrets: Secrets) -> bytes:
-    """Wait for the mark of our program, and give the password if it is asked for; what follows the mark."""
+    """Wait for the program's mark, and give the password if asked; return what follows the mark."""
     asked = asyncio.create_task(give_password(host, channel, secrets)) if host.become_password else None
     try:
         async with asyncio.timeout(ANSWER_LIMIT + (host.connect_limit or 0)):

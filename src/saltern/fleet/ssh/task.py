@@ -1,4 +1,4 @@
-"""What a host is asked to do: the task that its worker reads, as data."""
+"""The task that a host's worker reads, as data."""
 
 from __future__ import annotations
 

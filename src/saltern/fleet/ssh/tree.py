@@ -1,4 +1,4 @@
-"""The files of this machine as hosts see them: scanned once for a command, sent by digest."""
+"""The files of this machine for hosts: scanned once for a command, sent by digest."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from saltern.language.diagnostics import Diagnostic
 from saltern.sources.stub import stub_text
 
 PART = 1024 * 1024
-MARKED = Concealment()  # files that say so in their first line
+MARKED = Concealment()  # files that are marked in their first line
 
 
 class JobFiles(Protocol):
-    """The files that a job sees, for a host that lacks some of them."""
+    """The files of a job, for a host that lacks some of them."""
 
     @property
     def digest(self) -> str: ...
 
     @property
     def roots(self) -> dict[str, list[str]]:
-        """What people call the directories that the files come from, for each environment."""
+        """The names that users know for the directories of the files, for each environment."""
         ...
 
     async def manifest(self, digest: str) -> bytes:
@@ -44,7 +44,7 @@ class JobFiles(Protocol):
 
 
 class LocalTree(Struct, frozen=True, kw_only=True):
-    """The digest of a tree, its manifests by digest, and where each content lies.
+    """The digest of a tree, its manifests by digest, and the location of each content.
 
     ``hidden`` files, by environment, are rendered on this machine; hosts get their ``stubs``, by digest.
     """

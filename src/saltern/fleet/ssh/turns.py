@@ -1,4 +1,4 @@
-"""A few hosts at a time: whose turn it is, for a job that has no controller to decide that."""
+"""Runs a job on a few hosts at a time, without a controller."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HELD = "held"
 
 
 class Standing(Struct, frozen=True):
-    """Where the job is on one host."""
+    """The status of the job on one host."""
 
     system: str
     status: str
@@ -25,7 +25,7 @@ class Standing(Struct, frozen=True):
 
 
 class HostTurns:
-    """Gives hosts their turn until none waits. ``begin`` starts one; ``stop`` ends those that wait."""
+    """Starts hosts in turn until none waits. ``begin`` starts one; ``stop`` ends those that wait."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class HostTurns:
         self._cancelled = asyncio.Event()
 
     def cancel(self) -> None:
-        """Begin on no more hosts."""
+        """Start no more hosts."""
         self._cancelled.set()
 
     async def run(self) -> None:
@@ -72,7 +72,7 @@ class HostTurns:
         return turns.begin
 
     def _rest(self) -> float | None:
-        """Seconds until the next turn that no end of a host brings; None if there is none."""
+        """Seconds until the next turn that does not depend on the end of a host; None if there is none."""
         now = time.time()
         ends = (row["updated"] + self._batch.wait for row in self._rows.values() if row["status"] in ENDS)
         return min((end - now for end in ends if end > now), default=None) if self._held() else 0.0

@@ -1,1 +1,3 @@
-"""The controller's database, the one truth of a fleet: systems, jobs, what came of them, who did what."""
+"""The controller's database, the authoritative state of a fleet: systems, jobs, their results, who
+did what.
+"""

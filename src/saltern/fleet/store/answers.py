@@ -9,11 +9,11 @@ from sqlalchemy.exc import IntegrityError
 from saltern.fleet.store.tables import ANSWERS
 
 KEPT = 86_400.0  # seconds for which an answer is kept
-CLAIM = 120.0  # seconds after which a write that has no answer is taken for one that was broken off
+CLAIM = 120.0  # seconds after which a write without an answer counts as broken off
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """A write that was asked for before; ``status`` is 0 until it is answered."""
+    """An earlier write; ``status`` is 0 until it is answered."""
 
     request: str
     status: int
@@ -21,8 +21,8 @@ class Kept(Struct, frozen=True, kw_only=True):
 
 
 def claim(connection: Connection, user: str, token: str, request: str, now: float) -> Kept | None:
-    """Note that a write begins; or the one that had the same token before. ``token`` and ``request`` are
-    digests: the token itself is not stored.
+    """Record that a write begins; or return the earlier one with the same token. ``token`` and ``request``
+    are digests: the token itself is not stored.
     """
     connection.execute(delete(ANSWERS).where(ANSWERS.c.made_at < now - KEPT))
     row = {"user": user, "token": token, "request": request, "made_at": now, "status": 0, "body": b""}
@@ -50,6 +50,6 @@ def keep(connection: Connection, user: str, token: str, status: int, body: bytes
 
 
 def release(connection: Connection, user: str, token: str) -> None:
-    """The write failed and changed nothing: it may be tried again."""
+    """Release a write that failed and changed nothing: it may be tried again."""
     this = (ANSWERS.c.user == user, ANSWERS.c.token == token, ANSWERS.c.status == 0)
     connection.execute(delete(ANSWERS).where(*this))

@@ -1,4 +1,4 @@
-"""Requests for approval. A request is bound to what was asked for by a digest, and is used once."""
+"""Requests for approval. A digest binds a request to exactly what was requested, and it is used once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Vote(Struct, frozen=True, kw_only=True):
 
 
 class Approval(Struct, frozen=True, kw_only=True):
-    """One request. ``shown`` is what is asked for, as people may see it: without secrets."""
+    """One request. ``shown`` is the request without secrets, for people."""
 
     id: str
     asked_by: str
@@ -53,7 +53,7 @@ def add_approval(connection: Connection, one: Approval) -> None:
 
 
 def approval(connection: Connection, id_: str, now: float) -> Approval | None:
-    """One request, locked until the transaction ends where the database can."""
+    """One request, locked until the transaction ends if the database supports that."""
     query = select(APPROVALS).where(APPROVALS.c.id == id_).with_for_update()
     row = connection.execute(query).one_or_none()
     return None if row is None else _approval(connection, row, now)
@@ -99,7 +99,7 @@ def vote(connection: Connection, id_: str, one: Vote) -> None:
 
 
 def change_state(connection: Connection, id_: str, before: str, after: str) -> bool:
-    """True if the request was in the state ``before``; of two that try at once one succeeds."""
+    """Change the state if it is ``before``; True if it was. Of two concurrent attempts one succeeds."""
     mine = (APPROVALS.c.id == id_) & (APPROVALS.c.state == before)
     return connection.execute(update(APPROVALS).where(mine).values(state=after)).rowcount == 1
 

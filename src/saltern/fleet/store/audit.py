@@ -1,7 +1,7 @@
 """The audit: who did what, in rows that hold the digest of the row before.
 
-A row that is changed, removed or put in between is found by ``verify``. What was cut off at the end is found
-only by comparing with a digest that was noted elsewhere: ``head`` is what to note.
+``verify`` finds a row that was changed, removed or inserted. Rows removed at the end are found only by
+comparing with a digest that was noted elsewhere: note ``head``.
 """
 
 from __future__ import annotations

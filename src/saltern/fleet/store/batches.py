@@ -1,4 +1,4 @@
-"""Jobs that run on a few of their systems at a time: what is written of their batches."""
+"""Stores the batches of jobs that run on a few of their systems at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BatchedJob(Struct, frozen=True, kw_only=True):
 
 
 def batched_jobs(connection: Connection, now: float) -> list[BatchedJob]:
-    """The jobs that have a batch and are neither over nor called off, oldest first."""
+    """The jobs with a batch that are neither over nor cancelled, oldest first."""
     query = (
         select(JOBS.c.jid, JOBS.c.batch, JOBS.c.envelope, JOBS.c.expires)
         .where(JOBS.c.batch.is_not(None), JOBS.c.ended.is_(None), JOBS.c.cancelled_at.is_(None))
@@ -43,7 +43,7 @@ def batched_jobs(connection: Connection, now: float) -> list[BatchedJob]:
 
 
 def release(connection: Connection, jid: str, systems: Sequence[str], now: float) -> None:
-    """It is the turn of these systems: from here on the job is offered to them."""
+    """Release these systems: from now on the job is offered to them."""
     for first in range(0, len(systems), MOST_AT_ONCE):
         some = systems[first : first + MOST_AT_ONCE]
         rows = (TARGETS.c.jid == jid) & TARGETS.c.system.in_(some) & (TARGETS.c.status == "held")

@@ -1,7 +1,7 @@
-"""Many rows by one statement: lists of ids as one parameter, rows given to the driver as they are.
+"""Many rows in one statement: lists of ids as one parameter, rows passed directly to the driver.
 
-What the library does for each statement and for each row costs more than the database does; a controller with
-a thousand systems pays it a thousand times for each job.
+The library's work for each statement and each row costs more than the database's; a controller with a
+thousand systems would pay it a thousand times for each job.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Orders to systems: written with the decision, made into jobs by one controller, acknowledged by returns."""
+"""Orders to systems: stored with the decision, turned into jobs by one controller, acknowledged by
+returns.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ GUESSED = ("expired", "indeterminate")  # answers that the controller has assume
 
 
 class Unsent(Struct, frozen=True, kw_only=True):
-    """An order that is no job yet."""
+    """An order that is not a job yet."""
 
     number: int
     run: str
@@ -65,7 +67,7 @@ def has_work(connection: Connection) -> bool:
 
 
 def unsent_orders(connection: Connection, limit: int = MOST) -> list[Unsent]:
-    """Orders that are no jobs yet, oldest first."""
+    """Orders that are not jobs yet, oldest first."""
     query = (
         select(CHAIN_OUTBOX, CHAIN_LEGS.c.system, CHAIN_LEGS.c.plan_revision.label("revision"))
         .join(CHAIN_LEGS, CHAIN_LEGS.c.id == CHAIN_OUTBOX.c.leg)
@@ -79,20 +81,20 @@ def unsent_orders(connection: Connection, limit: int = MOST) -> list[Unsent]:
 
 
 def set_job(connection: Connection, numbers: Sequence[int], jid: str, now: float) -> None:
-    """These orders are this job now."""
+    """Record that these orders are sent as this job."""
     change = update(CHAIN_OUTBOX).where(CHAIN_OUTBOX.c.number.in_(numbers))
     connection.execute(change.values(jid=jid, sent=now))
 
 
 def returned_orders(connection: Connection, limit: int = MOST) -> list[Returned]:
-    """Orders whose jobs have ended, and of which that was not taken in yet."""
+    """Orders whose jobs have ended, and whose results were not processed yet."""
     waiting = CHAIN_OUTBOX.c.acked.is_(None) & CHAIN_OUTBOX.c.jid.is_not(None)
     query = _orders_with_targets().where(waiting, TARGETS.c.status.in_(ENDS))
     return _returned(connection, query.order_by(CHAIN_OUTBOX.c.number).limit(limit))
 
 
 def late_orders(connection: Connection, limit: int = MOST) -> list[Returned]:
-    """Orders that were taken in by a guess of the controller's, and whose systems have reported since."""
+    """Orders that the controller ended by assumption, and whose systems have reported since."""
     guessed = CHAIN_OUTBOX.c.acked.is_not(None) & CHAIN_OUTBOX.c.answer.in_(GUESSED)
     query = _orders_with_targets().where(guessed, TARGETS.c.status.in_(("returned", "failed")))
     return _returned(connection, query.limit(limit))
@@ -114,7 +116,7 @@ def _returned(connection: Connection, query: Select[Any]) -> list[Returned]:
 
 
 def set_answers(connection: Connection, answers: Mapping[int, str], now: float) -> None:
-    """Note that the returns of these orders were taken in."""
+    """Record that the returns of these orders were processed."""
     by_answer: dict[str, list[int]] = {}
     for number, answer in answers.items():
         by_answer.setdefault(answer, []).append(number)

@@ -1,4 +1,4 @@
-"""Runs of chains: written whole when they are made, then changed row by row under ``row_version``.
+"""Runs of chains: stored completely when they are made, then changed row by row under ``row_version``.
 
 What a row means is decided elsewhere. Each function takes a connection, so that a decision, its rows and
 the orders that follow from it are one transaction.
@@ -43,7 +43,7 @@ def lock_tokens(connection: Connection, author: str) -> None:
 def add_run(
     connection: Connection, run: Row, waves: Sequence[Row], legs: Sequence[Row], steps: Sequence[Row]
 ) -> None:
-    """Write a run down with all its parts."""
+    """Store a run with all its parts."""
     connection.execute(insert(CHAIN_RUNS).values(dict(run)))
     for table, rows in ((CHAIN_WAVES, waves), (CHAIN_LEGS, legs), (CHAIN_STEPS, steps)):
         for some in _batches(rows):
@@ -122,7 +122,7 @@ def unfinished_systems(connection: Connection) -> dict[str, list[tuple[str, str,
 
 
 def gone_legs(connection: Connection) -> list[tuple[str, str, str]]:
-    """Run and leg of each open leg whose system is not let in, and the state of its key, if it has one."""
+    """Run and leg of each open leg whose system is not admitted, and the state of its key, if it has one."""
     over = [one.value for one in OVER]
     query = (
         select(CHAIN_LEGS.c.run, CHAIN_LEGS.c.id, SYSTEMS.c.state)
@@ -255,7 +255,7 @@ def revise_legs(connection: Connection, legs: Mapping[str, str], revision: int) 
 
 
 def set_plan(connection: Connection, run: str, sha256: str) -> None:
-    """What the run is to do now, by its digest."""
+    """Set the current plan of the run, by its digest."""
     connection.execute(update(CHAIN_RUNS).where(CHAIN_RUNS.c.id == run).values(plan_sha256=sha256))
 
 
@@ -269,7 +269,7 @@ def put_attempts(connection: Connection, rows: Sequence[Row]) -> None:
 
 
 def add_order(connection: Connection, row: Row) -> None:
-    """Record what an operator ordered, and what came of it."""
+    """Record an operator's order, and its result."""
     connection.execute(insert(CHAIN_ORDERS).values(dict(row)))
 
 

@@ -1,4 +1,4 @@
-"""What is shown of runs with many systems: grouped by the database, so that no page reads every step."""
+"""Views of runs with many systems: grouped by the database, so that no page reads every step."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def leg_page(
 
 
 def step_heads(connection: Connection, leg: str) -> list[Row]:
-    """The steps of a leg: what they are, not what became of them."""
+    """The steps of a leg, without their results."""
     columns = (CHAIN_STEPS.c.action, CHAIN_STEPS.c.kind, CHAIN_STEPS.c.final)
     query = select(*columns).where(CHAIN_STEPS.c.leg == leg).order_by(CHAIN_STEPS.c.number)
     return _dicts(connection, query)
@@ -94,7 +94,7 @@ def leg_waves(connection: Connection, run: str) -> dict[str, int]:
 
 
 def leg_marks(connection: Connection, run: str) -> list[Row]:
-    """Of each leg of a run what says how it is, by place; nothing of its plan."""
+    """The status columns of each leg of a run, by place; not its plan."""
     columns = (_L.id, _L.system, _L.wave, _L.status, _L.away, _L.sent, _L.waits_for, _L.state)
     query = select(*columns, _L.shape, _L.begun, _L.ended).where(_L.run == run).order_by(_L.place)
     return _dicts(connection, query)
@@ -115,7 +115,7 @@ def failures(connection: Connection, runs: Sequence[str]) -> list[Row]:
 
 
 def step_notes(connection: Connection, run: str) -> dict[tuple[str, str], str]:
-    """What is said of each step of a run that is bad, by leg and action."""
+    """The notes of each failed step of a run, by leg and action."""
     legs = connection.scalars(select(_L.id).where(_L.run == run, _is_bad())).all()
     rows = _bad_steps(connection, legs)
     return {(str(row.leg), str(row.action)): str(row.note or row.comment) for row in rows}
@@ -154,7 +154,7 @@ def _failures(leg: Any, steps: Sequence[Any]) -> Iterator[Row]:
 
 
 def recent_runs(connection: Connection, since: float, limit: int) -> list[Row]:
-    """Runs that are open, or have ended lately, the newest first."""
+    """Runs that are open or ended recently, the newest first."""
     lately = or_(CHAIN_RUNS.c.status.in_(OPEN), CHAIN_RUNS.c.ended >= since)
     columns = (CHAIN_RUNS.c.id, CHAIN_RUNS.c.chain, CHAIN_RUNS.c.status)
     query = select(*columns).where(lately).order_by(CHAIN_RUNS.c.id.desc()).limit(limit)
@@ -193,7 +193,7 @@ def holding_legs(connection: Connection, since: float) -> list[HoldingLeg]:
 
 
 def run_events(connection: Connection, run: str, after: int = 0) -> list[Row]:
-    """What was written down of a run after a number, the oldest first."""
+    """The events of a run after a number, the oldest first."""
     tag = f"saltern/chain/{run}/"
     mine = and_(EVENTS.c.tag >= tag, EVENTS.c.tag < tag[:-1] + "0")  # the character after the slash
     query = select(EVENTS.c.number, EVENTS.c.at, EVENTS.c.data).where(mine, EVENTS.c.number > after)

@@ -1,4 +1,4 @@
-"""The tables of chains: what is to be done, in immutable versions, and what became of it in each run.
+"""The tables of chains: their immutable versions, and the results of each run.
 
 What a status may be is the table in ``saltern.chains.statuses``: each CHECK is made from it.
 """

@@ -55,7 +55,7 @@ def chain_named(connection: Connection, name: str) -> StoredChain | None:
 
 
 def names_of(connection: Connection, chains: Sequence[str]) -> dict[str, str]:
-    """The name of each chain by its id; one that is no more has its id for a name."""
+    """The name of each chain by its id; for a deleted chain, its id."""
     query = select(CHAINS.c.id, CHAINS.c.name).where(CHAINS.c.id.in_(chains))
     known = {str(id_): str(name) for id_, name in connection.execute(query)}
     return {chain: known.get(chain, chain) for chain in chains}
@@ -72,7 +72,7 @@ def list_chains(
 
 
 def set_archived(connection: Connection, chain: str, who: str, at: float | None) -> bool:
-    """Archive a chain, or bring it back with ``at=None``; True if that changed anything."""
+    """Archive a chain, or restore it with ``at=None``; True if that changed anything."""
     wanted = CHAINS.c.archived_at.is_not(None) if at is None else CHAINS.c.archived_at.is_(None)
     change = update(CHAINS).where(CHAINS.c.id == chain, wanted)
     return connection.execute(change.values(archived_at=at, archived_by=who if at else "")).rowcount == 1

@@ -1,4 +1,4 @@
-"""A whole database into another one, of whatever kind: rows, table by table, in one transaction."""
+"""Copies a whole database into another one of any kind: table by table, in one transaction."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _pages(connection: Connection, table: Table) -> Iterator[list[dict[str, obje
 
 
 def _continue_numbers(connection: Connection, table: Table) -> None:
-    """PostgreSQL numbers new rows by a sequence, which rows with a number of their own do not move."""
+    """Advance PostgreSQL's sequences, which rows inserted with explicit numbers do not advance."""
     column = table.autoincrement_column
     if connection.dialect.name != "postgresql" or column is None:
         return

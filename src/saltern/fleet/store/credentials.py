@@ -1,4 +1,4 @@
-"""Sessions and API tokens: ``find`` answers who a secret belongs to, and notes that it was used.
+"""Sessions and API tokens: ``find`` returns the owner of a secret, and records that it was used.
 
 The secret is ``ID.SECRET`` and is shown once. It has 256 random bits, so a digest without a salt is enough.
 """
@@ -14,12 +14,14 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from saltern.fleet.store.access_tables import CREDENTIALS
 
-NOTED = 60.0  # seconds: the last use is written down at most so often
+NOTED = 60.0  # seconds: the last use is recorded at most this often
 SESSION, TOKEN = "session", "token"
 
 
 class Credential(Struct, frozen=True, kw_only=True):
-    """What is kept of a session or a token: never its secret. ``source``: ``local``, ``oidc`` or ``pam``."""
+    """The stored data of a session or a token, never its secret. ``source``: ``local``, ``oidc`` or
+    ``pam``.
+    """
 
     id: str
     kind: str

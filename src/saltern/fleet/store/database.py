@@ -1,4 +1,4 @@
-"""A database, opened: SQLite in a file, or PostgreSQL by its address."""
+"""Opens a database: SQLite in a file, or PostgreSQL by its address."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DRIVERS = {
 }
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",  # readers and the writer do not wait for each other
-    "PRAGMA synchronous=FULL",  # what was committed survives a power cut
+    "PRAGMA synchronous=FULL",  # committed data survives a power failure
     "PRAGMA foreign_keys=ON",
     f"PRAGMA busy_timeout={int(WAIT * 1000)}",
 )
@@ -110,7 +110,7 @@ def _sqlite(url: URL) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # One that reads first and writes then would fail if another wrote in between.
+        # A transaction that reads first and writes later would fail if another wrote in between.
         writes = connection.get_execution_options().get("saltern_writes")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 

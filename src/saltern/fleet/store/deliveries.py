@@ -1,4 +1,4 @@
-"""What was handed to systems: which jobs were sent, and which are still to be sent to those who are there."""
+"""Deliveries: which jobs were sent to systems, and which still wait for connected ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.fleet.store.tables import JOBS, TARGETS
 
 
 def mark_sent(connection: Connection, jid: str, systems: Sequence[str], now: float) -> None:
-    """Note that a job was sent to systems; what they have reported since stays."""
+    """Record that a job was sent to systems; reports that arrived since stay."""
     connection.execute(_SENT, {"of": jid, "some": [*systems], "at": now})
 
 
@@ -23,7 +23,7 @@ _SENT = (
 
 
 def mark_taken(connection: Connection, system: str, jids: Iterable[str], now: float) -> None:
-    """Note that a system was given these jobs."""
+    """Record that a system has these jobs."""
     rows = (TARGETS.c.system == system) & TARGETS.c.jid.in_([*jids]) & (TARGETS.c.status == "queued")
     connection.execute(update(TARGETS).where(rows).values(status="sent", updated=now))
 

@@ -1,4 +1,4 @@
-"""A decided request to join, written down: the system, and the use of the token that vouches for it."""
+"""Stores a decided request to join: the system, and the use of its token."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from saltern.fleet.store.tokens import use_token
 def record_enrolment(
     connection: Connection, one: Applicant, state: str, now: float, *, token: str = ""
 ) -> bool | None:
-    """True if something was written, None if all is as it was.
+    """Store the decision. True if something was written, None if nothing changed.
 
-    False, and nothing is written, if what the decision rests on has changed: decide anew. The first request
-    for an id stays until an operator has decided; another key that asks meanwhile is not written down.
+    False, and nothing is written, if what the decision depends on has changed: decide again. The first
+    request for an id stays until an operator has decided; another key that asks meanwhile is not stored.
     """
     serialize(connection, "enrolment")
     known = system(connection, one.id)

@@ -66,7 +66,7 @@ def store_events(connection: Connection, new: Sequence[NewEvent]) -> None:
 
 
 def stored_uids(connection: Connection, uids: Sequence[str]) -> set[str]:
-    """Those of these that are stored."""
+    """The uids that are already stored."""
     found: set[str] = set()
     for first in range(0, len(uids), AT_ONCE):
         some = uids[first : first + AT_ONCE]
@@ -97,7 +97,7 @@ _AFTER = (
 
 
 def event_by_uid(connection: Connection, uid: str) -> StoredEvent | None:
-    """The event that was stored under a name of its own."""
+    """The event with this uid."""
     row = connection.execute(select(EVENTS).where(EVENTS.c.uid == uid)).one_or_none()
     return _event(row) if row is not None else None
 
@@ -115,5 +115,5 @@ def oldest_event(connection: Connection) -> int:
 
 
 def newest_event(connection: Connection) -> int:
-    """The cursor that only later events follow."""
+    """The cursor after the newest event."""
     return int(connection.scalar(select(func.max(EVENTS.c.number))) or 0)

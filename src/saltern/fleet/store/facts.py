@@ -25,8 +25,8 @@ def fact_digests(connection: Connection) -> dict[str, str]:
 
 
 def census(connection: Connection) -> Census:
-    """Who there is, who of them is not accepted, who has facts, and which: while these texts are the same, so
-    is all of it.
+    """Texts that list all systems, the unaccepted ones, and the digests of facts: while these texts are the
+    same, so is all of it.
 
     The database makes them, because rows of a large fleet cost more to fetch than to compare. Each is read
     from an index alone, or has few rows; the two texts of the facts have the order of the same rows.

@@ -1,4 +1,4 @@
-"""How systems are: all of them as few rows, and some of them as a list shows them."""
+"""The states of systems: of all as a few rows, and of some as a list shows them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltern.fleet.store.tables import SYSTEMS
 
 
 class Light(NamedTuple):
-    """Of a system only how it is."""
+    """The status columns of a system."""
 
     id: str
     state: str
@@ -27,7 +27,7 @@ _COLUMNS = [SYSTEMS.c[name] for name in Light._fields]
 
 
 class FleetPresence(NamedTuple):
-    """How the systems of a fleet are: numbers, and rows only of those that are not connected."""
+    """The states of the systems of a fleet: counts, and rows only for those that are not connected."""
 
     accepted: int
     pending: int
@@ -41,7 +41,7 @@ class FleetPresence(NamedTuple):
 
 
 def read_presence(connection: Connection) -> FleetPresence:
-    """How all systems are."""
+    """Read the states of all systems."""
     c = SYSTEMS.c
     keys = (c.state, c.online, c.version)  # those of an index, in its order: nothing has to be sorted
     rows = connection.execute(select(*keys, func.count()).group_by(*keys)).all()
@@ -64,7 +64,7 @@ def read_away(connection: Connection) -> dict[str, Light]:
 
 
 def other_versions(connection: Connection, usual: str) -> dict[str, str]:
-    """The accepted systems whose agent is of another version than that of most."""
+    """The accepted systems whose agent's version differs from the most common one."""
     c = SYSTEMS.c
     rows = connection.execute(select(c.id, c.version).where(c.state == "accepted", c.version != usual))
     return {str(id_): str(version) for id_, version in rows.all()}

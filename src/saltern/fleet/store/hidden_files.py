@@ -29,7 +29,7 @@ def stubs_of(connection: Connection, files: Collection[HiddenFile]) -> dict[Hidd
 
 
 def keep_hidden(connection: Connection, files: Iterable[tuple[HiddenFile, bytes]]) -> None:
-    """Keep the texts of files, each under a new token; what is known stays as it is."""
+    """Store the texts of files, each under a new token; known ones stay unchanged."""
     serialize(connection, "hidden files")
     fresh = dict(files)
     for known in stubs_of(connection, fresh):
@@ -53,7 +53,7 @@ def hidden_texts(connection: Connection, stubs: Collection[str]) -> dict[str, by
 
 
 def prune_hidden(connection: Connection, kept: Collection[str]) -> int:
-    """Remove the texts whose stub is in no tree that is kept; return how many."""
+    """Remove the texts whose stub is in no stored tree; return how many."""
     serialize(connection, "hidden files")
     known = connection.scalars(select(HIDDEN_FILES.c.stub)).all()
     doomed = [one for one in known if one not in kept]

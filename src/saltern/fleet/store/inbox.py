@@ -1,4 +1,4 @@
-"""What waits for a person: open gates, runs that stand still, legs of unknown end; how long chains take."""
+"""What waits for a person: open gates, halted runs, legs whose end is unknown; and how long chains take."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def unknown_legs(connection: Connection, since: float) -> list[dict[str, Any]]:
 
 
 def pending_keys(connection: Connection, some: int = 5) -> tuple[int, list[tuple[str, float]]]:
-    """How many systems wait to be let in, and the first of them."""
+    """How many systems wait to be accepted, and the first of them."""
     mine = SYSTEMS.c.state == "pending"
     number = int(connection.scalar(select(func.count()).select_from(SYSTEMS).where(mine)) or 0)
     query = select(SYSTEMS.c.id, SYSTEMS.c.first_seen).where(mine).order_by(SYSTEMS.c.first_seen).limit(some)

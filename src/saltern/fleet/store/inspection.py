@@ -1,4 +1,4 @@
-"""Whether the file of a database is whole."""
+"""Checks the file of a database for damage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from saltern.fleet.store.database import Database
 
 
 def find_damage(database: Database) -> str:
-    """What is damaged; empty if nothing is, or if the server looks after its files itself."""
+    """What is damaged; empty if nothing is, or if a server manages its files itself."""
     if not database.is_sqlite:
         return ""
     with database.read() as connection:

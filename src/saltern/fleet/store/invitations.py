@@ -9,7 +9,7 @@ from saltern.fleet.store.tables import INVITATIONS
 
 
 class Invitation(Struct, frozen=True, kw_only=True):
-    """Who is invited by whom, until when; ``sealed`` is for the holder of the token alone."""
+    """Who is invited by whom, until when; only the holder of the token can open ``sealed``."""
 
     id: str
     made_at: float
@@ -25,7 +25,7 @@ def add_invitation(connection: Connection, one: Invitation) -> None:
 
 
 def invitation(connection: Connection, id_: str, now: float) -> Invitation | None:
-    """The invitation, if it was not used and its time is not over. Expired ones are removed."""
+    """The invitation, if it is unused and has not expired. Expired ones are removed."""
     connection.execute(delete(INVITATIONS).where(INVITATIONS.c.expires <= now))
     query = select(INVITATIONS).where(INVITATIONS.c.id == id_).with_for_update()
     row = connection.execute(query).one_or_none()

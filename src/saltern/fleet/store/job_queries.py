@@ -1,4 +1,4 @@
-"""What is known of jobs: lists, counts, and what a system has still to run."""
+"""Queries about jobs: lists, counts, and what a system must still run."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def jobs(connection: Connection, *, before: tuple[float, str] | None = None, lim
 
 
 def open_children(connection: Connection, jid: str) -> list[str]:
-    """The jobs that a job has started for its own user, which have not ended and are not called off."""
+    """The jobs that a job has started for its own user, which have neither ended nor been cancelled."""
     owner = select(JOBS.c.user).where(JOBS.c.jid == jid).scalar_subquery()
     query = select(JOBS.c.jid).where(JOBS.c.parent == jid, JOBS.c.user == owner)
     query = query.where(JOBS.c.ended.is_(None), JOBS.c.cancelled_at.is_(None)).order_by(JOBS.c.jid)
@@ -100,14 +100,14 @@ def counts(connection: Connection, jid: str) -> dict[str, int]:
 
 
 class Work(Struct, frozen=True):
-    """A job that a system has still to run, and until when."""
+    """A job that a system must still run, and until when."""
 
     job: Job
     expires: float
 
 
 def work_of(connection: Connection, system: str, now: float, limit: int = 100) -> list[Work]:
-    """The jobs that an agent has still to run, oldest first."""
+    """The jobs that an agent must still run, oldest first."""
     query = (
         select(JOBS.c.work, JOBS.c.expires)
         .join(TARGETS, TARGETS.c.jid == JOBS.c.jid)
@@ -120,18 +120,20 @@ def work_of(connection: Connection, system: str, now: float, limit: int = 100) -
 
 
 def cancelled(connection: Connection, running: Iterable[str]) -> list[str]:
-    """Those of these jobs that were called off."""
+    """The given jobs that were cancelled."""
     query = select(JOBS.c.jid).where(JOBS.c.jid.in_([*running]), JOBS.c.cancelled_at.is_not(None))
     return sorted(str(jid) for jid in connection.scalars(query))
 
 
 def body(connection: Connection, jid: str, system: str) -> tuple[str, bytes] | None:
-    """What a system returned, whole: encoding and bytes; None until all parts are here."""
+    """The complete return of a system: encoding and bytes; None until all parts have arrived."""
     return bodies(connection, jid, [system]).get(system)
 
 
 def bodies(connection: Connection, jid: str, systems: Sequence[str]) -> dict[str, tuple[str, bytes]]:
-    """What each of these systems returned, as ``body`` has it; only those of whom all parts are here."""
+    """What each of these systems returned, as ``body`` returns it; only those whose parts have all
+    arrived.
+    """
     parts: dict[str, list[Any]] = {}
     for row in connection.execute(_BODIES, {"of": jid, "some": [*systems]}).all():
         parts.setdefault(row[0], []).append(row)

@@ -1,8 +1,8 @@
-"""Jobs and what became of them on each system of their expected set.
+"""Jobs, and their status on each system of their expected set.
 
 A job and its expected set are written in one transaction, before anything is sent. From then on each system
 has a status that follows the rules of ``statuses``. Every function takes a connection, so that callers
-decide what belongs into one transaction.
+decide what belongs in one transaction.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from saltern.fleet.store.statuses import (
 )
 from saltern.fleet.store.tables import JOBS, RETURNS, TARGETS
 
-OVER = "the time of the job was over"
-MOST_AT_ONCE = 500  # that one look finds overdue
+OVER = "the job had expired"
+MOST_AT_ONCE = 500  # overdue jobs that one query returns
 
 
 class NewJob(Struct, frozen=True, kw_only=True):
@@ -64,7 +64,7 @@ class Move(Struct, frozen=True):
 
 
 def create_job(connection: Connection, new: NewJob, now: float) -> str:
-    """Write a job down with its expected set; return its jid.
+    """Store a job with its expected set; return its jid.
 
     A second call with the same client token writes nothing and returns the jid of the first, so that a
     client whose connection broke can simply ask again.
@@ -102,10 +102,10 @@ def create_job(connection: Connection, new: NewJob, now: float) -> str:
 
 
 def store_returns(connection: Connection, returns: Sequence[tuple[str, Return]], now: float) -> list[Change]:
-    """Store what systems returned, in any order and however often it comes; return what changed.
+    """Store returns, in any order and however often they come; return what changed.
 
-    Each is (system, message). One for a job that the system was not meant to run is ignored: a system cannot
-    put itself into a job. The status changes with the last part of the body.
+    Each is (system, message). A return for a job that was not sent to the system is ignored: a system
+    cannot add itself to a job. The status changes with the last part of the body.
     """
     parts = {(one.jid, system, one.part): one for system, one in returns}
     heads = {(jid, system): one for (jid, system, _), one in parts.items()}
@@ -133,7 +133,7 @@ def set_status(
     only_from: str = "",
     **values: object,
 ) -> bool:
-    """Give a job a status on a system, if it may follow the present one; True if it did."""
+    """Give a job a status on a system, if it may follow the current one; True if it did."""
     old = connection.scalar(
         select(TARGETS.c.status)
         .where(TARGETS.c.jid == change.jid, TARGETS.c.system == change.system)
@@ -148,7 +148,7 @@ def set_status(
 
 
 def cancel_job(connection: Connection, jid: str, who: str, now: float) -> list[str]:
-    """Call a job off. What was not sent is cancelled here; return the systems that have to be notified."""
+    """Cancel a job. Where it was not sent, it is cancelled here; return the systems that must be notified."""
     marked = connection.execute(
         update(JOBS)
         .where(JOBS.c.jid == jid, JOBS.c.ended.is_(None), JOBS.c.cancelled_at.is_(None))
@@ -169,7 +169,7 @@ def cancel_job(connection: Connection, jid: str, who: str, now: float) -> list[s
 
 
 def overdue(connection: Connection, now: float) -> list[Change]:
-    """What is still open on systems although the time of the job is over, with its present status."""
+    """Expired jobs that are still open on systems, with their current status."""
     query = (
         select(TARGETS.c.jid, TARGETS.c.system, TARGETS.c.status)
         .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
@@ -182,7 +182,7 @@ def overdue(connection: Connection, now: float) -> list[Change]:
 
 
 def touch(connection: Connection, some: Iterable[Change], now: float) -> None:
-    """Note that these were looked at now."""
+    """Record that these were checked now."""
     for one in some:
         row = (TARGETS.c.jid == one.jid) & (TARGETS.c.system == one.system)
         connection.execute(update(TARGETS).where(row).values(updated=now))
@@ -201,7 +201,7 @@ def end_overdue(connection: Connection, some: Iterable[Change], now: float) -> l
 
 
 def _why_over(connection: Connection, change: Change) -> str:
-    """That the time was over, and what the job waited for, if that is known."""
+    """The reason for an expired job, and what it waited for, if known."""
     row = (TARGETS.c.jid == change.jid) & (TARGETS.c.system == change.system)
     known = connection.scalar(select(TARGETS.c.why).where(row))
     return f"{OVER}: {known}" if known else OVER
@@ -260,7 +260,7 @@ def _part_row(key: tuple[str, str, int], one: Return) -> dict[str, object]:
 
 
 def _statuses(connection: Connection, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """The present statuses, held until the transaction ends; those that no job expects are left out."""
+    """The current statuses, locked until the transaction ends; those that no job expects are left out."""
     found: dict[tuple[str, str], str] = {}
     for jid, systems in _by_job(keys).items():
         rows = connection.execute(_STATUSES, {"of": jid, "some": systems}).all()

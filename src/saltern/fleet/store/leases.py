@@ -1,8 +1,8 @@
-"""Leases: what only one controller may do, such as pruning and scheduling, is done by who holds its lease.
+"""Leases: work that only one controller may do, such as pruning and scheduling, is done by the lease holder.
 
-A lease ends by itself. The next holder gets a higher fence; work that is written with a fence checks
-that it is still the newest, so that a controller that slept through the end of its lease changes nothing.
-The database's clock decides, because those of controllers differ.
+A lease expires by itself. The next holder gets a higher fence; fenced writes check that their fence is still
+the newest, so that a controller that slept past the end of its lease changes nothing. The database's clock
+decides, because those of controllers differ.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Double, cast, extract, func, insert, select, 
 from saltern.fleet.store.database import serialize
 from saltern.fleet.store.tables import LEASES
 
-SHORT = 60.0  # seconds; a lease may have been given for longer than it is asked for now
+SHORT = 60.0  # seconds; a lease may have been taken for longer than is requested now
 
 
 def database_time(connection: Connection) -> float:
@@ -41,7 +41,7 @@ def take(connection: Connection, name: str, holder: str, seconds: float) -> int 
 
 
 def held(connection: Connection, name: str) -> tuple[int, bool]:
-    """How often a lease has changed hands, and whether a controller holds it now."""
+    """The fence of a lease, and whether a controller holds it now."""
     row = connection.execute(select(LEASES).where(LEASES.c.name == name)).one_or_none()
     return (int(row.fence), row.expires > database_time(connection)) if row is not None else (0, False)
 
@@ -53,11 +53,11 @@ def is_current(connection: Connection, name: str, fence: int) -> bool:
 
 
 def give_up(connection: Connection, name: str, fence: int) -> None:
-    """End a lease at once, so that another controller need not wait for its end."""
+    """Release a lease at once, so that another controller need not wait until it expires."""
     mine = (LEASES.c.name == name) & (LEASES.c.fence == fence)
     connection.execute(update(LEASES).where(mine).values(expires=0.0))
 
 
 def give_up_all(connection: Connection, holder: str) -> None:
-    """End all leases of a controller that is gone."""
+    """Release all leases of a controller that is gone."""
     connection.execute(update(LEASES).where(LEASES.c.holder == holder).values(expires=0.0))

@@ -1,6 +1,6 @@
 """Lists that are read page by page: each query takes the key of the last row that the reader has.
 
-The key is unique and never changes, so all pages together have every row that was there all the time exactly
+The key is unique and never changes, so all pages together contain every row that existed all the time exactly
 once, whatever is added or removed meanwhile.
 """
 
@@ -24,7 +24,7 @@ MOST_IDS = 500  # ids in one statement
 
 
 class JobFilter(Struct, frozen=True, kw_only=True):
-    """Which jobs are listed; what is empty does not restrict them."""
+    """Which jobs are listed; empty fields do not restrict them."""
 
     user: str = ""
     function: str = ""
@@ -34,7 +34,7 @@ class JobFilter(Struct, frozen=True, kw_only=True):
 
 
 class JobWork(Struct, frozen=True, kw_only=True):
-    """What a job asks for, and who called it off."""
+    """The arguments of a job, and who cancelled it."""
 
     job: Job
     broadcast: bool

@@ -14,7 +14,7 @@ FORGOTTEN = 86400.0  # seconds after the last failure
 
 
 class Failures(Struct, frozen=True):
-    """How often it failed for this key, and until when no attempt is looked at."""
+    """How often logins failed for this key, and until when attempts are refused."""
 
     count: int = 0
     until: float = 0.0
@@ -66,7 +66,7 @@ def end_attempt(connection: Connection, state: str, now: float) -> Attempt | Non
 
 
 def prune_logins(connection: Connection, now: float) -> int:
-    """Remove failures that are forgotten and attempts that were never finished."""
+    """Remove old failures, and attempts that were never finished."""
     old = delete(LOGIN_FAILURES).where(LOGIN_FAILURES.c.last <= now - FORGOTTEN)
     stale = delete(LOGIN_ATTEMPTS).where(LOGIN_ATTEMPTS.c.expires <= now)
     return connection.execute(old).rowcount + connection.execute(stale).rowcount

@@ -1,4 +1,4 @@
-"""Bring a database to the schema of this program: forward only, in one transaction where the database can."""
+"""Migrates a database to the schema of this program: forward only, in one transaction if the database can."""
 
 from __future__ import annotations
 

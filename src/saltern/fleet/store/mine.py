@@ -15,7 +15,7 @@ AT_ONCE = 500  # ids in one question
 
 
 class MineRow(Struct, frozen=True, kw_only=True):
-    """What one system says under one function. ``allowed``: the target of those that may read it, or all."""
+    """One system's value of one function. ``allowed``: the target of the systems that may read it, or all."""
 
     system: str
     function: str
@@ -33,7 +33,7 @@ def put_mine(
     *,
     clear: bool = False,
 ) -> None:
-    """Replace what a system says under these functions; with ``clear`` remove what it says under others."""
+    """Replace a system's values of these functions; with ``clear``, remove all its other values."""
     gone = MINE.c.system == system
     if not clear:
         gone &= MINE.c.function.in_(list(values))
@@ -57,7 +57,7 @@ def remove_mine(connection: Connection, system: str, functions: Collection[str])
 
 
 def read_mine(connection: Connection, systems: Collection[str], functions: Collection[str]) -> list[MineRow]:
-    """What these systems say under these functions; without functions, under all."""
+    """These systems' values of these functions; without functions, of all."""
     ids = list(systems)
     found: list[MineRow] = []
     for first in range(0, len(ids), AT_ONCE):

@@ -1,4 +1,4 @@
-"""Operators: who may log in. Nothing here gives a password's hash to who lists them."""
+"""Operators: who may log in. Lists never contain the hash of a password."""
 
 from __future__ import annotations
 

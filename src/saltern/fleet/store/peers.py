@@ -1,4 +1,4 @@
-"""Jobs that systems have asked for: how many of them have led to a job."""
+"""Counts how many jobs requested by systems have led to a job."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from sqlalchemy import Connection, select
 
 from saltern.fleet.store.tables import JOBS, TARGETS
 
-PREFIX = "system:"  # before the id, in the name of a system as the person of a job
+PREFIX = "system:"  # prefix of the id, in the name of a system as the person of a job
 FARTHEST = 50  # parents that are looked at
 
 
 def is_target_of(connection: Connection, jid: str, system: str) -> bool:
-    """True if a job is one of this system."""
+    """True if a job was sent to this system."""
     mine = (TARGETS.c.jid == jid) & (TARGETS.c.system == system)
     return connection.scalar(select(TARGETS.c.jid).where(mine)) is not None
 

@@ -1,4 +1,4 @@
-"""Versions of the policy. The newest is in force; none is ever changed."""
+"""Versions of the policy. The newest applies; none is ever changed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def lock_policies(connection: Connection) -> None:
 
 
 def add_policy(connection: Connection, text: str, *, source: str, who: str, now: float) -> PolicyVersion:
-    """Put a text in force."""
+    """Add a version of the policy."""
     lock_policies(connection)
     number = newest_number(connection) + 1
     values = {

@@ -1,4 +1,4 @@
-"""Reactions: what followed from which event. A row for each, written when it is done."""
+"""Reactions to events: a row for each, written when it is done."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Ancestry(Struct, frozen=True):
 
 
 def add_reactions(connection: Connection, rows: Sequence[NewReaction]) -> list[NewReaction]:
-    """Write what was done; those that were new. One that is known is written again only if it has ended."""
+    """Store reactions; return the new ones. A known one is stored again only if it has ended."""
     new = []
     for row in rows:
         known = connection.scalar(select(REACTIONS.c.status).where(REACTIONS.c.token == row.token))
@@ -63,13 +63,13 @@ def add_reactions(connection: Connection, rows: Sequence[NewReaction]) -> list[N
 
 
 def end_reaction(connection: Connection, jid: str, status: str, why: str) -> bool:
-    """Write what came of a reaction that was running; False if none was."""
+    """Store the result of a running reaction; False if there is none."""
     mine = (REACTIONS.c.jid == jid) & (REACTIONS.c.status == RUNNING)
     return connection.execute(update(REACTIONS).where(mine).values(status=status, why=why)).rowcount > 0
 
 
 def end_running(connection: Connection, why: str) -> int:
-    """Reactions that were running when the controller ended: what came of them is not known."""
+    """End the reactions that ran when the controller ended: their results are unknown."""
     return connection.execute(
         update(REACTIONS).where(REACTIONS.c.status == RUNNING).values(status=FAILED, why=why)
     ).rowcount

@@ -1,4 +1,4 @@
-"""How long things are kept: one row for each table that grows. Pruning is done in small steps.
+"""Retention: one row for each table that grows. Rows are removed in small steps.
 
 Only what has ended is removed. The audit is kept unless an operator says otherwise.
 """
@@ -38,7 +38,9 @@ LIMITS: dict[str, Limit] = {
 
 
 def prune(connection: Connection, limits: dict[str, Limit], now: float) -> dict[str, int]:
-    """Remove one step of what is too old or too much; return how many rows of each table went."""
+    """Remove one step of what is too old or exceeds a limit; return how many rows of each table were
+    removed.
+    """
     return {
         "jobs": _prune_jobs(connection, limits["jobs"], now),
         "events": _prune_events(connection, limits["events"], now),
@@ -86,8 +88,8 @@ def _prune_approvals(connection: Connection, limit: Limit, now: float) -> int:
 
 
 def _prune_policies(connection: Connection, limit: Limit, now: float) -> int:
-    """Old versions. The one in force stays, and so does the newest of each source: a file that has not
-    changed must be known again.
+    """Remove old versions. The current one stays, and so does the newest of each source: a file that has not
+    changed must be recognised.
     """
     version: Column[int] = POLICIES.c.version
     kept = {*connection.scalars(select(func.max(version)).group_by(POLICIES.c.source))}
@@ -116,7 +118,7 @@ def _prune_chain_runs(connection: Connection, limit: Limit, now: float) -> int:
 
 
 def _prune_notifications(connection: Connection, limit: Limit, now: float) -> int:
-    """What was sent, or is dead; what waits stays."""
+    """Remove sent and dead notifications; waiting ones stay."""
     number: Column[int] = NOTIFICATIONS.c.number
     over = or_(NOTIFICATIONS.c.done.is_not(None), NOTIFICATIONS.c.next_at.is_(None))
     past = select(number).where(over).order_by(number)

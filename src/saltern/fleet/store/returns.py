@@ -1,4 +1,4 @@
-"""Records of journals, and who returns what it was never asked for."""
+"""Stores records of journals, and finds returns of jobs that were not sent to the system."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_RECORDS = 200_000  # of one job on one system
 
 
 class Standing(Struct, frozen=True):
-    """A job on one system, as a sync needs it."""
+    """The status of a job on one system, for a sync."""
 
     jid: str
     status: str
@@ -41,8 +41,8 @@ _EXPECTED = select(TARGETS.c.system).where(TARGETS.c.jid == bindparam("of"), one
 
 
 def store_records(connection: Connection, batch: Sequence[tuple[str, Records]]) -> list[str]:
-    """Store records of journals. What came before is skipped; what leaves a gap is not taken, and the agent
-    sends again from where the controller is. Returns who sent records of a job that is not its own.
+    """Store records of journals. Known ones are skipped; records after a gap are not stored, and the agent
+    sends again from the first missing one. Returns the systems that sent records of a job that is not theirs.
     """
     marks = _marks(connection, {(one.jid, system) for system, one in batch})
     rows: list[dict[str, object]] = []
@@ -82,7 +82,7 @@ def _marks(connection: Connection, pairs: set[tuple[str, str]]) -> dict[tuple[st
 
 
 def standings(connection: Connection, system: str, jids: Sequence[str]) -> dict[str, Standing]:
-    """What is known of these jobs on a system; a job that it was never meant for is not among them."""
+    """The status of these jobs on a system, without jobs that were not sent to it."""
     query = (
         select(TARGETS.c.jid, TARGETS.c.status, TARGETS.c.records, JOBS.c.cancelled_at)
         .join(JOBS, JOBS.c.jid == TARGETS.c.jid)

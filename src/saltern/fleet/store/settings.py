@@ -1,4 +1,4 @@
-"""Settings that all controllers of a fleet share and no person writes, each one JSON value by name."""
+"""Internal settings shared by all controllers of a fleet, each one JSON value by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def read_setting(connection: Connection, name: str, shape: type[T]) -> T | None:
-    """The value; None if there is none. In a transaction that writes, no other can change it meanwhile."""
+    """The value; None if there is none. In a writing transaction, no other can change it meanwhile."""
     if connection.get_execution_options().get("saltern_writes"):
         serialize(connection, f"setting {name}")
     data = connection.scalar(select(SETTINGS.c.value).where(SETTINGS.c.name == name))

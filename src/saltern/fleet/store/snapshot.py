@@ -1,4 +1,4 @@
-"""A database as one file: taken while controllers work, and put back while none does."""
+"""A database as one file: saved while controllers run, and restored while none does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def take_snapshot(address: str, path: str) -> None:
 
 
 def put_snapshot(address: str, path: str) -> None:
-    """Make the database at an address what the file has."""
+    """Restore the database at an address from the file."""
     url = make_url(address)
     if url.get_backend_name() == "sqlite":
         target = str(url.database)
@@ -40,7 +40,7 @@ def put_snapshot(address: str, path: str) -> None:
 
 
 def _run(program: str, url: URL, *arguments: str) -> None:
-    """A program of PostgreSQL. The password goes by the environment: command lines are public."""
+    """A program of PostgreSQL. The password is passed in the environment, since command lines are public."""
     found = shutil.which(program)
     if found is None:
         raise _failed(f"{program} is not installed", "install the client programs of PostgreSQL")

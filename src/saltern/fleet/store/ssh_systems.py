@@ -15,7 +15,7 @@ from saltern.fleet.store.statuses import OPEN, WAITING
 from saltern.fleet.store.systems import SSH, forget
 from saltern.fleet.store.tables import JOBS, SYSTEMS, TARGETS
 
-ROSTER = "roster"  # who has let them in
+ROSTER = "roster"  # recorded as the one who accepted them
 GONE = "it is no longer in the roster"
 _JOBS = msgspec.json.Decoder(Job)
 _LATE = ("indeterminate",)
@@ -31,7 +31,7 @@ class SshSystem(Struct, frozen=True, kw_only=True):
 
 
 class RosterChange(Struct, frozen=True, kw_only=True):
-    """What a roster has changed: who is new, who is gone, whose id an agent has, what was open there."""
+    """The changes by a roster: new systems, removed ones, ids that agents have, and their open jobs."""
 
     added: list[str] = []
     removed: list[str] = []
@@ -40,7 +40,7 @@ class RosterChange(Struct, frozen=True, kw_only=True):
 
 
 class OpenWork(Struct, frozen=True, kw_only=True):
-    """A job that a system without an agent has still to do."""
+    """A job that a system without an agent must still do."""
 
     job: Job
     system: str
@@ -62,7 +62,7 @@ def ssh_systems(connection: Connection) -> dict[str, SshSystem]:
 
 
 def set_roster(connection: Connection, ids: Collection[str], now: float) -> RosterChange:
-    """Make the systems of a roster those that have no agent. An id that an agent has stays with it."""
+    """Set the systems without an agent to those of a roster. An id that an agent has stays with it."""
     rows = connection.execute(select(SYSTEMS.c.id, SYSTEMS.c.kind))
     known = {str(row.id): str(row.kind) for row in rows}
     added = sorted(id_ for id_ in ids if id_ not in known)
@@ -91,7 +91,7 @@ def _row(id_: str, now: float) -> dict[str, object]:
 
 
 def _end_work(connection: Connection, id_: str, now: float) -> list[Change]:
-    """End what is open on a system that is no longer there."""
+    """End the open jobs of a system that was removed."""
     query = select(TARGETS.c.jid, TARGETS.c.status)
     rows = connection.execute(query.where(TARGETS.c.system == id_, TARGETS.c.status.in_(OPEN))).all()
     ends = ((jid, "cancelled" if status in WAITING | {"sent"} else "indeterminate") for jid, status in rows)
@@ -138,7 +138,7 @@ def _work(
 
 
 def note_reached(connection: Connection, id_: str, now: float) -> bool:
-    """Note that a system was reached; True if it was away before."""
+    """Record that a system was reached; True if it was away before."""
     row = (SYSTEMS.c.id == id_) & (SYSTEMS.c.kind == SSH)
     was = connection.scalar(select(SYSTEMS.c.online).where(row))
     values = {"online": True, "seen_at": now, "back_by": None, "why": ""}
@@ -147,7 +147,7 @@ def note_reached(connection: Connection, id_: str, now: float) -> bool:
 
 
 def note_unreached(connection: Connection, id_: str, why: str) -> bool:
-    """Note that a system could not be reached, and why; True if it was there before."""
+    """Record that a system could not be reached, and why; True if it was reachable before."""
     row = (SYSTEMS.c.id == id_) & (SYSTEMS.c.kind == SSH)
     was = connection.scalar(select(SYSTEMS.c.online).where(row))
     connection.execute(update(SYSTEMS).where(row).values(online=False, why=why))
@@ -155,7 +155,7 @@ def note_unreached(connection: Connection, id_: str, why: str) -> bool:
 
 
 def note_wait(connection: Connection, jid: str, system: str, why: str, now: float) -> bool:
-    """Note why a job still waits for a system; False if that is known, or it does not wait."""
+    """Record why a job still waits for a system; False if that is known, or it does not wait."""
     row = (TARGETS.c.jid == jid) & (TARGETS.c.system == system) & TARGETS.c.status.in_(("queued", "sent"))
     done = connection.execute(update(TARGETS).where(row, TARGETS.c.why != why).values(why=why, updated=now))
     return done.rowcount == 1

@@ -1,7 +1,7 @@
-"""What a job is on one system, and which status may follow which. Pure.
+"""The statuses of a job on one system, and which may follow which. Pure.
 
-Every system that a job is meant for ends in one of ``ENDS``. A late return corrects a guess of the
-controller's (``GUESSES``): that the job expired, was cancelled in time, or that nothing is known. What a
+Every system of a job ends in one of ``ENDS``. A late return corrects an assumption of the controller
+(``GUESSES``): that the job expired, was cancelled in time, or that nothing is known. What a
 system has reported itself is never replaced by a guess, nor by a second report.
 """
 
@@ -29,7 +29,7 @@ STATUSES: dict[str, Status] = {
     "refused": Status("the system would not run it", ends=True),
     "cancelled": Status("called off", ends=True, guess=True),
     "expired": Status("the system did not come for it in time", ends=True, guess=True),
-    "indeterminate": Status("begun, and what came of it is not known", ends=True, guess=True),
+    "indeterminate": Status("begun, and the result is unknown", ends=True, guess=True),
 }
 ENDS = frozenset(name for name, row in STATUSES.items() if row.ends)
 GUESSES = frozenset(name for name, row in STATUSES.items() if row.guess)
@@ -54,10 +54,10 @@ def may_follow(old: str, new: str, *, reported: bool) -> bool:
 
 
 def after_deadline(status: str) -> str:
-    """What an open job becomes when its time is over: only one that never began can be said to be undone."""
+    """The status of an open job after it expires: only one that never began is known to be undone."""
     return "expired" if status in WAITING | {"sent"} else "indeterminate"
 
 
 def after_cancel(status: str) -> str | None:
-    """What an open job becomes at once when it is cancelled; None: the system has to say."""
+    """The status of an open job as soon as it is cancelled; None: the system must report it."""
     return "cancelled" if status in WAITING else None

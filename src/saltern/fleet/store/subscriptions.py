@@ -1,4 +1,4 @@
-"""Who is notified of what, and what is to be sent: written with what it is about, kept until it arrived."""
+"""Subscriptions and notifications: stored with the change they report, kept until they arrive."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Subscription(Struct, frozen=True, kw_only=True):
 
 
 class Notification(Struct, frozen=True, kw_only=True):
-    """Something that is to be sent. ``next_at``: when; None: it was sent, or is dead."""
+    """A notification. ``next_at``: when to send it; None: it was sent, or is dead."""
 
     number: int
     subscription: str
@@ -46,7 +46,7 @@ class Notification(Struct, frozen=True, kw_only=True):
 
 
 def put_subscription(connection: Connection, new: Subscription) -> None:
-    """Keep a subscription under its name; what waits for it there is sent to its new address."""
+    """Store a subscription under its name; waiting notifications are sent to its new address."""
     row = {
         **{name: getattr(new, name) for name in ("name", "kind", "address", "enabled", "author", "changed")},
         "events": msgspec.json.encode({"events": new.events, "chains": new.chains}).decode(),
@@ -104,12 +104,12 @@ def notifications_of(
 
 
 def set_result(connection: Connection, number: int, values: dict[str, Any]) -> None:
-    """Keep what came of an attempt."""
+    """Store the result of an attempt."""
     connection.execute(update(NOTIFICATIONS).where(NOTIFICATIONS.c.number == number).values(values))
 
 
 def revive(connection: Connection, name: str, now: float) -> int:
-    """Have what is dead sent once more; how many that are."""
+    """Send dead notifications again; return how many."""
     dead = NOTIFICATIONS.c.done.is_(None) & NOTIFICATIONS.c.next_at.is_(None)
     mine = (NOTIFICATIONS.c.subscription == name) & dead
     return connection.execute(update(NOTIFICATIONS).where(mine).values(next_at=now, attempts=0)).rowcount

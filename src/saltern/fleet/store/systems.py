@@ -1,4 +1,4 @@
-"""Systems: who asked to join, who was let in, and what their agents say of themselves."""
+"""Systems: which asked to join, which were accepted, and what their agents report."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class Applicant(Struct, frozen=True, kw_only=True):
 
 
 def gives_way(row: System, token: str) -> bool:
-    """True if a system of the roster is to become an agent system by this token."""
+    """True if a system of the roster becomes an agent system with this token."""
     return row.kind == SSH and bool(token) and row.successor == token
 
 
 def set_successor(connection: Connection, ids: Collection[str], token: str) -> list[str]:
-    """Let a token take over these systems of the roster; those that are none, which it is not for."""
+    """Let a token take over these systems of the roster; return those that are not in it."""
     rows = SYSTEMS.c.id.in_([*ids]) & (SYSTEMS.c.kind == SSH)
     known = {str(id_) for id_ in connection.scalars(select(SYSTEMS.c.id).where(rows))}
     connection.execute(update(SYSTEMS).where(rows).values(successor=token))
@@ -72,10 +72,10 @@ def set_successor(connection: Connection, ids: Collection[str], token: str) -> l
 
 
 def enrol(connection: Connection, one: Applicant, now: float, *, accept_by: str = "") -> str:
-    """Note that a system asks to join; return the state of its key.
+    """Record that a system asks to join; return the state of its key.
 
     The first key of an id stays until an operator deletes the system: another key with the same id is
-    answered with ``"taken"``. ``accept_by`` is the token that vouches for it; without it an operator decides.
+    answered with ``"taken"``. ``accept_by`` is the token that admits it; without it an operator decides.
     """
     known = system(connection, one.id)
     if known is not None:
@@ -98,9 +98,9 @@ def enrol(connection: Connection, one: Applicant, now: float, *, accept_by: str 
 
 
 def decide(connection: Connection, id_: str, state: str, who: str, now: float, why: str = "") -> bool:
-    """Accept, reject or revoke the key of a system; False if its present state does not allow that.
+    """Accept, reject or revoke the key of a system; False if its current state does not allow that.
 
-    It is not there until its agent connects: a revoked one was cut off, and an accepted one has to come.
+    It counts as away until its agent connects: a revoked one was disconnected, an accepted one must connect.
     """
     allowed = [old for old, following in STATES.items() if state in following]
     done = connection.execute(
@@ -119,11 +119,11 @@ def forget(connection: Connection, id_: str) -> bool:
 def note_sync(
     connection: Connection, id_: str, request: SyncRequest, now: float, *, checked: bool = False
 ) -> str:
-    """Note what an agent says of itself; return why it may not take part, or nothing.
+    """Record what an agent reports; return why it may not take part, or nothing.
 
     ``starts`` is counted on the agent's disk, ``instance`` is drawn at each start. A second machine with the
-    same identity shows itself by a count that does not grow, with another instance. ``checked``: it was
-    looked for by a poke, and there is none.
+    same identity is detected by a count that does not grow, with another instance. ``checked``: a poke found
+    no second machine.
     """
     known = system(connection, id_)
     if not is_accepted(known):
@@ -155,23 +155,23 @@ def set_presence(
     online: bool,
     back_by: float | None = None,
 ) -> None:
-    """Note that a system came or went; ``back_by``: it went on purpose and is to be back by then."""
+    """Record that a system connected or left; ``back_by``: it left on purpose and should be back by then."""
     values: dict[str, object] = {"online": online, "seen_at": now, "back_by": back_by}
     connection.execute(update(SYSTEMS).where(SYSTEMS.c.id == id_).values(values))
 
 
 def note_away(connection: Connection, id_: str, now: float) -> None:
-    """Note that a system went; when it announced to be back still counts."""
+    """Record that a system left; its announced return time still applies."""
     connection.execute(update(SYSTEMS).where(SYSTEMS.c.id == id_).values(online=False, seen_at=now))
 
 
 def announce_away(connection: Connection, id_: str, back_by: float | None) -> None:
-    """Note that a system is about to go on purpose, and when it is to be back."""
+    """Record that a system is about to leave on purpose, and when it should be back."""
     connection.execute(update(SYSTEMS).where(SYSTEMS.c.id == id_).values(back_by=back_by))
 
 
 def presence_of(connection: Connection) -> dict[str, bool]:
-    """Every accepted system that has an agent, and whether it is known to be there."""
+    """Every accepted system that has an agent, and whether it is known to be connected."""
     query = select(SYSTEMS.c.id, SYSTEMS.c.online)
     query = query.where(SYSTEMS.c.state == "accepted", SYSTEMS.c.kind == AGENT)
     return {str(id_): bool(online) for id_, online in connection.execute(query)}
@@ -184,15 +184,15 @@ def count_systems(connection: Connection) -> dict[str, float]:
 
 
 def last_seen(connection: Connection) -> list[tuple[str, float | None]]:
-    """Every accepted system, and when it was last there."""
+    """Every accepted system, and when it was last connected."""
     query = select(SYSTEMS.c.id, SYSTEMS.c.seen_at).where(SYSTEMS.c.state == "accepted")
     return [(str(id_), seen) for id_, seen in connection.execute(query)]
 
 
 def store_facts(connection: Connection, id_: str, facts: Facts, now: float) -> bool:
-    """Keep the grains of a system; False if they are the ones that are kept already.
+    """Store the grains of a system; False if they have not changed.
 
-    ``id`` is not for the system to say: it would be meant by targets, and get pillar, of another.
+    A system cannot set its own ``id``: targets and pillar of another system would apply to it.
     """
     kept = connection.scalar(select(FACTS.c.digest).where(FACTS.c.system == id_))
     if kept == facts.digest:

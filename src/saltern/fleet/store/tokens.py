@@ -1,6 +1,6 @@
-"""Join tokens: each lets a number of systems in, until a time; used in the transaction that lets one in.
+"""Join tokens: each admits a number of systems until it expires; a use is consumed in the same transaction.
 
-Of the secret of a token only a key is kept that checks proofs of it: no token can be made from that.
+Of a token's secret only a key that checks proofs is stored: no token can be made from that.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from saltern.fleet.store.tables import TOKENS
 
 
 class Token(Struct, frozen=True, kw_only=True):
-    """What is shown of a token."""
+    """The public data of a token."""
 
     id: str
     made_at: float
@@ -41,7 +41,7 @@ def token(connection: Connection, id_: str) -> tuple[Token, bytes] | None:
 
 
 def use_token(connection: Connection, id_: str, now: float) -> bool:
-    """Take one use of a token; False if it has none left, has expired or was removed."""
+    """Consume one use of a token; False if it has none left, has expired or was removed."""
     usable = (TOKENS.c.id == id_) & (TOKENS.c.uses >= 1) & (TOKENS.c.expires > now)
     return connection.execute(update(TOKENS).where(usable).values(uses=TOKENS.c.uses - 1)).rowcount == 1
 

@@ -1,7 +1,8 @@
-"""Versions of the files of each environment: which is in force, which were, and what each one holds.
+"""Versions of the files of each environment: the current one, earlier ones, and their contents.
 
-The last row of an environment is the one in force, if it is ``current``; an environment that was removed from
-the roots has a last row that is not. One that is ``held`` stays in force whatever the roots say.
+The last row of an environment is the current version if it is marked ``current``; an environment that was
+removed from the roots has a last row that is not. A ``held`` version stays current whatever changes in the
+roots.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def find(connection: Connection, environment: str, prefix: str) -> list[str]:
 def set_versions(
     connection: Connection, versions: Mapping[str, str], by: str, now: float
 ) -> dict[str, TreeRow]:
-    """Put what was published in force, but for environments that are held; return what is in force then."""
+    """Make published versions current, except in held environments; return the current versions."""
     serialize(connection, "trees")
     before = in_force(connection)
     rows = [
@@ -115,7 +116,7 @@ def set_versions(
 
 
 def hold(connection: Connection, environment: str, digest: str, by: str, now: float) -> None:
-    """Return to an earlier version, which then stays in force until ``release``."""
+    """Return to an earlier version, which then stays current until ``release``."""
     serialize(connection, "trees")
     connection.execute(insert(TREES).values(_row(environment, digest, by, now, held=True)))
 
@@ -144,7 +145,7 @@ def _row(
 
 
 def use_set(connection: Connection, digest: str, members: Mapping[str, str], now: float) -> None:
-    """Note that a job names these versions together."""
+    """Record that a job names these versions together."""
     used = connection.scalar(select(TREE_SETS.c.used_at).where(TREE_SETS.c.digest == digest))
     if used is None:
         serialize(connection, "trees")
@@ -157,7 +158,7 @@ def use_set(connection: Connection, digest: str, members: Mapping[str, str], now
 
 
 def is_set_fresh(connection: Connection, digest: str, now: float) -> bool:
-    """True if the use of a set need not be noted now."""
+    """True if the use of a set need not be recorded now."""
     used = connection.scalar(select(TREE_SETS.c.used_at).where(TREE_SETS.c.digest == digest))
     return used is not None and now - used <= USED_STEP
 

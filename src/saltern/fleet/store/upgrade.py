@@ -1,4 +1,4 @@
-"""Run the migrations that a database lacks, with Alembic."""
+"""Runs the migrations that a database lacks, with Alembic."""
 
 from __future__ import annotations
 

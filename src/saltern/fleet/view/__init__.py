@@ -1,1 +1,1 @@
-"""What people see of many systems: notices and returns become lines. Pure; nothing here reads or writes."""
+"""Text output about many systems: turns notices and returns into lines. Pure: no input or output."""

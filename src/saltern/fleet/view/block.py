@@ -1,6 +1,6 @@
-"""The lines at the bottom of a terminal while a job runs: one for each system that runs, then the counts.
+"""The lines at the bottom of a terminal while a job runs: one for each running system, then the counts.
 
-Never more lines than the terminal has room for, and each one column short, so that none wraps.
+Never more lines than fit, and each one column shorter than the terminal, so that none wraps.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from saltern.report.live import ASCII, BAR, MARKS
 from saltern.report.text import columns, cut, safe_line
 
 WIDEST_ID = 24
-# What is counted in the last line, in this order: statuses, and the word for them.
+# The counts in the last line, in this order: statuses, and the word for them.
 COUNTED: tuple[tuple[tuple[str, ...], str], ...] = (
     (("failed",), "failed"),
     (("refused",), "refused"),
@@ -25,7 +25,7 @@ COUNTED: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 def block(board: Board, now: float, *, width: int, height: int, plain: bool = False) -> list[str]:
-    """What stands at the bottom now. ``plain``: the terminal has only ASCII."""
+    """The current lines at the bottom. ``plain``: the terminal has only ASCII."""
     marks = ASCII if plain else MARKS
     running = sorted(board.those("running", "down"), key=lambda one: (one.began, one.id))
     room = max(height - 2, 1) - 1  # the counts have a line of their own

@@ -1,7 +1,7 @@
-"""A job on all its systems, folded from notices: who waits, who runs and where, who has ended and how.
+"""A job on all its systems, from its notices: which wait, which run and where, which have ended and how.
 
-``hear`` takes one notice and gives the lines that are worth a line of their own, at once and for good:
-failures, refusals, systems that go down. A notice that is heard twice, late or out of order changes nothing.
+``hear`` takes one notice and returns the lines to print at once and for good: failures, refusals, systems
+that go down. A notice that arrives twice, late or out of order changes nothing.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ OPEN = ("held", "queued", "sent", "running", "down")
 RANKS = {"held": -1, "queued": 0, "sent": 1, "running": 2, "down": 2}
 UNSENT = ("held", "queued")
 GOOD = "returned"
-SAME_SHOWN = 3  # equal failures that get a line at once; more of them are counted
-FEW = 20  # systems: in a job for more, only what goes wrong has a line
+SAME_SHOWN = 3  # equal failures that are printed at once; more of them are counted
+FEW = 20  # systems: in a job for more, only problems have a line
 
 
 class SystemRow(Struct):
@@ -42,7 +42,7 @@ class SystemRow(Struct):
     began: float = 0.0
     ended: float = 0.0
     back_by: float | None = None
-    reported: bool = False  # a failure of it had a line already
+    reported: bool = False  # a failure of it was already printed
 
     @property
     def is_open(self) -> bool:
@@ -57,7 +57,7 @@ class Said(Struct, frozen=True):
 
 
 class Board(Struct, kw_only=True):
-    """The whole job. ``away`` has who was away when it was submitted, and since when."""
+    """The whole job. ``away``: the systems that were away when it was submitted, and since when."""
 
     jid: str
     rows: dict[str, SystemRow]
@@ -69,7 +69,7 @@ class Board(Struct, kw_only=True):
     ended: bool = False
     failures: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     order: list[SystemRow] = field(default_factory=list)
-    looked: int = 0  # rows from the first on of which nothing was left to wait for, when last looked
+    looked: int = 0  # leading rows that needed no more waiting at the last check
 
     def __post_init__(self) -> None:
         self.order = [*self.rows.values()]
@@ -82,13 +82,13 @@ class Board(Struct, kw_only=True):
         return self.those(*OPEN)
 
     def is_waited_for(self, row: SystemRow) -> bool:
-        """True for one that is open and not away: the job is with it, or comes to it at once."""
+        """True for a system that is open and not away: it has the job, or gets it at once."""
         return row.is_open and not (row.id in self.away and row.status in UNSENT)
 
     def is_done(self, patient: bool) -> bool:
-        """True if nothing is left to wait for; ``patient``: those that are away are waited for, too.
+        """True if nothing is left to wait for; ``patient``: also wait for systems that are away.
 
-        What has ended stays so. So a row is passed once, and not again for each notice of a thousand.
+        Ended rows stay ended, so each row is skipped for good, and not checked again for every notice.
         """
         rows = self.order
         waits = _is_open if patient else self.is_waited_for
@@ -109,7 +109,7 @@ def new_board(jid: str, expected: Iterable[str], **values: object) -> Board:
 
 
 def mark_sent(board: Board) -> None:
-    """The job was just submitted: all that are not away have it, but for those that wait for their turn."""
+    """Mark the job as sent to all systems that are not away, except those that wait for their turn."""
     for row in board.rows.values():
         if board.batch:
             row.status = "held"
@@ -118,7 +118,7 @@ def mark_sent(board: Board) -> None:
 
 
 def hear(board: Board, notice: AnyNotice, now: float) -> list[Said]:
-    """Take a notice in; the lines that it is worth."""
+    """Process a notice; return the lines to print."""
     match notice:
         case StatusChanged() if notice.jid == board.jid and notice.system in board.rows:
             return _status(board, board.rows[notice.system], notice, now)
@@ -155,7 +155,7 @@ def _failure(board: Board, system: str, state: str, comment: str) -> list[Said]:
 
 
 def say_failures(board: Board, system: str, failures: Iterable[Failure]) -> list[Said]:
-    """The lines of failures in the answer of a system, of which no progress was heard."""
+    """The lines for failures in the answer of a system that reported no progress."""
     found: list[Said] = []
     for one in failures:
         where = f" ({one.where})" if one.where else ""
@@ -164,7 +164,7 @@ def say_failures(board: Board, system: str, failures: Iterable[Failure]) -> list
 
 
 def say_problem(board: Board, system: str, why: str) -> list[Said]:
-    """The line of an answer that is a reason, and no states."""
+    """The line for an answer that is a reason instead of states."""
     return _failure(board, system, "failed", why)
 
 
@@ -186,7 +186,7 @@ def _status(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> 
 
 
 def _unreached(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> list[Said]:
-    """It turned out to be away: the job waits for it; those who follow the job need not."""
+    """Mark a system as away: the job waits for it, but followers of the job do not."""
     known = row.id in board.away
     row.status, row.why = "queued", notice.why
     board.away = {**board.away, row.id: None}
@@ -196,7 +196,7 @@ def _unreached(board: Board, row: SystemRow, notice: StatusChanged, now: float) 
 
 
 def _moves(old: str, new: str) -> bool:
-    """True if the status is news. What a system has reported itself is final."""
+    """True if the status is new. A status reported by the system itself is final."""
     if new == old or old in (GOOD, "failed", "refused"):
         return False
     if old in OPEN and new in OPEN:
@@ -220,7 +220,7 @@ def _ended(board: Board, row: SystemRow, why: str) -> list[Said]:
 
 
 def _well(board: Board, row: SystemRow) -> list[Said]:
-    """Nothing is said of an answer that is a value: that is printed in the end."""
+    """The line for a success; empty for an answer that is a value, which is printed at the end."""
     verb = "would change" if board.test else "changed"
     if row.changed:
         return [Said("changed", safe_line(f"{row.id}: {count(row.changed, 'state')} {verb}"))]

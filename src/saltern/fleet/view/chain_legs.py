@@ -1,4 +1,4 @@
-"""The legs of a chain for people: each action with what became of it, equal legs under their systems."""
+"""The legs of a chain as text: each action with its result, equal legs grouped under their systems."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
 
 CHAIN = "chain.run"
-NOTHING = "no action is meant for it"
+NOTHING = "it has no action"
 COLOURS = {"succeeded": "green", "succeeded with skips": "green", NOTHING: "grey"}
 COMPARED = ("action", "status", "changed", "comment", "blocked_by")
 
 
 def chain_legs(outcomes: Sequence[Outcome], options: OutputOptions) -> Iterator[str]:
-    """Equal legs once, then the systems without an answer, then how many ended how."""
+    """Grouped legs, then the systems without an answer, then the counts."""
     paint = painter(options.colour)
     legs = [(one, one.system) for one in outcomes if is_leg(one.value)]
     for one, systems in grouped(legs, _compared):
@@ -44,7 +44,7 @@ def is_leg(value: object) -> bool:
 
 
 def leg_status(value: Any) -> str:
-    """The word for a leg; a system that none of the actions is meant for has none of its own."""
+    """The word for a leg; also for a system that has no action."""
     return safe_line(str(value.get("status") or NOTHING))
 
 

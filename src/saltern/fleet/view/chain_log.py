@@ -1,4 +1,4 @@
-"""What actions have printed, for people: whole, and as it grows. Pure."""
+"""The output of actions as text: complete, and as it grows. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def log_lines(rows: Sequence[Row], now: float) -> Iterator[str]:
 
 
 def leg_log_lines(leg: Row, texts: Sequence[Row], action: str = "") -> Iterator[str]:
-    """Each action of one system: what became of it, and what it has printed in each attempt."""
+    """Each action of one system: its result, and its output in each attempt."""
     for step in leg["steps"]:
         if action and step["action"] != action:
             continue
@@ -44,14 +44,14 @@ def _outcome(step: Row) -> str:
 
 
 def marked_lines(stream: str, text: str) -> Iterator[str]:
-    """Each line behind the mark of its stream: ``|`` for output, ``!`` for errors."""
+    """Each line after the mark of its stream: ``|`` for output, ``!`` for errors."""
     for line in safe(text).removesuffix("\n").split("\n"):
         yield f"{MARKS.get(stream, '|')} {line}".rstrip()
 
 
 def added(before: str, after: str, grown: int) -> str:
-    """What is new in a text of which only the end may be kept: it has grown by so many characters. Behind
-    ``…`` if something in between is lost.
+    """The new part of a text that has grown by this many characters, of which only the end may be stored. It
+    begins with ``…`` if something in between is lost.
     """
     was, now = before.rstrip("\n"), after.rstrip("\n")
     if now.startswith(was):

@@ -39,7 +39,7 @@ COLOURS = {
 }
 OVER = ("succeeded", "succeeded with skips", "failed", "cancelled", "expired", "indeterminate")
 ENDS = ("succeeded", "partial", "failed", "cancelled", "expired")
-# What needs a look comes first, what is done comes last.
+# Statuses that need attention come first, finished ones last.
 ORDER = (
     *("failed", "indeterminate", "expired", "paused", "away", "rebooting", "updating", "waiting", "running"),
     *("delivered", "queued", "pending", "cancelled", "succeeded with skips", "succeeded"),
@@ -51,7 +51,7 @@ LONGEST = 3  # lines of what a run waits for, above a matrix
 
 
 def needs_look(matrix: Row) -> list[tuple[str, str]]:
-    """Systems that have failed, are stopped or away, with their states: there is more to say of them."""
+    """Systems that have failed, are stopped or away, with their states: more is printed about them."""
     last = RANK["away"]
     found = ((row["system"], shown_state(row)) for row in matrix["rows"])
     return [pair for pair in found if RANK.get(pair[1], 0) <= last]
@@ -62,12 +62,12 @@ def is_over(run: Row) -> bool:
 
 
 def shown_state(leg: Row) -> str:
-    """The status of a leg; one that is open and whose system is not connected is away."""
+    """The status of a leg; an open leg whose system is not connected is away."""
     return "away" if leg["away"] and leg["status"] not in OVER else str(leg["status"])
 
 
 def only_away(matrix: Row) -> list[str]:
-    """The systems that a run waits for, if it waits for nothing else: all of them are away."""
+    """The systems that a run waits for, if all of them are away and it waits for nothing else."""
     left = [row for row in matrix["rows"] if row["status"] not in OVER]
     return [row["system"] for row in left] if left and all(row["away"] for row in left) else []
 
@@ -78,7 +78,7 @@ def counted(rows: Sequence[Row]) -> str:
 
 
 def statuses(rows: Sequence[Row]) -> str:
-    """``1 failed, 3 succeeded``, what needs a look first."""
+    """``1 failed, 3 succeeded``, those that need attention first."""
     found = Counter(map(shown_state, rows))
     return ", ".join(f"{found[one]} {one}" for one in sorted(found, key=lambda one: RANK.get(one, 0)))
 
@@ -92,9 +92,9 @@ def matrix_lines(
     plain: bool = False,
     below: Sequence[str] = (),
 ) -> list[str]:
-    """The run, what it waits for, its actions, one line for each system, the counts, and what is said
-    ``below``. ``height``: no more lines than that; systems that have failed or still run are shown first, and
-    the rest is counted; what is below takes half of it at most.
+    """The run, what it waits for, its actions, one line for each system, the counts, and the lines of
+    ``below``. ``height``: the maximum number of lines; systems that have failed or still run are shown first,
+    and the rest is counted; ``below`` takes at most half of them.
     """
     below = [piece for line in below for piece in wrap(line, width - 1)]
     below = below[: max(height // 2 - 2, 0)] if height else below
@@ -117,7 +117,7 @@ def matrix_lines(
 
 def _head(actions: Sequence[str], inset: int, width: int) -> tuple[list[str], list[int]]:
     """The lines above the cells, and where each cell begins: under the names of the actions, or under their
-    numbers where the names need too much room."""
+    numbers if the names are too wide."""
     first = f"{'system':<{max(inset, 6)}}  {'status':<{STATE}}"
     named, places = _laid_out(first, actions)
     if columns(named) < width:
@@ -160,7 +160,7 @@ def _hidden(rows: Sequence[Row], shown: Sequence[Row]) -> list[Row]:
 
 
 def changes(before: Mapping[str, str], matrix: Row) -> Iterator[tuple[str, str]]:
-    """Each system whose state is another one than before, and its state."""
+    """Each system whose state has changed, and its new state."""
     for row in matrix["rows"]:
         state = shown_state(row)
         if before.get(row["system"], "pending") != state:

@@ -1,4 +1,4 @@
-"""Plans of chains for people: what would be done, equal systems together, reboots and why, how long. Pure."""
+"""Plans of chains as text: what would be done, equal systems grouped, reboots and why, how long. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLOURS = {"fail": "red", "change": "bright yellow", "reboot": "bright yellow", 
 
 
 def plan_lines(plan: Row, options: OutputOptions, now: float) -> Iterator[str]:
-    """The plan: what it is of, what each system would do, who reboots, who could not be planned."""
+    """The plan: its chain, what each system would do, which reboot, which could not be planned."""
     paint = painter(options.colour)
     yield paint(_title(plan), "bold")
     yield f"  chain {safe_line(plan['chain'])}, version {plan['version']}, on {_target(plan)}"
@@ -61,7 +61,7 @@ def _target(plan: Row) -> str:
 
 
 def _compared(row: Row, system: str) -> object:
-    """What two systems must have in common to be shown together; names and places of a state are not."""
+    """What two systems must have in common to be shown together, without names and locations of states."""
     steps = [
         [step["action"], step["would"], step["comment"] if step["would"] == "fail" else "", step["reboot"]]
         + [[state.get(key) for key in COMPARED] for state in step["states"]]
@@ -127,9 +127,9 @@ def _duration(estimate: Row) -> Iterator[str]:
         return
     run, unknown = estimate["run"], estimate["unknown"]
     if run is None:
-        yield "how long it takes is not known: no run of this chain has succeeded yet"
+        yield "its duration is unknown: no run of this chain has succeeded yet"
         return
-    without = f"; without {', '.join(unknown)}, of which nothing is known" if unknown else ""
+    without = f"; not counted: {', '.join(unknown)}, without history" if unknown else ""
     seen = f"by {count(run['of'], 'earlier result')}"
     yield f"takes about {span(run['p50'])}, at most {span(run['p95'])} in 95 of 100 cases, {seen}{without}"
 

@@ -1,4 +1,4 @@
-"""A run of a chain for people: where it is, what it waits for, what can be done about it. Pure."""
+"""A run of a chain as text: its progress, what it waits for, what can be done about it. Pure."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from saltern.report.text import cut, safe_line
 Row = Mapping[str, Any]
 BAD = ("failed", "cancelled", "expired", "indeterminate")
 LOST = ("expired", "indeterminate")  # no action of theirs says why
-ENDS_BEFORE = "the run ends before that"  # in what one says that waits for a window
-LOOKS = 4  # lines for systems that need a look, below a matrix
+ENDS_BEFORE = "the run ends before that"  # part of the message of a leg that waits for a window
+LOOKS = 4  # lines for systems that need attention, below a matrix
 
 
 def run_lines(run: Row, now: float, *, colour: bool = False, width: int = 0) -> Iterator[str]:
-    """A run: where it is, what it waits for, its waves, its gates, and its systems, those first that need a
-    look; systems of which the same is said are one line."""
+    """A run: its progress, what it waits for, its waves, its gates, and its systems, those that need
+    attention first; systems with the same text share a line.
+    """
     paint = painter(colour)
     yield paint(f"run {run['run']}: {run['status']}", COLOURS.get(run["status"], "bold"))
     if run["why"]:
@@ -65,7 +66,7 @@ def _wave(wave: Row, legs: Sequence[Row], now: float) -> str:
 
 
 def _gate(gate: Row, now: float) -> str:
-    """What is decided, and by whom; what is not says how many approvals it still needs."""
+    """The decision on a gate and by whom; for an open gate, how many approvals it still needs."""
     name = f"  gate {gate['gate']!r}"
     votes = [one for one in gate["votes"] if one["approves"]]
     if gate["status"] != "open":
@@ -88,7 +89,7 @@ def shown_inputs(inputs: Row) -> str:
 
 
 def _alike(legs: Sequence[Row]) -> list[list[Row]]:
-    """Systems of which the same is said, those first that need a look."""
+    """Groups of systems with the same text, those that need attention first."""
     found: dict[tuple[Any, ...], list[Row]] = {}
     for leg in legs:
         key = (shown_state(leg), leg["status"], _at(leg), without_name(_why(leg), leg["system"]))
@@ -116,7 +117,7 @@ def _at(leg: Row) -> str:
 
 
 def _why(leg: Row) -> str:
-    """Why it ended so, or what it waits for."""
+    """Why the leg ended, or what it waits for."""
     said = leg.get("note") or leg["waits_for"] if leg["status"] in BAD else leg["waits_for"]
     return cut(safe_line(str(said)), 300)
 
@@ -142,10 +143,10 @@ def advice(run: Row) -> list[str]:
     if run["status"] == "paused":
         lines.append(f"saltern chain resume {name} continues it")
     if away := [leg["system"] for leg in legs if shown_state(leg) == "away"]:
-        lines.append(f"saltern chain unlock {name}{_system(away)} no longer waits for who is away")
+        lines.append(f"saltern chain unlock {name}{_system(away)} stops waiting for systems that are away")
     if any(leg["quarantined"] for leg in legs):
         lines.append(
-            f"saltern chain release {name} --system SYSTEM lets one be retried that broke again and again"
+            f"saltern chain release {name} --system SYSTEM lets a system be retried that broke repeatedly"
         )
     return [*lines, *_after_failures(name, legs)]
 
@@ -168,12 +169,12 @@ def _system(systems: Sequence[str]) -> str:
 
 
 def _is_waited(gate: str, said: Sequence[str]) -> bool:
-    """Whether something waits for the gate now: a run or a leg says so, or it is that of a changed plan."""
+    """True if something waits for the gate now: a run, a leg, or a changed plan."""
     return gate.startswith("revision ") or any(repr(gate) in text for text in said)
 
 
 def look_lines(run: Row, now: float) -> list[str]:
-    """What is to be known of systems that need a look, in a few lines, and what can be done."""
+    """A few lines about the systems that need attention, and what can be done."""
     groups = [legs for legs in _alike(run["legs"]) if RANK.get(shown_state(legs[0]), 0) <= RANK["away"]]
     said = [f"{heading([leg['system'] for leg in legs], 60)} {_leg(legs, now)}" for legs in groups[:LOOKS]]
     more = sum(map(len, groups[LOOKS:]))
@@ -184,7 +185,7 @@ def look_lines(run: Row, now: float) -> list[str]:
 
 
 def leg_lines(leg: Row, now: float | None = None) -> Iterator[str]:
-    """One system of a run, action by action; with ``now``, also when."""
+    """One system of a run, action by action; with ``now``, including times."""
     lost = leg.get("waits_for") if leg["status"] in LOST and now is None else ""
     state = f"{leg['status']}{', away' if shown_state(leg) == 'away' else ''}"
     yield f"{safe_line(leg['system'])}: {state}{f': {safe_line(lost)}' if lost else ''}"
@@ -195,7 +196,7 @@ def leg_lines(leg: Row, now: float | None = None) -> Iterator[str]:
 
 
 def _about_leg(leg: Row, now: float) -> Iterator[str]:
-    """What it waits for, whether it is away, its boots, and what was ordered and is not answered."""
+    """What it waits for, whether it is away, its boots, and its unanswered orders."""
     if leg.get("away_since"):
         back = f", to be back by {moment(leg['back_by'], now)}" if leg.get("back_by") else ""
         yield f"away since {moment(leg['away_since'], now)}{back}"
@@ -203,7 +204,7 @@ def _about_leg(leg: Row, now: float) -> Iterator[str]:
         yield safe_line(leg["waits_for"])
     for boot in leg.get("boots", ()):
         when = f" {moment(boot['at'], now)}" if boot["at"] else ""
-        yield f"booted{when}, {'as planned' if boot['planned'] else 'which no action had asked for'}"
+        yield f"booted{when}, {'as planned' if boot['planned'] else 'not requested by an action'}"
     for one in leg.get("orders", ()):
         if not one["acked"]:
             yield f"order {one['order']} ({one['verb']}) of {moment(one['created'], now)} is not answered yet"
@@ -220,7 +221,7 @@ def _step(row: Row, now: float | None) -> str:
 
 
 def _when(row: Row, now: float) -> str:
-    """``02:51, 3.2 s``; of what runs, since when."""
+    """``02:51, 3.2 s``; for a running step, since when."""
     if not row.get("started"):
         return ""
     begun = moment(row["started"], now)
@@ -228,7 +229,7 @@ def _when(row: Row, now: float) -> str:
 
 
 def grouped_legs(legs: Sequence[Row], width: int) -> Iterator[str]:
-    """Legs that went the same way once, under their systems."""
+    """Equal legs grouped under their systems."""
     same: dict[str, list[str]] = {}
     texts: dict[str, list[str]] = {}
     for leg in legs:

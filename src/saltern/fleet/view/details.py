@@ -1,4 +1,4 @@
-"""Equal answers printed once: diffs of a plan, values of a function, each under the systems that gave it."""
+"""Equal answers grouped: diffs of a plan, values of a function, each under the systems that gave it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def heading(systems: Sequence[str], width: int = 0) -> str:
 
 
 def values(outcomes: Sequence[Outcome], options: OutputOptions) -> Iterator[str]:
-    """Every different value of a function, under those that returned it."""
+    """Every distinct value of a function, under the systems that returned it."""
     paint = painter(options.colour)
     printer = Nested(options.width, paint)
     for group in sorted(groups(outcomes, "value"), key=lambda group: group.systems[0]):
@@ -67,7 +67,7 @@ def _listed(one: Outcome) -> list[dict[str, Any]]:
 
 
 def plans(outcomes: Sequence[Outcome], options: OutputOptions) -> Iterator[str]:
-    """Every different plan, under its systems. Those with nothing to do are left to the summary."""
+    """Every distinct plan, under its systems. Those with nothing to do appear only in the summary."""
     paint = painter(options.colour)
     for group in plan_groups(outcomes):
         yield paint(heading(group.systems, options.width), "bold")
@@ -78,7 +78,7 @@ def plans(outcomes: Sequence[Outcome], options: OutputOptions) -> Iterator[str]:
 
 
 def plan_groups(outcomes: Sequence[Outcome]) -> list[Group]:
-    """Plans that would do something, the equal ones together: the same states with the same differences."""
+    """Plans that would do something, grouped by equal states with equal differences."""
     moving = [(one, one.system) for one in outcomes if one.kind in ("would change", "failed") and _rows(one)]
     return [Group(one, systems) for one, systems in grouped(moving, _compared)]
 
@@ -97,7 +97,7 @@ def _compared(one: Outcome, system: str) -> object:
 
 
 def _is_renamed(one: Outcome) -> bool:
-    """Whether the name of the system is in it, so that it differs in that from the plans of the others."""
+    """True if the plan contains the name of the system, and so differs from the plans of the others."""
     return ITSELF in str(_compared(one, one.system))
 
 

@@ -1,4 +1,6 @@
-"""The answers of many systems in the formats for scripts: per system what the verb prints on one machine."""
+"""The answers of many systems in the formats for scripts: per system, what the command prints on one
+machine.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,15 @@ Format = Callable[[str, Sequence[Outcome], TextIO, OutputOptions], None]
 
 
 def write(name: str, function: str, outcomes: Sequence[Outcome], out: TextIO, options: OutputOptions) -> None:
-    """Write all of them in one format; ``jsonl`` is written while they come, and so is nothing here."""
+    """Write all answers in one format; ``jsonl`` is not handled here, because it is written as they
+    arrive.
+    """
     ordered = sorted(outcomes, key=lambda one: one.system)
     FORMATS[name](function, ordered, out, options)
 
 
 def value_of(one: Outcome) -> object:
-    """What stands for a system in data: its answer, or in its place a sentence, as Salt has it."""
+    """The value of a system in data: its answer, or a sentence in its place, as in Salt."""
     if one.kind == "nothing" or (one.kind == "clean" and one.value is None):
         return one.why or {}
     return one.value
@@ -50,7 +54,7 @@ def _grouped(function: str, outcomes: Sequence[Outcome], out: TextIO, options: O
 
 
 def _each(name: str) -> Format:
-    """One system after the other, each under its name, as Salt prints them."""
+    """Print one system after another, each under its name, as Salt does."""
 
     def write_each(_function: str, outcomes: Sequence[Outcome], out: TextIO, options: OutputOptions) -> None:
         for one in outcomes:
@@ -90,7 +94,7 @@ def _junit(_function: str, outcomes: Sequence[Outcome], out: TextIO, options: Ou
 
 
 def _nothing(_function: str, _outcomes: Sequence[Outcome], _out: TextIO, _options: OutputOptions) -> None:
-    """The exit code says it all, or it has been written already."""
+    """Print nothing: the exit code is enough, or everything has already been written."""
 
 
 FORMATS: dict[str, Format] = {

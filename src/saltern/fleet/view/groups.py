@@ -1,6 +1,6 @@
-"""The end of a job for people: equal outcomes are said once, with the systems that had them.
+"""The summary of a job as text: equal outcomes are printed once, with their systems.
 
-Two systems had the same outcome if what is reported of them is equal, the name of each left out of it.
+Two systems had the same outcome if their reports are equal except for their own names.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ COLOURS = {"changed": "cyan", "would change": "bright yellow", "clean": "green",
 
 
 class Group(Struct, frozen=True):
-    """An outcome, and who had it."""
+    """An outcome, and the systems that had it."""
 
     one: Outcome
     systems: tuple[str, ...]
 
 
 def without_name(text: str, system: str) -> str:
-    """The text with the name of the system taken out, where it stands as a word."""
+    """The text without the name of the system, where that occurs as a word."""
     if not system or system not in text:
         return text
     import re
@@ -51,24 +51,24 @@ def grouped(
 
 
 def failures(outcomes: Sequence[Outcome]) -> list[tuple[Failure, tuple[str, ...]]]:
-    """Every different failure with the systems that had it."""
+    """Every distinct failure with the systems that had it."""
     pairs = [(failure, one.system) for one in outcomes if one.kind == "failed" for failure in one.failures]
     return grouped(pairs, lambda failure, system: _plain(failure, system))
 
 
 def _plain(failure: Failure, system: str) -> tuple[str, ...]:
-    """Without the place: the same tree lies elsewhere on another system."""
+    """A failure without its location, which differs between systems."""
     return tuple(without_name(text, system) for text in (failure.id, failure.function, failure.why))
 
 
 def groups(outcomes: Sequence[Outcome], *kinds: str) -> list[Group]:
-    """Outcomes of these kinds, the equal ones together."""
+    """Outcomes of these kinds, with equal ones grouped."""
     pairs = [(one, one.system) for one in outcomes if one.kind in kinds]
     return [Group(one, systems) for one, systems in grouped(pairs, same)]
 
 
 def same(one: Outcome, system: str) -> object:
-    """What has to be equal: the states that changed, the reason, the value."""
+    """The key for grouping: the states that changed, the reason, the value."""
     changed = tuple(without_name(text, system) for text in one.changed)
     value = one.value if one.kind == "value" else None
     total = one.total if one.kind == "clean" else 0
@@ -112,12 +112,12 @@ def _failed(failure: Failure, systems: Sequence[str], paint: Paint, width: int) 
 
 
 def _of_all(text: str, systems: Sequence[str]) -> str:
-    """A text of the first of several systems as that of each: with ``{id}`` where its name is."""
+    """A text of one system that holds for several: with ``{id}`` in place of its name."""
     return without_name(text, systems[0]).replace(ITSELF, "{id}") if len(systems) > 1 else text
 
 
 def _problem(group: Group) -> Iterator[tuple[str, int]]:
-    """``2 refused: why (web7, web9)``; a reason of several lines stands below."""
+    """``2 refused: why (web7, web9)``; a reason of several lines follows below."""
     why = _of_all(group.one.why.strip(), group.systems)
     word = "" if group.one.kind == "nothing" else "failed: "
     first, *rest = why.split("\n")

@@ -1,4 +1,4 @@
-"""A job with those that it has started, and those that they have started."""
+"""A job with the jobs that it has started, recursively."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEEPEST = 20
 
 
 class Jobs(Protocol):
-    """What is asked of the controller."""
+    """The requests to the controller."""
 
     def get(self, jid: str) -> dict[str, Any]: ...
     def list(self, *, parent: str = "") -> Iterator[dict[str, Any]]: ...

@@ -1,4 +1,4 @@
-"""What a system answered, read: states that failed or changed, why nothing was run, or a value."""
+"""Reads the answer of a system: states that failed or changed, why nothing was run, or a value."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from saltern.report.from_salt import from_dict, is_states
 from saltern.report.text import safe_line
 from saltern.report.verdict import failed
 
-LABEL = "local"  # over the data that a command prints on one machine
+LABEL = "local"  # the key above the data that a command prints on one machine
 ITSELF = "\0"  # stands for the name of the system in what is compared
 NO_STATES = "no_|-states_|-states_|-None"  # what Salt answers where there is nothing to do
 STATES, PLAN, DATA = "states", "plan", "data"
-# Functions whose answer is that of states or a plan. All others answer with a value.
+# Functions that answer with states or a plan. All others answer with a value.
 SHAPES: dict[str, str] = {
     "state.apply": STATES,
     "state.highstate": STATES,
@@ -44,17 +44,17 @@ ASCENDING = ("clean", "value", "would change", "changed", "failed", "problem", "
 
 
 class Failure(Struct, frozen=True, order=True):
-    """One state that failed, with the first line of why, and its place."""
+    """One failed state, with the first line of its reason, and its location."""
 
     id: str
     function: str
     why: str
     where: str = ""
-    more: int = 0  # states beside it that were not run, for the same reason
+    more: int = 0  # other states that were not run for the same reason
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """One system. ``kind`` is a word of ``ASCENDING``; ``value`` what the verb printed there."""
+    """One system. ``kind`` is a word of ``ASCENDING``; ``value`` is what the command printed there."""
 
     system: str
     kind: str
@@ -66,7 +66,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
 
 class Answered(Struct, frozen=True, kw_only=True):
-    """What is known of a system when it is reported: status, exit code, and the body if there is one."""
+    """What is known about a system when it is reported: status, exit code, and the body if there is one."""
 
     system: str
     status: str
@@ -81,7 +81,7 @@ def shape_of(function: str) -> str:
 
 
 def unlabelled(function: str, body: object) -> object:
-    """The body without the word over it."""
+    """The body without its outer key."""
     if function in LABELLED and isinstance(body, Mapping) and list(body) == [LABEL]:
         return body[LABEL]
     return body
@@ -111,7 +111,7 @@ def _without_body(answered: Answered) -> Outcome:
 
 
 def _why(answered: Answered, value: object) -> str:
-    """The reason in one text: what was said of it, else what came in place of an answer."""
+    """The reason as one text: the reported one, else what came in place of an answer."""
     if answered.why:
         return answered.why
     if isinstance(value, list) and value:
@@ -140,7 +140,7 @@ def _of_states(system: str, value: Any) -> Outcome:
 
 
 def _failures(report: Report) -> tuple[Failure, ...]:
-    """Those that have no other for their cause."""
+    """The failures that are not a consequence of another one."""
     hidden = assign(report.answers).hidden
     guilty = [
         one

@@ -1,4 +1,4 @@
-"""``saltern fleet``: who is there, who is away and since when, what runs, what failed."""
+"""``saltern fleet``: which systems are connected, which are away and since when, what runs, what failed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RECENT = 5  # jobs that failed
 
 
 def overview(systems: Sequence[Row], jobs: Sequence[Row], now: float, width: int = 0) -> Iterator[str]:
-    """``jobs`` are the recent ones, with their counts, the newest first."""
+    """The lines of the overview. ``jobs``: recent jobs with their counts, the newest first."""
     members = [one for one in systems if one["state"] == "accepted"]
     gone = [one for one in members if not one["online"]]
     yield f"{count(len(members), 'system')}: {len(members) - len(gone)} here, {len(gone)} away"

@@ -1,4 +1,4 @@
-"""Lists for people: systems, keys, jobs, tokens, groups, events; a row each, columns aligned."""
+"""Lists as text: systems, keys, jobs, tokens, groups, events; one row each, columns aligned."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.report.text import columns, cut, safe_line
 
 Row = Mapping[str, Any]
 Cell = Callable[[Row, float], str]
-Listing = tuple[tuple[str, ...], tuple[Cell, ...], str]  # head, cells, and what is said of none
+Listing = tuple[tuple[str, ...], tuple[Cell, ...], str]  # head, cells, and the text for an empty list
 WIDEST = 60
 
 
@@ -25,7 +25,7 @@ def aligned(head: Sequence[str], rows: Iterable[Sequence[str]], width: int = 0) 
 
 
 def listed(name: str, rows: Iterable[Row], now: float, width: int = 0) -> Iterator[str]:
-    """A list by the table ``LISTS``; a sentence if there is nothing in it."""
+    """A list by the table ``LISTS``; a sentence if it is empty."""
     return listed_by(LISTS[name], rows, now, width)
 
 
@@ -51,7 +51,7 @@ def presence(row: Row, now: float) -> str:
 
 
 def job_status(row: Row, _now: float = 0) -> str:
-    """``running 12/40``, ``ended``, ``cancelled``, with what failed if that is known."""
+    """``running 12/40``, ``ended``, ``cancelled``, with the number of failures if known."""
     counts = row.get("counts") or {}
     bad = sum(counts.get(status, 0) for status in ("failed", "refused", "indeterminate", "expired"))
     aside = f", {bad} failed" if bad else ""
@@ -85,7 +85,7 @@ def _kind(row: Row, _now: float) -> str:
 
 
 def _key(row: Row, now: float) -> str:
-    """The state of its key; a system that is reached over SSH has none."""
+    """The state of its key; a system reached over SSH has none."""
     return "-" if _kind(row, now) == "ssh" else str(row["state"])
 
 
@@ -102,7 +102,9 @@ def _size(row: Row, _now: float) -> str:
 
 
 def _where(row: Row, now: float) -> str:
-    """``12/40 file.managed motd`` of a job that runs, when a system is to be back, or why it is as it is."""
+    """``12/40 file.managed motd`` of a running job, when a system should be back, or the reason of its
+    status.
+    """
     if row["status"] == "down" and row.get("back_by"):
         return f"{row['why']}, back by {moment(row['back_by'], now)}"
     if row.get("state") or row.get("total"):

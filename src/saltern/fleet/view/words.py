@@ -1,4 +1,4 @@
-"""Numbers, times and lists of names, as people say them."""
+"""Numbers, times and lists of names as readable text."""
 
 from __future__ import annotations
 

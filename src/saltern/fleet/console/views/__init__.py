@@ -1,1 +1,1 @@
-"""What each page shows: asked of the API, put in order for a template."""
+"""The data of each page: read from the API, and arranged for a template."""

@@ -1,4 +1,4 @@
-"""One's own account: who one is, sessions, API tokens, the password."""
+"""The visitor's own account: identity, sessions, API tokens, password."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from saltern.fleet.console.row import Act, Data, Form, Page, Visit
 STATES = ("pending", "accepted", "rejected", "revoked")
 DAY = 86_400.0
 PAGE = 100
-KEYS = 40  # on one page: each has its own questions
+KEYS = 40  # on one page: each has its own dialogs
 
 
 async def gather_keys(visit: Visit) -> Data:
@@ -50,7 +50,7 @@ async def gather_policy(visit: Visit) -> Data:
 
 
 async def gather_audit(visit: Visit) -> Data:
-    """The last rows of the audit, and whether its chain is whole."""
+    """The last rows of the audit, and whether its hash chain is intact."""
     verified = await visit.ask.get("/v1/audit/verify")
     last = _before(visit.query.get("before", ""), verified["number"])
     rows = await visit.ask.get("/v1/audit", limit=PAGE, cursor=_cursor(max(0, last - PAGE)))
@@ -104,7 +104,7 @@ def _policy(form: Form) -> Data:
 
 
 async def _one(ask: Ask, form: Form) -> int:
-    """One system; that it is there is asked again."""
+    """One system, if it still exists."""
     await ask.get("/v1/systems/{system}", system=form.path["system"])
     return 1
 
@@ -167,7 +167,7 @@ ADMIN_ACTS = (
         method="DELETE",
         route="/v1/tokens/{token}",
         then="/admin",
-        did="The token lets no one in any more",
+        did="The token no longer admits anyone",
     ),
     Act(
         path="/admin/operators",
@@ -183,7 +183,7 @@ ADMIN_ACTS = (
         route="/v1/operators/{operator}",
         body=lambda _form: {"disabled": True},
         then="/admin/policy",
-        did="The operator is kept out, with all sessions and tokens",
+        did="The operator is disabled, with all sessions and tokens",
     ),
     Act(
         path="/admin/operators/{operator}/enable",

@@ -1,4 +1,4 @@
-"""When a system booted in the last year, and which boots no run had planned."""
+"""When a system booted in the last year, and which boots were not part of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ YEAR = 365 * 86_400.0
 
 
 async def gather_boots(visit: Visit, id_: str, legs: list[Data]) -> Data:
-    """The boots of a year: its agent says at each start under which one."""
+    """The boots of a year: the agent reports the boot at each start."""
     if not visit.may("events.read"):
         return boots([], [], visit.now)
     since = visit.now - YEAR
@@ -22,15 +22,15 @@ async def gather_boots(visit: Visit, id_: str, legs: list[Data]) -> Data:
 
 
 def glob_free(name: str) -> str:
-    """A name in a pattern that means only itself."""
+    """A name as a pattern that matches only itself."""
     return "".join(f"[{one}]" if one in "*?[" else one for one in name)
 
 
 def boots(starts: list[Data], legs: list[Data], now: float) -> Data:
     """When a system booted, by the starts of its agent, the oldest first; and which run it was part of. Pure.
 
-    A start under the same boot is none: the agent was updated, or started again. The first start that is
-    known says nothing of when it booted.
+    A start under the same boot is not a boot: the agent was updated or restarted. The first known start
+    does not show when the system booted.
     """
     known = sorted((one for one in starts if one["data"].get("boot")), key=lambda one: one["at"])
     rows = []

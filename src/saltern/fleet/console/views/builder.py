@@ -1,7 +1,7 @@
-"""The builder: a chain as a list of actions, a form for one of them, and its text: all three are one.
+"""The builder: a chain as a list of actions, a form for one of them, and its text, all kept in sync.
 
-Each change is sent with the text as the page has it. What was typed into the form is written into the text,
-unless the text itself was edited meanwhile; then the button's own change follows.
+Each change is sent with the text of the page. What was typed into the form is written into the text, unless
+the text itself was edited meanwhile; then the change of the button follows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ START = "chain: {name}\nactions: []\n"
 
 
 async def gather(visit: Visit) -> Data:
-    """A chain that is kept, or one that is begun; an action of another page is added at its end."""
+    """A stored chain, or a new one; an action from another page is added at its end."""
     name = visit.path["chain"]
     text, base = await _text(visit, name)
     edits = _from_elsewhere(visit.query.get("add", ""), text)
@@ -36,7 +36,7 @@ async def gather(visit: Visit) -> Data:
 
 
 async def _text(visit: Visit, name: str) -> tuple[str, int]:
-    """The newest version of a chain and its number; the beginning of one that is not there yet."""
+    """The newest version of a chain and its number; for a new chain, its first lines."""
     try:
         found = await visit.ask.get("/v1/chains/{chain}/text", chain=name)
     except SalternError as problem:
@@ -47,7 +47,7 @@ async def _text(visit: Visit, name: str) -> tuple[str, int]:
 
 
 def _from_elsewhere(given: str, text: str) -> list[Data]:
-    """An action that another page offers: ``{"command": "..."}`` as JSON; what is none is left out."""
+    """An action from another page: ``{"command": "..."}`` as JSON; anything else is ignored."""
     try:
         action = json.loads(given) if given else None
     except ValueError:
@@ -89,12 +89,12 @@ async def _usual(ask: Ask, chain: str) -> Data | None:
     try:
         found: Data = await ask.get("/v1/chains/{chain}/usual", chain=chain)
     except SalternError:
-        return None  # the draft has another name by now
+        return None  # the draft has been renamed
     return found
 
 
 def _lines(draft: Data, chosen: Data | None) -> list[Data]:
-    """The text line by line: which belong to the chosen action, and which are wrong."""
+    """The lines of the text: which belong to the selected action, and which have problems."""
     wrong = {one["line"] for one in draft["problems"]}
     first, last = (chosen["first"], chosen["last"]) if chosen else (0, 0)
     return [
@@ -104,7 +104,7 @@ def _lines(draft: Data, chosen: Data | None) -> list[Data]:
 
 
 def coloured(line: str) -> Markup:
-    """A line of YAML with its key marked; everything in it is text."""
+    """A line of YAML with its key highlighted; everything is escaped."""
     text = safe(line)
     found = KEY.match(text)
     if found is None:
@@ -116,7 +116,7 @@ def coloured(line: str) -> Markup:
 
 
 def _row(one: Data, problems: list[Data]) -> Data:
-    """An action of the list: what is said beside it, and the first line that is wrong in it."""
+    """An action of the list: its summary, and the first of its lines with a problem."""
     wrong = [
         flaw["line"] for flaw in problems if (flaw["list"], flaw["index"]) == (one["list"], one["index"])
     ]
@@ -132,7 +132,7 @@ def _aside(one: Data) -> str:
 
 
 def _fields(chosen: Data, problems: list[Data]) -> list[Data]:
-    """The keys of the action's kind, with what it says."""
+    """The keys of the action's kind, with their values."""
     schema = kind_schemas().get(chosen["kind"])
     if schema is None:
         return []
@@ -147,7 +147,7 @@ def _policy(chosen: Data, problems: list[Data]) -> list[Data]:
 
 
 def _flaws(chosen: Data, problems: list[Data]) -> dict[str, Data]:
-    """What is wrong with the chosen action, by key; each with its number among all problems."""
+    """The problems of the selected action, by key; each with its number among all problems."""
     place = (chosen["list"], chosen["index"])
     own = [(n, one) for n, one in enumerate(problems) if (one["list"], one["index"]) == place]
     return {one["field"]: {**one, "number": n} for n, one in own if one["field"]}
@@ -184,7 +184,7 @@ async def draft_shown(ask: Ask, form: Form, draft: Data) -> Data:
 
 
 def _chosen_after(form: Form, draft: Data) -> tuple[str, int]:
-    """Which action is chosen after a change: the one that was added or moved, else the same."""
+    """The action to select after a change: the one that was added or moved, else the same."""
     verb, _, rest = form.text("do").partition(" ")
     key, index = place_of(form.text("place"))
     if verb == "choose" or verb == "move":
@@ -227,6 +227,6 @@ BUILDER_ACTS = (
         route="/v1/chains",
         body=_save,
         then="/chains/{chain}",
-        did="The version is kept",
+        did="The version is saved",
     ),
 )

@@ -1,4 +1,4 @@
-"""What the form of the builder asks for: edits of a chain."""
+"""Reads the builder's form into edits of a chain."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.chains.schema import Field, kind_schemas, policy_fields
 from saltern.fleet.console.row import Data, Form
 from saltern.render.yaml_limits import YamlProblem
 
-FIRST: dict[str, Data] = {  # what a new action says until it is edited
+FIRST: dict[str, Data] = {  # the contents of a new action
     "packages": {"packages": {"install": ["name-of-a-package"]}},
     "patch": {"patch": {"refresh": True}},
     "upgrade": {"upgrade": {}},
@@ -27,7 +27,7 @@ FIRST: dict[str, Data] = {  # what a new action says until it is edited
 
 
 def as_text(value: Any) -> str:
-    """A value as a form has it."""
+    """A value as text for a form."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
@@ -44,7 +44,7 @@ def _dump(value: Any) -> str:
 
 
 def body_of(given: Data, kind: str) -> Data:
-    """What an action says, with the key that its short form stands for."""
+    """The contents of an action, with its short form written out."""
     body = given.get(kind)
     if isinstance(body, dict):
         return body
@@ -59,7 +59,7 @@ def place_of(text: str) -> tuple[str, int]:
 
 
 def draft_body(form: Form) -> Data:
-    """The text as it was shown, what the form changes in it, and what the button asks for."""
+    """The text as it was shown, the changes of the form, and the change of the button."""
     text = form.raw("text")
     place = place_of(form.text("place"))
     edits = [] if text != form.raw("was") else _typed(form, text, place)
@@ -67,7 +67,7 @@ def draft_body(form: Form) -> Data:
 
 
 def _typed(form: Form, text: str, place: tuple[str, int]) -> list[Data]:
-    """The chosen action as the form says it now, if that is another than in the text."""
+    """The selected action from the form, if it differs from the text."""
     chosen = next((one for one in outline(text).actions if (one.list, one.index) == place), None)
     if chosen is None or not form.text("kind"):
         return []
@@ -97,7 +97,7 @@ def _action(form: Form, chosen: Listed) -> Data:
 
 
 def _put(into: Data, one: Field, form: Form, name: str) -> None:
-    """Set one key as the form has it; what is empty, or as usual and was not there, is left out."""
+    """Set one key from the form; an empty value, or a default that was not there, is left out."""
     if name not in form.fields:
         return
     value = read_value(form.raw(name), one.type)
@@ -108,7 +108,7 @@ def _put(into: Data, one: Field, form: Form, name: str) -> None:
 
 
 def read_value(text: str, type_: str) -> Any:
-    """A value from its text; one that is not of its type stays a text, and is reported with its line."""
+    """A value from its text; a value of the wrong type stays a text, and is reported with its line."""
     plain = text.strip()
     if not plain:
         return None
@@ -140,7 +140,9 @@ def _yaml(text: str) -> Any:
 
 
 def _asked(form: Form, text: str, place: tuple[str, int]) -> list[Data]:
-    """What the button that was pressed changes: ``add command``, ``up``, ``move actions:4``, ``repair …``."""
+    """The change of the button that was pressed: ``add command``, ``up``, ``move actions:4``,
+    ``repair …``.
+    """
     verb, _, rest = form.text("do").partition(" ")
     at: Data = {"list": place[0], "index": place[1]}
     if verb == "add" and rest in FIRST:
@@ -159,12 +161,12 @@ def _asked(form: Form, text: str, place: tuple[str, int]) -> list[Data]:
 
 
 def _new(kind: str, text: str) -> Data:
-    """A new action with an id of its own."""
+    """A new action with a unique id."""
     return {"id": free_name(kind, {one.id for one in outline(text).actions}), **FIRST[kind]}
 
 
 def _repair(text: str, which: str) -> list[Data]:
-    """Write the number that a text such as ``60m`` means in its place."""
+    """Replace a text such as ``60m`` by its number of seconds."""
     found = outline(text)
     flaw = next((one for n, one in enumerate(found.problems) if str(n) == which), None)
     if flaw is None or flaw.repair is None:

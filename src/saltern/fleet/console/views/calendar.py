@@ -40,7 +40,7 @@ def _is_number(text: str) -> bool:
 
 
 def _monday(visit: Visit) -> float:
-    """The beginning of today in UTC, some weeks before or after."""
+    """The beginning of the day in UTC, some weeks before or after today."""
     given = visit.query.get("week", "")
     weeks = int(given) if _is_number(given) else 0
     today = visit.now - visit.now % DAY
@@ -81,7 +81,7 @@ def _times(first: float, last: float) -> str:
 
 
 def _words(one: Data) -> str:
-    """What the picture of a row says, as a sentence."""
+    """The picture of a row as a sentence."""
     verb = "may run" if one["kind"] == "allow" else "may not run"
     if not one["windows"]:
         return "no window in these days" if one["kind"] == "allow" else "nothing is denied in these days"
@@ -106,7 +106,7 @@ def _planned(fires: Sequence[Data], begin: float) -> list[Data]:
 
 
 async def _why(visit: Visit) -> Data | None:
-    """Why work may not begin on a target now; None if none was asked for."""
+    """Why work may not begin on a target now; None without a target."""
     target, chain = (visit.query.get(key, "").strip() for key in ("target", "chain"))
     if not target:
         return None
@@ -118,12 +118,12 @@ async def _why(visit: Visit) -> Data | None:
 
 
 def ical(form: Form) -> str:
-    """A calendar from the fields of the form: days of the week and hours, or the text that was pasted."""
+    """A calendar from the fields of the form: weekdays and hours, or the pasted text."""
     if form.raw("text").strip():
         return form.raw("text")
     first, last = (form.text(key).replace(":", "") or "0000" for key in ("from", "to"))
     days = form.many("days") or ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
-    day = "20200106" if last > first else "20200107"  # past midnight: it ends on the day after
+    day = "20200106" if last > first else "20200107"  # past midnight: it ends on the next day
     return "\n".join(
         (
             "BEGIN:VCALENDAR",
@@ -173,7 +173,7 @@ CALENDAR_ACTS = (
         route="/v1/windows",
         body=_window,
         then="/calendar",
-        did="The window is kept",
+        did="The window is saved",
     ),
     Act(
         path="/calendar/windows/{window}/remove",
@@ -188,7 +188,7 @@ CALENDAR_ACTS = (
         route="/v1/schedules",
         body=_schedule,
         then="/calendar",
-        did="The schedule is kept",
+        did="The schedule is saved",
     ),
     Act(
         path="/calendar/schedules/{schedule}/enable",
@@ -196,7 +196,7 @@ CALENDAR_ACTS = (
         route="/v1/schedules/{schedule}/enable",
         body=lambda _form: {},
         then="/calendar",
-        did="The schedule fires again",
+        did="The schedule is enabled",
     ),
     Act(
         path="/calendar/schedules/{schedule}/disable",
@@ -204,13 +204,13 @@ CALENDAR_ACTS = (
         route="/v1/schedules/{schedule}/disable",
         body=lambda _form: {},
         then="/calendar",
-        did="The schedule fires no more",
+        did="The schedule is disabled",
     ),
     Act(
         path="/calendar/schedules/{schedule}/remove",
         method="DELETE",
         route="/v1/schedules/{schedule}",
         then="/calendar",
-        did="The schedule is removed; runs that it has begun continue",
+        did="The schedule is removed; runs that it has started continue",
     ),
 )

@@ -1,4 +1,4 @@
-"""Chains: the list, one of them with its versions and runs, and how a run of it is begun."""
+"""Chains: the list, one chain with its versions and runs, and the form that starts a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.forms import number_of, whole_of
 from saltern.fleet.console.row import Act, Data, Form, Page, Visit
 
-LATEST = 60  # runs that the list looks at for the last ones of each chain
+LATEST = 60  # runs that are read to find the last ones of each chain
 SHOWN = 8
 FAILED = ("failed", "indeterminate", "expired")
 
@@ -33,7 +33,7 @@ async def gather_list(visit: Visit) -> Data:
 
 
 def _brought(visit: Visit) -> Data:
-    """What another page sends along: an action that is to be added to a chain, or a target."""
+    """What another page passes on: an action to add to a chain, or a target."""
     add, target = (visit.query.get(key, "").strip() for key in ("add", "target"))
     try:
         action = json.loads(add) if add else None
@@ -97,7 +97,7 @@ async def gather_diff(visit: Visit) -> Data:
 
 
 def rollout_of(form: Form) -> Data:
-    """How a run goes through its systems, from the fields of a form; what is empty is left as usual."""
+    """The rollout from the fields of a form; empty fields keep the default."""
     found: Data = {}
     if waves := form.text("waves").replace(",", " ").split():
         found["waves"] = [_share(one) for one in waves]
@@ -120,7 +120,7 @@ def _run_body(form: Form) -> Data:
 
 
 async def count_target(ask: Ask, form: Form) -> int:
-    """How many systems the target means now."""
+    """How many systems the target matches now."""
     found = await ask.send("POST", "/v1/resolve", {"target": form.text("target")})
     return len(found["systems"])
 
@@ -159,7 +159,7 @@ CHAIN_ACTS = (
         body=_run_body,
         count=count_target,
         then="/runs/{run}",
-        did="The run is begun",
+        did="The run is started",
     ),
     Act(
         path="/chains/{chain}/archive",

@@ -1,4 +1,4 @@
-"""One function on a target, jobs, and a job with its answers: equal ones as one, and who has not answered."""
+"""One function on a target, jobs, and a job with its answers: equal ones grouped, and the missing ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltern.fleet.console.row import Act, Data, Form, Page, Topic, Visit
 from saltern.fleet.console.views.chains import count_target
 from saltern.render.yaml_limits import YamlProblem
 
-USED = 12  # commands of before that are offered
+USED = 12  # earlier commands that are offered
 LIVES = (
     ("", "as usual"),
     ("300", "5 minutes"),
@@ -29,7 +29,7 @@ LONGEST = 100_000  # characters of an answer that a page shows
 
 
 def parsed(line: str) -> tuple[str, list[Any], Data]:
-    """``cmd.run 'openssl version' timeout=5`` → the function, its arguments and its named ones.
+    """``cmd.run 'openssl version' timeout=5`` → the function, its arguments and its keyword arguments.
 
     Values are read as YAML, as the command line does.
     """
@@ -73,7 +73,7 @@ def _word(value: Any) -> str:
 
 
 def as_action(function: str, args: list[Any]) -> Data | None:
-    """The action of a chain that does the same; None for a function that is no action."""
+    """The equivalent action of a chain; None for a function without one."""
     if function in (SHELL, "cmd.shell", "cmd.run_all") and args:
         return {"command": str(args[0])}
     if function in ("state.apply", "state.sls") and args:
@@ -85,7 +85,7 @@ def as_action(function: str, args: list[Any]) -> Data | None:
 
 
 async def gather_command(visit: Visit) -> Data:
-    """The form; with a target and a function, who would be asked and what the policy says."""
+    """The form; with a target and a function, the systems that match and the decision of the policy."""
     target, line = (visit.query.get(key, "").strip() for key in ("target", "run"))
     function, args, _ = parsed(line)
     jobs = (await visit.ask.get("/v1/jobs", user=visit.me["name"], limit=50))["items"]
@@ -108,7 +108,7 @@ async def gather_command(visit: Visit) -> Data:
 
 
 def _used(jobs: list[Data]) -> list[Data]:
-    """What this person ran before, each once."""
+    """What this person ran before, without repetitions."""
     found: dict[tuple[str, str], Data] = {}
     for job in jobs:
         found.setdefault((job["function"], job["target"]), job)
@@ -121,7 +121,7 @@ async def _aim(visit: Visit, target: str, function: str) -> Data:
 
 
 async def _verdict(visit: Visit, target: str, function: str) -> Data | None:
-    """What the policy would say; None if the visitor may not read it: then the answer says it."""
+    """The decision of the policy; None if the visitor may not read it: then only submitting shows it."""
     if not visit.may("policy.read"):
         return None
     body = {"who": visit.me["name"], "function": function, "target": target, "roles": visit.me["roles"]}
@@ -145,7 +145,7 @@ async def gather_job(visit: Visit) -> Data:
 
 
 async def job_data(ask: Ask, names: Mapping[str, str], now: float) -> Data:  # noqa: ARG001
-    """A job, its answers in groups, and who has not answered: the same for all readers."""
+    """A job, its grouped answers, and the systems without an answer: the same for all readers."""
     jid = names["jid"]
     job = await ask.get("/v1/jobs/{jid}", jid=jid)
     answers = await ask.get("/v1/jobs/{jid}/answers", jid=jid)

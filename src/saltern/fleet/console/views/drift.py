@@ -1,4 +1,4 @@
-"""What has drifted on a system: states that would change, by the newest test of them."""
+"""What has drifted on a system: the states that would change, by the newest test."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from saltern.fleet.console.row import Data, Visit
 from saltern.fleet.console.views.states import state_rows
 
 STATES = ("state.apply", "state.highstate", "state.sls")
-TESTS = 5  # jobs that are looked at for a test that was answered
+TESTS = 5  # jobs that are searched for an answered test
 DRIFTED = 6  # states that are listed
 
 
 async def gather_drift(visit: Visit, id_: str, jobs: list[Data]) -> Data | None:
-    """What the newest test of its states found: those that would change; None if there was none."""
+    """The states that would change by the newest test; None if there was none."""
     for job in [one for one in jobs if one["function"] in STATES][:TESTS]:
         if not (await visit.ask.get("/v1/jobs/{jid}", jid=job["jid"]))["test"]:
             continue

@@ -1,4 +1,4 @@
-"""Events: who did what and what followed, over time, filtered; and as JSON lines."""
+"""Events over time, filtered; and as JSON lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltern.fleet.console.row import Data, Page, Visit
 HOUR = 3600.0
 SPANS = (("1", "1 hour"), ("6", "6 hours"), ("24", "1 day"), ("168", "7 days"), ("720", "30 days"))
 PARTS = 96
-# What the words of a tag mean for the picture: failures, what is silent; the rest is what was done.
+# The words of a tag that count as failures or silence in the picture; all others count as done.
 MARKS = (("alarm", "failed"), ("presence", "unknown"), ("auth", "p50"), ("key", "p50"))
 ICONS = (
     ("saltern/alarm", "s-failed"),
@@ -48,7 +48,7 @@ async def gather(visit: Visit) -> Data:
 
 
 def wanted_events(visit: Visit) -> Data:
-    """Which events the address asks for."""
+    """The events that the address selects."""
     tag, system = (visit.query.get(key, "").strip() for key in ("tag", "system"))
     return {"tag": tag or "*", "system": system, "since": visit.now - float(_hours(visit)) * HOUR}
 
@@ -59,7 +59,7 @@ def _hours(visit: Visit) -> str:
 
 
 def shown(one: Data) -> Data:
-    """An event as a row: an icon, what it is about, where it leads, and its data as text."""
+    """An event as a row: an icon, its subject, a link, and its data as text."""
     icon = next((icon for prefix, icon in ICONS if one["tag"].startswith(prefix)), "i-clock")
     return {**one, "icon": icon, "link": link(one), "text": data_line(one["data"], 200)}
 
@@ -84,7 +84,7 @@ def kind_of(words: str) -> str:
 
 
 def bars(counts: Mapping[str, Sequence[int]]) -> list[Data]:
-    """The picture: of each part of the time a stack of what was done, what failed, what fell silent."""
+    """The picture: for each interval a stack of what was done, failed or fell silent."""
     stacks: dict[int, dict[str, int]] = {}
     for words, numbers in counts.items():
         for place, number in enumerate(numbers):
@@ -113,7 +113,7 @@ def ticks(since: float, until: float) -> list[tuple[float, str]]:
 
 
 def sentence(counts: Data) -> str:
-    """What the picture shows, in words."""
+    """The picture in words."""
     rows = sorted(counts["counts"].items(), key=lambda row: -sum(row[1]))[:4]
     said = ", ".join(f"{sum(numbers):,} {words}" for words, numbers in rows)
     return f"{counts['total']:,} events: {said}" if rows else "no events"

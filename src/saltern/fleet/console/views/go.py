@@ -1,4 +1,4 @@
-"""``/go``: to the system, run, job or chain that a word means."""
+"""``/go``: redirects to the system, run, job or chain that a word names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from saltern.fleet.api.problems import status_of
 from saltern.fleet.console.row import Visit
 from saltern.language.diagnostics import SalternError
 
-# What a word may name, in this order: the action one needs, the route that knows it, and the page.
+# What a word may name, in this order: the action that is needed, the route that finds it, and the page.
 KINDS = (
     ("systems.read", "/v1/systems/{system}", "system", "/systems/"),
     ("jobs.read", "/v1/chain-runs/{run}/moments", "run", "/runs/"),
@@ -18,7 +18,7 @@ KINDS = (
 
 
 async def place_of(visit: Visit, word: str) -> str:
-    """The path of the page; what nothing is called is searched for among the systems."""
+    """The path of the page; an unknown word becomes a search among the systems."""
     for action, route, name, page in KINDS:
         if word and visit.may(action) and await _is_known(visit, route, name, word):
             return f"{page}{quote(word, safe='')}"

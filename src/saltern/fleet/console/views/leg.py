@@ -1,4 +1,4 @@
-"""One system in one run: its steps on a line of time, with boots, attempts and what it waits for."""
+"""One system in one run: its steps on a timeline, with boots, attempts and what it waits for."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def failed_at(leg: Data) -> str:
 
 
 def said(event: Data) -> str:
-    """A change of a leg in words: what it is now, or that its system went and came."""
+    """A change of a leg in words: its new status, or that its system left or came back."""
     status, before = str(event.get("status", "")), str(event.get("before", ""))
     if event.get("away"):
         return f"{status}, away"
@@ -71,7 +71,7 @@ def worst(steps: list[Data]) -> Data | None:
 
 
 def timeline(leg: Data, events: list[Data], now: float) -> Data:
-    """Steps, boots and dark time as places in percent. Pure."""
+    """Steps, boots and downtime as positions in percent. Pure."""
     begins = [one["started"] for one in leg["steps"] if one["started"]]
     ends = [one["ended"] for one in leg["steps"] if one["ended"]]
     first = min([*begins, *([leg["begun"]] if leg["begun"] else [])], default=now)
@@ -136,7 +136,7 @@ def dark_times(events: list[Data], last: float) -> list[tuple[float, float, str]
 
 def tries(step: Data, last: float) -> list[tuple[str, float, float, str]]:
     """Each attempt of a step: its mark, when it was, and in words."""
-    is_open = step["status"] not in ("not run", "skipped", "waiting")  # else only what has ended was one
+    is_open = step["status"] not in ("not run", "skipped", "waiting")  # else only ended ones
     timed = [one for one in step["tries"] if one["started"] and (one["ended"] or is_open)]
     rows: list[Any] = timed or ([step] if step["started"] and is_open else [])
     return [

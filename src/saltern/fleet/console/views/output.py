@@ -1,4 +1,4 @@
-"""What a step printed on a system: the end of it, earlier lines, or the lines that have a word."""
+"""The output of a step on a system: its end, earlier lines, or the lines that contain a word."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from saltern.fleet.console.views.runs import RUN
 
 MOST_LINES = 1000
 LONGEST_WORD = 200
-AROUND = 2  # lines before and behind a hit
+AROUND = 2  # lines before and after a hit
 
 
 async def gather_output(visit: Visit) -> Data:
@@ -20,8 +20,9 @@ async def gather_output(visit: Visit) -> Data:
 
 
 async def printed(visit: Visit, leg: Data, step: Data | None) -> Data:
-    """What the newest attempt of a step printed, as the address asks: its end, what is before a line, or what
-    is found; its comment, if nothing of it is stored."""
+    """The output of the newest attempt of a step, as the address selects: its end, the lines before one, or
+    the lines found; its comment, if no output is stored.
+    """
     ask, word = visit.ask, visit.query.get("find", "")[:LONGEST_WORD]
     before = visit.query.get("before", "")
     end = int(before) if before.isascii() and before.isdigit() and len(before) < 10 else None
@@ -49,7 +50,7 @@ def output_lines(text: str, most: int = MOST_LINES, *, end: int | None = None) -
 
 
 def found_lines(text: str, word: str, most: int = MOST_LINES) -> Data:
-    """The lines that have a word, in any case, with those around them; counted over the whole output."""
+    """The lines that contain a word, ignoring case, with those around them; counted over the whole output."""
     lines, wanted = _lines(text), word.casefold()
     hits = [number for number, line in enumerate(lines) if wanted in line.casefold()]
     near = sorted({n for hit in hits for n in range(hit - AROUND, hit + AROUND + 1) if 0 <= n < len(lines)})

@@ -1,4 +1,4 @@
-"""The overview: what is broken, since when, what changed before it, what waits for whom."""
+"""The overview: what is broken, since when, what changed before that, and what waits for whom."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def gather_topic(ask: Ask, _names: Mapping[str, str], now: float) -> Data:
 
 
 def headline(causes: Data, now: float) -> str:
-    """The first sentence: how many, for how many reasons, since when. Pure."""
+    """The first sentence: how many systems, for how many reasons, since when. Pure."""
     items = causes["items"]
     systems = sum(one["count"] for one in items) + causes["more_systems"]
     if not systems:
@@ -94,7 +94,7 @@ def _event(event: Data, icon: str) -> Data:
 
 
 async def _windows(ask: Ask, now: float) -> Data:
-    """The windows of the next hours, as places in percent."""
+    """The windows of the next hours, as positions in percent."""
     sheet = await ask.get("/v1/calendar", begin=now, days=1, usual="false")
     end = now + HOURS * 3600
 

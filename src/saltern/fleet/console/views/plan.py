@@ -25,7 +25,7 @@ WOULD = (
 
 
 def groups_of(systems: Sequence[Data], unplanned: dict[str, str]) -> list[Data]:
-    """Systems with equal steps as one, the largest first; those that could not be asked by why."""
+    """Groups of systems with equal steps, the largest first; those that could not be asked, by reason."""
     found: dict[str, Data] = {}
     for one in systems:
         key = json.dumps([_bare(step, one["system"]) for step in one["steps"]], sort_keys=True)
@@ -44,7 +44,7 @@ def groups_of(systems: Sequence[Data], unplanned: dict[str, str]) -> list[Data]:
 
 
 def _bare(step: Data, system: str) -> Data:
-    """A step without what differs between systems: their names, and how long it took."""
+    """A step without what differs between systems: their names and durations."""
     kept = {key: value for key, value in step.items() if key not in ("took", "started", "ended")}
     return {
         key: value.replace(system, "\0") if isinstance(value, str) else value for key, value in kept.items()
@@ -52,7 +52,7 @@ def _bare(step: Data, system: str) -> Data:
 
 
 def would_of(step: Data) -> str:
-    """The first word of what a step would do: change, reboot, fail; empty if nothing."""
+    """What a step would do in one word: change, reboot, fail; empty if nothing."""
     text = str(step.get("would") or "")
     return text.partition(" ")[0].rstrip(",")
 
@@ -65,7 +65,7 @@ def mark_of(steps: Sequence[Data]) -> str:
 
 
 def headline(steps: Sequence[Data]) -> tuple[str, str]:
-    """``2 steps change, a reboot``, and what the first of them say."""
+    """``2 steps change, a reboot``, and the messages of the first of them."""
     counted: dict[str, int] = {}
     for step in steps:
         if word := would_of(step):
@@ -90,7 +90,7 @@ def totals(groups: Sequence[Data]) -> dict[str, int]:
 
 
 async def gather_plan(visit: Visit) -> Data:
-    """A plan that is kept: groups, the chosen one, what it rests on."""
+    """A stored plan: its groups, the selected one, and what the plan depends on."""
     plan = await visit.ask.get("/v1/chain-plans/{plan}", plan=visit.path["plan"])
     groups = groups_of(plan["systems"], plan["unplanned"])
     number = visit.query.get("group", "")
@@ -158,6 +158,6 @@ PLAN_ACTS = (
         body=lambda form: {"plan": form.text("digest")},
         count=_planned_count,
         then="/runs/{run}",
-        did="The run is begun",
+        did="The run is started",
     ),
 )

@@ -12,10 +12,10 @@ from saltern.fleet.console.marks import cells
 from saltern.fleet.console.row import Act, Data, Form, Visit
 
 RUN = "/v1/chain-runs/{run}"
-FEW = 50  # systems that are each a row of the matrix
+FEW = 50  # systems that have a row each in the matrix
 PAGE = 50
 SHOWN_CAUSES = 5
-WIDE = 24  # columns from which on they are narrow
+WIDE = 24  # number of columns from which they are narrow
 BAD = ("failed", "cancelled", "expired", "indeterminate")
 OVER = (*BAD, "succeeded", "succeeded with skips")
 NEEDS = ("failed", "expired", "indeterminate", "paused")
@@ -36,7 +36,7 @@ async def gather_list(visit: Visit) -> Data:
     ids = {one["run"] for one in opened}
     rows = [*opened, *(one for one in page["items"] if one["run"] not in ids and (first or one["ended"]))]
     found = {"rows": [listed(one, visit.now) for one in rows], "next": page["next"], "only": only}
-    if first and not any(only.values()):  # what the list is watched by is on the page already
+    if first and not any(only.values()):  # the part that watches the list is already on the page
         found |= {"mark": mark_of(run_marks(page["items"])), "has_topic_data": True}
     return found
 
@@ -74,7 +74,7 @@ def _has_bad(legs: Mapping[str, int]) -> bool:
 
 
 def run_data(shapes: Data, causes: Data, now: float, *, each: list[Data] | None = None) -> Data:
-    """A run as the templates take it."""
+    """The data of a run for the templates."""
     legs: dict[str, int] = shapes["legs"]
     rows = each if each is not None else shapes["rows"]
     waves = [
@@ -104,7 +104,7 @@ def run_data(shapes: Data, causes: Data, now: float, *, each: list[Data] | None 
 
 
 def segments(actions: list[Data]) -> list[Data]:
-    """Columns that belong together: between two reboots, and what runs at the end."""
+    """Groups of columns: those between two reboots, and those at the end of the chain."""
     found: list[Data] = []
     for action in actions:
         if not found or found[-1]["segment"] != action["segment"]:
@@ -118,7 +118,7 @@ def segments(actions: list[Data]) -> list[Data]:
 
 
 def row_data(row: Data, now: float, actions: list[Data]) -> Data:
-    """A row of the matrix: what its systems do, in words."""
+    """A row of the matrix: what its systems are doing, in words."""
     at = next(
         (n for n, cell in enumerate(row["cells"]) if cell in ("failed", "timed out", "indeterminate")), None
     )
@@ -135,7 +135,7 @@ def row_data(row: Data, now: float, actions: list[Data]) -> Data:
 
 
 def cuts(actions: list[Data]) -> list[bool]:
-    """Before which columns a line stands: another segment begins there, but not what runs at the end."""
+    """The columns with a line before them, where a new segment begins; not those at the end of the chain."""
     return [
         n > 0 and actions[n - 1]["segment"] != one["segment"] and not one["final"]
         for n, one in enumerate(actions)
@@ -180,7 +180,7 @@ def moment_of(text: str) -> float | None:
 
 
 def slider(moments: list[Data], at: float | None, now: float) -> Data:
-    """The slider: from the first moment to now, or to the end."""
+    """The time slider: from the first moment to now, or to the end."""
     first = moments[0]["at"] if moments else now
     last = max(moments[-1]["at"] if moments else now, first + 1)
     last = last if not moments or _ended(moments) else max(now, first + 1)
@@ -196,7 +196,7 @@ def _ended(moments: list[Data]) -> bool:
 
 
 async def count_order(ask: Ask, form: Form) -> int | list[str] | None:
-    """The systems that an order is about, asked now."""
+    """The systems that an order is about, counted now."""
     verb, run = form.text("verb"), form.path["run"]
     if verb in ("pause", "resume"):
         return None

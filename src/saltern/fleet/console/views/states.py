@@ -29,8 +29,8 @@ async def gather(visit: Visit) -> Data:
 
 
 def state_rows(body: object) -> list[Data]:
-    """The states of a return, the worst first; none if it is something else. A return is Salt's: each state
-    under its tag, with ``result``, ``changes``, ``comment`` and ``duration``.
+    """The states of a return, the worst first; empty for other returns. A return has Salt's form: each
+    state under its tag, with ``result``, ``changes``, ``comment`` and ``duration``.
     """
     found = [_row(tag, one) for tag, one in _pairs(body) if isinstance(one, dict) and "result" in one]
     return sorted(found, key=lambda one: (ORDER.index(one["word"]), one["number"]))

@@ -1,4 +1,4 @@
-"""Systems: who is meant by a target, how they are, and one of them."""
+"""Systems: those that a target matches, their states, and the page of one system."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def gather_list(visit: Visit) -> Data:
 
 
 async def gather_system(visit: Visit) -> Data:
-    """One system: what holds it, its runs with the result here, its facts with their age."""
+    """One system: the run that holds it, its runs with the result here, its facts with their age."""
     id_ = visit.path["system"]
     system = await visit.ask.get("/v1/systems/{system}", system=id_)
     facts = await _facts(visit, id_)
@@ -93,7 +93,7 @@ def _some(facts: Data | None, names: tuple[str, ...]) -> Data:
 
 
 def needs(leg: Mapping[str, Any]) -> bool:
-    """Whether a leg holds its system, or waits for a person: of a run that is open, and not done here."""
+    """True if a leg holds its system or waits for a person: its run is open, and not done here."""
     fine = ("succeeded", "succeeded with skips", "cancelled")
     over = ("succeeded", "partial", "failed", "cancelled", "expired")
     return leg["status"] not in fine and leg["run_status"] not in over
@@ -118,7 +118,7 @@ async def _window(visit: Visit, id_: str) -> Data | None:
 
 
 def flat(grains: Mapping[str, Any], most: int = 400) -> list[tuple[str, str]]:
-    """Facts as names with dots and texts, by name."""
+    """Facts as dotted names and texts, by name."""
     found: list[tuple[str, str]] = []
 
     def walk(name: str, value: Any, depth: int) -> None:
@@ -142,6 +142,6 @@ SYSTEM_ACTS = (
         route="/v1/groups",
         body=lambda form: {"name": form.text("name"), "target": form.text("target")},
         then="/systems?t=%40{name}",
-        did="The target has its name",
+        did="The target is saved",
     ),
 )

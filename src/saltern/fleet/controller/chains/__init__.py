@@ -1,1 +1,1 @@
-"""The controller's run of chains: decided by pure rules, written with orders, sent as jobs."""
+"""Runs of chains on the controller: decided by pure rules, stored with their orders, sent as jobs."""

@@ -1,4 +1,4 @@
-"""A chain, its inputs and a target become what each system is to do: the same for a plan and for a run."""
+"""Compiles a chain, its inputs and a target into the steps of each system, for a plan or a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Submit = Callable[[str, Submission, Permit], Awaitable[Submitted]]
 
 
 class Seams(Struct, frozen=True, kw_only=True):
-    """What chains need of the rest of the controller."""
+    """What chains need from the rest of the controller."""
 
     resolve: Callable[[str], Awaitable[list[str]]]
     grain: Callable[[str, str], str]
@@ -42,7 +42,7 @@ class Seams(Struct, frozen=True, kw_only=True):
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """What is to be done where: a chain by its name, and a version of it, or a text."""
+    """What to run where: a chain by its name and version, or a text."""
 
     target: str
     chain: str = ""
@@ -54,7 +54,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class Compiled(Struct, frozen=True, kw_only=True):
-    """The text that was found, the chain with its inputs, and what it means for each system."""
+    """The text, the chain with its inputs, and the plan of each system."""
 
     source: Source
     chain: Chain
@@ -67,7 +67,7 @@ class Compiled(Struct, frozen=True, kw_only=True):
 
 
 async def compile_for(calls: Calls, seams: Seams, ask: Asked) -> Compiled:
-    """Raises ``OperationError`` for what cannot be run on a system of the target."""
+    """Compile a chain for a target. Raises ``OperationError`` if it cannot run on a system of it."""
     source = await calls.read(source_of, ask.chain, ask.version, ask.text)
     chain = read_chain(source.text, source.file, ask.inputs)
     if written_size([source.text, ask.inputs]) > LARGEST:
@@ -84,7 +84,7 @@ async def compile_for(calls: Calls, seams: Seams, ask: Asked) -> Compiled:
 async def shown_inputs(
     calls: Calls, chain: str, version: int | None, text: str, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Inputs as they may be shown before the chain is compiled; all are concealed if it cannot be read."""
+    """The inputs for display before the chain is compiled; all are concealed if it cannot be read."""
     try:
         source = await calls.read(source_of, chain, version, text)
         specs = await asyncio.to_thread(declared_inputs, source.text)
@@ -101,7 +101,7 @@ def declared_inputs(text: str) -> Mapping[str, Input]:
 async def lay_out(
     seams: Seams, rollout: Rollout, version: str, plans: dict[str, SystemPlan], now: float
 ) -> RunState:
-    """The run that these plans would be, with its waves."""
+    """The run of these plans, with its waves."""
     _refuse_unknown_check(rollout, seams.checks())
     meant = {one.name: await seams.resolve(one.target) for one in rollout.stages}
     groups = {one: seams.grain(one, rollout.group_by) for one in plans} if rollout.group_by else {}

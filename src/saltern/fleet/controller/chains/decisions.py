@@ -1,7 +1,7 @@
 """Decide about one run inside a transaction: read it, apply events by the pure rules, write what changed.
 
-The decision, its rows, the orders that follow and the events that people see are one transaction. Runs that
-were read are kept, and used again as long as the database has the same version of them.
+The decision, its rows, its orders and its events are one transaction. Runs are cached, and reused as long as
+the database has the same version of them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EventsOf = Callable[[RunState], Iterable[Event]]
 
 
 class UnknownRun(Exception):
-    """There is no such run."""
+    """The run does not exist."""
 
 
 class Decided(Struct, frozen=True):
@@ -72,7 +72,7 @@ class Decisions:
     def decide(
         self, connection: Connection, run: str, events_of: EventsOf, *, hard: bool = False, reason: str = ""
     ) -> Decided:
-        """Apply events to a run, and write all that follows. ``hard``: what is cancelled is stopped.
+        """Apply events to a run, and write the consequences. ``hard``: stop running steps that are cancelled.
 
         The caller passes the result to ``keep`` once the transaction is committed.
         """
@@ -150,7 +150,7 @@ def _order(run: RunState, send: Send, hard: bool, reason: str) -> dict[str, Any]
 
 
 def _events(before: RunState, after: RunState, commands: Sequence[Command]) -> Iterable[NewEvent]:
-    """The events that people and listening programs get about a decision."""
+    """The events about a decision, for people and programs that follow."""
     tag = f"saltern/chain/{after.id}"
     for name, leg in after.legs.items():
         was = before.legs[name]

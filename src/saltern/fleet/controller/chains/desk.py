@@ -1,4 +1,4 @@
-"""``ChainDesk``: what people may ask about runs of chains. The API calls it."""
+"""``ChainDesk``: the operations on runs of chains that the API offers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 class NewRun(Asked, frozen=True, kw_only=True):
-    """What is to be run. ``plan``: a plan that is kept; then only a token and secret inputs are given."""
+    """What to run. ``plan``: a stored plan; then only a token and secret inputs are given."""
 
     target: str = ""
     plan: str = ""
@@ -44,7 +44,7 @@ class NewRun(Asked, frozen=True, kw_only=True):
 
 
 class Started(Struct, frozen=True, kw_only=True):
-    """A run that is written down. ``known``: an earlier request with the same token has made it."""
+    """A run that is stored. ``known``: an earlier request with the same token has made it."""
 
     run: str
     systems: list[str]
@@ -65,7 +65,7 @@ class ChainDesk:
     # -- start ---------------------------------------------------------------------------------------
 
     async def start(self, who: str, ask: NewRun, *, permit: Permit) -> Started:
-        """Write a run down with all its legs; the keeper of runs begins it."""
+        """Store a run with all its legs; the keeper of runs begins it."""
         if ask.client_token and (known := await self._calls.read(_find, who, ask.client_token)):
             return known
         made = await (self._planned(ask) if ask.plan else self._make(ask))
@@ -76,12 +76,12 @@ class ChainDesk:
         return started
 
     async def _make(self, ask: NewRun) -> Made:
-        """A run of what is asked for."""
+        """The run that was requested."""
         found = await compile_for(self._calls, self._seams, ask)
         return await self._laid_out(ask, found, found.plans)
 
     async def _planned(self, ask: NewRun) -> Made:
-        """A run of a plan that is kept, on the systems that were planned; refused if it has moved."""
+        """A run of a stored plan, on the planned systems; refused if what it depends on has changed."""
         kept = await self.plans.find(ask.plan)
         compiled = await self.plans.check(kept, ask.inputs)
         as_planned = NewRun(
@@ -103,19 +103,19 @@ class ChainDesk:
         return Made(ask=ask, source=source, plans=plans, run=run, digest=digest)
 
     def keep_inputs(self, text: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Inputs of a chain as they may be stored."""
+        """The inputs of a chain in the form in which they are stored."""
         return self._seams.vault.closed(declared_inputs(text), given)
 
     async def show_inputs(
         self, chain: str, version: int | None, text: str, given: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Inputs of a request as others may see them."""
+        """The inputs of a request without secrets."""
         return await shown_inputs(self._calls, chain, version, text, given)
 
     # -- orders --------------------------------------------------------------------------------------
 
     async def order(self, who: str, run: str, order: Order) -> dict[str, str]:
-        """Apply an order; what it changed, for the run and for each system that it names."""
+        """Apply an order; return what it changed, for the run and for each system that it names."""
         try:
             found = await self._calls.write(_apply_order, who, run, order, self._now(), self._seams.vault)
         except UnknownRun:
@@ -124,7 +124,7 @@ class ChainDesk:
         return found
 
     async def vote(self, who: gates.Voter, run: str, gate: str, vote: gates.Ballot) -> str:
-        """Approve or reject a gate; its status then."""
+        """Approve or reject a gate; return its new status."""
         try:
             found = await self._calls.write(gates.cast, who, run, gate, vote, self._now())
         except UnknownRun:
@@ -134,7 +134,7 @@ class ChainDesk:
 
 
 class Made(Struct, frozen=True, kw_only=True):
-    """A run that is not written down yet."""
+    """A run that is not stored yet."""
 
     ask: NewRun
     source: Source
@@ -159,7 +159,7 @@ def _find(connection: Connection, who: str, token: str) -> Started | None:
 
 
 def _with_history(connection: Connection, run: RunState, chain: str) -> RunState:
-    """The run, with how long its actions take, and its systems for a reboot, by what they took before."""
+    """The run, with the expected times of its actions and of reboots, from earlier runs."""
     systems = [leg.system for leg in run.legs.values()]
     usual = usual_returns(return_times(connection, systems), systems)
     known = expected_times(step_times(connection, chain))

@@ -23,14 +23,14 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 class Voter(Struct, frozen=True):
-    """Who votes, and the groups that they are in."""
+    """The voter, and their groups."""
 
     name: str
     groups: tuple[str, ...] = ()
 
 
 class Ballot(Struct, frozen=True, kw_only=True):
-    """``plan_sha256`` is the plan that the voter has looked at."""
+    """``plan_sha256`` is the plan that the voter has seen."""
 
     approves: bool
     plan_sha256: str
@@ -38,7 +38,7 @@ class Ballot(Struct, frozen=True, kw_only=True):
 
 
 def add(connection: Connection, run: str, asked: Mapping[str, GateAsk], digest: str, now: float) -> None:
-    """Write the gates of a new run down."""
+    """Store the gates of a new run."""
     rows: list[dict[str, Any]] = [
         {
             "run": run,
@@ -62,7 +62,7 @@ def add(connection: Connection, run: str, asked: Mapping[str, GateAsk], digest: 
 def announce(
     connection: Connection, run: str, gate: str, status: str, now: float, *, why: str = "", **more: object
 ) -> None:
-    """Let those who listen, and those who have subscribed, learn what became of a gate."""
+    """Report the decision on a gate to followers and subscribers."""
     data = {"gate": gate, "status": status, "why": why, **more}
     tag = f"saltern/chain/{run}/gate/{gate.replace(' ', '-')}"
     store_events(connection, [NewEvent(tag=tag, data={"run": run, **data}, at=now)])
@@ -70,7 +70,7 @@ def announce(
 
 
 def cast(connection: Connection, who: Voter, run: str, gate: str, vote: Ballot, now: float) -> str:
-    """Count a vote; the status of the gate then. What may not be counted is refused with its reason."""
+    """Count a vote; return the new status of the gate. An invalid vote is refused with a reason."""
     chain_runs.lock_run(connection, run)
     row, found = chain_runs.run_row(connection, run), chain_gates.gate_row(connection, run, gate)
     if row is None:
@@ -94,11 +94,11 @@ def refusal(
     if gate is None:
         return "there is no such gate"
     rows = (
-        (gate["status"] != chain_gates.OPEN, f"it is {gate['status']} already"),
+        (gate["status"] != chain_gates.OPEN, f"it is already {gate['status']}"),
         (gate["expires"] is not None and gate["expires"] <= now, "its time is over"),
         (who.name == author, "the person who started a run cannot approve it"),
         (bool(gate["of"]) and gate["of"] not in who.groups, f"only members of {gate['of']!r} vote on it"),
-        (gate["plan_sha256"] != vote.plan_sha256, "the plan that was looked at is another one"),
+        (gate["plan_sha256"] != vote.plan_sha256, "the vote is for another plan"),
         (any(one["who"] == who.name for one in votes), "a person votes once"),
     )
     return next((why for wrong, why in rows if wrong), "")
@@ -124,7 +124,7 @@ def _settle(
 
 
 def expire(connection: Connection, run: str, gate: str, now: float) -> Event:
-    """Close a gate whose time is over, or open it if that is said of it; the event for its run."""
+    """Close an expired gate, or open it if it is configured so; return the event for its run."""
     found = chain_gates.gate_row(connection, run, gate)
     if found is not None and found["otherwise"] == "approve":
         chain_gates.close_gate(connection, run, gate, chain_gates.APPROVED, now)

@@ -1,4 +1,4 @@
-"""Health checks after waves: a job to the systems that have ended well, and what came of it."""
+"""Health checks after waves: a job for the systems that succeeded, and its result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LABEL = "local"
 
 
 class Asked(Struct, frozen=True):
-    """A job that asks systems whether they are well."""
+    """A job that checks the health of systems."""
 
     jid: str
     systems: list[str]
@@ -41,7 +41,7 @@ def to_ask(connection: Connection) -> list[tuple[str, int]]:
 
 
 def ended_checks(connection: Connection, now: float) -> dict[str, list[Checked]]:
-    """What came of the checks that are over, by run."""
+    """The results of the checks that are over, by run."""
     found: dict[str, list[Checked]] = {}
     for run, number, state in _asked(connection):
         jid = state.get("check", "")
@@ -59,7 +59,7 @@ def _asked(connection: Connection) -> list[tuple[str, int, Mapping[str, Any]]]:
 
 
 def _problem(target: job_queries.TargetRow, packed: tuple[str, bytes] | None) -> str:
-    """Why a system is not well; empty if it is."""
+    """Why a system is unhealthy; empty if it is healthy."""
     body = unpack(*packed) if packed is not None else None
     code = body[LABEL] if isinstance(body, dict) and list(body) == [LABEL] else body
     if target.status == "returned" and code == 0 and code is not False:
@@ -73,7 +73,7 @@ def _problem(target: job_queries.TargetRow, packed: tuple[str, bytes] | None) ->
 def make_check(
     connection: Connection, dispatcher: Dispatcher, run: str, number: int, now: Callable[[], float]
 ) -> Asked | None:
-    """Write the job of a check down, and that it is the one of its wave; in the thread of the database."""
+    """Store the job of a check, and link it to its wave; in the thread of the database."""
     row = run_row(connection, run)
     state = Decisions().load(connection, run)[1]
     wave, check = state.waves[number], state.strategy.health

@@ -1,8 +1,8 @@
-"""What keeps runs of chains going, on the one controller that holds the lease.
+"""Drives runs of chains, on the one controller that holds the lease.
 
-Each round takes in what came since the last one: returns of orders, progress, which systems are connected,
-what time it is. Everything that is needed is in the database, so that another controller continues from the
-same place; what is only in memory, the newest progress of a leg, comes again.
+Each round processes what came since the last one: returns of orders, progress, which systems are connected,
+and the time. Everything that is needed is in the database, so that another controller continues from the same
+point; only the newest progress of a leg is in memory, and it comes again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from saltern.language.diagnostics import OperationError
 
 log = logging.getLogger(__name__)
 
-MOST_LIVE = 50_000  # legs of which the newest progress is kept for the next round
+MOST_LIVE = 50_000  # legs whose newest progress is kept for the next round
 
 
 class News(Struct):
@@ -55,7 +55,7 @@ class News(Struct):
     back: list[str] = field(default_factory=list)
     gates: list[str] = field(default_factory=list)
     checks: list[Event] = field(default_factory=list)
-    gone: dict[str, str] = field(default_factory=dict)  # leg → why its system is no part of the fleet
+    gone: dict[str, str] = field(default_factory=dict)  # leg → why its system is not in the fleet
     windows: Windows | None = None
 
 
@@ -82,7 +82,7 @@ class ChainKeeper:
         self._live: dict[tuple[str, str], Any] = {}
 
     def on_progress(self, jid: str, system: str, leg: Any) -> None:
-        """Note what a system says of the leg that this job drives; the newest counts."""
+        """Record a system's progress on the leg that this job drives; the newest counts."""
         if len(self._live) < MOST_LIVE:
             self._live[jid, system] = leg
 
@@ -97,7 +97,7 @@ class ChainKeeper:
         await self._publisher.publish(hold)
 
     async def _keep_run(self, hold: Hold, run: str, news: News, now: float) -> None:
-        """Decide about one run. A fault of ours in one of them must not stop the others."""
+        """Decide about one run. A defect in one of them must not stop the others."""
         try:
             decided = await hold.write(self._decide, run, news, now)
         except (LeaseLost, OperationError, TimeoutError):
@@ -114,7 +114,7 @@ class ChainKeeper:
     def _gather(
         self, connection: Connection, live: dict[tuple[str, str], Any], now: float
     ) -> dict[str, News] | None:
-        """By run; None if there is no run that anything could happen to."""
+        """The news by run; None if there is no open run."""
         news: dict[str, News] = {}
         if not live and not has_work(connection):
             return None
@@ -139,7 +139,7 @@ class ChainKeeper:
         return news
 
     def _missing(self, state: RunState) -> tuple[str, ...]:
-        """Systems that are not connected, of a run that has not begun and needs to know."""
+        """The disconnected systems of a run that has not begun and depends on them."""
         if state.strategy.reachable is None or state.status is not Run.SCHEDULED or not self._board.is_known:
             return ()
         return tuple(one.system for one in state.legs.values() if not self._board.is_online(one.system))
@@ -176,7 +176,7 @@ class ChainKeeper:
 
 
 def _store_outputs(connection: Connection, state: RunState, news: News) -> None:
-    """Store what actions have printed: first what runs, then what has ended, which has all of it."""
+    """Store the output of actions: first of running ones, then of ended ones, which is complete."""
     for name, body in news.live.items():
         if name in state.legs:
             store_outputs(connection, state.legs[name], body, final=False)
@@ -187,7 +187,7 @@ def _store_outputs(connection: Connection, state: RunState, news: News) -> None:
 
 
 def _returned(connection: Connection, state: RunState, one: Returned, now: float) -> Iterator[Event]:
-    """The report in the return of an order, or what follows from there being none."""
+    """The report in the return of an order, or the event for a return without one."""
     leg = state.legs.get(one.leg)
     if leg is None:
         return

@@ -1,4 +1,4 @@
-"""When something happened to a run: a fold over its events that continues where it stopped the last time."""
+"""The moments of a run: a fold over its events that continues where it stopped last time."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from saltern.fleet.store.chain_shapes import BAD_LEGS
 from saltern.fleet.store.database import Connection
 
 KEPT = 64  # runs whose fold is kept
-SETTLED = 30.0  # seconds after which no event of before is still being written
+SETTLED = 30.0  # seconds after which no earlier event is still being written
 Moment = Mapping[str, Any]
 
 
 class Folded(Struct, frozen=True):
-    """What the events of a run up to a number say."""
+    """The result of the events of a run up to a number."""
 
     number: int = 0
     begun: frozenset[int] = frozenset()
@@ -32,7 +32,7 @@ _KNOWN: WeakKeyDictionary[object, OrderedDict[str, Folded]] = WeakKeyDictionary(
 
 
 def moments(connection: Connection, run: str, now: float) -> list[Moment] | None:
-    """The begin of a run, each wave, the first failures, orders, its end."""
+    """The start of a run, each wave, the first failures, orders, its end."""
     row = chain_runs.run_row(connection, run)
     if row is None:
         return None
@@ -56,7 +56,7 @@ def _keep(known: OrderedDict[str, Folded], run: str, folded: Folded) -> None:
 
 
 def fold_moments(before: Folded, events: Iterable[Moment], waves: Mapping[str, int]) -> Folded:
-    """What is known with some more events. ``waves``: that of each system, from 0 on. Pure."""
+    """The fold after more events. ``waves``: the wave of each system, from 0 on. Pure."""
     number, begun, bad, found = before.number, set(before.begun), set(before.bad), [*before.found]
     for event in events:
         number, at, data = event["number"], event["at"], event["data"]
@@ -75,7 +75,7 @@ def fold_moments(before: Folded, events: Iterable[Moment], waves: Mapping[str, i
 
 
 def _said(status: str, data: Mapping[str, Any]) -> str:
-    """What became of a run, or of one of its gates."""
+    """A change of a run, or of one of its gates, as text."""
     if "gate" in data:
         return f"gate {data['gate']}: {status}"
     return f"{status}: {data['why']}" if data.get("why") else status

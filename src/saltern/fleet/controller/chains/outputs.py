@@ -1,4 +1,4 @@
-"""What actions print, per system, attempt and stream: taken from reports, stored within limits."""
+"""The output of actions, per system, attempt and stream: taken from reports, stored within limits."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from saltern.fleet.store.database import Connection
 STREAMS = ("stdout", "stderr")
 MOST = 65_536  # characters of one stream that are stored
 MOST_OF_LEG = 1_000_000  # characters of all streams of one report; of what is longer, only the end
-LITTLE = 2_000  # characters of each that is left then
+LITTLE = 2_000  # characters of each stream that are then kept
 MOST_ATTEMPTS = 1_000_000
 
 Row = dict[str, Any]
 
 
 def output_rows(leg: LegState, body: object) -> list[Row]:
-    """The rows of the table that a report of the leg holds. What is not understood is left out: it says
-    nothing about the leg. Pure.
+    """The rows for the table from a report of the leg. Anything invalid is left out: it does not affect the
+    leg. Pure.
     """
     places = {step.id: number for number, step in enumerate(leg.plan)}
     room = MOST_OF_LEG
@@ -66,8 +66,8 @@ def _size(value: object) -> int:
 def newer(
     known: Mapping[tuple[Any, ...], tuple[int, bool]], rows: Iterable[Row], *, final: bool
 ) -> list[Row]:
-    """Those rows that say more than what is stored: a report while an action runs has only the end of what it
-    has printed, the return has all that there will be. Pure.
+    """The rows that contain more than the stored ones: a report during an action has only the end of its
+    output, the return has all of it. Pure.
     """
     found = []
     for row in rows:
@@ -79,7 +79,7 @@ def newer(
 
 
 def store_outputs(connection: Connection, leg: LegState, body: object, *, final: bool) -> None:
-    """Store what a report says that actions have printed."""
+    """Store the output of actions from a report."""
     if rows := output_rows(leg, body):
         known = chain_outputs.sizes(connection, leg.id)
         chain_outputs.put_outputs(connection, newer(known, rows, final=final))

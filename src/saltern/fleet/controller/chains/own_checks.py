@@ -1,7 +1,7 @@
 """Health checks that run on the controller: commands of its configuration, by name.
 
-Who may start a run may name one of them, and never what it does. A check is a look: one that was cut short,
-since its controller ended or lost its lease, is begun again.
+A person who may start a run may name one of them, but not define it. A check changes nothing: one that was
+cut short, because its controller ended or lost its lease, is started again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from saltern.fleet.store.database import Connection
 
 Commands = Mapping[str, tuple[str, ...]]
 HERE = "the controller"
-PART = 64_000  # bytes of what a check prints that are kept
+PART = 64_000  # bytes of a check's output that are kept
 LINE = 200
 
 
@@ -39,7 +39,7 @@ class Look(Struct, frozen=True):
 
 
 class OwnChecks:
-    """Begins the checks that are due, and takes in what came of them."""
+    """Starts the checks that are due, and collects their results."""
 
     def __init__(self, calls: Calls, commands: Commands) -> None:
         self.commands = commands
@@ -47,12 +47,12 @@ class OwnChecks:
         self._running: dict[tuple[str, int], asyncio.Task[str]] = {}
 
     def forget(self) -> None:
-        """End what runs: the controller that leads now begins it again."""
+        """End running checks: the controller that holds the lease now starts them again."""
         while self._running:
             self._running.popitem()[1].cancel()
 
     async def look(self, hold: Hold, now: float) -> None:
-        """One round: nothing is waited for."""
+        """One round, without waiting."""
         due = {(one.run, one.wave): one for one in await self._calls.read(due_checks)}
         for key in [key for key in self._running if key not in due]:
             self._running.pop(key).cancel()
@@ -86,7 +86,7 @@ def _note(connection: Connection, look: Look, problem: str, now: float) -> None:
 
 
 async def run_check(commands: Commands, look: Look) -> str:
-    """Run the command of a check; why it is not well, empty if it is."""
+    """Run the command of a check; return why it failed, or empty."""
     command = commands.get(look.check.check)
     if not command:
         return f"this controller has no check {look.check.check!r}"
@@ -111,7 +111,7 @@ async def run_check(commands: Commands, look: Look) -> str:
 
 
 async def _ended(process: asyncio.subprocess.Process, timeout: float) -> str:
-    """How it ended; whatever happens, nothing of it is left behind."""
+    """How the command ended; none of its processes are left behind."""
     assert process.stdout is not None
     try:
         async with asyncio.timeout(timeout):
@@ -128,7 +128,7 @@ async def _ended(process: asyncio.subprocess.Process, timeout: float) -> str:
 
 
 async def _last_part(stream: asyncio.StreamReader) -> bytes:
-    """The end of what is printed; all of it is read, so that who prints much is not held up."""
+    """The end of the output; all of it is read, so that a command with much output does not block."""
     kept = b""
     while part := await stream.read(PART):
         kept = (kept + part)[-PART:]

@@ -1,4 +1,4 @@
-"""``PlanDesk``: plans of runs are asked for here, looked at, and checked before they are run."""
+"""``PlanDesk``: makes plans of runs, shows them, and checks them before they are run."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ WAIT = 300.0  # seconds that systems have for their dry run
 
 
 class NewPlan(Asked, frozen=True, kw_only=True):
-    """What is to be planned. ``pinned``: the systems are those of now; ``wait``: seconds for the dry run."""
+    """What to plan. ``pinned``: the systems stay the current ones; ``wait``: seconds for the dry run."""
 
     pinned: bool = False
     wait: float = WAIT
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """A plan that is sealed."""
+    """A sealed plan."""
 
     id: str
     sha256: str
@@ -49,7 +49,7 @@ class PlanDesk:
         self._now = now
 
     async def make(self, who: str, ask: NewPlan, *, permit: Permit) -> str:
-        """Begin the dry run on all systems; the number of the plan."""
+        """Begin the dry run on all systems; return the number of the plan."""
         found = await compile_for(self._calls, self._seams, ask)
         run = await lay_out(self._seams, ask.rollout, found.source.sha256, found.plans, self._now())
         tree = await self._seams.tree(ask.environment)
@@ -111,7 +111,7 @@ class PlanDesk:
         return Kept(id=row["id"], sha256=row["sha256"], plan=plan)
 
     async def check(self, kept: Kept, secrets: Mapping[str, Any]) -> Compiled:
-        """What the plan means now; raises with all that has moved since it was made. A plan does not have the
+        """The plan compiled again; raises with all differences since it was made. A plan does not contain the
         ``secrets`` among its inputs."""
         plan = kept.plan
         named = await self._calls.read(_chain_of, kept.id)
@@ -133,7 +133,7 @@ class PlanDesk:
         return found
 
     async def _compiled(self, ask: Asked) -> Compiled:
-        """As it is now; a target that means no system any more has moved, too."""
+        """The plan compiled now; a target that no longer matches any system is also a difference."""
         try:
             return await compile_for(self._calls, self._seams, ask)
         except OperationError as problem:
@@ -144,7 +144,7 @@ class PlanDesk:
 
 
 def _check_secrets(kept: Kept, needed: set[str], given: Mapping[str, Any]) -> None:
-    """Refuse a run of a plan that is given other inputs than the secret ones, or not all of those."""
+    """Refuse a run of a plan with inputs other than the secret ones, or without all of those."""
     problems = [f"the plan has its own {name!r}" for name in given if name not in needed]
     problems += [f"the secret input {name!r} is not kept in a plan" for name in needed if name not in given]
     if problems:
@@ -153,7 +153,7 @@ def _check_secrets(kept: Kept, needed: set[str], given: Mapping[str, Any]) -> No
 
 
 def find_row(connection: Connection, name: str) -> chain_plans.Row:
-    """The plan that a name means; of equal ones the newest. Raises if there is none, or more than one."""
+    """The plan with this name; of equal ones, the newest. Raises if there is none, or more than one."""
     rows = chain_plans.plans_named(connection, name)
     if not rows:
         what, fix = f"there is no plan {name!r}", "`saltern chain plan list` lists them"
@@ -165,7 +165,7 @@ def find_row(connection: Connection, name: str) -> chain_plans.Row:
 
 
 def known_facts(connection: Connection, systems: list[str]) -> dict[str, dict[str, Any]]:
-    """What the controller knows of these systems."""
+    """The facts of these systems that the controller knows."""
     return {system: json.decode(data) for system, (_, data) in facts_of(connection, systems).items()}
 
 

@@ -28,11 +28,11 @@ from saltern.system.clock import stamp
 
 log = logging.getLogger(__name__)
 Row = Mapping[str, Any]
-GONE = "its dry run is not known any more"
+GONE = "its dry run is no longer known"
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """What was asked for, as it was when the dry run began."""
+    """The request, as it was when the dry run began."""
 
     chain: str
     version_sha256: str
@@ -93,7 +93,7 @@ def waiting(connection: Connection, plan: str) -> list[str]:
 
 
 def made_plan(connection: Connection, row: Row) -> tuple[SavedPlan, Estimate]:
-    """The plan that the answers of the systems are, and how long it may take."""
+    """The plan from the answers of the systems, and its estimated time."""
     asked = json.decode(row["body"], type=_Body).request
     found = _answers(connection, row["id"], asked)
     planned = {name: one for name, one in found.items() if isinstance(one, PlannedSystem)}

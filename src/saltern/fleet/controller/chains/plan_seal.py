@@ -1,4 +1,4 @@
-"""The seal of a plan: its digest and the controller's signature, made once and proven before it is run."""
+"""The seal of a plan: its digest and the controller's signature, made once and verified before it is run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Seal(Struct, frozen=True):
     roots: tuple[bytes, ...]
 
     def closed(self, plan: SavedPlan, estimate: object) -> dict[str, Any]:
-        """The values of the row of a plan that is sealed now."""
+        """The values of the row of a newly sealed plan."""
         signature = self.issuer.key.sign(SIGNED + canonical(plan))
         body = {
             "plan": to_builtins(plan),
@@ -36,7 +36,7 @@ class Seal(Struct, frozen=True):
         return {"sha256": digest(plan), "facts": facts_digest(plan), "body": json.encode(body)}
 
     def opened(self, row: Mapping[str, Any]) -> SavedPlan:
-        """The plan, if it is what was sealed; raises ``OperationError`` if it was changed since."""
+        """The plan, if its seal is valid; raises ``OperationError`` if it was changed since."""
         body = json.decode(row["body"])
         plan = convert(body["plan"], SavedPlan)
         if digest(plan) != row["sha256"] or not self._is_signed(body, plan):
@@ -49,7 +49,7 @@ class Seal(Struct, frozen=True):
             text=body["certificate"]["text"], signature=bytes.fromhex(body["certificate"]["signature"])
         )
         made = decode(Certificate, signed.text.encode()).issued
-        try:  # it had to count when it was used, not now
+        try:  # it had to be valid when it was used, not now
             trust = Trust(fleet=self.issuer.fleet, roots=self.roots)
             certificate = check_certificate(signed, trust, made)
         except Refused:

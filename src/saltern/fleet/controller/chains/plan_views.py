@@ -1,4 +1,4 @@
-"""Plans as people see them: read from the database, nothing decided."""
+"""Views of plans: read from the database, nothing decided."""
 
 from __future__ import annotations
 

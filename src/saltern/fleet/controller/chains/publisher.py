@@ -1,7 +1,7 @@
-"""Orders become jobs: those that say the same to many systems are one job.
+"""Turns orders into jobs: equal orders to many systems are one job.
 
-A job and the note of which orders it is are one transaction; what is lost on the way afterwards is fetched
-by the agent's next sync, like any job.
+A job and its link to the orders are one transaction; if it is lost in transit afterwards, the agent's next
+sync fetches it, like any job.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from saltern.fleet.store.jobs import NewJob, create_job
 
 FUNCTION = "chain.leg"
 TOGETHER = 500  # systems of one job
-LEAST = 300.0  # seconds that an order is offered, also if the run has no time left
-BESIDE = frozenset({"pause", "cancel"})  # they reach a leg while its job runs
+LEAST = 300.0  # seconds for which an order is offered, even if the run has no time left
+BESIDE = frozenset({"pause", "cancel"})  # these reach a leg while its job runs
 
 
 class Group(Struct, frozen=True):
-    """Orders that say the same, each to a system of its own."""
+    """Equal orders, each to another system."""
 
     run: str
     order: int
@@ -48,7 +48,7 @@ class Group(Struct, frozen=True):
 
 
 class Sent(Struct, frozen=True):
-    """A job that is written down. What a hard cancel stops is decided there: packages come to their end."""
+    """A stored job. The system decides what a hard cancel stops: package operations run to their end."""
 
     jid: str
     systems: list[str]
@@ -85,7 +85,7 @@ class Publisher:
         return number + await self._publish_checks(hold)
 
     async def _publish_checks(self, hold: Hold) -> int:
-        """Ask the systems of waves that have soaked whether they are well."""
+        """Send the health checks of waves that have soaked."""
         number = 0
         for run, wave in await self._calls.read(to_ask):
             sent = await hold.write(make_check, self._dispatcher, run, wave, self._now)
@@ -95,7 +95,7 @@ class Publisher:
         return number
 
     def _make(self, connection: Connection, group: Group, now: float) -> Sent:
-        """Write the job down; in the thread of the database."""
+        """Store the job; in the thread of the database."""
         row = run_row(connection, group.run)
         assert row is not None
         systems = [one.system for one in group.orders]
@@ -113,7 +113,7 @@ class Publisher:
 
 
 def grouped(orders: Iterable[Unsent]) -> Iterator[Group]:
-    """Group orders that say the same; the orders of one leg keep their sequence."""
+    """Group equal orders; the orders of one leg keep their sequence."""
     groups: dict[tuple[str, int, str, str, bytes, int], list[Unsent]] = {}
     for one in orders:
         key = (one.run, one.order, one.verb, one.step, one.body, one.revision)

@@ -43,7 +43,7 @@ _UNKNOWN = StepState()
 
 
 def run_values(run: RunState) -> dict[str, Any]:
-    """What of a run changes."""
+    """The values of a run that change."""
     return {
         "status": run.status.value,
         "deadline": run.deadline,
@@ -114,7 +114,7 @@ def new_leg(run: str, leg: LegState, place: int, plan_sha256: str) -> dict[str, 
 
 
 def attempt_values(leg: LegState, number: int) -> list[dict[str, Any]]:
-    """The attempts of a step; times and comment are known of the newest."""
+    """The attempts of a step; times and comment are known only for the newest."""
     state = leg.steps[number]
     newest = max((one.number for one in state.attempts), default=0)
     return [
@@ -135,7 +135,7 @@ def attempt_values(leg: LegState, number: int) -> list[dict[str, Any]]:
 def run_from(
     row: Row, waves: Sequence[Row], legs: Sequence[Row], steps: Sequence[Row], attempts: Sequence[Row]
 ) -> RunState:
-    """The run that these rows hold."""
+    """The run in these rows."""
     tries: dict[tuple[str, int], list[Attempt]] = {}
     for one in attempts:
         tries.setdefault((one["leg"], one["step"]), []).append(Attempt(one["number"], Step(one["status"])))

@@ -1,4 +1,6 @@
-"""What a system says of its leg, as an event: matched by the ids of actions, never by their order. Pure."""
+"""Reads a system's report about its leg into an event: matched by the ids of actions, never by
+order. Pure.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,14 @@ from saltern.fleet.protocol.codec import BadMessage, check_depth
 from saltern.fleet.store.chain_outbox import Returned
 
 MOST = 16 * 1024 * 1024  # bytes of a report
-MOST_ORDERS = 1_000_000  # a system cannot make a number that no order can exceed
-LONGEST = 30 * 86_400.0  # seconds that a system may say it is away
+MOST_ORDERS = 1_000_000  # so that a system cannot report a number that no order can exceed
+LONGEST = 30 * 86_400.0  # the longest absence that a system may announce, in seconds
 NAME, NOTE, MOST_BOOTS = 100, 500, 20
 COMMENT = 8000  # characters of a comment that are kept
 
 
 class ReportedStep(Struct, frozen=True, kw_only=True):
-    """A row of the node's report; what is not named here is not read."""
+    """A row of the node's report; other fields are ignored."""
 
     action: str
     status: str
@@ -34,7 +36,7 @@ class ReportedStep(Struct, frozen=True, kw_only=True):
     started: float | None = None
     ended: float | None = None
     exit_code: int | None = None
-    output: Any = None  # only looked at for what a program said last
+    output: Any = None  # read only for the last output of a program
 
 
 class ReportedLeg(Struct, frozen=True, kw_only=True):
@@ -58,7 +60,7 @@ UNREADABLE = "its system has sent a report that cannot be read"
 
 
 def read_report(leg: LegState, body: object, now: float) -> Event:
-    """The event that a report is; one that cannot be read leaves the leg in doubt."""
+    """The event of a report; a report that cannot be read makes the leg indeterminate."""
     try:
         said = convert(body, ReportedLeg, strict=False)
         status = Leg(said.status)
@@ -85,7 +87,7 @@ def read_report(leg: LegState, body: object, now: float) -> Event:
 
 
 def _boots(said: object) -> tuple[Boot, ...]:
-    """Boots in the middle of a leg; what is not understood is left out, since nothing follows from it."""
+    """Boots in the middle of a leg; invalid ones are left out, since nothing depends on them."""
     rows = said[-MOST_BOOTS:] if isinstance(said, list) else []
     with suppress(ValidationError):
         return convert(rows, tuple[Boot, ...])
@@ -93,7 +95,7 @@ def _boots(said: object) -> tuple[Boot, ...]:
 
 
 def bounded_time(seconds: float) -> float:
-    """A time that a system asks for, as long as a controller waits for anything."""
+    """A time announced by a system, limited to the longest time that a controller waits."""
     return min(max(0.0, seconds), LONGEST) if seconds == seconds else 0.0
 
 
@@ -129,24 +131,24 @@ def _note(row: ReportedStep) -> str:
 
 
 def _end(row: ReportedStep, status: Step) -> float | None:
-    """When a step ended, by when it began and how long it took; None while it is open, or has not run."""
+    """When a step ended, from its start and its duration; None while it is open, or has not run."""
     if row.started is None or status in (Step.NOT_RUN, Step.WAITING, Step.RUNNING):
         return None
     return row.started + row.took
 
 
 def clean(text: str) -> str:
-    """A text as every database takes it."""
+    """A text that every database accepts."""
     return text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
 
 
-# What became of the job of an order that brought no report: a status of jobs → the leg, and why.
+# For a job of an order without a report: the status of the job → the status of the leg, and why.
 WITHOUT_REPORT: dict[str, tuple[Leg, str]] = {
-    "refused": (Leg.FAILED, "its system would not take it"),
+    "refused": (Leg.FAILED, "its system refused it"),
     "failed": (Leg.INDETERMINATE, "its job failed without a report"),
     "returned": (Leg.INDETERMINATE, "its job ended without a report"),
-    "indeterminate": (Leg.INDETERMINATE, "what came of its job is not known"),
-    "expired": (Leg.EXPIRED, "its system did not come for it in time"),
+    "indeterminate": (Leg.INDETERMINATE, "the result of its job is unknown"),
+    "expired": (Leg.EXPIRED, "its system did not fetch it in time"),
 }
 
 
@@ -154,7 +156,7 @@ UNBEGUN = (Leg.FAILED, "nothing was begun there")
 
 
 def without_report(leg: LegState, returned: Returned, now: float) -> Event | None:
-    """The event of a job that ended without a report; None: another job reports what became of the leg."""
+    """The event for a job that ended without a report; None: another job reports on the leg."""
     if returned.status not in WITHOUT_REPORT:
         return None
     end, about = WITHOUT_REPORT[returned.status]
@@ -165,5 +167,5 @@ def without_report(leg: LegState, returned: Returned, now: float) -> Event | Non
 
 
 def _is_untouched(leg: LegState) -> bool:
-    """True if no order before has begun an action of it."""
+    """True if no earlier order has begun one of its actions."""
     return all(step.status is Step.NOT_RUN and not step.attempts for step in leg.steps)

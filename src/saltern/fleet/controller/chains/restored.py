@@ -1,4 +1,6 @@
-"""Systems that were put back to an earlier state, by a snapshot or a backup: their open legs are in doubt."""
+"""Systems that were restored to an earlier state from a snapshot or a backup: their open legs are
+indeterminate.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,11 @@ from saltern.fleet.controller.chains.decisions import Decisions
 from saltern.fleet.store.chain_runs import open_legs_of
 from saltern.fleet.store.database import Connection
 
-WHY = "its system was put back to an earlier state"
+WHY = "its system was restored to an earlier state"
 
 
 def doubt_legs(connection: Connection, system: str, now: float) -> list[str]:
-    """End the open legs of a system as indeterminate; the runs that they are of."""
+    """End the open legs of a system as indeterminate; return their runs."""
     found = open_legs_of(connection, system)
     for run, leg in found:
         _doubt(connection, run, Restored(now=now, leg=leg))

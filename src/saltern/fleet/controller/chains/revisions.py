@@ -1,6 +1,6 @@
-"""Revisions: other inputs for what a run has not done yet. What was done stays as it is.
+"""Revisions: other inputs for the actions that a run has not done yet. Finished actions stay as they are.
 
-A run that was approved needs another approval for its revision, bound to the digest of what is to be done.
+A run that was approved needs a new approval for its revision, bound to the digest of the new plan.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from saltern.fleet.store.chains import version_of
 from saltern.fleet.store.database import Connection
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-GATE = "revision "  # how the names of their gates begin
+GATE = "revision "  # the prefix of the names of their gates
 Row = Mapping[str, Any]
 
 
 class Revised(Struct, frozen=True, kw_only=True):
-    """A chain with the inputs that it gets, what each leg is then, and the digest of all of it."""
+    """A chain with its new inputs, the new plan of each leg, and the digest of all of it."""
 
     chain: Chain
     legs: dict[str, str]
@@ -41,12 +41,12 @@ class Revised(Struct, frozen=True, kw_only=True):
 def propose(
     connection: Connection, who: str, row: Row, order: Order, now: float, vault: Vault
 ) -> dict[str, str]:
-    """Write a revision down. It is in force at once, unless an approval of the run has to be given anew."""
+    """Store a revision. It applies at once, unless the run needs a new approval."""
     run = str(row["id"])
     state = Decisions().load(connection, run)[1]
     legs = _revisable(state, order)
     if not legs:
-        what = f"run {run} has no system with something left to do that is not being done now"
+        what = f"run {run} has no system with actions left that do not run now"
         raise OperationError(Diagnostic(code="chain-order", what=what, fix=f"saltern chain show {run}"))
     inputs = {**vault.opened(inputs_of(connection, row)), **order.inputs}
     revised = _revised(connection, row, state, inputs)
@@ -79,7 +79,7 @@ def _needed_gate(connection: Connection, run: str) -> Row | None:
 
 
 def _revisable(run: RunState, order: Order) -> list[LegState]:
-    """Legs that have not ended well and are not at work: what runs now continues as it was begun."""
+    """Legs that have not succeeded and do not run now: running ones continue unchanged."""
     return [
         leg
         for leg in legs_of(run, order)
@@ -98,8 +98,9 @@ def _revised(connection: Connection, row: Row, run: RunState, inputs: Row) -> Re
 
 
 def inputs_of(connection: Connection, row: Row, revision: int | None = None) -> dict[str, Any]:
-    """The inputs of a run as they are stored, secret ones sealed: those that it began with (0), those of a
-    revision, or those of the newest in force."""
+    """The stored inputs of a run, with secret ones sealed: the original ones (0), those of a revision, or
+    those of the newest revision that applies.
+    """
     rows = {one["number"]: one for one in chain_revisions.revision_rows(connection, row["id"])}
     valid = [number for number, one in rows.items() if one["status"] == chain_revisions.IN_FORCE]
     number = max(valid, default=0) if revision is None else revision
@@ -108,7 +109,7 @@ def inputs_of(connection: Connection, row: Row, revision: int | None = None) -> 
 
 
 def put_in_force(connection: Connection, run: str, number: int, now: float) -> dict[str, str]:
-    """Give the legs of a revision their new plan, and take them up again."""
+    """Give the legs of a revision their new plan, and resume them."""
     row = chain_revisions.revision_row(connection, run, number)
     assert row is not None
     chain_revisions.set_status(connection, run, number, chain_revisions.IN_FORCE)
@@ -120,7 +121,7 @@ def put_in_force(connection: Connection, run: str, number: int, now: float) -> d
 
 
 def close(connection: Connection, run: str, gate: str, *, approved: bool, expired: bool, now: float) -> None:
-    """The gate of a revision was decided about."""
+    """Apply the decision on the gate of a revision."""
     number = int(gate.removeprefix(GATE))
     if approved:
         put_in_force(connection, run, number, now)

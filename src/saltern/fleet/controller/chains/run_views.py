@@ -1,4 +1,4 @@
-"""Runs with many systems as people see them: equal rows as one, causes, moments. Nothing is decided here."""
+"""Views of runs with many systems: grouped rows, causes, moments. Nothing is decided here."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def shapes(connection: Connection, run: str, at: float | None, most: int) -> dic
 
 
 def _head(connection: Connection, row: Row, legs: Sequence[Row]) -> dict[str, Any]:
-    """What is said of a run above its matrix. ``legs``: those of a run that is open."""
+    """The head of a run above its matrix. ``legs``: those of an open run."""
     same = ("version", "target", "author", "created", "ended", "deadline", "plan_sha256")
     gates = views.gates_of(connection, row["id"])
     waves = views.waves_of(connection, row["id"], legs)
@@ -94,7 +94,7 @@ def _groups(connection: Connection, run: str) -> list[dict[str, Any]]:
 
 
 def group_legs(legs: Sequence[Row]) -> list[dict[str, Any]]:
-    """The same, of legs that have been read. Pure."""
+    """The same from legs that have been read. Pure."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for leg in legs:
         key = (leg["wave"], leg["status"], bool(leg["away"]), leg["shape"])
@@ -112,7 +112,7 @@ def group_legs(legs: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _past_groups(connection: Connection, run: str, at: float, past: Past) -> list[dict[str, Any]]:
-    """The same, of what each step was at a moment."""
+    """The same from the status of each step at a moment."""
     letters: dict[str, str] = {}
     for leg, status, changed, started, ended in chain_shapes.timed_steps(connection, run):
         then = step_at(status, started, ended, at)
@@ -131,7 +131,7 @@ def _past_groups(connection: Connection, run: str, at: float, past: Past) -> lis
 
 
 def _actions(plans: Iterable[Sequence[Row]]) -> list[dict[str, Any]]:
-    """Every action of the plans once, in order. All are of one chain: a new one goes behind its neighbour."""
+    """Every action of the plans once, in order. All belong to one chain: a new one follows its neighbour."""
     order: list[str] = []
     heads: dict[str, Row] = {}
     for plan in plans:
@@ -162,7 +162,9 @@ def _names(heads: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
 
 
 def _row(one: Row, names: Mapping[str, Sequence[str]], actions: Sequence[str]) -> dict[str, Any]:
-    """A row of the matrix: a cell for each action of the run, empty where the plan of the row has it not."""
+    """A row of the matrix: a cell for each action of the run, empty where the plan of the row does not have
+    it.
+    """
     statuses, mark = split_shape(one["shape"])
     over = Leg(one["status"]) in OVER
     return {
@@ -252,7 +254,7 @@ def wave_systems(connection: Connection, run: str) -> dict[str, int]:
 
 
 def recent(connection: Connection, since: float, limit: int = 200) -> list[dict[str, Any]]:
-    """Runs that are open, or have ended lately."""
+    """Runs that are open or ended recently."""
     rows = chain_shapes.recent_runs(connection, since, limit)
     names = chain_names(connection, {row["chain"] for row in rows})
     return [{"run": row["id"], "chain": names[row["chain"]], "status": row["status"]} for row in rows]

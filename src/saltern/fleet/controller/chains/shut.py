@@ -1,5 +1,6 @@
-"""Which systems of open runs have no open window now, and why; how long those of the others are: asked in
-every round of the keeper."""
+"""Which systems of open runs have no open window now, and why; and how long the windows of the others are
+open. Called in every round of the keeper.
+"""
 
 from __future__ import annotations
 
@@ -16,33 +17,33 @@ from saltern.fleet.store.chain_runs import open_deadlines, unfinished_systems
 from saltern.fleet.store.database import Connection
 from saltern.system.clock import stamp
 
-Known = tuple[str, float]  # why there is no open window, and when that which is open ends; 0: never
+Known = tuple[str, float]  # why there is no open window, and when the open one ends; 0: never
 OPEN: Known = ("", 0.0)
 
 
 class Verdict(Struct, frozen=True):
-    """What calendars say now. ``next``: when a window opens; 0: not known, or none does."""
+    """The current verdict of the calendars. ``next``: when a window opens; 0: unknown, or never."""
 
     why: str = ""
     until: float = 0.0
     next: float = 0.0
 
     def of(self, deadline: float) -> Known:
-        """What a run makes of it that has a deadline: a window after that is none."""
+        """The verdict for a run with a deadline: a window after that does not count."""
         late = f"; the run ends before that, at {stamp(deadline)} UTC" if self.next >= deadline else ""
         return f"{self.why}{late}", self.until
 
 
 class WindowWatch:
-    """Finds the runs for which windows have opened or closed. What was compiled is kept."""
+    """Finds the runs for which windows have opened or closed. Compiled calendars are cached."""
 
     def __init__(self, match: Match) -> None:
         self._match = match
         self._compiled: dict[StoredCalendar, Calendar] = {}
-        self._is_needed = True  # a leg had a window, or none, when it was looked last, or it was never looked
+        self._is_needed = True  # whether a leg had a window at the last check; None: never checked
 
     def changes(self, connection: Connection, now: float) -> dict[str, Windows]:
-        """The windows of each run in which they differ from what is written."""
+        """The windows of each run where they differ from the stored ones."""
         stored = list_calendars(connection)
         if not stored and not self._is_needed:
             return {}
@@ -64,7 +65,7 @@ class WindowWatch:
     def _verdicts(
         self, stored: Sequence[StoredCalendar], systems: list[str], now: float
     ) -> dict[str, Verdict]:
-        """Of each system what its calendars say now."""
+        """The current verdict of its calendars for each system."""
         self._compiled = {one: self._compiled.get(one) or compiled(one) for one in stored}
         of_system = calendars_for(stored, systems, self._match, self._compiled.__getitem__)
         known: dict[tuple[str, ...], Verdict] = {}
@@ -86,5 +87,5 @@ def _verdict(own: Sequence[Calendar], now: float) -> Verdict:
     verdict = may_begin(own, now)
     if verdict.open:
         return Verdict(until=verdict.until or 0.0)
-    following = f"; next {stamp(verdict.next)} UTC" if verdict.next else "; no window comes"
+    following = f"; next {stamp(verdict.next)} UTC" if verdict.next else "; there is no later window"
     return Verdict(why=f"{verdict.why}{following}", next=verdict.next or 0.0)

@@ -1,5 +1,5 @@
-"""``Vault``: secret inputs of chains as they are kept and sent. In the database they are sealed to a key that
-the controllers of a fleet share and that is in no database; in a job each system has a box of its own.
+"""``Vault``: how secret inputs of chains are stored and sent. In the database they are sealed to a key that
+the controllers of a fleet share outside the database; in a job each system has its own sealed box.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Vault:
         self._seed = seed
 
     def fingerprint(self, data: bytes) -> str:
-        """A digest by which nothing can be guessed without the key."""
+        """A keyed digest, from which nothing can be guessed without the key."""
         return hmac.digest(self._seed, b"saltern fingerprint 1\n" + data, hashlib.sha256).hex()
 
     # -- in the database -----------------------------------------------------------------------------------
 
     def closed(self, specs: Specs, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values as they are stored: those of secret inputs cannot be read."""
+        """The values for storage, with secret inputs sealed."""
         hidden = {name for name in secret_names(specs) if name in values}
         return {name: self._closed(name, one) if name in hidden else one for name, one in values.items()}
 
@@ -47,15 +47,15 @@ class Vault:
         return {MARK: _text(seal(json.encode(value), self._key.public, self._bound(name)))}
 
     def opened(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values that were stored; ``OperationError`` if the key is another one than then."""
+        """The stored values, unsealed; ``OperationError`` if the key has changed since."""
         return {name: self._opened(name, one) if is_sealed(one) else one for name, one in values.items()}
 
     def _opened(self, name: str, value: Mapping[str, Any]) -> Any:
         try:
             return json.decode(open_seal(read_box(value[MARK]), self._key, self._bound(name)))
         except (SealBroken, DecodeError):
-            what = f"the secret input {name!r} was sealed with another key than that of this controller"
-            fix = "restore broker/keys/authority.json of then, or give it again: saltern chain retry --input"
+            what = f"the secret input {name!r} was sealed with a key that is not this controller's"
+            fix = "restore the old broker/keys/authority.json, or give it again: saltern chain retry --input"
             raise OperationError(Diagnostic(code="chain-secret-lost", what=what, fix=fix)) from None
 
     def _bound(self, name: str) -> SealedFor:
@@ -72,7 +72,7 @@ class Vault:
     ) -> dict[str, Any]:
         """The inputs as arguments of a job: plain ones for all, and a box of the secret ones for each system.
 
-        A system without a key of its own is driven by a controller, which opens its box.
+        For a system without its own key, the controller that drives it opens its box.
         """
         names = [name for name in secret_names(specs) if name in values]
         plain = {name: one for name, one in values.items() if name not in names}
@@ -91,7 +91,7 @@ class Vault:
 
 
 def is_sealed(value: object) -> bool:
-    """True for what stands in the database for a secret."""
+    """True for a sealed secret in the database."""
     return isinstance(value, Mapping) and list(value) == [MARK] and isinstance(value[MARK], str)
 
 

@@ -1,4 +1,4 @@
-"""The text that a run has: of a stored chain, or a text that is stored with its first run."""
+"""The text of a run: that of a stored chain, or a text that is stored with its first run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Source(Struct, frozen=True, kw_only=True):
     number: int = 0
 
     def stored(self, connection: Connection, who: str, now: float) -> tuple[str, int]:
-        """The chain and the version that have this text, made if there are none."""
+        """The chain and the version with this text, created if there are none."""
         if self.chain:
             return self.chain, self.number
         chains.lock_chain(connection, self.name)
@@ -44,7 +44,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 def source_of(connection: Connection, chain: str, version: int | None, text: str) -> Source:
-    """The text that is asked for; raises if there is none, or both are given."""
+    """The requested text; raises if neither a chain nor a text is given, or both are."""
     if bool(chain) == bool(text):
         what = "a run needs either the name of a chain or a text"
         raise OperationError(Diagnostic(code="chain-request", what=what, fix="give one of them"))

@@ -1,4 +1,4 @@
-"""Runs as people see them: read from the database, nothing decided."""
+"""Views of runs: read from the database, nothing decided."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def listed(
 
 
 def _begins(connection: Connection, row: Row) -> str:
-    """What a run waits for that has not begun: as its first system says."""
+    """What a run that has not begun waits for, by its first leg."""
     first = chain_runs.first_leg_row(connection, row["id"]) if row["status"] == Run.SCHEDULED.value else None
     return begins(row, first) if first is not None else ""
 
 
 def _waits(legs: Mapping[str, int], gates: Sequence[str]) -> str:
-    """What a run of a list waits for, if no leg of it is at work. Pure."""
+    """What a run in a list waits for, if none of its legs is running. Pure."""
     busy = [status for status in legs if Leg(status) not in (*OVER, Leg.PENDING)]
     return f"waits for approval of gate {gates[0]!r}" if gates and not busy else ""
 
@@ -100,7 +100,7 @@ def shown(connection: Connection, run: str) -> dict[str, Any] | None:
 
 
 def waves_of(connection: Connection, run: str, legs: Sequence[Row]) -> list[dict[str, Any]]:
-    """The waves of a run, and how many of the legs each has."""
+    """The waves of a run, and the counts of their legs."""
     sizes = Counter([leg["wave"] for leg in legs])
     return [_wave(row, sizes[row["number"]]) for row in chain_runs.wave_rows(connection, run)]
 
@@ -141,7 +141,7 @@ def _leg(leg: Row, current: str) -> dict[str, Any]:
 
 
 def _current(legs: Sequence[Row], plans: Mapping[str, Sequence[Row]]) -> dict[str, str]:
-    """Of each leg the first action that is not done, by the letters that it has for its steps."""
+    """The first unfinished action of each leg, from the letters of its shape."""
     found: dict[str, str] = {}
     for leg in legs:
         words, mark = split_shape(leg["shape"])
@@ -175,7 +175,7 @@ def matrix(connection: Connection, run: str) -> dict[str, Any] | None:
 
 
 def _plans(connection: Connection, legs: Sequence[Row]) -> dict[str, list[Row]]:
-    """The steps of each plan that legs of a run have, by its mark: few, however many legs there are."""
+    """The steps of each plan in a run, by its mark: few, however many legs there are."""
     plans: dict[str, list[Row]] = {}
     for one in legs:
         mark = one["shape"].partition(":")[2]
@@ -185,14 +185,14 @@ def _plans(connection: Connection, legs: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _cells(shape: str, plans: Mapping[str, Sequence[Row]], actions: Sequence[str]) -> list[str]:
-    """The status of each action on a system, from the letters that its leg has for its steps."""
+    """The status of each action on a system, from the letters of its leg's shape."""
     words, mark = split_shape(shape)
     known = dict(zip((head["action"] for head in plans[mark]), words, strict=False))
     return ["succeeded" if (word := known.get(action, "")) == "changed" else word for action in actions]
 
 
 def _in_order(cells: Sequence[tuple[str, str]]) -> list[str]:
-    """Every action once. All plans come from one chain, so each new one goes behind the one before it."""
+    """Every action once. All plans come from one chain, so each new one follows the one before it."""
     order: list[str] = []
     known: set[str] = set()
     system, before = "", ""

@@ -16,7 +16,7 @@ WINDOW = "a window: "
 
 
 class _Shut(Struct):
-    """Of the state of a leg what keeps it from its work."""
+    """The part of a leg's state that keeps it from its work."""
 
     shut: Any = ""
     unfit: Any = ""
@@ -27,7 +27,7 @@ _OVER = frozenset(one.value for one in OVER)
 
 
 def why(row: Row, waves: Sequence[Row], gates: Sequence[Row], legs: Sequence[Row]) -> str:
-    """What a run waits for, or why it is as it is."""
+    """What a run waits for, or the reason of its status."""
     if row["halted"]:
         return str(row["halted"])
     status = Run(row["status"])
@@ -50,20 +50,20 @@ def why(row: Row, waves: Sequence[Row], gates: Sequence[Row], legs: Sequence[Row
 
 
 def begins(row: Row, first: Row) -> str:
-    """What a run waits for that has not begun, by the first of its legs."""
+    """What a run that has not begun waits for, by the first of its legs."""
     said = json.decode(row["state"]).get("waits") or waits_for(first)
     return f"waits for {said}" if str(said).startswith(WINDOW) else str(said or "has not begun yet")
 
 
 def waits_for(leg: Row) -> str:
-    """What a leg waits for: a window of its system, or what its system has said."""
+    """What a leg waits for: a window of its system, or what its system reported."""
     state = _SHUT.decode(leg["state"]) if leg["status"] not in _OVER else None
     shut = state and (state.shut or state.unfit)
     return f"{WINDOW}{shut}" if shut else str(leg["waits_for"])
 
 
 def absence(leg: Row) -> dict[str, float | None]:
-    """Since when the system of a leg is away, and by when it must be back, as long as that counts."""
+    """Since when the system of a leg is away, and by when it must be back, while the leg is open."""
     state = json.decode(leg["state"])
     is_open = leg["away"] and Leg(leg["status"]) not in OVER
     return {name: (state.get(name) or None) if is_open else None for name in ("away_since", "back_by")}
@@ -75,7 +75,7 @@ def _approval(gate: Row) -> str:
 
 
 def _waiting_legs(busy: Sequence[Row]) -> str:
-    """All that are at work wait, each for what it says."""
+    """The line for a run whose running legs all wait."""
     waiting = Leg.WAITING.value
     said = [leg["waits_for"] for leg in busy if leg["status"] == waiting and leg["waits_for"]]
     return f"waits for {said[0]}" if said and len(said) == len(busy) else ""
@@ -90,7 +90,7 @@ def _next_gate(waves: Sequence[Row], opened: Mapping[str, Row]) -> str:
 
 def _shut(legs: Sequence[Row], busy: Sequence[Row]) -> str:
     if not all(waits_for(leg).startswith(WINDOW) for leg in busy):
-        return ""  # the first of them says so, and no other is looked at
+        return ""  # the first of them is enough
     shut = [said for leg in legs if (said := waits_for(leg)).startswith(WINDOW)]
     return f"{len(shut)} systems wait for {shut[0]}" if shut else ""
 
@@ -101,9 +101,9 @@ def _soaking(row: Row, waves: Sequence[Row]) -> str:
         return ""
     health = json.decode(row["strategy"]).get("health") or {}
     if soaking["health"] == "asked" and health.get("check"):
-        return f"the controller's check {health['check']!r} looks at wave {soaking['wave']}"
+        return f"the controller's check {health['check']!r} checks wave {soaking['wave']}"
     if soaking["health"] == "asked":
-        return f"the systems of wave {soaking['wave']} are asked whether they are well"
+        return f"the systems of wave {soaking['wave']} are being checked"
     return f"wave {soaking['wave']} soaks before the next one begins"
 
 
@@ -119,10 +119,10 @@ def _away(busy: Sequence[Row]) -> str:
 
 
 def _unanswered(busy: Sequence[Row]) -> str:
-    """None of those that were sent their work has said yet that it has it."""
+    """The line for a run whose orders were sent and not confirmed by any system."""
     if not busy or any(Leg(leg["status"]) is not Leg.PENDING for leg in busy):
         return ""
-    return f"waits for {_names(busy)}: sent, and not answered yet"
+    return f"waits for {_names(busy)}: sent, not answered yet"
 
 
 def _names(legs: Sequence[Row]) -> str:

@@ -1,1 +1,1 @@
-"""The reactor of a controller: reads events by a durable cursor, and has done what follows from them."""
+"""The reactor of a controller: reads events by a durable cursor, and carries out their reactions."""

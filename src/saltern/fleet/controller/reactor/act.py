@@ -1,4 +1,4 @@
-"""Do what a reaction asks for, as the principal ``reactor``: on systems, or on this machine."""
+"""Carries out reactions as the principal ``reactor``: on systems, or on this machine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Decider(Protocol):
 
 
 class Acted(Struct, frozen=True, kw_only=True):
-    """What came of a reaction: the job that it started, or why there is none."""
+    """The result of a reaction: the job that it started, or why there is none."""
 
     jid: str = ""
     why: str = ""
@@ -37,12 +37,12 @@ class Acted(Struct, frozen=True, kw_only=True):
 
 
 class Actor:
-    """Does reactions; one row for each kind."""
+    """Carries out reactions; one row for each kind."""
 
     def __init__(
         self, fleet: Fleet, planner: Planner, runners: ReactionRunners, *, now: Callable[[], float]
     ) -> None:
-        self.access: Decider | None = None  # set when the policy is in force
+        self.access: Decider | None = None  # set once the policy is loaded
         self._fleet = fleet
         self._planner = planner
         self.runners = runners
@@ -55,14 +55,14 @@ class Actor:
         }
 
     async def act(self, planned: Planned, one: Reaction) -> Acted:
-        """Do one; what is wrong with it is the answer, and never raised."""
+        """Carry out a reaction; an error is returned, never raised."""
         try:
             return await self._kinds[one.kind](planned, one)
         except OperationError as problem:
             return _failed("; ".join(found.what for found in problem.diagnostics))
 
     async def look(self, one: Reaction) -> tuple[list[str], str]:
-        """The systems that a reaction means now, and why it would be refused; nothing is done."""
+        """The systems that a reaction matches now, and why it would be refused; nothing is done."""
         try:
             if one.kind != "local":
                 await self._permit(one, f"{one.kind}.{one.function}")(())
@@ -85,7 +85,7 @@ class Actor:
         return _failed(result.problem) if result.problem else Acted()
 
     async def _runner(self, planned: Planned, one: Reaction) -> Acted:
-        """It may take long, so its end is not waited for."""
+        """Start a runner without waiting for its end, since it may take long."""
         await self._permit(one, f"{one.kind}.{one.function}")(())
         if not self.runners.can_run:
             return _failed("this controller has no socket for runners to ask it by")
@@ -94,7 +94,9 @@ class Actor:
         return Acted(jid=jid, status=RUNNING)
 
     def _permit(self, one: Reaction, function: str = "") -> Callable[[tuple[str, ...]], Awaitable[str]]:
-        """The policy decides about reactions as about people; one that would need an approval is refused."""
+        """The policy decides about reactions as about people; a reaction that would need approval is
+        refused.
+        """
 
         names = (function,) if function else functions_of(_submission(one))
 

@@ -1,8 +1,9 @@
-"""The work of the one controller that reacts: from its cursor on, event by event.
+"""Reacts to events on one controller, from its cursor on, event by event.
 
-The rule: an event whose tag matches a row of the map is rendered and done, unless too many reactions have led
-to it; what came of it and the cursor are written in one transaction. A controller that ends in between is
-followed by one that reads the same events again, and each reaction's token makes a second attempt do nothing.
+The rule: the reactions to an event whose tag matches a row of the map are rendered and carried out, unless
+too many reactions have led to it; the result and the cursor are written in one transaction. If a controller
+ends in between, the next one reads the same events again, and each reaction's token makes a second attempt do
+nothing.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ log = logging.getLogger(__name__)
 CURSOR = "reactor cursor"
 UNSET = -1
 OWN_MACHINE = ("runner", "wheel", "caller")
-PAGE = 500  # events that are looked at in one round
+PAGE = 500  # events that are read in one round
 
 
 class Reactor:
@@ -68,14 +69,14 @@ class Reactor:
         self.actor = actor
         self._hub = hub
         self._now = now
-        self._allowed = options.rate  # reactions that may be done now
+        self._allowed = options.rate  # reactions that may be carried out now
         self._filled = now()
         self._forgotten = False
 
     async def __call__(self, hold: Hold) -> None:
-        """React to what is stored, page by page, until nothing is left."""
+        """React to stored events, page by page, until none are left."""
         if hold.fresh:
-            await hold.write(end_running, "the controller ended meanwhile; whether it was done is not known")
+            await hold.write(end_running, "the controller ended meanwhile; it is unknown whether it was done")
         rules = await self.rules.current()
         if not rules:
             if hold.fresh or not self._forgotten:
@@ -87,7 +88,7 @@ class Reactor:
             pass
 
     async def rows(self) -> Sequence[Rule]:
-        """The map that is in force."""
+        """The current map."""
         return await self.rules.current()
 
     async def add(self, who: str, pattern: str, sources: object) -> Rule:
@@ -97,7 +98,7 @@ class Reactor:
         await self.rules.remove(who, pattern)
 
     async def foresee(self, tag: str, data: Mapping[str, Any]) -> Foreseen:
-        """What would follow from an event; nothing is done."""
+        """The reactions that an event would cause; nothing is done."""
         sources = sources_for(await self.rules.current(), tag)
         event = StoredEvent(number=0, at=self._now(), tag=tag, system="", data=dict(data))
         planned = await self.planner.plan(event, sources) if sources else Planned(event=event)
@@ -126,7 +127,7 @@ class Reactor:
         return True
 
     async def _react_to(self, hold: Hold, event: StoredEvent, sources: Sequence[str]) -> None:
-        """Do what follows from one event, and write down what came of it, with the cursor."""
+        """Carry out the reactions to one event, and store the results with the cursor."""
         now = self._now()
         if event.at < now - self.options.patience:
             why = f"the event is older than {self.options.patience:.0f} seconds"
@@ -153,7 +154,7 @@ class Reactor:
         return _row(planned, one, before, acted.status, self._now(), why=acted.why, jid=acted.jid)
 
     def _limit(self, before: Ancestry, family: int) -> str:
-        """Why nothing follows from an event that reactions have led to; empty if something may."""
+        """Why an event caused by reactions must cause no more; empty if it may."""
         if before.depth >= self.options.depth:
             return f"{before.depth} reactions led to this event, each to the next: it triggers itself"
         if before.depth and family >= self.options.family:
@@ -161,7 +162,7 @@ class Reactor:
         return ""
 
     async def _pace(self) -> None:
-        """Wait until one more reaction may be done: ``rate`` a second."""
+        """Wait until one more reaction is allowed: ``rate`` a second."""
         while True:
             now = self._now()
             gained = max(0.0, now - self._filled) * self.options.rate
@@ -180,7 +181,7 @@ class Reactor:
 
 
 def _forget(connection: Connection) -> None:
-    """Without a map there is no place to continue at: one that is made later begins with what comes then."""
+    """Delete the cursor of a reactor without a map: a map that is added later begins with new events."""
     if read_setting(connection, CURSOR, int) not in (None, UNSET):
         write_setting(connection, CURSOR, UNSET)
 
@@ -191,8 +192,8 @@ async def _read_page(hold: Hold) -> Page:
 
 
 def _next_page(connection: Connection) -> Page | None:
-    """The events behind the cursor; None if there is no cursor: at the first start, or if a backup was put
-    back. Only read, so that no job waits for it: what follows from it is written with the lease.
+    """The events after the cursor; None if there is no cursor: at the first start, or after a restored
+    backup. It only reads, so that no job waits for it: results are written with the lease.
     """
     cursor = read_setting(connection, CURSOR, int)
     if cursor is None or cursor == UNSET or cursor > newest_event(connection):
@@ -251,12 +252,12 @@ def _left_out(
 
 
 def _write_rows(connection: Connection, rows: Sequence[NewReaction], cursor: int) -> None:
-    """What was done, an event and a row of the audit for what was not, and the cursor behind it."""
+    """Write the reactions, an event and an audit entry for each that failed, and the new cursor."""
     new = add_reactions(connection, rows)
     bad = [row for row in new if row.status in (FAILED, STOPPED)]
     store_events(connection, [_report(row) for row in bad])
     for row in new:
-        if row.status == STOPPED or row.kind not in ("", "local"):  # jobs have a row of their own
+        if row.status == STOPPED or row.kind not in ("", "local"):  # jobs have their own row
             detail = {"event": row.event, "tag": row.tag, "source": row.source, "status": row.status}
             more = {"function": row.function, "why": row.why} if row.function else {"why": row.why}
             audit.append(connection, REACTOR.name, f"reaction.{row.status}", {**detail, **more}, row.at)

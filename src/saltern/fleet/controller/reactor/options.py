@@ -1,4 +1,4 @@
-"""What a reactor needs to know."""
+"""The options of a reactor."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from msgspec import Struct
 from saltern.fleet.access.ports import Principal
 from saltern.fleet.reactor.rules import Rule
 
-# Reactions act as this principal. Rules of the policy with `who: reactor` narrow what it may do.
+# Reactions act as this principal. Rules of the policy with `who: reactor` restrict what it may do.
 REACTOR = Principal(name="reactor", roles=("admin",), via="internal")
 
 
 class ReactorOptions(Struct, frozen=True, kw_only=True):
-    """``rate``: reactions a second; ``depth``: reactions that may follow from each other; ``family``: how
-    many may follow from one event in all; ``patience``: seconds after which an event is too old to react to.
+    """``rate``: reactions a second; ``depth``: reactions that may trigger each other in sequence; ``family``:
+    how many one event may cause in total; ``patience``: seconds after which an event is too old to react to.
     """
 
     id: str = "controller"

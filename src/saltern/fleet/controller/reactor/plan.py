@@ -1,4 +1,4 @@
-"""What follows from an event: its files rendered, each reaction with a token of its own. Nothing is done."""
+"""Plans the reactions to an event: renders its files, and gives each reaction a token. Nothing is done."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saltern.fleet.store.events import StoredEvent
 
 
 class Planned(Struct, frozen=True, kw_only=True):
-    """What is to be done because of an event, and what of its files is wrong."""
+    """The reactions to an event, and the mistakes in its files."""
 
     event: StoredEvent
     reactions: Sequence[Reaction] = ()
@@ -26,16 +26,16 @@ class Planned(Struct, frozen=True, kw_only=True):
 
     @property
     def parent(self) -> str:
-        """The job that the reactions belong to: that which the event is about, else the event itself."""
+        """The parent of the reactions: the job that the event is about, else the event itself."""
         return job_of(self.event) or self.event.cause or event_parent(self.event.number)
 
     def token(self, one: Reaction | Wrong) -> str:
-        """The same for the same reaction to the same event, however often that is read."""
+        """A token that is the same for the same reaction to the same event, however often it is read."""
         what = (one.source, one.name, getattr(one, "kind", ""), getattr(one, "function", str(one.line)))
         return hashlib.sha256(repr((self.event.number, *what)).encode()).hexdigest()
 
     def jid(self, one: Reaction) -> str:
-        """The number of a reaction that is no job of systems, but may start some."""
+        """The number of a reaction that is not a job on systems, but may start some."""
         return f"reaction-{self.event.number}-{self.token(one)[:12]}"
 
 
@@ -45,7 +45,7 @@ def event_parent(number: int) -> str:
 
 
 class Planner:
-    """Renders in processes of its own. ``engine``: the options of the engine, with roots as directories."""
+    """Renders in separate processes. ``engine``: the options of the engine, with roots as directories."""
 
     def __init__(self, id_: str, engine: Callable[[], Mapping[str, Any]], extra: Mapping[str, Any]) -> None:
         self._id = id_
@@ -58,7 +58,7 @@ class Planner:
         return Planned(event=event, reactions=result.reactions, wrong=result.wrong)
 
     async def call(self, one: Reaction) -> RenderResult:
-        """Have a function called on this machine."""
+        """Call a function on this machine."""
         task = RenderTask(id=self._id, options=dict(self._engine()), extra=self._extra, call=one)
         return await self._called(task)
 
@@ -84,6 +84,6 @@ class Planner:
 
 
 def payload(event: StoredEvent) -> dict[str, Any]:
-    """The data of an event as reaction files see it: with the time, as Salt has it."""
+    """The data of an event for reaction files: with the time, as in Salt."""
     stamp = datetime.fromtimestamp(event.at, UTC).replace(tzinfo=None).isoformat()
     return {"_stamp": stamp, **event.data}

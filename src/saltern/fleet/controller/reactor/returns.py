@@ -19,7 +19,7 @@ LARGEST = 4 * 1024 * 1024  # bytes of a return that a reaction file sees
 
 
 def with_return(connection: Connection, event: StoredEvent) -> StoredEvent:
-    """An event ``salt/job/JID/ret/ID`` with the function and what the system returned, as Salt has it."""
+    """An event ``salt/job/JID/ret/ID`` with the function and the system's return, as in Salt."""
     found = _RET.fullmatch(event.tag)
     if found is None:
         return event
@@ -30,7 +30,7 @@ def with_return(connection: Connection, event: StoredEvent) -> StoredEvent:
 
 
 def read_return(connection: Connection, jid: str, system: str) -> Any:
-    """What a system returned; None if that cannot be read, or is not there."""
+    """What a system returned; None if it cannot be read or does not exist."""
     packed = job_queries.body(connection, jid, system)
     if packed is None:
         return None

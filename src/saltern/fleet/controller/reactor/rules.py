@@ -1,4 +1,4 @@
-"""The map that is in force: that of the configuration, a file that it names, and rows added at run time."""
+"""The current map: that of the configuration, of a file that it names, and rows added at run time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saltern.fleet.store.settings import read_setting, write_setting
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 ADDED = "reactor rules"
-KEEP = 2.0  # seconds between two looks at the rows that other controllers have added
+KEEP = 2.0  # seconds between two reads of the rows that other controllers have added
 
 
 class Rules:
@@ -37,8 +37,8 @@ class Rules:
         return (*self._options.rules, *self._of_file(), *self._added)
 
     def _of_file(self) -> tuple[Rule, ...]:
-        """The map of a file, read again when it has changed; one with mistakes is reported, and the last
-        good one counts.
+        """The map of a file, read again when it has changed; mistakes are reported, and the last good
+        map stays in use.
         """
         if not (path := self._options.file):
             return ()
@@ -58,7 +58,7 @@ class Rules:
         except BadMap as problem:
             raise _refused(str(problem)) from None
         if any(one.pattern == pattern for one in await self.current()):
-            raise _refused(f"the reactor has a row for {pattern!r} already")
+            raise _refused(f"the reactor already has a row for {pattern!r}")
         await self._calls.write(_add, who, rule, self._now())
         self._read = float("-inf")
         return rule

@@ -1,4 +1,4 @@
-"""``runner`` and ``wheel`` reactions: each in a process of its own, which asks as ``reactor``."""
+"""``runner`` and ``wheel`` reactions: each in its own process, which acts as ``reactor``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ReactionRunners:
         return bool(self.secret and self._socket)
 
     async def begin(self, one: Reaction, jid: str) -> None:
-        """Have it run, without waiting for its end."""
+        """Start a runner without waiting for its end."""
         made = RunnerCall(
             kind=one.kind,
             function=one.function,
@@ -59,7 +59,7 @@ class ReactionRunners:
                 if await self._calls.write(_ended, call.jid, answer.problem, event):
                     return
             await asyncio.sleep(AGAIN)
-        log.error("what came of %s of %s could not be written", call.function, call.jid)
+        log.error("the result of %s of %s could not be stored", call.function, call.jid)
 
     def _event(self, call: RunnerCall, what: str, data: dict[str, object]) -> NewEvent:
         return runner_event(call, what, data, user=REACTOR.name, now=self._now(), cause=call.jid)

@@ -1,1 +1,1 @@
-"""Systems of a roster on the controller: reached over SSH, and otherwise systems like any other."""
+"""Systems of a roster on the controller: reached over SSH, and otherwise like any other system."""

@@ -1,4 +1,4 @@
-"""Whose turn it is on a host, and when a host that could not be reached is worth another try."""
+"""The order of jobs on a host, and when to try again to reach a host."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ SPREAD = 0.2
 
 
 def pause_after(failures: int) -> float:
-    """Seconds until the next attempt after so many in a row that failed."""
+    """Seconds until the next attempt after this number of failures in a row."""
     return STEPS[min(failures, len(STEPS)) - 1] if failures > 0 else 0.0
 
 
 class HostAccess:
-    """One host. Jobs that change something take turns; questions do not wait for them."""
+    """One host. Jobs that change something take turns; read-only jobs do not wait for them."""
 
     def __init__(self) -> None:
         self.failures = 0
         self._due = 0.0
         self._turn = asyncio.Lock()
-        self._trial: object = None  # who tries while the host is away
+        self._trial: object = None  # held by the one attempt while the host is away
         self._changed = asyncio.Event()
 
     @asynccontextmanager
     async def turn(self, *, changing: bool) -> AsyncIterator[None]:
-        """Wait for one's turn, in the order of the calls."""
+        """Wait for the caller's turn, in the order of the calls."""
         if not changing:
             yield
             return
@@ -39,7 +39,7 @@ class HostAccess:
 
     @asynccontextmanager
     async def trial(self) -> AsyncIterator[None]:
-        """Wait until the host is worth a try. While it is away, one attempt at a time speaks for all."""
+        """Wait until an attempt is due. While the host is away, one attempt at a time stands for all."""
         mine = object()
         while self.failures and not self._take(mine):
             await self._until_change()
@@ -61,7 +61,7 @@ class HostAccess:
         await is_set_within(self._changed, wait)
 
     def hurry(self) -> None:
-        """Something new is to be done there: it is worth a try now."""
+        """Try now, because there is a new job."""
         self._due = 0.0
         self._changed.set()
 
@@ -81,5 +81,5 @@ class HostAccess:
 
     @property
     def is_due(self) -> bool:
-        """Whether an attempt now would not wait."""
+        """True if an attempt would not have to wait."""
         return asyncio.get_running_loop().time() >= self._due

@@ -11,7 +11,7 @@ WHO = "ssh"  # stands for the agent in an answer
 
 
 class SshBoard:
-    """Filled from the database. ``wake`` begins what was written down; ``cancel`` ends what runs here."""
+    """Filled from the database. ``wake`` starts stored jobs; ``cancel`` ends jobs that run here."""
 
     def __init__(self) -> None:
         self.systems: dict[str, SshSystem] = {}
@@ -28,7 +28,7 @@ class SshBoard:
         return [system for system in systems if system in self.systems]
 
     def is_there(self, system: str) -> bool | None:
-        """Whether a system is not known to be away; None for one that has an agent."""
+        """True unless a system is known to be away; None for one that has an agent."""
         found = self.systems.get(system)
         return None if found is None else not found.why
 
@@ -38,7 +38,7 @@ class SshBoard:
         return {one.id: one.seen_at for one in found if one.why}
 
     def there(self, systems: Collection[str]) -> dict[str, list[Alive]]:
-        """Those that are not known to be away, as agents would answer for them."""
+        """The systems that are not known to be away, in the form of agents' answers."""
         away = self.away(systems)
         return {
             system: [Alive(instance=WHO, running=self.running.get(system, []))]

@@ -1,7 +1,7 @@
-"""Everything that a controller does for systems without an agent: one controller at a time, by a lease.
+"""Runs jobs on systems without an agent, on one controller at a time, by a lease.
 
-Each round it reads the roster, begins what is open in the database, and looks at hosts that were not seen for
-long. What takes time is done by tasks beside it.
+Each round reads the roster, starts open jobs of the database, and checks hosts that were not seen for a long
+time. Longer work is done in background tasks.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from saltern.language.diagnostics import OperationError
 log = logging.getLogger(__name__)
 
 FACTS = 3600.0  # seconds after which a host is asked for its grains again
-LATE = 7 * 86_400.0  # seconds for which a host that is back is asked for what was given up
-AGAIN = 5.0  # seconds after which the systems are compared with the roster, also if that has not changed
-TREES = 8  # trees of which the manifests are kept in memory
+LATE = 7 * 86_400.0  # seconds for which a host that is back is asked for jobs that were given up
+AGAIN = 5.0  # seconds after which the systems are compared with the roster, even if it has not changed
+TREES = 8  # trees whose manifests are kept in memory
 
 
 class NewToken(Protocol):
@@ -117,7 +117,7 @@ class SshDesk:
             self._look(hold, host)
 
     async def _write_roster(self, hold: Hold) -> None:
-        """Make the systems in the database those of the roster."""
+        """Update the systems in the database from the roster."""
         ids, now = sorted(self._roster.known.hosts), self._now()
         if (ids, hold.fresh) == (self._written, False) and now - self._written_at < AGAIN:
             return
@@ -139,7 +139,7 @@ class SshDesk:
         key = (one.job.jid, one.system)
         known = self._drivers.get(key)
         if known is not None and one.cancelled and not known.is_cancelled:
-            self._spawn(object(), known.cancel(hard=False))  # called off at another controller
+            self._spawn(object(), known.cancel(hard=False))  # cancelled on another controller
         if host is None or known is not None:
             return
         driver = Driver(self._ready(), hold, one, host, self._access[host.id])
@@ -148,7 +148,7 @@ class SshDesk:
         self._spawn(key, driver.run())
 
     def _drop(self, still: Collection[tuple[str, str]]) -> None:
-        """Drop what was ended before it was begun anywhere."""
+        """Drop jobs that were ended before they began anywhere."""
         for key, driver in list(self._drivers.items()):
             if key not in still and not driver.is_begun:
                 self._tasks[key].cancel()
@@ -171,7 +171,7 @@ class SshDesk:
         return self._tools
 
     async def _deploy(self, one: OpenWork, host: Host) -> Done:
-        """Make an agent system of a host, with a token for it alone."""
+        """Turn a host into an agent system, with a token for it alone."""
         assert self._options.new_token is not None
         try:
             how = msgspec.convert(one.job.kwargs, Deployment)
@@ -189,7 +189,7 @@ class SshDesk:
         return self._trees[digest]
 
     def _cancel(self, jid: str, systems: Collection[str], hard: bool) -> set[str]:
-        """End what this controller drives; those that it does."""
+        """End the jobs that this controller drives; return their systems."""
         found = [one for one in (self._drivers.get((jid, system)) for system in systems) if one is not None]
         for one in found:
             self._spawn(object(), one.cancel(hard=hard))
@@ -198,7 +198,7 @@ class SshDesk:
     # -- hosts that were not seen for long ------------------------------------------------------------------
 
     def _look(self, hold: Hold, host: Host) -> None:
-        """Ask a host for its grains, if it is time and nothing else is done there."""
+        """Ask a host for its grains, if that is due and no job runs there."""
         key = ("look", host.id)
         access = self._access[host.id]
         fresh = self._now() - self._asked.get(host.id, float("-inf")) < FACTS
@@ -251,7 +251,7 @@ class SshDesk:
             await end(task)
 
     async def stop(self) -> None:
-        """Close the connections to all hosts; what was begun there continues."""
+        """Close the connections to all hosts; jobs that run there continue."""
         await self._end_all()
         if self._tools is not None:
             await self._tools.reach.transport.close()

@@ -1,7 +1,8 @@
-"""One job on one host without an agent, from the controller: tried until the host is there, followed, stored.
+"""Drives one job on one host without an agent: tries until the host is reached, follows the job, stores its
+result.
 
-The database has what is to be done, and the host has how far it is. So a controller that starts anew, or
-another one that takes over, continues with the same call.
+The database has the job, and the host has its progress. So a controller that restarts, or another one that
+takes over, continues with the same call.
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ from saltern.language.diagnostics import OperationError
 
 log = logging.getLogger(__name__)
 
-LEAST = 60.0  # seconds for which a host that has begun a job is waited for, also if its time is over
-GRACE = 15.0  # seconds for a job to end that was ended by force
+LEAST = 60.0  # seconds to wait for a host that has begun a job, even if the job has expired
+GRACE = 15.0  # seconds for a job to end after it was killed
 PAUSES = (0.2, 0.5, 1.0, 2.0, *STEPS)
 
 
-# Answers a host that asks for a file which is rendered here: its id, the question, its pillar in the roster.
+# Answers a host's request for a file that is rendered here: its id, the request, its pillar in the roster.
 HostAnswers = Callable[[str, dict[str, Any], dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
 class NotStored(Exception):
-    """The database is away, and the host keeps what it has."""
+    """The database is away; the host keeps its results."""
 
 
 class Tools(Struct, frozen=True, kw_only=True):
@@ -107,15 +108,15 @@ class Driver:
         except LeaseLost:
             return  # another controller has it
         except (OperationError, NotStored):
-            raise  # the database is away: what is open in it is begun again
+            raise  # the database is away: open jobs are started again
         except Exception as problem:
             log.error("job %s on %s: %s", *self.key, problem, exc_info=problem)
-            await self._finish(Done(status="indeterminate", why=f"a mistake of ours: {problem!r}", code=70))
+            await self._finish(Done(status="indeterminate", why=f"a defect of saltern: {problem!r}", code=70))
         finally:
             await self._reports.end()
 
     async def cancel(self, *, hard: bool) -> None:
-        """Have the job end before its next state, or at once; one that was not begun never is."""
+        """End the job before its next state, or at once; a job that has not begun never does."""
         self._cancelled = hard
         if self._drive is not None:
             await self._drive.cancel(hard=hard)
@@ -139,13 +140,13 @@ class Driver:
             self._tools.hub.wake()
 
     def _over(self) -> Done | None:
-        """How it ends without being begun: it was called off, or its time is over."""
+        """How it ends without being begun: it was cancelled, or has expired."""
         if self._one.is_begun:
             return None
         if self.is_cancelled:
             return Done(status="cancelled", why="cancelled before it began")
         if self._tools.now() >= self._one.expires:
-            return Done(status="expired", why="the time of the job was over")
+            return Done(status="expired", why="the job had expired")
         return None
 
     async def _attempt(self) -> Done:
@@ -183,7 +184,7 @@ class Driver:
         return await self._tools.fleet(host.id, {**question, "jid": self._one.job.jid})
 
     async def _limited(self, drive: Drive) -> Done:
-        """Wait for its end; what exceeds the time limit of its job is ended by force."""
+        """Wait for its end; kill it if it exceeds the time limit of its job."""
         limit = self._one.job.time_limit
         task = asyncio.create_task(drive.run())
         try:
@@ -197,7 +198,7 @@ class Driver:
             await end(task)
 
     async def _keep(self, data: bytes) -> None:
-        """Store records of its journal; those that cannot be right are left out."""
+        """Store records of its journal; invalid ones are left out."""
         try:
             records = decode(Records, data)
         except BadMessage as problem:

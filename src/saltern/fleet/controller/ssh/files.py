@@ -51,7 +51,7 @@ class PublishedTree:
             yield piece, more
 
     async def _pieces(self, digest: str, size: int) -> AsyncIterator[tuple[bytes, bool]]:
-        """A large content, piece by piece: the fetcher hands them over from a thread."""
+        """A large content, piece by piece: the fetcher passes them from a thread."""
         pieces: asyncio.Queue[bytes] = asyncio.Queue(AHEAD)
         loop = asyncio.get_running_loop()
 

@@ -19,12 +19,12 @@ from saltern.fleet.protocol.messages import Away
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.store.ssh_systems import OpenWork
 
-BACK = 600.0  # seconds in which a machine that reboots is expected again
-OFTEN = 0.5  # seconds between two messages on where a job is, but for a failure
+BACK = 600.0  # seconds in which a rebooting machine is expected back
+OFTEN = 0.5  # seconds between two progress messages, except for a failure
 
 
 class HostReports:
-    """The reports of one job on one host. ``started``: when the host first reported its begin."""
+    """The reports of one job on one host. ``started``: when the host first reported that it began."""
 
     def __init__(
         self, hold: Hold, one: OpenWork, access: HostAccess, bus: Bus, hub: Hub, *, now: Callable[[], float]
@@ -40,7 +40,7 @@ class HostReports:
         self._said = float("-inf")
 
     def take(self, kind: str, head: dict[str, Any]) -> None:
-        """One report, by its kind."""
+        """Process one report, by its kind."""
         now = self._now()
         if kind == "begun":
             self.started = self.started or now
@@ -54,7 +54,7 @@ class HostReports:
             self._pass_on(head)
 
     def _pass_on(self, head: dict[str, Any]) -> None:
-        """Publish the progress of the job to all controllers, as an agent does; not too often."""
+        """Publish the progress of the job to all controllers, as an agent does, at a limited rate."""
         tick = asyncio.get_running_loop().time()
         is_news = head.get("outcome") == "failed" or bool(head.get("leg"))
         if not is_news and tick - self._said < OFTEN:
@@ -68,7 +68,7 @@ class HostReports:
             await self._bus.publish(subject, data)
 
     async def written(self) -> None:
-        """Return when all that was reported is stored."""
+        """Return when all reports are stored."""
         if self._writes:
             await asyncio.wait(self._writes)
 

@@ -1,4 +1,4 @@
-"""What workers on hosts ask of the fleet: the controller answers them as it answers agents."""
+"""Answers requests of workers on SSH hosts, as the controller answers agents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Message = dict[str, Any]
 
 
 class HostQuestions:
-    """Answers for one controller. The session vouches for the id of the host.
+    """Answers for one controller. The session guarantees the id of the host.
 
     A host that sends events faster than an agent would is answered later: its worker waits, and none is lost.
     """

@@ -1,5 +1,6 @@
-"""What is written down of systems without an agent, with the events that come with it. Each call is fenced: a
-controller that has lost the lease writes nothing."""
+"""Stores the state of systems without an agent, with its events. Each call is fenced: a controller that has
+lost the lease writes nothing.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ def write_facts(connection: Connection, system: str, grains: dict[str, Any], now
 
 
 def write_begun(connection: Connection, jid: str, system: str, now: float) -> None:
-    """The host has the job."""
+    """Store that the host has the job."""
     write_reached(connection, system, now)
     change = Change(jid, system, "running")
     if set_status(connection, change, now, reported=True, started=now, back_by=None):
@@ -62,7 +63,7 @@ def write_begun(connection: Connection, jid: str, system: str, now: float) -> No
 
 
 def write_wait(connection: Connection, jid: str, system: str, why: str, now: float) -> None:
-    """The job waits for a host that cannot be reached."""
+    """Store that the job waits for a host that cannot be reached."""
     write_unreached(connection, system, why, now)
     if note_wait(connection, jid, system, why, now):
         store_events(connection, [status_event(Change(jid, system, "queued"), now, why=why)])

@@ -1,4 +1,4 @@
-"""How a job ended on a host, as an agent would report it. Pure."""
+"""How a job ended on a host, in the form of an agent's report. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_unbegun(done: Done) -> bool:
 
 
 def is_passing(problem: str) -> bool:
-    """True for a problem that may end without a change by people."""
+    """True for a problem that may end by itself."""
     return problem in PROBLEMS and PROBLEMS[problem].again
 
 
@@ -50,7 +50,7 @@ def returns_of(jid: str, done: Done, *, started: float, ended: float, cancelled:
 
 
 def progress_of(jid: str, head: dict[str, Any]) -> Progress:
-    """Where a job is, from what the host says of it."""
+    """The progress of a job, from the host's report."""
     return Progress(
         jid=jid,
         done=head.get("done", 0),

@@ -1,4 +1,6 @@
-"""The roster of a controller, read again when its files change. A wrong one does not replace a good one."""
+"""The roster of a controller, read again when its files change. A roster with mistakes does not replace a
+good one.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +18,27 @@ from saltern.language.diagnostics import OperationError
 
 log = logging.getLogger(__name__)
 
-LOOK = 2.0  # seconds between two looks at the files
-PROGRAM = 60.0  # seconds after which an inventory program is asked again
+LOOK = 2.0  # seconds between two checks of the files
+PROGRAM = 60.0  # seconds after which an inventory program is run again
 BESIDE = ("group_vars", "host_vars")
 USUAL = ("roster", "roster.d")  # beside the controller's configuration
 
 
 class Known(Struct):
-    """What the roster holds: hosts by id, and its groups as targets."""
+    """The contents of the roster: hosts by id, and its groups as targets."""
 
     hosts: dict[str, Host] = field(default_factory=dict)
     groups: dict[str, str] = field(default_factory=dict)
 
 
 def usual_sources(config: str) -> tuple[str, ...]:
-    """The rosters beside a configuration file that are there."""
+    """The existing rosters beside a configuration file."""
     paths = (os.path.join(os.path.dirname(config), name) for name in USUAL)
     return tuple(path for path in paths if os.path.exists(path))
 
 
 class RosterKeeper:
-    """``known`` is what was read last without a mistake; ``problem`` says why the newest cannot be used."""
+    """``known`` is the last valid roster; ``problem`` says why the newest cannot be used."""
 
     def __init__(self, sources: Callable[[], Sequence[str]], *, now: Callable[[], float]) -> None:
         self.known = Known()
@@ -48,7 +50,7 @@ class RosterKeeper:
         self._mark: object = None
 
     async def refresh(self, *, force: bool = False) -> bool:
-        """Look at the files if it is time; True if there is something new."""
+        """Check the files if that is due; True if there is something new."""
         now = self._now()
         if not force and self.is_read and 0 <= now - self._looked < LOOK:
             return False
@@ -90,7 +92,7 @@ def _is_id(id_: str) -> bool:
 
 
 def marks(sources: Iterable[str], now: float) -> Iterator[tuple[object, ...]]:
-    """What changes when a roster does: names, times and sizes; for a program, the minute."""
+    """A fingerprint of a roster's files: names, times and sizes; for a program, the current minute."""
     for source in sources:
         path = os.path.expanduser(source)
         for file in _files(path):

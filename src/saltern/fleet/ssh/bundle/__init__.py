@@ -1,1 +1,1 @@
-"""What is sent to a host once: saltern and its few libraries, for the interpreter that is there."""
+"""The bundle that is sent to a host once: saltern and its few libraries, for the host's interpreter."""

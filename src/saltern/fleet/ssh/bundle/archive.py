@@ -1,7 +1,7 @@
-"""The bytes that travel: a list of names and sizes, and the files after it, compressed as one.
+"""The format of a bundle in transit: a list of names and sizes, then the files, compressed together.
 
-``remote/bootstrap.py`` has the other end of it. A host makes each file with three calls of the system, where
-the libraries for known archives take tens.
+``remote/bootstrap.py`` unpacks it. A host makes each file with three system calls, where the libraries for
+common archives take tens.
 """
 
 from __future__ import annotations

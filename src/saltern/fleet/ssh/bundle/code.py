@@ -1,7 +1,7 @@
 """The modules of a bundle in one file, from which a host imports them: ``remote/imports.py`` reads it.
 
-A thousand small files take a host longer to write than all else that a first run does there. Modules that
-every run needs are sent as compiled code if the host has our Python; others as sources.
+Writing a thousand small files takes a host longer than everything else in a first run. Modules that every run
+needs are sent as compiled code if the host has the same Python; others as sources.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OURS = "saltern/__init__.py"
 INSTALL = f"\nimport {imports.NAME}\n\n{imports.NAME}.install(__file__)\n".encode()
 VERSION = 4  # of marshal: any Python from 3.4 on reads it
 ENDING = ".py"
-# Files of which the code opens others beside them, or is run by a program that is not ours.
+# Files whose code opens others beside them, or is run by a foreign program.
 AS_FILES = ("saltern/modules/lib/engines/*", "saltern/modules/lib/chain_chunks.py")
 
 

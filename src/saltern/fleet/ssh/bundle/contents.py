@@ -27,7 +27,7 @@ AGENT_LIBRARIES: dict[str, bool] = {
     "cronsim": False,
 }
 LEFT_OUT = ("lsp", "testing")
-# Commands that are for people and servers, and what only they use.
+# Commands for people and servers, and modules that only they use.
 NOT_ON_HOSTS = (
     "cli/agent", "cli/approvals", "cli/audit", "cli/candidates", "cli/check", "cli/compare", "cli/completion",
     "cli/console", "cli/controller", "cli/demo_tree", "cli/docs", "cli/drift", "cli/event", "cli/explain",
@@ -43,7 +43,7 @@ OF_ALL = (
     "agent/__init__.py",
     "files/__init__.py",
 )
-# What the worker of a host and its session use of an agent's.
+# The parts of an agent that a host's worker and session use.
 OF_A_HOST = (
     *OF_ALL, "agent/event_spool.py", "agent/output.py", "agent/returns.py", "agent/schedule.py",
     "agent/spool.py", "agent/spool_file.py", "agent/task.py", "agent/unsent.py", "files/cache.py",

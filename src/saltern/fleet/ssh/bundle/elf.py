@@ -1,4 +1,4 @@
-"""Compiled libraries without what only debuggers read: in some wheels that is most of the file."""
+"""Strips compiled libraries of what only debuggers read: in some wheels that is most of the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SEGMENTS = {False: (4, 16), True: (8, 32)}  # offset and size of a segment in th
 
 
 def loaded_part(data: bytes) -> bytes:
-    """A shared library up to the end of what is loaded. Any other file stays as it is."""
+    """A shared library up to the end of its loaded part. Any other file stays as it is."""
     try:
         return _loaded_part(data) if data.startswith(MAGIC) else data
     except (struct.error, IndexError, KeyError):

@@ -1,7 +1,7 @@
-"""Make a bundle for a target, once; its name is the digest of the files that it is made of.
+"""Makes a bundle for a target, once; its name is the digest of its files.
 
-For the interpreter that runs here the installed libraries are taken. For others, wheels are fetched with pip,
-or were prepared beforehand by ``saltern ssh bundle``.
+For the interpreter that runs here, the installed libraries are used. For others, wheels are fetched with pip,
+or were prepared with ``saltern ssh bundle``.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Files = dict[str, bytes]
 
 
 class Bundle(Struct, frozen=True):
-    """``digest`` is that of the files that it is made of, and ``sum`` that of the bytes that are sent.
+    """``digest`` is that of its files, and ``sum`` that of the bytes that are sent.
 
-    These may differ where the files do not: Python compiles the same source to different bytes now and then.
+    The bytes may differ for the same files: Python sometimes compiles the same source to different bytes.
     """
 
     digest: str
@@ -43,7 +43,7 @@ class Bundle(Struct, frozen=True):
 
 
 class Note(Struct, frozen=True):
-    """What is known of a bundle that is kept."""
+    """The metadata of a cached bundle."""
 
     made_of: str
     digest: str
@@ -65,7 +65,7 @@ class Bundles:
         self._lock = threading.Lock()
 
     def bundle(self, target: Target) -> Bundle:
-        """The bundle for a target, made if it is not there. Raises ``OperationError``."""
+        """The bundle for a target, made if it does not exist. Raises ``OperationError``."""
         return self.wanted(target).result()
 
     def wanted(self, target: Target) -> Future[Bundle]:
@@ -163,7 +163,9 @@ def _as_sent(files: Files, target: Target) -> Files:
 
 
 def fingerprint(target: Target) -> str:
-    """What a bundle is made of, without reading it: names, sizes and times of files, library versions."""
+    """A fingerprint of a bundle's inputs without reading them: names, sizes and times of files, library
+    versions.
+    """
     agent = target.agent
     digest = hashlib.sha256(f"{FORM} {target} {sorted(versions(agent=agent).items())}".encode())
     for name, status in _statuses(agent=agent):

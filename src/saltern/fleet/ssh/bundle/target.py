@@ -18,7 +18,7 @@ class Target(Struct, frozen=True):
     machine: str
     libc: str = "glibc"
     agent: bool = False  # with all that an agent needs
-    odd: bool = False  # a build of our version that cannot read what we compile
+    odd: bool = False  # a build of the same version that cannot read code compiled here
 
     @property
     def name(self) -> str:

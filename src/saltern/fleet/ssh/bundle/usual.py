@@ -1,6 +1,6 @@
-"""``USUAL``: the modules that almost every run on a host imports, so that they travel as compiled code.
+"""``USUAL``: the modules that almost every run on a host imports, which are sent as compiled code.
 
-Others travel as sources, which are a third of the size; a host compiles those that it needs, once.
+Others are sent as sources, which are a third of the size; a host compiles those that it needs, once.
 ``tests/fleet/ssh/test_bundle_code.py`` names what is missing here.
 """
 

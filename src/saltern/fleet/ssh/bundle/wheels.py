@@ -1,4 +1,4 @@
-"""Wheels for an interpreter or a platform that is not the one here: fetched with pip, and kept."""
+"""Wheels for another interpreter or platform: fetched with pip, and cached."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fetch_wheels(target: Target, wanted: dict[str, str], directory: Path) -> Non
         raise OperationError(
             Diagnostic(
                 code="ssh-bundle",
-                what=f"the libraries for {target.name} cannot be had: {said[-1] if said else 'pip failed'}",
+                what=f"libraries for {target.name} cannot be fetched: {said[-1] if said else 'pip failed'}",
                 fix=f"on a machine with an index: saltern ssh bundle --python {target.python}"
                 f" --platform {target.machine}, then copy {directory.parent}",
             )

@@ -1,1 +1,1 @@
-"""What runs on the other side of a channel."""
+"""The programs on the remote side of a channel."""

@@ -1,6 +1,6 @@
-"""The first program on a host: it is sent as text, and has nothing but the standard library of Python 3.11.
+"""The first program on a host: it is sent as text, and uses only the standard library of Python 3.11.
 
-It says what the host is, takes the bundle with saltern if it is not there yet, and hands over to
+It describes the host, receives the bundle with saltern if the host lacks it, and hands over to
 ``saltern.fleet.ssh.remote.serve`` in it. Run by ``exec`` with ``stream_in`` and ``stream_out`` in its names.
 """
 
@@ -19,7 +19,7 @@ SIZES, SIZE = struct.Struct(">II"), struct.Struct(">I")
 OLD = 30 * 86400  # seconds after which a bundle that was not used is removed
 NO_DIRECTORY, NO_SPACE = 85, 86
 FRESH = ".new"  # the end of the name of a bundle that is being written
-LISTING = "files.json"  # of a bundle: its files and their sizes, and after which start they were seen whole
+LISTING = "files.json"  # of a bundle: its files and their sizes, and the boot after which they were verified
 
 
 class Ended(Exception):
@@ -45,7 +45,7 @@ def send(stream: io.BufferedWriter, head: dict[str, object], body: bytes = b"") 
 
 
 def candidates(wanted: str) -> list[str]:
-    """The directories where saltern may live, best first."""
+    """The directories where saltern may be put, best first."""
     if wanted:
         return [os.path.expanduser(wanted)]
     user = os.getuid()
@@ -57,7 +57,7 @@ def candidates(wanted: str) -> list[str]:
 
 
 def why_not(directory: str) -> str:
-    """Why this directory cannot be used; empty if it can. It is made, and belongs to this user alone."""
+    """Why this directory cannot be used; empty if it can. It is created, and accessible only to this user."""
     try:
         os.makedirs(directory, 0o700, exist_ok=True)
         status = os.lstat(directory)
@@ -105,7 +105,7 @@ def libc() -> str:
 
 
 def bundles(base: str) -> list[str]:
-    """The digests of what is there, and the names of what is being written."""
+    """The digests of the existing bundles, and the names of those being written."""
     try:
         return sorted(os.listdir(os.path.join(base, "bundles")))
     except FileNotFoundError:
@@ -113,8 +113,8 @@ def bundles(base: str) -> list[str]:
 
 
 def is_whole(place: str, boot: str) -> bool:
-    """True for a bundle of which all files have their sizes. They are looked at once after each start of the
-    machine: what was written before may have been lost with the power.
+    """True for a bundle whose files all have their sizes. They are checked once after each boot: files
+    written before may have been lost in a power failure.
     """
     try:
         with open(os.path.join(place, LISTING)) as stream:
@@ -130,7 +130,7 @@ def is_whole(place: str, boot: str) -> bool:
 
 
 def write_listing(place: str, files: list[tuple[str, int]], boot: str) -> None:
-    """Beside and then renamed: another session may read it."""
+    """Write to a temporary file, then rename it: another session may read it."""
     path = os.path.join(place, LISTING)
     with open(f"{path}.{os.getpid()}", "w") as stream:
         json.dump({"boot": boot, "files": files}, stream)
@@ -162,7 +162,7 @@ def introduction(base: str) -> dict[str, object]:
 
 
 def unpack(base: str, name: str, digest: str, body: bytes) -> str:
-    """Put a bundle into place, whole or not at all. ``digest`` is that of the body."""
+    """Install a bundle completely or not at all. ``digest`` is that of the body."""
     import hashlib
     import zlib
 
@@ -184,7 +184,7 @@ def unpack(base: str, name: str, digest: str, body: bytes) -> str:
 
 
 def write_files(directory: str, data: bytes) -> list[tuple[str, int]]:
-    """Write the files of an archive, one after the other; their names and sizes, with which it begins."""
+    """Write the files of an archive; return their names and sizes, which are at its beginning."""
     files = memoryview(data)
     (size,) = SIZE.unpack_from(files)
     at = SIZE.size + size
@@ -213,7 +213,7 @@ def prune(base: str, used: str) -> None:
 
 def remove(directory: str) -> None:
     if os.path.isdir(directory):
-        import shutil  # it takes its time, and is seldom needed
+        import shutil  # it is slow to import, and seldom needed
 
         shutil.rmtree(directory, ignore_errors=True)
 

@@ -1,7 +1,7 @@
-"""The command that ssh is given: a shell that looks for a Python, which reads its program from the channel.
+"""The command line for ssh: a shell that finds a Python, which reads its program from the channel.
 
-It has no apostrophe, no exclamation mark and no end of a line of its own, so that any shell takes it in
-apostrophes: csh knows no others.
+It contains no apostrophe, exclamation mark or line break, so that any shell accepts it in apostrophes, the
+only quotes that csh has for this.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def script(host: Host) -> str:
 
 
 def command(host: Host) -> str:
-    """The command line for ssh, with what gives other rights before it."""
+    """The command line for ssh, with the program that changes the user before it."""
     inner = f"exec /bin/sh -c {shlex.quote(script(host))}"
     if not host.become:
         return inner
@@ -88,6 +88,6 @@ def _quoted(text: str) -> str:
 
 
 def program() -> bytes:
-    """What the Python there reads first: the length of a program, and the program."""
+    """What the remote Python reads first: the length of a program, and the program."""
     text = (Path(__file__).parent / "bootstrap.py").read_bytes()
     return f"{len(text)}\n".encode() + text

@@ -1,7 +1,7 @@
-"""An agent on a host: installed from an archive, joined with a token, started, seen at work; and removed.
+"""Installs an agent on a host from an archive, joins it with a token, starts and checks it; and removes it.
 
-It lives below the directory that saltern has there, with a program of its own that finds it. Each step can be
-repeated: what a cut has ended in the middle is done to its end by the same request.
+It is installed below saltern's directory there, with its own start program. Each step can be repeated: the
+same request completes what a cut has interrupted.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from saltern.fleet.ssh.remote.bootstrap import write_files
 
 LAUNCHER = "saltern"
 LIMIT = 300.0  # seconds of one command
-LOOK = 0.5  # seconds between two looks at an agent that has been started
+LOOK = 0.5  # seconds between two checks of an agent that has been started
 LOG_LINES = "3"
 REFUSED = "the controller refuses it"
-SYSTEMD = "/run/systemd/system"  # there if systemd runs
+SYSTEMD = "/run/systemd/system"  # exists if systemd runs
 SCRIPT = """#!/bin/sh
 SALTERN_PLACE={place}
 PYTHONPATH={place}
@@ -39,7 +39,7 @@ class Failed(Exception):
 
 
 def deploy(base: str, head: dict[str, Any], body: bytes) -> str:
-    """Install, join, start; what went wrong, empty if nothing did."""
+    """Install, join and start; return what went wrong, or empty."""
     try:
         python = _installed(base, str(head["digest"]), body)
         words = ["join", "-", "--if-needed", "--id", str(head["id"])]
@@ -52,10 +52,10 @@ def deploy(base: str, head: dict[str, Any], body: bytes) -> str:
 
 
 def undeploy(base: str, head: dict[str, Any], _body: bytes) -> str:
-    """Stop the agent, have it forget the fleet, and remove it; also one that never came up."""
+    """Stop the agent, have it leave the fleet, and remove it; even one that never came up."""
     python = os.path.join(base, "agent", LAUNCHER)
     if not os.path.exists(python):
-        return "no agent was installed here by `saltern agent deploy`"
+        return "no agent was installed here with `saltern agent deploy`"
     try:
         if not head.get("start"):
             _stop()
@@ -94,7 +94,7 @@ def _installed(base: str, digest: str, body: bytes) -> str:
 
 
 def _start(python: str, head: dict[str, Any]) -> None:
-    """By the command that was given, which finds the agent's own in ``$AGENT``; else as a service."""
+    """Start with the given command, which finds the agent's own command in ``$AGENT``; else as a service."""
     command = [python, "-P", "-m", "saltern", "agent", "run", *_directory(head)]
     if start := head.get("start"):
         environ = {**os.environ, "AGENT": shlex.join(command)}
@@ -116,7 +116,7 @@ def _await_agent(python: str, head: dict[str, Any]) -> None:
 
 
 def _why_not_up(said: subprocess.CompletedProcess[bytes]) -> str:
-    """Why an agent is not at work, by what its status says; empty if it is."""
+    """Why an agent does not work, by its status; empty if it does."""
     try:
         found = dict(json.loads(said.stdout))
     except ValueError:
@@ -161,14 +161,14 @@ def _saltern(python: str, words: Sequence[str], given: str = "") -> None:
 
 
 def _output(argv: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
-    """What a command says; nothing, if it takes too long."""
+    """The output of a command; empty if it takes too long."""
     with suppress(subprocess.TimeoutExpired):
         return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False)
     return subprocess.CompletedProcess(argv, 1, b"", b"it took too long")
 
 
 def _run(argv: Sequence[str], given: str = "", *, environ: dict[str, str] | None = None) -> None:
-    """A command to its end. What it leaves running keeps nothing of ours open."""
+    """Run a command to its end. Processes that it leaves behind hold none of our files open."""
     name = f"{os.path.basename(argv[0])} {argv[-1]}"
     with open(os.devnull, "wb") as nothing:
         try:

@@ -16,7 +16,7 @@ SOCKET = ".sock"
 
 def own_directory(base: str, id_: str) -> str:
     """Where the jobs and runs of a system are. One machine may be in a roster under several ids, and each of
-    them does its own part of a job.
+    them runs its own part of a job.
     """
     if not id_:
         return base

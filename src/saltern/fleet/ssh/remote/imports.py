@@ -1,7 +1,7 @@
-"""Imports the modules of a bundle from the one file that they are in.
+"""Imports the modules of a bundle from a single file.
 
 In a bundle this file is a module of its own, beside the package, whose ``__init__`` there calls ``install``.
-It has nothing but the standard library.
+It uses only the standard library.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ Entry = tuple[bool, bool, int, int]  # is it a package; is it code; where it beg
 
 
 class BundleModules:
-    """Finds and loads modules, before anything else does. The file is mapped: a worker closes open ones."""
+    """Finds and loads modules before other importers. The file is memory-mapped, since a worker closes open
+    files.
+    """
 
     def __init__(self, place: str) -> None:
         self._place = place
@@ -97,5 +99,5 @@ def _keep(path: str, code: CodeType) -> None:
 
 
 def install(package: str) -> None:
-    """From here on, modules come from the file beside the package that this path is of."""
+    """Import modules from the file beside the package of this path from now on."""
     sys.meta_path.insert(0, BundleModules(os.path.dirname(os.path.dirname(package))))

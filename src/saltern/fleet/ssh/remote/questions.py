@@ -16,15 +16,15 @@ from saltern.fleet.ssh.remote.folders import SOCKET
 from saltern.system import long_sockets
 
 MOST = 16 * 1024 * 1024  # bytes of a question: it may hold the return of a state
-EVERY = 1.0  # seconds between two looks at who listens
+EVERY = 1.0  # seconds between two checks of which session listens
 Answerer = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class QuestionSocket:
     """Answers one line of JSON with another, each connection in a thread.
 
-    Several sessions may follow one job. The worker asks whichever listens; when that one ends, another one
-    takes its place.
+    Several sessions may follow one job. The worker asks the one that listens; when that one ends, another
+    takes over.
     """
 
     def __init__(self, path: str, answer: Answerer) -> None:
@@ -47,7 +47,7 @@ class QuestionSocket:
         return line, inode
 
     def start(self) -> None:
-        """Answer what is asked; until then it waits."""
+        """Start answering; requests wait until then."""
         threading.Thread(target=self._accept, args=(self._socket,), daemon=True).start()
 
     def keep(self) -> None:

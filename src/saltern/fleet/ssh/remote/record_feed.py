@@ -1,4 +1,4 @@
-"""The journal of a job on its way to a caller that keeps it: one message at a time."""
+"""Sends the journal of a job to a caller that stores it, one message at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltern.fleet.ssh.remote.caller import Caller
 
 
 class RecordFeed:
-    """Sends what the worker has written of its run. ``wanted``: the caller keeps it; else it stays here."""
+    """Sends the records of the worker's run. ``wanted``: the caller stores them; else they stay here."""
 
     def __init__(self, folder: JobFolder, caller: Caller, *, wanted: bool) -> None:
         self._folder = folder

@@ -1,7 +1,8 @@
-"""The other side of a session, once the bundle is there: takes a job, has a worker do it, and reports on it.
+"""The remote side of a session, after the bundle is installed: takes a job, runs it in a worker, and reports
+on it.
 
-The worker is a process of its own, which no cut of the connection ends. A caller that comes again with the
-same job finds it: at work, done, or to be continued after a reboot.
+The worker is a separate process, which survives a cut of the connection. A caller that comes back with the
+same job finds it: running, done, or to be continued after a reboot.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from saltern.fleet.ssh.remote.record_feed import RecordFeed
 from saltern.fleet.ssh.remote.trees import Trees
 from saltern.fleet.ssh.remote.work import begin, next_attempt
 
-LOOK = 0.03  # seconds between two looks at a job
+LOOK = 0.03  # seconds between two checks of a job
 SLOW_LOOK = 0.25
-OFTEN = 40  # looks after which a job is no longer young
+OFTEN = 40  # checks after which they become less frequent
 LARGEST_LEG = 200_000  # bytes of the leg of a chain; a longer one is reported at its end
-FORGOTTEN = "the system does not know the job any more, though it was begun there"
+FORGOTTEN = "the system no longer knows the job, although it was begun there"
 Roots = dict[str, list[str]]
 
 
@@ -77,7 +78,7 @@ class Server:
             task = self._prepared(task, head.get("tree", ""), head.get("roots", {}), socket)
         with closing(QuestionSocket(socket, self.ask)) as listener:
             if not begun:
-                begin(folder, task, self._umask)  # a fork: before there is another thread
+                begin(folder, task, self._umask)  # a fork must happen before there is another thread
             listener.start()
             self._caller.send({"is": "begun"})
             records = RecordFeed(folder, self._caller, wanted=bool(head.get("records")))
@@ -97,7 +98,7 @@ class Server:
         )
 
     def _follow(self, folder: JobFolder, records: RecordFeed, listener: QuestionSocket) -> None:
-        """Report where the job is until it has ended, or until the caller is gone."""
+        """Report the progress of the job until it has ended, or until the caller is gone."""
         last: tuple[Step, bytes] = Step(), b""
         looks = 0
         while True:
@@ -113,7 +114,7 @@ class Server:
                 return
 
     def _settled(self, folder: JobFolder) -> bool:
-        """What to do without a worker: True if a new one continues, False if the job is over."""
+        """Decide on a job without a worker: True if a new worker continues, False if the job is over."""
         outcome = folder.outcome()
         if outcome is not None:
             self._report(folder, {"is": "done", **msgspec.to_builtins(outcome)}, outcome.parts)
@@ -133,7 +134,7 @@ class Server:
         self._caller.send(head, body)
 
     def _hear(self, folder: JobFolder, records: RecordFeed, wait: float) -> None:
-        """Take what the caller sends in the next moment."""
+        """Process what the caller sends in the next moment."""
         frame = self._caller.receive_soon(wait)
         if frame is None:
             return
@@ -148,7 +149,7 @@ class Server:
     # -- questions of workers ------------------------------------------------------------------------
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a question of a worker: from what is here, else from the caller."""
+        """The answer to a worker's request: from this host if possible, else from the caller."""
         if question.get("ask") == "paused":
             pause = JobFolder(os.path.join(self._own, "jobs", str(question["jid"]))).paused()
             self._caller.send({"is": "paused", "kind": pause.kind, "seconds": pause.seconds})
@@ -187,7 +188,7 @@ class Server:
 
     @cached_property
     def _grains(self) -> dict[str, Any]:
-        """What the machine is, as data that can be sent."""
+        """The grains of the machine, as data that can be sent."""
         from saltern.config.load import load
         from saltern.engine.nested_engine import make_session
 
@@ -196,19 +197,19 @@ class Server:
         return built
 
     def deploy(self, head: dict[str, Any], body: bytes) -> None:
-        """Make an agent system of the host, or no longer."""
+        """Turn the host into an agent system, or back."""
         from saltern.fleet.ssh.remote import deploy
 
         act = deploy.deploy if head["do"] == "deploy" else deploy.undeploy
         self._caller.send({"is": "deployed", "problem": act(self._base, head, body)})
 
     def agent_there(self, head: dict[str, Any], _body: bytes) -> None:
-        """Say whether this version of an agent is there already."""
+        """Report whether this version of an agent is already installed."""
         there = os.path.isdir(os.path.join(self._base, "agent", str(head["digest"])))
         self._caller.send({"is": "agent", "there": there})
 
     def grains(self, _head: dict[str, Any], _body: bytes) -> None:
-        """Say what the machine is."""
+        """Report the grains of the machine."""
         self._caller.send({"is": "grains", "grains": self._grains})
 
 

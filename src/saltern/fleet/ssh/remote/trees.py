@@ -1,4 +1,4 @@
-"""Trees of files on a host: only what it lacks travels, by digest, and is kept for the next run."""
+"""Trees of files on a host: only missing contents are sent, by digest, and are cached for the next run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.ssh.remote.caller import Caller
 
 LEFT = 3600.0  # seconds; other sessions may write to the same cache
-AHEAD = 8 * 1024 * 1024  # bytes of all files together that are sent at once, whether needed or not
+AHEAD = 8 * 1024 * 1024  # total bytes up to which all files are sent at once, whether needed or not
 Asker = Callable[[dict[str, Any]], Iterator[bytes]]
 
 
@@ -42,7 +42,7 @@ class Trees:
         self._cache.trees.unpin(job)
 
     def _manifests(self, tree: str) -> dict[str, Manifest]:
-        """From here, or from the caller: one question, however many there are. The cache checks digests."""
+        """The manifests, from the cache or from the caller, in one request. The cache checks digests."""
         index = self._cache.manifests.read(tree)
         if not index or not all(map(self._cache.manifests.read, decode_index(index).environments.values())):
             self._caller.send({"is": "need", "manifests": tree})
@@ -72,7 +72,7 @@ class Trees:
                     more = bool(head.get("more"))
 
     def fetch(self, tree: str, path: str, ask: Asker) -> dict[str, Any]:
-        """Have one file sent that a worker asks for while it runs; why not, if it cannot be had."""
+        """Fetch one file that a running worker requests; return why it cannot be fetched, or empty."""
         root, _, name = path.partition("/")
         entry = layers_of(self._known(tree)).get(root, {}).get(name)
         if entry is None or entry.kind != FILE:
@@ -94,6 +94,6 @@ class Trees:
 
 
 def _first(entries: list[Entry]) -> list[Entry]:
-    """All files of a small tree; of a large one what is needed to compile."""
+    """All files of a small tree; of a large one those needed to compile."""
     whole = sum(one.size for one in entries if one.kind == FILE) <= AHEAD
     return entries if whole else [one for one in entries if is_needed_first(one)]

@@ -1,4 +1,4 @@
-"""Start a worker that outlives this session."""
+"""Starts a worker that outlives this session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from saltern.fleet.agent.task import JobFolder, Task
 from saltern.fleet.protocol.verbs import verb_of
 
-MOST_ATTEMPTS = 20  # of a job whose worker dies again and again without a reboot in between
+MOST_ATTEMPTS = 20  # attempts of a job whose worker dies repeatedly without a reboot in between
 BUG = 70
 SIGNAL = 3  # the handle of the pipe to the session
 WORKER, PROCESS = "saltern.cli.worker", "saltern.cli.worker_process"
@@ -19,7 +19,7 @@ WORKER, PROCESS = "saltern.cli.worker", "saltern.cli.worker_process"
 def begin(folder: JobFolder, task: Task, umask: int) -> None:
     """Fork a worker for a task, and return when it holds the job, or leaves it to another one.
 
-    The fork saves what a new interpreter would import once more. It closes the channel, so that a session
+    The fork saves the imports of a new interpreter. It closes the channel, so that a session
     can end while the worker continues.
     """
     os.makedirs(folder.path, 0o700, exist_ok=True)

@@ -1,1 +1,1 @@
-"""Which systems there are: rosters of Salt, inventories of Ansible, configurations of ssh, addresses."""
+"""Reads lists of systems: rosters of Salt, inventories of Ansible, configurations of ssh, addresses."""

@@ -22,7 +22,7 @@ def read_list(text: str) -> Iterator[Host]:
     for word in filter(None, re.split(r"[,\s]+", text)):
         found = _ADDRESS.fullmatch(word)
         if found is None or word.startswith("-"):
-            raise _wrong(f"{word!r} is no address", "write name, user@name, name:port or [IPv6]:port")
+            raise _wrong(f"{word!r} is not an address", "write name, user@name, name:port or [IPv6]:port")
         try:
             names = list(expand(found["name"])) if found["name"] else [found["v6"] or found["bare"]]
             number = port(found["port"]) if found["port"] else None

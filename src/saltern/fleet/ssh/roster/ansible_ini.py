@@ -36,7 +36,7 @@ def read(page: Page) -> Inventory:
             found = _SECTION.fullmatch(line)
             if found is None or (found[2] or "hosts") not in KINDS:
                 page.wrong(
-                    f"{line!r} is no section",
+                    f"{line!r} is not a section",
                     page.line(number),
                     "write [GROUP], [GROUP:children] or [GROUP:vars]",
                 )
@@ -62,7 +62,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 def _child(inventory: Inventory, section: str, line: str, number: int, page: Page) -> None:
     name = line.split("#")[0].strip()
     if not name or set(name) & set(" =[]"):
-        page.wrong(f"{name!r} is no name of a group", page.line(number), "write one group in a line")
+        page.wrong(f"{name!r} is not the name of a group", page.line(number), "write one group in a line")
         return
     inventory.group(name)
     inventory.group(section).children.append(name)

@@ -33,13 +33,15 @@ def _group(inventory: Inventory, name: str, body: object, page: Page, path: Path
     if body is None:
         return
     if not isinstance(body, Mapping):
-        page.wrong(f"the group {name!r} is no mapping", page.place(path), "it has hosts, children and vars")
+        page.wrong(
+            f"the group {name!r} is not a mapping", page.place(path), "it has hosts, children and vars"
+        )
         return
     for part, value in body.items():
         if part not in PARTS:
             page.unknown("a group", str(part), PARTS, page.place((*path, part)))
         elif value is not None and not isinstance(value, Mapping):
-            page.wrong(f"{part!r} of the group {name!r} is no mapping", page.place((*path, part)))
+            page.wrong(f"{part!r} of the group {name!r} is not a mapping", page.place((*path, part)))
         elif value and part == "vars":
             group.variables.update({str(key): one for key, one in value.items()})
         elif value and part == "children":
@@ -59,7 +61,7 @@ def _hosts(inventory: Inventory, name: str, hosts: Mapping[object, object], page
             page.wrong(f"{host!r} must be {problem}", where)
             continue
         if variables is not None and not isinstance(variables, Mapping):
-            page.wrong(f"the variables of {host!r} are no mapping", where)
+            page.wrong(f"the variables of {host!r} are not a mapping", where)
             continue
         for one in names:
             inventory.host(one, where).update({str(key): value for key, value in (variables or {}).items()})

@@ -15,7 +15,7 @@ HIDDEN = "********"
 
 
 class Password(Struct, frozen=True):
-    """A password, the command that prints it, or that a person is to be asked. ``repr`` shows none of it."""
+    """A password, the command that prints it, or a mark to ask a person for it. ``repr`` shows none of it."""
 
     text: str = ""
     command: str = ""
@@ -33,7 +33,7 @@ class Host(Struct, frozen=True, kw_only=True):
 
     ``become`` is the program that gives the rights of ``become_user``. ``settings`` are options for ssh, as
     in its configuration file; ``config`` is the file itself, if it is not that of the user. ``variables``
-    have no meaning to us; states see them in the pillar.
+    have no meaning to saltern; states see them in the pillar.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""An inventory of Ansible, once it is read: groups with hosts, children and variables → hosts of a roster.
+"""Turns an Ansible inventory into hosts of a roster: groups with hosts, children and variables.
 
 Variables of a host win over those of its groups; those of a group over those of the groups above it; between
 groups of one depth the later name wins, unless ``ansible_group_priority`` says otherwise.
@@ -93,9 +93,9 @@ def _children(inventory: Inventory, name: str) -> list[str]:
 
 
 def hosts_of(inventory: Inventory, page: Page) -> Iterator[Host]:
-    """The hosts with the variables that count for them. Problems go to the page."""
+    """The hosts with their effective variables. Problems go to the page."""
     if name := loop_in(inventory):
-        page.wrong(f"the group {name!r} is below itself", page.line(1), "take it out of its own children")
+        page.wrong(f"the group {name!r} is below itself", page.line(1), "remove it from its own children")
         return
     above = _memberships(inventory)
     depths = _depths(inventory)
@@ -106,7 +106,7 @@ def hosts_of(inventory: Inventory, page: Page) -> Iterator[Host]:
 
 
 def _memberships(inventory: Inventory) -> dict[str, set[str]]:
-    """The groups of each host, those above them too, without the one that has all."""
+    """The groups of each host, including parent groups, without the group of all hosts."""
     parents: dict[str, set[str]] = {}
     for name, group in inventory.groups.items():
         for child in group.children:

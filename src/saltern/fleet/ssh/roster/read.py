@@ -35,7 +35,7 @@ def read_roster(sources: Sequence[str], *, render: Render | None = None) -> Rost
         for first, second in roster.add(_hosts(source, found, render)):
             found.error(
                 "roster-file",
-                f"{second.id!r} is there twice",
+                f"{second.id!r} is listed twice",
                 where=second.where,
                 also=((("first here", first.where),) if first.where else ()),
                 fix="rename one of them, or remove it",

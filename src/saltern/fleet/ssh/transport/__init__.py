@@ -1,1 +1,1 @@
-"""How bytes get there and back: the ssh of the system, asyncssh, or a shell on this machine."""
+"""Transports: the system's ssh, asyncssh, or a shell on this machine."""

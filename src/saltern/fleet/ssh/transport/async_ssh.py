@@ -77,7 +77,7 @@ class AsyncChannel:
             return b""
 
     async def write(self, data: bytes | memoryview) -> None:
-        with suppress(asyncssh.Error, OSError):  # what became of it is said by wait()
+        with suppress(asyncssh.Error, OSError):  # wait() reports the result
             self._process.stdin.write(bytes(data))
             await self._process.stdin.drain()
 
@@ -196,7 +196,7 @@ class AsyncSsh:
 
 
 def _of_user(path: str) -> str:
-    """A file in the home that the account has, whatever HOME says: so does ssh."""
+    """A file in the account's home directory, ignoring HOME, as ssh does."""
     return os.path.join(pwd.getpwuid(os.getuid()).pw_dir, path)
 
 
@@ -212,7 +212,7 @@ def _line(setting: str) -> str:
 
 
 def _unreached(problem: Exception, verdict: str) -> Unreached:
-    """The class of a problem, by what it is, else by its words."""
+    """The class of a problem, by its type, else by its text."""
     said = f"{problem}" or type(problem).__name__
     if verdict:
         return Unreached(verdict, said)

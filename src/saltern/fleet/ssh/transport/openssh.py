@@ -78,7 +78,7 @@ class OpenSsh:
 
 
 def arguments(host: Host, options: SshOptions, directory: str) -> list[str]:
-    """The command line of ssh up to the command. Nothing that a roster says can become an option."""
+    """The command line of ssh up to the command. No value of a roster can become an option."""
     limit = host.connect_limit or options.connect_limit
     settings = [
         f"BatchMode={'no' if host.password else 'yes'}",
@@ -109,7 +109,7 @@ def arguments(host: Host, options: SshOptions, directory: str) -> list[str]:
 
 
 def _tag(host: Host, options: SshOptions) -> str:
-    """Sets connections apart that were made in another way: a kept one checks no key."""
+    """A tag that separates connections made in different ways: a reused connection checks no key."""
     made = repr((host.keys, host.settings, options.known_hosts, host.config or options.config))
     return hashlib.sha256(made.encode()).hexdigest()[:4]
 

@@ -1,4 +1,4 @@
-"""``Transport``: opens a channel to a program on a host. All else is said over that channel."""
+"""``Transport``: opens a channel to a program on a host. Everything else goes over that channel."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Channel(Protocol):
         ...
 
     def errors(self) -> str:
-        """What it has written to standard error so far."""
+        """Its standard error so far."""
         ...
 
     async def until_errors(self, text: str) -> None:
@@ -53,7 +53,7 @@ Secrets = Callable[[Host, str], Awaitable[str]]
 
 
 class Transport(Protocol):
-    """Reaches hosts in one way."""
+    """One way to reach hosts."""
 
     async def open(self, host: Host, command: str, /) -> Channel:
         """Start a command there, by the shell of the user. Raises ``Unreached``."""

@@ -16,8 +16,8 @@ SOME = 65_536
 
 
 class Errors:
-    """What a child writes to standard error. A connection that ssh keeps has it open for longer than the
-    child lives, so that its end says nothing.
+    """The standard error of a child. A connection that ssh keeps holds it open for longer than the child
+    lives, so its end does not show the end of the child.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Errors:
         os.set_blocking(self._read, False)
 
     def listen(self) -> None:
-        """The child has its end now."""
+        """Start listening, after the child has inherited its end."""
         os.close(self.write_end)
         asyncio.get_running_loop().add_reader(self._read, self._take)
 
@@ -78,7 +78,7 @@ class ProcessChannel:
 
     async def write(self, data: bytes | memoryview) -> None:
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError, ConnectionResetError):  # what became of it is said by wait()
+        with suppress(BrokenPipeError, ConnectionResetError):  # wait() reports the result
             self._process.stdin.write(data)
             await self._process.stdin.drain()
 
@@ -111,7 +111,7 @@ class ProcessChannel:
 
 
 async def start(argv: Sequence[str], environ: Mapping[str, str], secret: int | None = None) -> ProcessChannel:
-    """Start a program with three pipes, in a session of its own: Ctrl-C is ours to answer."""
+    """Start a program with three pipes, in its own session: this process handles Ctrl-C."""
     errors = Errors()
     made = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
@@ -137,7 +137,7 @@ async def start(argv: Sequence[str], environ: Mapping[str, str], secret: int | N
 
 
 async def _end(made: asyncio.Future[Process]) -> None:
-    """End a child that is being started and that no caller wants any more."""
+    """End a child whose start was cancelled."""
     with suppress(OSError):
         process = await made
         with suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Each host by its own way: those that are this machine by a shell, all others by ssh."""
+"""Chooses the transport of each host: a shell for this machine, ssh for all others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A secret for a child, in memory only: no file, no argument, no environment has it."""
+"""A secret for a child, in memory only: not in a file, an argument or the environment."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def lend(text: str) -> int:
 
 
 def path_of(handle: int) -> str:
-    """Where processes of the same user can read an open handle of this process."""
+    """The path at which processes of the same user can read an open handle of this process."""
     return f"/proc/{os.getpid()}/fd/{handle}"
