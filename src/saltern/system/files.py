@@ -125,6 +125,10 @@ def write(
         except BaseException:
             _forget(directory, temporary)
             raise
+    except OSError as problem:
+        if problem.filename == temporary:  # the user knows nothing of it
+            problem.filename = path
+        raise
     finally:
         os.close(directory)
 
@@ -253,7 +257,11 @@ def link(path: str, make: Callable[[str, int], None], attributes: Attributes = K
         if attributes == KEPT and _is_made(name, directory, make):
             return
         temporary = temporary_name(name)
-        make(temporary, directory)
+        try:
+            make(temporary, directory)
+        except OSError as problem:
+            problem.filename, problem.filename2 = path, None  # the user knows nothing of the temporary name
+            raise
         try:
             if attributes != KEPT:
                 uid = -1 if attributes.uid is None else attributes.uid

@@ -210,6 +210,8 @@ def _not_started(problem: OSError, start: Start) -> Ran:
         return Ran(NOT_ALLOWED, err=f"{start.cwd}: no such directory to run in")
     if missing:
         return Ran(NOT_FOUND, err=f"{start.argv[0]}: no such file or directory")
+    if start.who and start.who.uid != os.geteuid() != 0 and isinstance(problem, PermissionError):
+        return Ran(NOT_ALLOWED, err=f"only root can run a program as {start.who.name}")
     return Ran(NOT_ALLOWED, err=f"{start.argv[0]}: {problem.strerror or problem}")
 
 

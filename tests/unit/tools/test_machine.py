@@ -33,11 +33,13 @@ class Apt:
         if "update" in words:
             self.updated += 1
             return 0 if self.online else 100
-        elif names & self.broken or len(self.foes & (names | self.there)) > 1:
+        if (
+            names & self.broken
+            or len(self.foes & (names | self.there)) > 1
+            or ("--simulate" not in words and not self.online)
+        ):
             return 100
-        elif "--simulate" not in words and not self.online:
-            return 100
-        elif "--simulate" not in words:
+        if "--simulate" not in words:
             self.there |= names
         return 0
 

@@ -14,6 +14,14 @@ from saltern.system.process import NOT_ALLOWED, NOT_FOUND, Ran, UnknownUser, loo
 PLAIN_WORDS: Mapping[str, str] = {"LC_ALL": "C", "LANGUAGE": "C"}
 PLAIN_UTF8: Mapping[str, str] = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
 MOST_SHOWN = 2000
+NOT_ROOT = (
+    "permission denied",
+    "operation not permitted",
+    "must be root",
+    "must be privileged",
+    "are you root",
+)
+AS_ROOT = "this needs root: run saltern as root"
 PACKAGE = "the package that has it"
 SAFE = {"PYTHONSAFEPATH": "1"}  # a Python takes no module from the directory that it runs in
 
@@ -45,7 +53,13 @@ def tool(
     if ran.code == NOT_FOUND and not ran.out:
         raise Refused(missing_program(argv[0], install))
     shown = argv[0] if hide else " ".join(argv)
-    raise Refused(f"{shown}: {words(ran) or f'exit code {ran.code}'}")
+    reason = words(ran) or f"exit code {ran.code}"
+    raise Refused(f"{shown}: {reason}" + (f"\n{AS_ROOT}" if wants_root(reason) else ""))
+
+
+def wants_root(said: str) -> bool:
+    """Whether a program failed because it was not started by root."""
+    return os.geteuid() != 0 and any(word in said.lower() for word in NOT_ROOT)
 
 
 def missing_program(name: str, install: str = PACKAGE) -> str:

@@ -51,13 +51,21 @@ def explain(problem: OSError, path: str = "") -> str:
     problem = _planted(path) or problem if problem.errno == errno.EACCES and path else problem
     said = problem.strerror or str(problem)
     if not path:
-        return f"{problem.filename}: {said}" if problem.filename else said
+        return _of_any_file(problem, said)
     if not isinstance(problem, PlantedLink):
         said = REASONS.get(problem.errno or 0, said)
     where = problem.filename
     if not isinstance(where, str) or not os.path.isabs(where) or where == path:
         return f"{path}: {said}"
     return f"{path}: {where}: {said}"
+
+
+def _of_any_file(problem: OSError, said: str) -> str:
+    """The file is the one that was to be made: of a link, the second that the system names."""
+    if problem.errno == errno.EACCES and os.geteuid() != 0:
+        said = REASONS[errno.EACCES]
+    where = problem.filename2 or problem.filename
+    return f"{where}: {said}" if where else said
 
 
 def _planted(path: str) -> OSError | None:

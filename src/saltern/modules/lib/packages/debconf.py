@@ -9,8 +9,9 @@ from msgspec import Struct
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.programs import AS_ROOT
 from saltern.modules.lib.packages.model import PackageError
-from saltern.modules.lib.packages.tool import AS_ROOT, Tool, is_busy, needs_root
+from saltern.modules.lib.packages.tool import Tool, is_busy, needs_root
 from saltern.system.waits import report_wait
 
 CONFIG = "/etc/debconf.conf"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from saltern.language.mask import mask
-from saltern.modules.api.programs import PLAIN_UTF8, missing_program
+from saltern.modules.api.programs import AS_ROOT, PLAIN_UTF8, missing_program
 from saltern.modules.lib.packages.model import PackageError
 from saltern.system.clock import Clock
 from saltern.system.host import Host, kept
@@ -26,10 +26,9 @@ BUSY = (
 # those for a lock that another one holds, and another try would not help.
 NOT_ROOT = re.compile(
     r"permission denied|are you root|(?:must|need to|should) be (?:run as )?root|as root\b|root privileges"
-    r"|superuser privilege|operation not permitted|not allowed to",
+    r"|superuser privilege|required read/write access|operation not permitted|not allowed to",
     re.IGNORECASE,
 )
-AS_ROOT = "this needs root: run saltern as root"
 TRIES, PAUSE = 60, 5.0
 ERROR = re.compile(r"E:|error|problem|.*\bfailed\b", re.IGNORECASE)
 REASON = re.compile(r"(?:E|error|problem):|:: .* (?:in conflict|required by)", re.IGNORECASE)

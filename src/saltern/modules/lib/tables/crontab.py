@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import PLAIN_WORDS, missing_program, said
+from saltern.modules.api.programs import AS_ROOT, PLAIN_WORDS, missing_program, said, wants_root
 from saltern.modules.api.refused import Refused, one_line
 from saltern.system.process import NOT_FOUND
 
@@ -216,4 +216,5 @@ def _whose(user: str) -> list[str]:
 def _refused(code: int, reported: str, user: str) -> Refused:
     if code == NOT_FOUND:
         return Refused(missing_program("crontab", "cron"))
-    return Refused(f"the crontab of {user!r}: {reported}")
+    hint = f"\n{AS_ROOT}" if wants_root(reported) else ""
+    return Refused(f"the crontab of {user!r}: {reported}{hint}")
