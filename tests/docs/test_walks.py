@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -18,20 +19,28 @@ PAGE = ROOT / "docs" / "internals" / "architecture.md"
 PREPARED = ROOT / "build" / "engines" / "bin"
 SOURCE = ROOT / "src" / "saltern"
 ROW = re.compile(r"^\| `(?P<file>[\w/]+\.py)` \| `(?P<function>[\w.]+)` \|")
-# Runs the program and writes the first call of each of our functions, in order.
+# Runs the program and writes the first call of each of our functions, in order; and which file called which.
 TRACE = """
 import os, sys
 out, root, *sys.argv = sys.argv[1:]
-seen = {}
+seen, edges = {}, {}
 def watch(frame, event, _):
     if event == "call":
         code = frame.f_code
         if code.co_filename.startswith(root):
-            seen.setdefault((code.co_filename[len(root) + 1:], code.co_qualname))
+            path = code.co_filename[len(root) + 1:]
+            seen.setdefault((path, code.co_qualname))
+            above = frame.f_back
+            while above is not None and not above.f_code.co_filename.startswith(root):
+                above = above.f_back
+            if above is not None and "<module>" not in (code.co_name, above.f_code.co_name):
+                edges.setdefault((above.f_code.co_filename[len(root) + 1:], path, code.co_qualname))
 def leave(code):
     sys.setprofile(None)
     with open(out, "w") as file:
         file.writelines(f"{path} {name}\\n" for path, name in seen)
+    with open(f"{out}.edges", "w") as file:
+        file.writelines(f"{caller} {path} {name}\\n" for caller, path, name in edges)
     end(code)
 end, os._exit = os._exit, leave
 sys.setprofile(watch)
@@ -87,6 +96,12 @@ class Site:
         done = subprocess.run(command, env=self.env(), capture_output=True, text=True, cwd=self.base)
         assert done.returncode == 0, done
         return [tuple(line.split(" ", 1)) for line in out.read_text().splitlines()]  # type: ignore[misc]
+
+    def edges(self) -> Iterator[tuple[str, str, str]]:
+        """The file of each caller, the file that it called, and the function, of the last command."""
+        for line in (self.base / "calls.edges").read_text().splitlines():
+            caller, file, function = line.split(" ", 2)
+            yield caller, file, function
 
 
 def apply(site: Site) -> Sequence[tuple[str, str]]:
@@ -156,6 +171,52 @@ def rows(title: str) -> Iterator[tuple[str, str]]:
     for line in section.splitlines():
         if found := ROW.match(line):
             yield found["file"], found["function"]
+
+
+# Files with a class that implements a protocol or a type of a lower layer, by which that layer calls it.
+PORTS = {
+    "engine/loaders.py": "``Loader`` of the compiler",
+    "lint/files.py": "the same, for a check",
+    "engine/frames.py": "``Frames`` of the runtime",
+    "journal/run_journal.py": "``Journal`` of the runtime, and what ``system.effects`` reports to",
+    "journal/past.py": "``Past`` of the runtime",
+    "facts/lazy_dict.py": "a mapping",
+    "lint/findings.py": "``Diagnostics``",
+    "chains/leg_work.py": "a sink of events",
+    "cli/chain_output.py": "the same, for people",
+    "modules/lib/engines/drive.py": "a sink of lines",
+}
+
+
+def _layers() -> dict[str, int]:
+    """The packages by their layer, the lowest first, as the import linter has them."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(one["layers"] for one in contracts if one["name"] == "Data flows one way")
+    return {name.strip(): at for at, row in enumerate(reversed(layers)) for name in row.split("|")}
+
+
+def _turns_back(site: Site) -> set[tuple[str, str, str]]:
+    """Calls from a lower layer into an upper one that go through no port."""
+    layers = _layers()
+
+    def layer(file: str) -> int:
+        return layers.get(file.split("/")[0], len(layers))
+
+    return {
+        (caller, file, function)
+        for caller, file, function in site.edges()
+        if layer(file) > layer(caller)
+        and file not in PORTS
+        and not function.endswith(("<lambda>", "<genexpr>"))
+    }
+
+
+@pytest.mark.parametrize("title", WALKS)
+def test_a_walk_turns_back_once_at_most(title: str, tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    WALKS[title](site)
+    assert len([*site.edges()]) > 100
+    assert len(_turns_back(site)) <= 1, _turns_back(site)
 
 
 @pytest.mark.parametrize("title", WALKS)

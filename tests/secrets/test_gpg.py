@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.command import Done, Place
 from tests.secrets.keyring import KeyRing, indented, key_ring
-
-SALT = Path(__file__).parents[2] / "build" / "salt" / "programs" / "salt-call"
+from tests.secrets.salt_pillar import salt_pillar
 
 
 def pillar_of(place: Place, ring: KeyRing, text: str, *words: str, **options: object) -> Done:
@@ -41,21 +40,7 @@ def by_salt(place: Place, ring: KeyRing, base: Path) -> Mapping[str, object]:
         "pillar_roots": {"base": [str(place.base / "pillar")]},
     }
     (config / "minion").write_text(json.dumps(minion))
-    command = [
-        str(SALT),
-        "--local",
-        "-c",
-        str(config),
-        "--out",
-        "json",
-        "-l",
-        "quiet",
-        "pillar.items",
-        "unmask=True",
-    ]
-    done = subprocess.run(command, capture_output=True, timeout=300, check=True)
-    found: Mapping[str, object] = json.loads(done.stdout)["local"]
-    return found
+    return salt_pillar(config)
 
 
 def shapes(ring: KeyRing) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 from nacl.public import PrivateKey, SealedBox
 from nacl.secret import SecretBox
 from tests.e2e.command import Place
-
-SALT = Path(__file__).parents[2] / "build" / "salt" / "programs" / "salt-call"
+from tests.secrets.salt_pillar import salt_pillar
 
 
 def written(place: Place, box_type: str) -> Path:
@@ -53,20 +51,7 @@ def test_boxes_are_opened_as_salt_opens_them_and_masked(place: Place, box_type: 
     ours = json.loads(done.out)["local"]
     assert ours["a"] == "hunter2222"
     assert ours["b"] == ["in a list", {"c": "NACL"}]
-    command = [
-        str(SALT),
-        "--local",
-        "-c",
-        str(config),
-        "--out",
-        "json",
-        "-l",
-        "quiet",
-        "pillar.items",
-        "unmask=True",
-    ]
-    salt = subprocess.run(command, capture_output=True, timeout=300, check=True)
-    theirs = json.loads(salt.stdout)["local"]  # bytes, as Python shows them; ours are text
+    theirs = salt_pillar(config)  # bytes, as Python shows them; ours are text
     assert json.loads(json.dumps(theirs).replace("b'", "").replace("'\"", '"')) == ours
     assert "hunter2222" not in place.run("show", "pillar", "--out", "json").out
 

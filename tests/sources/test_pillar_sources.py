@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.e2e.command import Done, Place
-from tests.sources.old_salt import needs_old_salt, old_salt
+from tests.sources.http_server import serving
+from tests.sources.old_salt import old_salt
 from tests.sources.repository import Repository
 from tools.engines import ROOT as ENGINES
 from tools.salt import OLD_PLACE as SALT_3006
@@ -188,15 +188,8 @@ def answers(by_path: Mapping[str, str]) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(60)
+    with serving(Handler) as url:
+        yield url
 
 
 def test_servers_answer_with_json_and_yaml(place: Place) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import http.server
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from tests.sources.http_server import serving
 
 STORES = {"secret": 2, "old": 1, "team/kv": 2}
 TOKEN, ROLE, SECRET = "hvs.t0ken-of-test", "role-1", "secret-id-1"
@@ -80,12 +81,5 @@ class _Vault(http.server.BaseHTTPRequestHandler):
 def vault_server(data: dict[str, dict[str, Any]]) -> Iterator[str]:
     """Its address."""
     handler = type("Handler", (_Vault,), {"data": data, "seen": []})
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(60)
+    with serving(handler) as url:
+        yield url

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -52,19 +51,12 @@ def store_login(address: str, login: Login | None, environ: Mapping[str, str]) -
     if login is not None:
         known[address] = login
     import json
-    import tempfile
+
+    from saltern.system import atomic
 
     make_private(os.path.dirname(path))
     data = {name: {key: getattr(one, key) for key in Login.__struct_fields__} for name, one in known.items()}
-    handle, fresh = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".logins-")  # with mode 0600
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(data, file, indent=1)
-        os.replace(fresh, path)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(fresh)
-        raise
+    atomic.write(path, json.dumps(data, indent=1).encode())
 
 
 def _read(path: str) -> dict[str, Login]:

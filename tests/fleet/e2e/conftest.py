@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fleet.harness import user_environment
 
 from saltern.cli.local_fleet import LocalFleet
 
@@ -36,13 +36,7 @@ class Place:
 
     def __init__(self, directory: Path) -> None:
         self.base = directory
-        self.env = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(directory),
-            "SALTERN_STATE_DIR": str(directory / "own" / "state"),
-            "SALTERN_CACHEDIR": str(directory / "own" / "cache"),
-            "PYTHONDONTWRITEBYTECODE": "",
-        }
+        self.env = user_environment(directory)
         self.fleet = LocalFleet(str(directory), self.env)
 
     def start(self) -> None:

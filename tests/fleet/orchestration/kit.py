@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.fleet.harness import user_environment
 
 from saltern.cli.local_fleet import LocalFleet
 
@@ -23,14 +24,7 @@ class Site:
 
     def __init__(self, directory: Path, **environment: str) -> None:
         self.base = directory
-        self.env = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(directory),
-            "SALTERN_STATE_DIR": str(directory / "own" / "state"),
-            "SALTERN_CACHEDIR": str(directory / "own" / "cache"),
-            "PYTHONDONTWRITEBYTECODE": "",
-            **environment,
-        }
+        self.env = user_environment(directory, **environment)
         self.fleet = LocalFleet(str(directory), self.env)
 
     def write(self, files: Mapping[str, str]) -> None:

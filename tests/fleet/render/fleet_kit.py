@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from tests.fleet.harness import user_environment
 
 from saltern.cli.local_fleet import CONFIG, LocalFleet
 
@@ -20,13 +21,7 @@ class Place:
     def __init__(self, directory: Path, config: str = "") -> None:
         self.base = directory
         self.states, self.pillar = directory / "controller" / "salt", directory / "controller" / "pillar"
-        self.env = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(directory),
-            "SALTERN_STATE_DIR": str(directory / "own" / "state"),
-            "SALTERN_CACHEDIR": str(directory / "own" / "cache"),
-            "PYTHONDONTWRITEBYTECODE": "",
-        }
+        self.env = user_environment(directory)
         self.fleet = LocalFleet(str(directory), self.env)
         self.fleet.write("controller/controller.yaml", CONFIG + config)
         self.states.mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fleet.harness import user_environment
 from tests.fleet.ssh.server import Server, free_port
 
 from saltern.cli.local_fleet import CONFIG, CONTROLLER, LocalFleet
@@ -37,13 +38,7 @@ class Place:
     def __init__(self, directory: Path, server: Server) -> None:
         self.base = directory
         self.server = server
-        self.env = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(directory),
-            "SALTERN_STATE_DIR": str(directory / "own" / "state"),
-            "SALTERN_CACHEDIR": str(directory / "own" / "cache"),
-            "PYTHONDONTWRITEBYTECODE": "",
-        }
+        self.env = user_environment(directory)
         self.fleet = LocalFleet(str(directory), self.env)
         self.roster = directory / CONTROLLER / "roster"
 

@@ -23,48 +23,23 @@ from tests.e2e.command import Place as Tree
 from tests.fleet.console.kit import form_token
 from tests.fleet.ssh.server import Server
 from tests.fleet.ssh.test_fleet import Place
-from tests.secrets.canaries import Canaries, canaries
+from tests.secrets.canaries import EACH, ORIGINS, Canaries, canaries
 from tests.secrets.keyring import key_ring
 
 from saltern.cli.local_fleet import CONFIG
 
-ORIGINS = ("gpg", "lines", "quoted", "text", "age", "nacl", "vault", "env", "yaml", "sqlite", "number")
-MAIN = r"""
-{% set q, other = "'", "'\"'\"'" %}
-{% set at = pillar['place'] ~ '/' ~ grains['id'] %}
-{% for origin in ORIGINS %}
-{{ at }}/{{ origin }}:
-  file.managed:
-    - makedirs: true
-    - contents: {{ ('user = app\nvalue = ' ~ pillar[origin] ~ '\n') | json }}
-'echo {{ origin }}':
-  cmd.run:
-    - name: {{ ('echo "$WORD"; echo ' ~ q ~ (pillar[origin] | string | replace(q, other)) ~ q) | json }}
-    - env: [{WORD: {{ pillar[origin] | json }}}]
-    - register: told_{{ origin }}
-again-{{ origin }}:
-  test.configurable_test_state:
-    - changes: true
-    - result: false
-    - comment: 'it said ${delayed:told_{{ origin }}.data.stdout}'
-echoed-{{ origin }}:
-  module.run: [{test.echo: [{{ pillar[origin] | json }}]}]
-sent-{{ origin }}:
-  event.send: [{name: shop/{{ origin }}}, {data: {x: {{ pillar[origin] | json }}}}]
-own-{{ origin }}:
-  own.done: [{word: {{ pillar[origin] | json }}}, {fire_event: true}]
-broken-{{ origin }}:
-  own.broken: [{word: {{ pillar[origin] | json }}}]
+MAIN = r"""{% set at = pillar['place'] ~ '/' ~ grains['id'] ~ '/' %}
+EACH
 {% endfor %}
 template:
-  file.managed: [{name: '{{ at }}/template'}, {source: 'salt://text.j2'}, {template: jinja}, {mode: '600'}]
+  file.managed: [{name: '{{ at }}template'}, {source: 'salt://text.j2'}, {template: jinja}, {mode: '600'}]
 beside:
   cmd.run: [{name: 'echo {{ pillar.gpg }}'}, {parallel: true}]
 encoded:
   cmd.run: [{name: 'echo {{ pillar.gpg | base64_encode }} {{ pillar.quoted | urlencode }}'}]
 listed:
   cmd.run:
-    - name: cat $(grep -al saltern /proc/[0-9]*/cmdline) 2>/dev/null | tr '\0' ' ' > {{ at }}/processes
+    - name: cat $(grep -al saltern /proc/[0-9]*/cmdline) 2>/dev/null | tr '\0' ' ' > {{ at }}processes
     - env: [{WORD: '{{ pillar.gpg }}'}]
 late:
   cmd.run: [{name: echo x}, {delayed_render: [{block: later}]}]
@@ -73,6 +48,7 @@ later:
   cmd.run: [{name: 'echo {{ pillar.gpg }}; exit 2'}]
 #!end_delayed_block
 """
+STATES = MAIN.replace("EACH", EACH).replace("ORIGINS", repr(list(ORIGINS)))
 SMALL = "echo {{ pillar.gpg }} {{ pillar.quoted | json }}:\n  cmd.run: []\n"
 WRONG = "a:\n  file.managed: [{name: {{ pillar.gpg | json }}}]\n  test.{{ pillar.quoted | json }}: []\n"
 CHAIN = """\
@@ -98,7 +74,7 @@ class Fleet(Place):
         files = {
             "pillar/top.sls": top,
             "pillar/place.sls": f"place: {self.base / 'systems'}\n",
-            "salt/main.sls": MAIN.replace("ORIGINS", repr(list(ORIGINS))),
+            "salt/main.sls": STATES,
             "salt/wrong.sls": WRONG,
             "salt/small.sls": SMALL,
             "salt/text.j2": "{{ pillar.gpg }} and {{ pillar.lines }}\n",
@@ -216,7 +192,7 @@ def test_without_a_controller_it_is_shown_nowhere_either(server: Server, tmp_pat
         top = "base: {'*': [place, gpg, text, sops, nacl, sdb]}\n"
         tree.write(
             {
-                "main.sls": MAIN.replace("ORIGINS", repr(list(ORIGINS))),
+                "main.sls": STATES,
                 "text.j2": "{{ pillar.gpg }} and {{ pillar.lines }}\n",
                 "pillar/top.sls": top,
                 "pillar/place.sls": f"place: {made}\n",

@@ -12,6 +12,8 @@ import time
 import msgspec
 from msgspec import Struct
 
+from saltern.system import atomic
+
 SETTLED = 2_000_000_000  # nanoseconds
 _VERSION = 1
 
@@ -74,7 +76,4 @@ class StatCache:
             self._used = {}
             return
         self._known, self._used = self._used, {}
-        fresh = f"{self._path}.new"
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(msgspec.msgpack.encode(_File(_VERSION, self._known)))
-        os.replace(fresh, self._path)
+        atomic.write(self._path, msgspec.msgpack.encode(_File(_VERSION, self._known)), durable=False)

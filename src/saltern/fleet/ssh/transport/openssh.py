@@ -17,6 +17,7 @@ from saltern.fleet.ssh.transport.ports import Channel, Secrets
 from saltern.fleet.ssh.transport.process import start
 from saltern.fleet.ssh.transport.secret import lend, path_of
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system import atomic
 from saltern.system.private import make_private
 
 # ssh asks a program for passwords. It must not answer other questions, such as that about a host key.
@@ -67,10 +68,7 @@ class OpenSsh:
     def _askpass(self) -> str:
         path = os.path.join(self._directory, "askpass")
         if not os.path.exists(path):
-            temporary = f"{path}.{os.getpid()}"
-            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o700), "w") as stream:
-                stream.write(ASKPASS)
-            os.replace(temporary, path)
+            atomic.write(path, ASKPASS.encode(), mode=0o700, durable=False)
         return path
 
     async def close(self) -> None:
