@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.e2e.command import Done, Place
 from tests.sources.http_server import serving
-from tests.sources.old_salt import old_salt
+from tests.sources.old_salt import needs_old_salt, old_salt
 from tests.sources.repository import Repository
 from tools.engines import ROOT as ENGINES
 from tools.salt import OLD_PLACE as SALT_3006
