@@ -96,6 +96,24 @@ def test_a_cable_that_is_pulled_loses_no_job_and_no_return(
     assert (fleet.marked("web1"), fleet.marked("web1.after")) == (["x"], ["x"])
 
 
+def test_a_network_that_is_away_over_a_reboot_loses_no_job_and_no_return(
+    fleet: FaultFleet, there: Machine
+) -> None:
+    """A job that has ended and one that nobody has heard of, while the machine is cut off and starts anew."""
+    ended = fleet.slow_job("web1", sleep=1, mark="ended")
+    wait_until(lambda: fleet.marked("web1"), "the job does not run")
+    there.cut()
+    wait_until(lambda: fleet.marked("web1.after"), "the worker does not go on alone")
+    asked = fleet.slow_job("web1", sleep=0, mark="asked")
+    fleet.end("web1", how=signal.SIGKILL)  # and with it every process of the machine
+    fleet.run_agent("web1")
+    there.connect()
+    wait_returned(fleet, asked, 120)
+    wait_until(lambda: statuses(fleet, ended)["web1"] in ("returned", "failed"), "no return", 120)
+    assert fleet.marked("web1") == ["ended", "asked"]
+    assert fleet.marked("web1.after") == ["ended", "asked"]
+
+
 def test_lost_packets_delay_and_lose_nothing(fleet: FaultFleet, there: Machine) -> None:
     there.lose_packets(15)
     jids = [fleet.slow_job("web1", sleep=0, mark=str(number)) for number in range(3)]
