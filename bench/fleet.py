@@ -54,7 +54,7 @@ class Sizes:
 
     def __init__(self, quick: bool, agents: int | None = None) -> None:
         self.light = agents or (200 if quick else 1000)
-        self.many = 0 if quick else 10_000
+        self.many = 0 if quick else agents or 10_000
         self.real = min(agents or 20, 5 if quick else 20)
         self.rounds = 3 if quick else 7
         self.idle = 20 if quick else 60  # seconds

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from tests.fleet.harness import run, until
 
+from saltern.fleet.broker.site_server import SiteServer
+from saltern.fleet.broker.site_store import SiteStore
 from saltern.fleet.bus.memory import EVERYTHING, MemoryBus, MemoryHub
 from saltern.fleet.bus.ports import Kept, Message, NoAnswer
 from saltern.fleet.files.blobs import Blobs
 from saltern.fleet.files.fetch import Fetcher
 from saltern.fleet.files.pieces import PIECE, digest_of
 from saltern.fleet.files.problems import NotFetched
-from saltern.fleet.files.site_server import SiteServer
 from saltern.fleet.files.site_source import PAUSE, SiteSource
-from saltern.fleet.files.site_store import SiteStore
 from saltern.fleet.protocol.site_messages import BLOB_ANSWER, BlobAnswer
 from saltern.fleet.protocol.subjects import SUBJECTS
 

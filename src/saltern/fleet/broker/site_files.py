@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable
 
 from saltern.fleet.broker.site_renewal import own_connection, parts_of
+from saltern.fleet.broker.site_server import ASKED, SiteServer
+from saltern.fleet.broker.site_store import SiteStore
 from saltern.fleet.broker.sites import Kit
 from saltern.fleet.bus.client import NatsBus
-from saltern.fleet.files.site_server import ASKED, SiteServer
-from saltern.fleet.files.site_store import SiteStore
 from saltern.fleet.identity.jwt import BadJwt, decode_user
 
 MIB = 1024 * 1024

@@ -12,15 +12,14 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 
+from saltern.fleet.broker.site_store import SiteStore, is_name
 from saltern.fleet.bus.ports import Bus, BusError, Disconnected, Message
-from saltern.fleet.files.pieces import STREAM
-from saltern.fleet.files.site_store import SiteStore, is_name
 from saltern.fleet.protocol.site_messages import BLOB_ANSWER, BlobAnswer
 from saltern.fleet.protocol.subjects import SUBJECTS, is_own_reply
 
 log = logging.getLogger(__name__)
 
-ASKED = SUBJECTS["site-blob"]
+ASKED, BLOB = SUBJECTS["site-blob"], SUBJECTS["blob"]
 LATER = 2.0  # seconds after which one who waits is told that it takes longer
 FETCHES = 8  # pieces that come over the link at a time
 SENDS = 32  # pieces that are in memory for agents at a time
@@ -104,7 +103,7 @@ class SiteServer:
             return came
         async with self._fetches:
             try:
-                kept = await self._bus.last(STREAM, SUBJECTS["blob"].of(digest=name), timeout=TIMEOUT)
+                kept = await self._bus.last(BLOB.stream, BLOB.of(digest=name), timeout=TIMEOUT)
             except BusError as problem:
                 log.info("the fleet cannot be asked for %s: %s", name[:12], problem)
                 raise
