@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -175,7 +174,7 @@ def matrix(bench: Bench, name: str) -> dict[str, dict[str, str]]:
 async def take_missed(agent: LegAgent, answer: SyncAnswer) -> None:
     """Take the jobs of a sync answer, as an agent does."""
     for text in answer.jobs:
-        job = verify(text.encode(), TRUST, me=agent.id, now=time.time()).of(Job)
+        job = verify(text.encode(), TRUST, me=agent.id, now=agent.now()).of(Job)
         agent.jobs.append(job)
         await agent.on_job(job)
 

@@ -140,6 +140,10 @@ class LightAgent:
         self.running: list[str] = []
         self.instance = "i"
         self.starts = 1
+        self.ahead = 0.0  # of its clock
+
+    def now(self) -> float:
+        return time.time() + self.ahead
 
     async def start(self) -> None:
         await self.bus.subscribe(SUBJECTS["job"].of(id=self.id), self._on_job)
@@ -150,7 +154,7 @@ class LightAgent:
         return matches(Subject(id=self.id, grains=self.grains), expression)
 
     async def _on_job(self, message: Message) -> None:
-        verified = verify(message.data, self.trust, me=self.id, now=time.time(), matches=self.means_me)
+        verified = verify(message.data, self.trust, me=self.id, now=self.now(), matches=self.means_me)
         self.jobs.append(verified.of(Job))
         await self.on_job(self.jobs[-1])
 
@@ -167,7 +171,7 @@ class LightAgent:
 
     async def _on_control(self, message: Message) -> None:
         if message.data:
-            verified = verify(message.data, self.trust, me=self.id, now=time.time())
+            verified = verify(message.data, self.trust, me=self.id, now=self.now())
             self.orders.append(verified.of(Control))
         else:
             await self.bus.publish(message.reply, encode(Alive(instance=self.instance, running=self.running)))
@@ -187,11 +191,11 @@ class LightAgent:
     async def sync(self, **more: Any) -> SyncAnswer:
         request = SyncRequest(nonce=new_nonce(), instance=self.instance, starts=self.starts, **more)
         reply = await self.bus.request(SUBJECTS["sync"].of(id=self.id), encode(request), timeout=5)
-        return verify(reply.data, self.trust, me=self.id, now=time.time(), nonce=request.nonce).of(SyncAnswer)
+        return verify(reply.data, self.trust, me=self.id, now=self.now(), nonce=request.nonce).of(SyncAnswer)
 
     def read_jobs(self, answer: SyncAnswer) -> list[str]:
         """The jobs of a sync answer; each must be for this system."""
-        found = [verify(one.encode(), self.trust, me=self.id, now=time.time()) for one in answer.jobs]
+        found = [verify(one.encode(), self.trust, me=self.id, now=self.now()) for one in answer.jobs]
         return [one.of(Job).jid for one in found]
 
 
