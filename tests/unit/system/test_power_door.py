@@ -38,6 +38,7 @@ NO_COMMAND = {
     "fleet/api/handlers/glance.py": "what a system needs",
     "fleet/controller/chains/run_views.py": "kinds of actions",
     "fleet/controller/indexer.py": "why a system is away",
+    "fleet/console/views/command.py": "functions that are confirmed as dangerous",
     "fleet/console/views/plan.py": "keys of a planned action",
     "fleet/controller/ssh/host_reports.py": "why a system is away",
     "fleet/view/chain_plan.py": "keys of a planned action",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 from typing import Any, cast
+from urllib.parse import unquote
 
 import msgspec
 from msgspec import Struct
@@ -21,12 +22,13 @@ from saltern.fleet.api.once import Done, Once
 from saltern.fleet.api.problems import ApiError, denied
 from saltern.fleet.api.requests import check_path, decode_body, read_bytes, read_query
 from saltern.fleet.api.route import Route
-from saltern.fleet.store import job_queries
+from saltern.fleet.store import audit, job_queries
 from saltern.language.diagnostics import Diagnostic
 
 ANYONE = Principal(name="", via="none")
 JSON = "application/json"
 KNOWN = {"Client-Token-Known": "true"}
+LONGEST_REASON = 6000  # as it is sent; a character may be nine of them
 
 
 async def answer_request(
@@ -61,7 +63,19 @@ async def answer_request(
     if route.method == "GET":
         answer = await route.handler(call)
         return _response(_done(route, answer)) if isinstance(answer, Struct) else cast(ASGIApp, answer)
-    return _response(await _write(route, call, f"{route.method} {request.url.path}\n".encode() + data))
+    wanted = f"{route.method} {request.url.path}\n".encode() + data
+    return _response(await _reasoned(_write(route, call, wanted), request.headers.get("reason", "")))
+
+
+async def _reasoned(work: Awaitable[Done], given: str) -> Done:
+    """The work, with the reason of the header ``Reason`` in what it writes into the audit."""
+    reason = audit.Reason(" ".join(unquote(given[:LONGEST_REASON]).split()))
+    before = audit.REASON.set(reason)
+    try:
+        return await work
+    finally:
+        reason.text = ""  # what goes on without the request is not for this reason
+        audit.REASON.reset(before)
 
 
 async def _write(route: Route, call: Call[Any, Any], request: bytes) -> Done:

@@ -33,9 +33,8 @@ async def perform(act: Act, ask: Ask, form: Form) -> Any:
     if found is not None:
         check_number(form, found, danger=act.danger(form))
     names = {name: form.path[name] for name in NAME.findall(act.route)}
-    return await ask.send(
-        act.method, act.route, act.body(form), client_token=form.text("client_token"), **names
-    )
+    given = {"client_token": form.text("client_token"), "reason": form.text("reason")}
+    return await ask.send(act.method, act.route, act.body(form), **given, **names)
 
 
 def check_number(form: Form, number: int, *, danger: bool) -> None:

@@ -29,7 +29,8 @@ ROWS: dict[tuple[str, str], Route] = {(route.method, route.path): route for rout
 NAME = re.compile(r"\{(\w+)\}")
 # Routes that take a body because it is long, and change nothing: their answers are not stored.
 LOOKS = frozenset({"/v1/resolve", "/v1/draft-chain", "/v1/validate-chain", "/v1/policy/explain"})
-PAGE = 1000  # rows per page when a whole list is read
+NO_HEADERS: Mapping[str, str] = {}
+PAGE = 1000  # rows of a page of a list that is read whole
 
 
 class Ask:
@@ -79,14 +80,19 @@ class Ask:
         body: Mapping[str, object] | None,
         *,
         client_token: str = "",
+        reason: str = "",
         **given: str,
     ) -> Any:
-        """The answer of a route that changes something; a repeated client token means the same request."""
+        """The answer of a route that changes something; the same client token again is the same request.
+
+        ``reason`` is kept in the audit.
+        """
         if path in LOOKS:
             return await self._call(method, path, given, body)
         if self._who is not None:
             raise RuntimeError("what is shared by readers changes nothing")
-        return await self._call(method, path, given, body, client_token or token_urlsafe(18))
+        more = {HEADER: client_token or token_urlsafe(18)} | ({"reason": quote(reason)} if reason else {})
+        return await self._call(method, path, given, body, more)
 
     async def _call(
         self,
@@ -94,9 +100,9 @@ class Ask:
         path: str,
         given: Mapping[str, object],
         body: Mapping[str, object] | None = None,
-        client_token: str = "",
+        headers: Mapping[str, str] = NO_HEADERS,
     ) -> Any:
-        found = await self._bytes(method, path, given, body, client_token)
+        found = await self._bytes(method, path, given, body, headers)
         return msgspec.json.decode(found) if found else None
 
     async def _bytes(
@@ -105,7 +111,7 @@ class Ask:
         path: str,
         given: Mapping[str, object],
         body: Mapping[str, object] | None = None,
-        client_token: str = "",
+        headers: Mapping[str, str] = NO_HEADERS,
     ) -> bytes:
         route = ROWS[method, path]
         names = NAME.findall(path)
@@ -114,7 +120,7 @@ class Ask:
             name: _word(value) for name, value in given.items() if name not in parts and value not in _LEFT
         }
         data = b"" if body is None else msgspec.json.encode(body)
-        request = Request(self._scope(method, _filled(path, parts), query, client_token), _receive(data))
+        request = Request(self._scope(method, _filled(path, parts), query, headers), _receive(data))
         request.scope["path_params"] = parts
         is_look = method == "GET" or path in LOOKS
         SEEN.set(self._seen if is_look else None)  # the action applies to the systems that match now
@@ -127,10 +133,11 @@ class Ask:
             raise RuntimeError(f"{path} is a stream, which no page reads")
         return bytes(answer.body)
 
-    def _scope(self, method: str, path: str, query: Mapping[str, str], client_token: str) -> dict[str, Any]:
-        headers = {"content-type": "application/json", "host": "console"}
+    def _scope(
+        self, method: str, path: str, query: Mapping[str, str], more: Mapping[str, str]
+    ) -> dict[str, Any]:
+        headers = {"content-type": "application/json", "host": "console", **more}
         headers |= {"authorization": f"Bearer {self._secret}"} if self._secret else {}
-        headers |= {HEADER: client_token} if client_token else {}
         return {
             "type": "http",
             "method": method,

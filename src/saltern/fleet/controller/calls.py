@@ -16,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from saltern.fleet.store.audit import with_reason
 from saltern.fleet.store.database import Collision, Connection, Database
 
 T = TypeVar("T")
@@ -88,7 +89,7 @@ class Calls:
 
     async def _write(self, work: Callable[[Connection], T], *, patient: bool) -> T:
         result: Future[T] = Future()
-        self._lines.add((work, result), patient=patient)
+        self._lines.add((with_reason(work), result), patient=patient)
         self._writers.submit(self._write_waiting)
         return await asyncio.shield(asyncio.wrap_future(result))
 

@@ -7,7 +7,9 @@ comparing with a digest that was noted elsewhere: note ``head``.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -16,8 +18,41 @@ from sqlalchemy import Connection, insert, select
 from saltern.fleet.store.database import serialize
 from saltern.fleet.store.tables import AUDIT
 
+T = TypeVar("T")
 FIRST = "0" * 64
 PAGE = 1000
+
+
+class Reason:
+    """Why a person asks for something. What lasts longer than the request has none any more."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+REASON: ContextVar[Reason | None] = ContextVar("reason", default=None)
+
+
+def with_reason(work: Callable[[Connection], T]) -> Callable[[Connection], T]:
+    """The same work with the reason of now, for another thread."""
+    reason = REASON.get()
+
+    def run(connection: Connection) -> T:
+        before = REASON.set(reason)
+        try:
+            return work(connection)
+        finally:
+            REASON.reset(before)
+
+    return run if reason is not None else work
+
+
+def reasoned(detail: Mapping[str, object]) -> Mapping[str, object]:
+    """A detail with the reason that was given, unless it has one of its own."""
+    reason = REASON.get()
+    if reason is None or not reason.text or "reason" in detail or "why" in detail:
+        return detail
+    return {**detail, "reason": reason.text}
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -43,7 +78,7 @@ def append(connection: Connection, who: str, action: str, detail: Mapping[str, o
     """Add a row. ``detail`` holds no secrets: it is shown to everyone who may read the audit."""
     serialize(connection, "audit")
     last = head(connection)
-    data = msgspec.json.encode(detail, order="sorted")
+    data = msgspec.json.encode(reasoned(detail), order="sorted")
     entry = _entry(last, now, who, action, data)
     connection.execute(insert(AUDIT).values(msgspec.structs.asdict(entry)))
     return Head(entry.number, entry.digest)

@@ -76,7 +76,7 @@ function select(c) {
   c.setAttribute("aria-selected", "true");
   c.parentNode.setAttribute("aria-selected", "true");
   const from = outputOf(c);
-  if (from && window.htmx) htmx.ajax("GET", from, { target: "#drawer", swap: "innerHTML" });
+  if (from && window.htmx) htmx.ajax("GET", from, { target: "#drawer", swap: "innerHTML" }).then(() => $("#drawer").scrollIntoView({ block: "nearest" }));
 }
 function readyMatrix() {
   const all = cells().flat();

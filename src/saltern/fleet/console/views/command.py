@@ -22,6 +22,8 @@ LIVES = (
     ("0", "leave them out"),
 )
 SHELL = "cmd.run"
+# Takes a machine down, whatever the number of them: it is confirmed as what is dangerous.
+DOWN = frozenset(f"system.{word}" for word in ("halt", "init", "poweroff", "reboot", "shutdown"))
 LONGEST = 100_000  # characters of an answer that a page shows
 
 
@@ -101,6 +103,7 @@ async def gather_command(visit: Visit) -> Data:
         "systems": None,
         "verdict": None,
         "action": as_action(function, args),
+        "danger": function in DOWN,
     }
     if target and function:
         found |= await _aim(visit, target, function)
@@ -230,6 +233,7 @@ COMMAND_ACTS = (
         route="/v1/jobs",
         body=_submit,
         count=count_target,
+        danger=lambda form: parsed(form.text("run"))[0] in DOWN,
         then="/jobs/{jid}",
         did="It is sent",
     ),
