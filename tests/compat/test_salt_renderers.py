@@ -83,5 +83,5 @@ def test_a_renderer_that_no_salt_here_has_says_what_it_needs(tmp_path: Path, nam
         check=False,
     )
     assert done.returncode != 0
-    assert f"conf.sls:1:3: the renderer '{name}' is Salt's" in done.stderr
+    assert f"conf.sls:1:3: the renderer '{name}' is part of Salt" in done.stderr
     assert "Salt up to 3007" in done.stderr

@@ -128,7 +128,7 @@ def test_a_wrong_limit_on_a_tag(limit: str) -> None:
     told = problem(CALLER + f"#!delayed_block B delayed_repeat_limit={limit}\n#!end_delayed_block\n")
     assert told.startswith("main.sls:5:19: delayed_repeat_limit ")
     assert "[delayed-limit]" in told
-    assert "write a whole number from 1 on, or None for no limit" in told
+    assert "write a whole number of at least 1, or None for no limit" in told
 
 
 @pytest.mark.parametrize("limit", WRONG)

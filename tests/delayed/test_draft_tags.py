@@ -90,7 +90,7 @@ def test_a_drafts_tag_that_is_wrong_says_what_to_write(text: str, said: str) -> 
 def test_a_wrong_end_is_named_where_the_block_is_not_ended() -> None:
     told = problem("{% delayed_block B %}\nx:\n  test.nop: []\n{% enddelayed_block %}\n")
     assert "fix: end it with '{% end_delayed_block B %}'" in told
-    assert "'enddelayed_block' is no end: main.sls:4" in told
+    assert "'enddelayed_block' is not an end: main.sls:4" in told
 
 
 def test_an_indented_tag_of_the_final_spelling_is_named_where_its_block_is_missing() -> None:

@@ -23,7 +23,7 @@ def test_an_unknown_name_is_a_compile_error_with_a_suggestion() -> None:
 
 def test_an_unknown_name_without_any_near_one_says_how_to_give_it() -> None:
     told = problem("a:\n  test.nop:\n    - x: ${delayed:somebody.data.ip}\n")
-    assert "write '- register: somebody' in the state that is meant" in told
+    assert "write '- register: somebody' in the state that you mean" in told
 
 
 def test_an_unknown_path_fails_the_state_and_says_what_there_is() -> None:

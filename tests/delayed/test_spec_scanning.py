@@ -76,7 +76,8 @@ def test_a_wrong_word_on_an_inner_tag_waits_for_its_frame() -> None:
         + "#!delayed_block B\n#!delayed_block inner nonsense\n#!end_delayed_block\n#!end_delayed_block\n"
     )
     report = run(text)
-    assert "main.sls:6:23: 'nonsense' is not a word of this tag" in comment_of(report, "a>B").replace("\n", " ")
+    comment = comment_of(report, "a>B").replace("\n", " ")
+    assert "main.sls:6:23: 'nonsense' is not a word of this tag" in comment
 
 
 # -- templates ---------------------------------------------------------------------------------------

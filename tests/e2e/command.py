@@ -196,5 +196,5 @@ def is_told_well(done: Done) -> None:
     assert done.code >= 0, f"ended by signal {-done.code}: {both[-400:]}"
     assert done.code not in (70, 99), both
     assert "Traceback" not in both
-    assert "a mistake of ours" not in both
+    assert "a bug in saltern" not in both
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", both), "control characters"

@@ -104,7 +104,7 @@ def test_a_pillar_file_that_is_missing_is_reported(tree: Path) -> None:
     (tree / "pillar.yaml").unlink()
     done = subprocess.run(command(tree), capture_output=True, text=True, env=environment(tree), check=False)
     assert done.returncode == 1
-    assert "there is no file of that name" in done.stderr
+    assert "no file has that name" in done.stderr
 
 
 def test_a_mistake_in_a_pillar_file_has_its_line(tree: Path) -> None:

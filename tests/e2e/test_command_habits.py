@@ -171,7 +171,7 @@ def test_an_output_that_is_full_is_no_mistake_of_ours(place: Place, words: list[
         code, told = ended(place, *words, stdout=full)
     assert code == 1, told
     assert "the output cannot be written: No space left on device" in told
-    assert "mistake of ours" not in told
+    assert "bug in saltern" not in told
     assert "Traceback" not in told
     assert no_crash(place)
 
@@ -192,7 +192,7 @@ def test_a_current_directory_that_is_gone_is_no_mistake_of_ours(place: Place, wo
     line = " ".join([f'"{sys.executable}"', "-m", "saltern", *words])
     code, told = subprocess.getstatusoutput(f"cd {gone} && rmdir {gone} && TMPDIR={place.base} {line}")
     assert code in (0, 1, 3), told
-    assert "mistake of ours" not in told
+    assert "bug in saltern" not in told
     assert "Traceback" not in told
     if code == 1 and "apply" in words:
         assert "the current directory does not exist any more: change to another one" in told

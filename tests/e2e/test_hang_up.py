@@ -176,7 +176,7 @@ def test_a_signal_does_the_same_however_often_it_comes(
         process.send_signal(number)
     out, err = (part.decode() for part in process.communicate(timeout=PATIENCE))
     assert process.returncode == 130, out + err
-    assert "mistake of ours" not in err
+    assert "bug in saltern" not in err
     assert "Traceback" not in err
     finished(place)
 

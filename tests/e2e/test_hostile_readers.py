@@ -123,7 +123,7 @@ def test_words_of_the_command_line_cannot_steer_a_terminal(tree: Place, command:
     for words in ((HOSTILE,), (f"--{HOSTILE}",), ("--config", HOSTILE), (f"--out={HOSTILE}",)):
         done = tree.run(command, *words)
         assert not CONTROLS.search(done.out + done.err), (command, words)
-        assert "a mistake of ours" not in done.err
+        assert "a bug in saltern" not in done.err
 
 
 def test_graphs_and_data_have_no_control_characters(tree: Place) -> None:
@@ -144,7 +144,7 @@ def test_what_is_no_file_is_no_chain(tree: Place, path: str) -> None:
 def test_roots_of_the_kernel_are_answered(tree: Place, root: str) -> None:
     done = tree.run("apply", "a", f"--file-root={root}")
     assert done.code in (1, 3)
-    assert "a mistake of ours" not in done.err
+    assert "a bug in saltern" not in done.err
 
 
 def test_a_byte_that_is_no_text_in_a_delayed_block_is_kept_in_a_plan(tree: Place) -> None:

@@ -260,7 +260,7 @@ def test_a_damaged_plan_is_refused_with_a_message(place: Place, data: st.DataObj
         rewritten(path, **{kind: {**body[kind], name: data.draw(shapes)}})
     done = place.run("apply", str(path))
     assert done.code in (0, 1, 2, 3), done.err
-    assert "a mistake of ours" not in done.err
+    assert "a bug in saltern" not in done.err
     (place.base / "out").unlink(missing_ok=True)
 
 

@@ -131,7 +131,7 @@ def judge(one: Broken, what: str) -> None:
     """It is listed; it ends with every command run once, or it is said what is not known."""
     looked = one.chain("status")
     is_told_well(looked)
-    assert "no chain was run" not in looked.out, f"{what}: silent"
+    assert "no chain has been run" not in looked.out, f"{what}: silent"
     done = one.ends()
     is_told_well(done)
     once(one, what)

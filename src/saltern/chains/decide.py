@@ -114,7 +114,7 @@ def _begin(state: LegState, action: Action) -> Command:
 
 
 def is_lease_over(state: LegState) -> bool:
-    """Whether no action may begin before its controller says so again: by the time that the machine ran, or
+    """True if no action may begin before its controller says so again: by the time that the machine ran, or
     by its own clock, which counts while it is down."""
     if not state.lease:
         return False

@@ -100,7 +100,7 @@ class Action(Struct, frozen=True, kw_only=True):
         return self.row.safety is Safety.REPEATED or self.policy.resume == "rerun"
 
     def meant_for(self, system: str) -> bool:
-        """Whether it is one of the chain's systems and of the action's targets."""
+        """True if it is one of the chain's systems and of the action's targets."""
         return matches(system, self.among) and matches(system, self.targets)
 
 
@@ -123,7 +123,7 @@ class Chain(Struct, frozen=True, kw_only=True):
 
 
 def matches(system: str, patterns: Sequence[str]) -> bool:
-    """Whether one of the patterns means the system; none at all mean every system."""
+    """True if one of the patterns means the system; none at all mean every system."""
     return not patterns or any(fnmatchcase(system, pattern) for pattern in patterns)
 
 
@@ -194,7 +194,7 @@ class _Reader:
         )
 
     def has_readable_inputs(self, given: object) -> bool:
-        """Whether every input is declared in its shape; each that is not is reported with its line."""
+        """True if every input is declared in its shape; each that is not is reported with its line."""
         if not isinstance(given, Mapping):
             return True
         found = [self.converted(one, Input, ("inputs", name)) for name, one in given.items()]

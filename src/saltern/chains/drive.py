@@ -57,7 +57,7 @@ def resume_leg(
 
 
 def readable(settings: Settings, name: str) -> KnownLeg:
-    """What is known of a leg; a damaged journal is put aside, which raises."""
+    """What is known of a leg; a damaged journal is moved aside, which raises."""
     legs = Legs(settings)
     if name in legs.unknown():
         with legs.lock.locked(name):
@@ -133,7 +133,7 @@ class _Driver:
             self.work.journal.add("recovered", at=clock.now(), run=run.resumed if run else 0)
 
     def is_over_before_begin(self, state: LegState) -> bool:
-        """Whether it waits for its turn, and ends there: by an order, or because its time is over."""
+        """True if it waits for its turn, and ends there: by an order, or because its time is over."""
         if state.status is not Leg.QUEUED:
             return False
         return bool(self.work.legs.orders.reason(self.work.name, "cancel")) or isinstance(
@@ -154,7 +154,7 @@ class _Driver:
         return state
 
     def step(self, state: LegState) -> bool:
-        """Whether there is more to do here and now."""
+        """True if there is more to do here and now."""
         command = decide(state)
         if command is None:
             self.work.legs.orders.remove(self.work.name, "cancel", "pause", CURRENT)

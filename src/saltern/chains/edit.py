@@ -1,7 +1,7 @@
 """A chain file with one change: an action added, changed, moved, copied or removed. Pure, text to text.
 
 Actions that are not concerned keep their layout and their comments. A list that is written on one line is
-written anew, with a line for each action.
+written again, with a line for each action.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def move_action(text: str, at: Place, to: Place) -> str:
 
 
 def copy_action(text: str, at: Place) -> str:
-    """Insert a copy of an action after it, with an id of its own."""
+    """Insert a copy of an action after it, with its own id."""
     items = items_of(text)
     _check(at, items[at.list])
     mine = items[at.list][at.index]
@@ -134,7 +134,7 @@ def set_head(text: str, values: Mapping[str, Any]) -> str:
 
 
 def _with_key(text: str, key: str, value: Any) -> str:
-    """Set one key: on its line if the key has one of its own; otherwise the file is written anew."""
+    """Set one key: on its line if the key has one of its own; otherwise the file is written again."""
     lines = _lines(text)
     own = [row for row, line in enumerate(lines) if re.match(rf"{re.escape(key)}\s*:", line)]
     written = [] if value is None else [_dump({key: value})]
@@ -148,7 +148,7 @@ def _with_key(text: str, key: str, value: Any) -> str:
 
 
 def _is_one_line(lines: list[str], row: int) -> bool:
-    """Whether the value of a key ends where its line does."""
+    """True if the value of a key ends where its line does."""
     following = lines[row + 1] if row + 1 < len(lines) else ""
     is_written = lines[row].partition(":")[2].strip() not in ("", "|", ">", "|-", ">-")
     return is_written and not following.startswith((" ", "\t", "-"))
@@ -203,7 +203,7 @@ def _written(action: Mapping[str, Any], indent: int) -> str:
 
 
 def _rewritten(text: str, key: str, items: list[Any]) -> str:
-    """The file with this list, written anew as a whole; an empty list of the end is left out."""
+    """The file with this list, written again as a whole; an empty list of the end is left out."""
     data = _data(text)
     if not data and text.strip():
         what = "the text is no chain, so no action of it can be changed"

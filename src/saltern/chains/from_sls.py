@@ -159,7 +159,7 @@ def _action(one: Parsed, states: Sequence[Parsed], file: str) -> dict[str, objec
 
 
 def _is_passed_over(one: Parsed, states: Sequence[Parsed]) -> bool:
-    """Whether the state after it needs one before it: its failure stops nothing."""
+    """True if the state after it needs one before it: its failure stops nothing."""
     line = [state for state in states if not state.last]
     following = line[line.index(one) + 1 :]
     return bool(following) and following[0].needs != one.id

@@ -224,7 +224,7 @@ def _retry(state: LegState, body: Body) -> None:
     if first := body.get("action"):
         names = [action.id for action in state.plan.steps]
         for name in names[names.index(first) :] if first in names else []:
-            state.steps[name] = StepState(attempts=state.steps[name].attempts)  # it begins anew
+            state.steps[name] = StepState(attempts=state.steps[name].attempts)  # it begins again
 
 
 def _not_quarantined(state: LegState) -> None:

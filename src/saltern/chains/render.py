@@ -32,7 +32,7 @@ def salt_module(name: str = SALT_NAMES[0]) -> str:
 
 
 def segment_text(plan: LegPlan, segment: Segment) -> str:
-    """One segment as a file of its own, with all that leads to the next."""
+    """One segment as its own file, with all that leads to the next."""
     title = (
         f"# Action chain {plan.chain.id} on {plan.system}, chunk {segment.number} of {len(plan.segments)}\n"
     )

@@ -159,7 +159,7 @@ def _row_of(answer: Answer | None) -> dict[str, object]:
 
 
 def has_changed(result: Result) -> bool:
-    """Whether the system was changed. Of a state that applies others, by what they have changed: it gives
+    """True if the system was changed. Of a state that applies others, by what they have changed: it gives
     back their results as its own change, or as data if one of them failed."""
     applied = [given for name, given in (result.data | result.changes).items() if name in APPLIES]
     if not applied:

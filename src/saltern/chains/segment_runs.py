@@ -29,7 +29,7 @@ class SegmentRuns:
         return self._runs.state(jid)
 
     def may_be_removed(self, jid: str) -> bool:
-        """Whether there have been so many runs since that the file of this one is no longer kept."""
+        """True if there have been so many runs since that the file of this one is no longer kept."""
         later = [one for one in self._runs.jids() if age(one) > age(jid)]
         return len(later) >= self._settings.keep_runs
 

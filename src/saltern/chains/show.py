@@ -108,7 +108,7 @@ def _step_row(known: KnownLeg, action: Action, now: Mapping[str, object]) -> dic
 
 
 def _is_open(known: KnownLeg, name: str) -> bool:
-    """Whether the action is part of the segment that is not over, and has no result of its own."""
+    """True if the action is part of the segment that is not over, and has no result of its own."""
     segment = known.state.segment
     return segment is not None and name in segment.actions and known.state.steps[name].status is Step.NOT_RUN
 

@@ -24,7 +24,7 @@ class StandingOrders:
         return bool(self._legs.orders.reason(self._name, "pause")) and not self._in_finalizers()
 
     def _in_finalizers(self) -> bool:
-        """Whether the segment that runs now has nothing but actions of the end."""
+        """True if the segment that runs now has nothing but actions of the end."""
         state = self._legs.known(self._name).state
         last = {action.id for action in state.plan.finalizers}
         return state.segment is not None and last.issuperset(state.segment.actions)

@@ -1,6 +1,6 @@
 """Every status of a step, a leg and a run, and every move between two of them.
 
-The tables are closed: a move that is not listed is a mistake of ours, reported as one and never made. Docs
+The tables are closed: a move that is not listed is a bug in saltern, reported as one and never made. Docs
 and tests read the same tables. Statuses that only a controller gives are listed, too, so that both sides
 speak of one set.
 """

@@ -27,7 +27,7 @@ def unmatched(chain: Chain, systems: Sequence[str] = ()) -> list[tuple[str, str]
 
 
 def _is_open(targets: Sequence[str], among: Sequence[str]) -> bool:
-    """Whether the systems of the chain are not all named."""
+    """True if the systems of the chain are not all named."""
     return any(is_pattern(one) for one in among) and bool(targets)
 
 

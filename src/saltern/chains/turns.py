@@ -48,12 +48,12 @@ def comes_its_turn(legs: Legs, name: str) -> bool:
 
 
 def has_waiter(legs: Legs, name: str) -> bool:
-    """Whether a process waits for the turn of this leg."""
+    """True if a process waits for the turn of this leg."""
     return LockFile(_path(legs, name)).holder() is not None
 
 
 def _is_late(legs: Legs, name: str) -> bool:
-    """Whether its deadline has passed; that is recorded, with the time that it has waited."""
+    """True if its deadline has passed; that is recorded, with the time that it has waited."""
     state = legs.known(name).state
     if state.plan.chain.deadline is None or _waited(state) < state.plan.chain.deadline:
         return False

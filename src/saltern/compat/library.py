@@ -1,6 +1,6 @@
 """All Salt-style modules of one run. Two libraries share nothing.
 
-``own`` are the user's (``_states`` and its kin in the roots, ``extension_modules``, ``module_dirs``);
+``own`` are the user's (``_states`` and the like in the roots, ``extension_modules``, ``module_dirs``);
 ``installed`` are those of a Salt beside us, the last that are asked. Both are what a registry takes as
 ``Provider``. ``bind`` comes once the run is built, as for ``Salt``.
 """

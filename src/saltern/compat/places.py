@@ -1,6 +1,6 @@
 """Where Salt-style modules may lie. Cheap to import: a run without such a directory needs nothing else.
 
-A kind of module has a directory of its own: ``_states`` in the file roots, ``states`` (or ``_states``)
+A kind of module has its own directory: ``_states`` in the file roots, ``states`` (or ``_states``)
 below ``extension_modules`` and each of ``module_dirs``. The first file of a name wins.
 """
 

@@ -60,7 +60,7 @@ class TemplateLoader(TreeLoader):
 class RenderedLoader(TreeLoader):
     """Also loads one rendered text under ``ref``; files that it includes see ``values``.
 
-    A ``block`` has a name of its own: it may include the file that contains it.
+    A ``block`` has its own name: it may include the file that contains it.
     """
 
     def __init__(

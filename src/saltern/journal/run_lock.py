@@ -27,7 +27,7 @@ class Held(Struct, kw_only=True):
     pid: int = 0
     jid: str = ""
     started: float = 0.0
-    asked: str = ""  # the request: all that is known of a run that breaks before its journal has a plan
+    asked: str = ""  # the request: everything known of a run that breaks before its journal has a plan
 
     @property
     def is_alive(self) -> bool:

@@ -65,7 +65,7 @@ class BlockScope(Struct, kw_only=True, eq=False):
 
     ``variables`` are the template's own names at the end of its render; ``imported`` are blocks of
     templates that were only imported; ``home`` is the renderers' own. A ``partial`` one was read back from
-    a journal: macros, imports and functions have to be made anew from the text.
+    a journal: macros, imports and functions have to be made again from the text.
     """
 
     blocks: dict[str, Block] = field(default_factory=dict)

@@ -40,7 +40,7 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def has_start(self) -> bool:
-        """Whether it is known when it began: of a step, also where it is not known how long it took."""
+        """True if it is known when it began: of a step, also where it is not known how long it took."""
         return self.started > 0 if self.sub else self.timed
 
 

@@ -73,7 +73,7 @@ class Include(Struct, frozen=True):
 
 
 class SlsFile(Struct, kw_only=True):
-    """One rendered file, taken apart."""
+    """One rendered file, parsed."""
 
     ref: SlsRef
     origin: Origin

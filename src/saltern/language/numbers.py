@@ -28,7 +28,7 @@ def what(length: int = 0) -> str:
 
 
 def was_refused(problem: Exception) -> bool:
-    """Whether Python refused to read or write a number."""
+    """True if Python refused to read or write a number."""
     return isinstance(problem, ValueError) and _REFUSED in str(problem)
 
 

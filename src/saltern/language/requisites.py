@@ -90,7 +90,7 @@ class RequisiteKind(Struct, frozen=True, kw_only=True):
 
     @property
     def asks_for_change(self) -> bool:
-        """Whether it counts if its target has changed anything, and not only how that came out."""
+        """True if it counts if its target has changed anything, and not only how that came out."""
         return self.vote not in (succeeded, failed)
 
     def decide(self, cast: Set[Vote]) -> Vote:

@@ -53,7 +53,7 @@ class Result(Struct, frozen=True, kw_only=True):
     second run knows as much as the first. ``quiet`` says that a watch must not react
     (Salt's ``skip_watch``). ``called`` is False if the function never was: it does not exist, its
     arguments are wrong, a condition kept it from being called. ``extra`` are further keys of the
-    Salt-shaped return. ``sent`` are events, as tag and data, of a state that ran in a process of its own.
+    Salt-shaped return. ``sent`` are events, as tag and data, of a state that ran in its own process.
     ``trace`` is the traceback of an exception that the module did not expect, for the log and the journal.
     """
 

@@ -43,7 +43,7 @@ def show_all() -> None:
 
 
 def known() -> bool:
-    """Whether there are any."""
+    """True if there are any."""
     return bool(_values)
 
 
@@ -74,7 +74,7 @@ def masked(value: T) -> T:
 
 
 def holds(value: object) -> bool:
-    """Whether there is a secret in the data."""
+    """True if there is a secret in the data."""
     return bool(_values) and replaced(value, _stars) is not value
 
 

@@ -1,4 +1,4 @@
-"""The files of a check, each read, rendered and taken apart once, however many runs it is part of."""
+"""The files of a check, each read, rendered and parsed once, however many runs it is part of."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class KeptLoader(TreeLoader):
         return self._documents[ref]
 
     def file(self, ref: SlsRef) -> SlsFile | None:
-        """The file, taken apart; None if there is none, or if it cannot be rendered."""
+        """The file, parsed; None if there is none, or if it cannot be rendered."""
         if ref not in self._files:
             try:
                 document = self.load(ref)
@@ -98,7 +98,7 @@ class KeptLoader(TreeLoader):
 
     @property
     def is_broken(self) -> bool:
-        """Whether a file that was asked for cannot be had: what else is wrong may follow from that."""
+        """True if a file that was asked for cannot be had: what else is wrong may follow from that."""
         return any(ref in self.problems or self._documents.get(ref) is None for ref in self.used)
 
     # -- texts ---------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class KeptLoader(TreeLoader):
 
 
 def is_late(source: SlsSource) -> bool:
-    """Whether a file can only be rendered after another state has run."""
+    """True if a file can only be rendered after another state has run."""
     text = source.text
     if PREV_RET not in text and f"#!{WHOLE}" not in text:
         return False
@@ -141,6 +141,6 @@ def is_late(source: SlsSource) -> bool:
 
 
 def names_block(text: str, name: str) -> bool:
-    """Whether a text names a block anywhere but in its tags."""
+    """True if a text names a block anywhere but in its tags."""
     lines = (line for line in text.splitlines() if name in line and "delayed_block " not in line)
     return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", line) for line in lines)

@@ -191,7 +191,7 @@ def _tags(text: str, page: Page) -> str:
 def meaning(text: str) -> list[tuple[str, ...]] | None:
     """What the text says, without its layout; None for what is no YAML, whatever its templates give.
 
-    A tag of a template in a line of its own is left out, and one within a line is a word: whatever they
+    A tag of a template in its own line is left out, and one within a line is a word: whatever they
     render to, they stand in the same places before and after.
     """
     from saltern.render.yaml_events import events

@@ -184,7 +184,7 @@ def requisite_not_included(unit: Unit, found: Findings) -> None:
 
 
 def _is_written(unit: Unit, chunk: Chunk, wanted: Requisite) -> bool:
-    """Whether the file itself says so: what another file brings by ``extend`` is not its matter."""
+    """True if the file itself says so: what another file brings by ``extend`` is not its matter."""
     file = unit.loader.file(chunk.declared.ref)
     for declared in file.declarations if file else ():
         if (declared.id, declared.state) == (chunk.id, chunk.state):

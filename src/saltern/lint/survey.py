@@ -128,7 +128,7 @@ class Walk:
         )
 
     def _is_ready(self, ref: SlsRef) -> bool:
-        """Whether a file can be rendered now; one for later is only read."""
+        """True if a file can be rendered now; one for later is only read."""
         try:
             source = self.loader.source(ref)
         except CompileError as problem:

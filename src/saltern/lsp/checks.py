@@ -40,7 +40,7 @@ OF_THE_WHOLE = frozenset(
 
 
 def is_small(site: Site) -> bool:
-    """Whether a check of the whole tree is quick for sure."""
+    """True if a check of the whole tree is quick for sure."""
     try:
         return sum(len(site.tree.sls_names(env)) for env in site.tree.environments()) <= SMALL
     except OperationError:

@@ -48,7 +48,7 @@ def at(page: Page, place: int) -> Cursor:
 
 
 def _in_template(text: str, place: int) -> bool:
-    """Whether a tag is open at this place. A tag is no longer than a few lines."""
+    """True if a tag is open at this place. A tag is no longer than a few lines."""
     start = max(place - 4000, 0)
     opened = closed = -1
     for found in _OPENED.finditer(text, start, place):

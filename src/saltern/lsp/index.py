@@ -115,7 +115,7 @@ def absolute(name: str, path: str, site: Site) -> str:
 
 
 def matches(reference: Reference, declared: Declared) -> bool:
-    """Whether a reference may mean these states: by their ID, or by the name of one of them."""
+    """True if a reference may mean these states: by their ID, or by the name of one of them."""
     if reference.kind == "id":
         return declared.id.text == reference.name
     by_id = declared.id.text == reference.name and reference.state in declared.modules

@@ -1,4 +1,4 @@
-"""One check, in a process of its own: it can be ended at any time, and takes nothing with it.
+"""One check, in its own process: it can be ended at any time, and takes nothing with it.
 
 A question comes as JSON on stdin, the answer goes out as JSON; what templates print goes to stderr.
 """
@@ -74,7 +74,7 @@ class CheckReply(Struct, frozen=True, kw_only=True):
 
 
 def answer(question: Question) -> CheckReply:
-    """Never raises: a mistake of ours is reported as one."""
+    """Never raises: a bug in saltern is reported as one."""
     layers: tuple[str, ...] = ()
     try:
         if not question.trust:

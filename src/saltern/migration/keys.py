@@ -128,7 +128,7 @@ AGENT_KEYS = frozenset(name for name, fate in MINION.items() if fate is _AGENT)
 
 
 def is_for_pillar(key: str) -> bool:
-    """Whether a key of the master is one of ``pillar_config``."""
+    """True if a key of the master is one of ``pillar_config``."""
     return fate_of(key, MASTER) is _PILLAR
 
 

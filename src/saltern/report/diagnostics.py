@@ -93,7 +93,7 @@ def _masked(line: str) -> str:
 
 
 def _is_hidden(text: list[str], line: int) -> bool:
-    """Whether a line next to it is of a state that is marked ``no_log``; states begin at the margin."""
+    """True if a line next to it is of a state that is marked ``no_log``; states begin at the margin."""
     first, last = max(line - 2, 0), min(line, len(text) - 1)
     while first > 0 and text[first][:1] in _WITHIN:
         first -= 1

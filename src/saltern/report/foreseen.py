@@ -86,7 +86,7 @@ def _one(answer: Answer, natures: Natures) -> Foreseen:
 
 
 def _removes(answer: Answer, natures: Natures) -> bool:
-    """Whether the state takes something away; a step of another engine declares nothing, but has a name."""
+    """True if the state takes something away; a step of another engine declares nothing, but has a name."""
     chunk = answer.chunk
     return chunk.fun in TAKE_AWAY if answer.sub else natures(chunk.state, chunk.fun).removes
 

@@ -45,7 +45,7 @@ def _put(path: str, data: bytes, mode: int) -> None:
 
 
 def _is_handle(place: str) -> bool:
-    """``/dev/stdout`` and its kin stand for something that is open already: that is written into."""
+    """``/dev/stdout`` and the like stand for something that is open already: that is written into."""
     folder = os.path.realpath(os.path.dirname(place))
     if os.path.islink(place):
         folder = os.path.realpath(os.path.join(folder, os.path.dirname(os.readlink(place))))

@@ -17,7 +17,7 @@ WORDS = {None: "null", True: "true", False: "false"}  # keys, as json spells the
 
 
 def is_plain(value: object) -> bool:
-    """Whether msgspec writes it as we want it. Only for values without loops."""
+    """True if msgspec writes it as we want it. Only for values without loops."""
     if type(value) in SCALARS:
         return True
     waiting: list[Any] = [value]

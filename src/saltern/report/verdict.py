@@ -41,7 +41,7 @@ class Totals(Struct, frozen=True, kw_only=True):
 
 
 def failed(report: Report) -> bool:
-    """Whether a state failed and no handler has fixed it."""
+    """True if a state failed and no handler has fixed it."""
     forgiven = report.forgiven
     return any(
         answer.result.outcome is Outcome.FAILED and not (forgiven and answer.number in forgiven)
@@ -50,7 +50,7 @@ def failed(report: Report) -> bool:
 
 
 def changed(report: Report) -> bool:
-    """Whether something changed, or would change in a test run."""
+    """True if something changed, or would change in a test run."""
     return any(
         answer.result.changes or (answer.result.outcome is Outcome.WOULD_CHANGE and answer.result.ran)
         for answer in report.answers

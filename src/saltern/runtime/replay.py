@@ -100,7 +100,7 @@ class Replay:
                 progress.programs = started.started, known.traces.until
                 self._past.reuse_programs(started.number)
             return False
-        scope.shared.listing.extend(known.steps)  # all that is known of what it did
+        scope.shared.listing.extend(known.steps)  # everything known of what it did
         for step in known.steps:
             self._journal.step(step)
         self._runner.record(index, result, self._begun(started))

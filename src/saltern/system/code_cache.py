@@ -227,7 +227,7 @@ def identity(file: str) -> Identity:
 def install(command: str) -> CodeCache | None:
     """From here on, our modules come from there. None: Python keeps no compiled files beside our sources.
 
-    Each command has a file of its own: it is read at every start, and its groups are what this one imports.
+    Each command has its own file: it is read at every start, and its groups are what this one imports.
     """
     spec = __spec__
     if type(spec.loader) is not SourceFileLoader or not spec.cached or sys.pycache_prefix is not None:

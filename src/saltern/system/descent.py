@@ -101,7 +101,7 @@ class Descent:
         return None
 
     def _below_top(self, name: str, target: str) -> str:
-        """What to walk for a link; an absolute one begins anew at the top, if it leads below it."""
+        """What to walk for a link; an absolute one begins again at the top, if it leads below it."""
         if not target.startswith("/"):
             return target
         top = self.path.rstrip("/") + "/"

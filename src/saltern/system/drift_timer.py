@@ -71,7 +71,7 @@ def pieces(root: str, when: str, *, sls: Sequence[str] = (), config: str = "") -
 
 
 def has_systemd(root: str) -> bool:
-    """Whether systemd starts what runs on that disk."""
+    """True if systemd starts what runs on that disk."""
     places = ("lib/systemd/systemd", "usr/lib/systemd/systemd")
     return any(os.path.exists(below(root, place)) for place in places)
 

@@ -37,7 +37,7 @@ class Refused(PermissionError):
 
 
 def is_within(path: str, places: Iterable[str]) -> bool:
-    """Whether a real path is one of the places or below one."""
+    """True if a real path is one of the places or below one."""
     return any(path == place or path.startswith(place.rstrip(os.sep) + os.sep) for place in places)
 
 

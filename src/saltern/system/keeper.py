@@ -1,7 +1,7 @@
 """Programs of a recorded run, run by a process beside us that keeps running them if we are gone.
 
 A program of ours would lose its output with us, and its exit code would never be known. So those that
-matter are run by a *keeper*: forked once, in a session of its own, it does what we ask through a pipe, and
+matter are run by a *keeper*: forked once, in its own session, it does what we ask through a pipe, and
 records what it begins and how that ended. When we end before it, it waits for its program, makes the
 result durable and ends. ``Kept`` is what an earlier process of the same run has left.
 """
@@ -89,7 +89,7 @@ class ProgramKeeper:
         """The ledger that the programs of a state will be in: made before the journal names it.
 
         So one that is named and not there was lost. Empty: none can be made. ``apart``: the state is called
-        in a process of its own, which has a keeper of its own.
+        in its own process, which has a keeper of its own.
         """
         if apart:
             if step not in self._apart and (made := self._new_ledger()):

@@ -138,7 +138,7 @@ def current(settings: Commands | None = None) -> Rebooter:
 
 
 def is_real() -> bool:
-    """Whether runs are on this machine, and no other stands for it."""
+    """True if runs are on this machine, and no other stands for it."""
     return _current is None
 
 

@@ -46,7 +46,7 @@ def read_regular(path: str, most: int = -1, *, follow: bool = False) -> bytes:
 
 
 def is_other(path: str) -> bool:
-    """Whether there is something of that name which is no regular file; a link is none, wherever it leads."""
+    """True if there is something of that name which is no regular file; a link is none, wherever it leads."""
     try:
         return not stat.S_ISREG(os.lstat(path).st_mode)
     except OSError:

@@ -19,7 +19,7 @@ OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 def link_leads_out(target: str, depth: int) -> bool:
-    """Whether a link, in a directory so many levels below the top, can lead out of the top.
+    """True if a link, in a directory so many levels below the top, can lead out of the top.
 
     ``..`` is allowed at the beginning only: behind a name it means another place when the name is a link.
     """
@@ -56,7 +56,7 @@ class Rooted:
             return None
 
     def is_directory(self, name: str) -> bool:
-        """Whether a directory is there, or a link to one below the top."""
+        """True if a directory is there, or a link to one below the top."""
         try:
             self._walk.enter(name, None)
         except (FileNotFoundError, NotADirectoryError):

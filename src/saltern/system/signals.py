@@ -75,7 +75,7 @@ def _terminate(_number: int, _frame: object) -> None:
 def _hang_up(_number: int, _frame: object) -> None:
     """Only the first one, or whichever comes first of it and SIGTERM: kernel, shell and systemd send both.
 
-    What is written to a terminal that is gone would fail, and that would be all that is known of the run.
+    What is written to a terminal that is gone would fail, and that would be everything known of the run.
     """
     global _terminated, _hung_up
     _leave_terminals()

@@ -62,7 +62,7 @@ class Snapshots(Protocol):
         """The command line that runs a command with this snapshot as its root."""
 
     def is_changed(self, snapshot: str) -> bool:
-        """Whether anything in it differs from what it was made of."""
+        """True if anything in it differs from what it was made of."""
 
     def close(self, snapshot: str) -> None:
         """The next boot takes it."""
@@ -71,7 +71,7 @@ class Snapshots(Protocol):
         """Remove it; nothing happens if there is none."""
 
     def holds(self, path: str) -> bool:
-        """Whether a path is in the snapshot that runs: a boot of another one does not have it."""
+        """True if a path is in the snapshot that runs: a boot of another one does not have it."""
 
 
 class Btrfs:

@@ -266,7 +266,7 @@ def test_an_interrupted_state_keeps_the_steps_it_has_told() -> None:
     assert [one.chunk.id for one in report.answers] == ["a", "fine", "b"]
     first, step, last = report.answers
     assert first.result.outcome is Outcome.FAILED
-    assert first.result.comment == "interrupted while it ran; how far it came is not known"
+    assert first.result.comment == "interrupted while it ran; how far it got is unknown"
     assert (step.result.outcome, step.under) == (Outcome.OK, first.number)
     assert last.result.comment.startswith("not run (interrupted)")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 END = "--"
 NONE: frozenset[str] = frozenset()
-LONGEST = 4096  # a text beyond that is the content of something, and is not taken apart
+LONGEST = 4096  # a text beyond that is the content of something, and is not parsed
 # Programs that have no way to end their options, or give ``--`` another meaning.
 WITHOUT_END = frozenset(
     {"ip", "find", "iptables", "ip6tables", "nft", "openssl", "dpkg-query", "ps", "rvm", "vercmp", "tc"}

@@ -1,4 +1,4 @@
-"""Calls the function of one chunk, in a context of its own; ``attempt`` makes a result of what it raises."""
+"""Calls the function of one chunk, in its own context; ``attempt`` makes a result of what it raises."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def call_state(
     emit: Emit | None = None,
     checked: bool = True,
 ) -> Result:
-    """Bind the arguments and call a state function in a context of its own. ``checked``: no argument may
+    """Bind the arguments and call a state function in its own context. ``checked``: no argument may
     reach a program as an option.
     """
     try:

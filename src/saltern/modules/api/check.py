@@ -133,7 +133,7 @@ class _Judge:
             self._found.warn("argument-suspicious", f"{chunk.function}: {said}", where=chunk.mark(name))
 
     def _renders(self, chunk: Chunk, known: Schema) -> bool:
-        """Whether the state renders a source: only then are extra arguments variables."""
+        """True if the state renders a source: only then are extra arguments variables."""
         args = chunk.args
         if not args.get("template", known.params["template"].default):
             return False

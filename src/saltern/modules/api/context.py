@@ -80,7 +80,7 @@ class Templates(Protocol):
 
 
 class States(Protocol):
-    """``state``: the tree, compiled or applied from within a function, in a run of its own.
+    """``state``: the tree, compiled or applied from within a function, in its own run.
 
     Without ``sls`` it is what the top file gives. Raises ``CompileError`` with every problem.
     """
@@ -208,7 +208,7 @@ class Context:
         self.foreseen: Mapping[str, object] = {}  # in test mode, its changes if something is still missing
 
     def about(self, **facts: object) -> Context:
-        """The context for one part of this call, which has a result of its own."""
+        """The context for one part of this call, which has its own result."""
         part = Context(
             self.run,
             test=self.test,

@@ -37,7 +37,7 @@ class Outbox:
         self._home = os.getpid()
 
     def send(self, tag: str, data: dict[str, object]) -> bool:
-        """Whether there is a listener."""
+        """True if there is a listener."""
         if self._on_event is None:
             return False
         if self.hidden:

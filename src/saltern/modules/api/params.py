@@ -51,7 +51,7 @@ class Schema(Struct, frozen=True, kw_only=True):
 
     @property
     def takes_anything(self) -> bool:
-        """Whether a keyword of any name has a meaning to it."""
+        """True if a keyword of any name has a meaning to it."""
         return self.open and self.rest not in NOT_DATA
 
 

@@ -68,7 +68,7 @@ def missing_program(name: str, install: str = PACKAGE) -> str:
 
 
 def has(program: str) -> bool:
-    """Whether the program can be found, on PATH or where system programs are."""
+    """True if the program can be found, on PATH or where system programs are."""
     places = [*os.environ.get("PATH", os.defpath).split(os.pathsep), "/usr/sbin", "/sbin"]
     return any(os.access(os.path.join(place, program), os.X_OK) for place in places)
 

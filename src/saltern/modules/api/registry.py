@@ -181,7 +181,7 @@ M = TypeVar("M", AnyState, AnyFunction)
 
 
 class Provider(Protocol):
-    """Where else to look for a module, beside what is built in.
+    """Where else to look for a module, in addition to what is built in.
 
     A module with a true ``BROKEN`` offers nothing, and hides those that would be asked after it.
     """
@@ -283,7 +283,7 @@ class Registry:
         return self._modules[key]
 
     def companion(self, state: str, name: str) -> object:
-        """``mod_watch`` and its kin of a state module, or None."""
+        """``mod_watch`` and the like of a state module, or None."""
         module = self.module("states", state)
         return getattr(module, name, None) if module is not None else None
 

@@ -1,6 +1,6 @@
 """Which names the templates of a state mention, to distinguish template variables from mistyped arguments.
 
-An extra argument of ``file.managed`` and its kin is a variable of the template, as in Salt. Nothing is
+An extra argument of ``file.managed`` and the like is a variable of the template, as in Salt. Nothing is
 rendered here; the texts are only searched, with those that they include, import or extend.
 """
 

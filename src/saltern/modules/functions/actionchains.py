@@ -102,7 +102,7 @@ def resume(ctx: Context, force: bool = False) -> object:
 
 @function
 def updated(ctx: Context, version: str) -> bool:  # noqa: ARG001 - the run's own build is asked for
-    """Whether the saltern that runs now has this version.
+    """True if the saltern that runs now has this version.
 
     Args:
         version: the version that a chain wanted.

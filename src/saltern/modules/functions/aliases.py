@@ -40,7 +40,7 @@ def get_target(ctx: Context, alias: str) -> str:
 
 @function
 def has_target(ctx: Context, alias: str, target: object) -> bool:
-    """Whether a name has this target.
+    """True if a name has this target.
 
     Example:
         ```console

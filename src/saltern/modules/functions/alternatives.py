@@ -58,7 +58,7 @@ def show_current(ctx: Context, name: str) -> str | bool:
 
 @function
 def check_exists(ctx: Context, name: str, path: str) -> bool:
-    """Whether a program is offered for a name.
+    """True if a program is offered for a name.
 
     Example:
         ```console
@@ -73,7 +73,7 @@ def check_exists(ctx: Context, name: str, path: str) -> bool:
 
 @function
 def check_installed(ctx: Context, name: str, path: str) -> bool:
-    """Whether a name stands for this program.
+    """True if a name stands for this program.
 
     Example:
         ```console

@@ -1,6 +1,6 @@
 """``cmd``: run commands from templates and conditions.
 
-Without ``python_shell=True`` there is no shell: the text is taken apart into words, and ``|``
+Without ``python_shell=True`` there is no shell: the text is parsed into words, and ``|``
 or ``*`` mean nothing. ``cmd.shell`` always has one.
 """
 
@@ -317,7 +317,7 @@ def which_bin(ctx: Context, cmds: object) -> str | None:
 
 @function
 def has_exec(ctx: Context, cmd: str) -> bool:
-    """Whether there is such a program.
+    """True if there is such a program.
 
     Example:
         ```console

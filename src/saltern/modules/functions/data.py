@@ -1,4 +1,4 @@
-"""``data``: values that this machine keeps, beyond the run that sets them, in a file of its own."""
+"""``data``: values that this machine keeps, beyond the run that sets them, in its own file."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def pop(ctx: Context, key: str, default: object = None) -> object:
 
 @function
 def has_key(ctx: Context, key: str) -> bool:
-    """Whether a value is kept under this key.
+    """True if a value is kept under this key.
 
     Example:
         ```jinja

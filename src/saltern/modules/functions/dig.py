@@ -16,7 +16,7 @@ MOST_INCLUDES = 10  # as RFC 7208 has it: a record that includes itself has no e
 
 @function
 def check_ip(ctx: Context, addr: object) -> bool:  # noqa: ARG001
-    """Whether it is an address, or a network such as ``10.0.0.0/8``.
+    """True if it is an address, or a network such as ``10.0.0.0/8``.
 
     Example:
         ```console

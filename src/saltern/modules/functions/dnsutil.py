@@ -175,7 +175,7 @@ def _seconds(text: str) -> int:
 
 @function
 def check_ip(ctx: Context, ip_addr: object) -> bool:  # noqa: ARG001
-    """Whether it is an address, or a network such as ``10.0.0.0/8``.
+    """True if it is an address, or a network such as ``10.0.0.0/8``.
 
     Example:
         ```console

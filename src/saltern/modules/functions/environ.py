@@ -29,7 +29,7 @@ def get(ctx: Context, key: str, default: str = "") -> object:
 
 @function
 def has_value(ctx: Context, key: str, value: str | None = None) -> bool:
-    """Whether there is such a variable (with this value).
+    """True if there is such a variable (with this value).
 
     Example:
         ```console

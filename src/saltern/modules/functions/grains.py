@@ -99,7 +99,7 @@ def ls(ctx: Context) -> list[str]:
 
 @function
 def has_value(ctx: Context, key: str) -> bool:
-    """Whether there is such a grain, whatever its value.
+    """True if there is such a grain, whatever its value.
 
     Example:
         ```console
@@ -116,7 +116,7 @@ def has_value(ctx: Context, key: str) -> bool:
 
 @function
 def equals(ctx: Context, key: str, value: object) -> bool:
-    """Whether the grain has this value, compared as text.
+    """True if the grain has this value, compared as text.
 
     Example:
         ```console

@@ -189,7 +189,7 @@ def hmac_compute(ctx: Context, string: str, shared_secret: str) -> str:
 
 @function
 def hmac_signature(ctx: Context, string: str, shared_secret: str, challenge_hmac: str) -> bool:
-    """Whether this is, in base64, the HMAC-SHA256 of a text.
+    """True if this is, in base64, the HMAC-SHA256 of a text.
 
     Example:
         ```console
@@ -207,7 +207,7 @@ def hmac_signature(ctx: Context, string: str, shared_secret: str, challenge_hmac
 
 @function
 def github_signature(ctx: Context, string: str, shared_secret: str, challenge_hmac: str) -> bool:
-    """Whether this is the signature GitHub puts under a message: ``sha1=…``.
+    """True if this is the signature GitHub puts under a message: ``sha1=…``.
 
     Example:
         ```console

@@ -60,7 +60,7 @@ def get_alias(ctx: Context, ip: str) -> list[str]:
 
 @function
 def has_pair(ctx: Context, ip: str, alias: str) -> bool:
-    """Whether the address has this name.
+    """True if the address has this name.
 
     Example:
         ```console

@@ -46,7 +46,7 @@ def available(ctx: Context) -> list[str]:
 
 @function
 def check_available(ctx: Context, mod: str) -> bool:
-    """Whether this kernel could load a module.
+    """True if this kernel could load a module.
 
     Example:
         ```console
@@ -60,7 +60,7 @@ def check_available(ctx: Context, mod: str) -> bool:
 
 @function
 def is_loaded(ctx: Context, mod: str) -> bool:
-    """Whether a module is loaded, or part of the kernel.
+    """True if a module is loaded, or part of the kernel.
 
     Example:
         ```console

@@ -25,7 +25,7 @@ def list_avail(ctx: Context) -> list[str]:
 
 @function
 def avail(ctx: Context, locale: str) -> bool:
-    """Whether a locale can be used.
+    """True if a locale can be used.
 
     Example:
         ```console

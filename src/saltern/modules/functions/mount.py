@@ -28,7 +28,7 @@ def active(ctx: Context, extended: bool = False) -> dict[str, object]:  # noqa: 
 
 @function
 def is_mounted(ctx: Context, name: str) -> bool:
-    """Whether something is mounted there.
+    """True if something is mounted there.
 
     Example:
         ```console

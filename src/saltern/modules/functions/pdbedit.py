@@ -45,7 +45,7 @@ def list_(ctx: Context, verbose: bool = True, hashes: bool = False) -> dict[str,
     of this module follow Salt's documentation of 3006, the last one that has it.
 
     Args:
-        verbose: all that is known; otherwise only their logins.
+        verbose: everything known; otherwise only their logins.
         hashes: also what is kept of their passwords.
 
     Example:

@@ -108,7 +108,7 @@ def is_installed(
     cwd: str | None = None,
     **_: object,
 ) -> bool:
-    """Whether a package is installed.
+    """True if a package is installed.
 
     Example:
         ```console

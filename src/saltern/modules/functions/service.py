@@ -36,7 +36,7 @@ def status(ctx: Context, /, name: str, sig: str | None = None, **kwargs: object)
 
 @function
 def available(ctx: Context, name: str) -> bool:
-    """Whether there is such a service.
+    """True if there is such a service.
 
     Example:
         ```console
@@ -50,7 +50,7 @@ def available(ctx: Context, name: str) -> bool:
 
 @function
 def missing(ctx: Context, name: str) -> bool:
-    """Whether there is no such service.
+    """True if there is no such service.
 
     Example:
         ```console
@@ -64,7 +64,7 @@ def missing(ctx: Context, name: str) -> bool:
 
 @function
 def enabled(ctx: Context, /, name: str, **kwargs: object) -> bool:
-    """Whether a service starts at boot. One that something else starts counts as enabled.
+    """True if a service starts at boot. One that something else starts counts as enabled.
 
     Example:
         ```console
@@ -79,7 +79,7 @@ def enabled(ctx: Context, /, name: str, **kwargs: object) -> bool:
 
 @function
 def disabled(ctx: Context, /, name: str, **kwargs: object) -> bool:
-    """Whether a service does not start at boot.
+    """True if a service does not start at boot.
 
     Example:
         ```console
@@ -94,7 +94,7 @@ def disabled(ctx: Context, /, name: str, **kwargs: object) -> bool:
 
 @function
 def masked(ctx: Context, name: str, runtime: bool = False) -> bool:
-    """Whether a service is masked (until the next boot).
+    """True if a service is masked (until the next boot).
 
     Example:
         ```console
@@ -371,7 +371,7 @@ def _program(started: str) -> str:
 
 @function
 def offline(ctx: Context) -> bool:
-    """Whether systemd is there but does not run this machine, as while an image is made.
+    """True if systemd is there but does not run this machine, as while an image is made.
 
     Example:
         ```console

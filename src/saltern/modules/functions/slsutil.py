@@ -239,7 +239,7 @@ def banner(
 
 @function
 def file_exists(ctx: Context, path: str, saltenv: str | None = None) -> bool:
-    """Whether the tree has this file.
+    """True if the tree has this file.
 
     Example:
         ```console
@@ -253,7 +253,7 @@ def file_exists(ctx: Context, path: str, saltenv: str | None = None) -> bool:
 
 @function
 def dir_exists(ctx: Context, path: str, saltenv: str | None = None) -> bool:
-    """Whether the tree has this directory.
+    """True if the tree has this directory.
 
     Example:
         ```console
@@ -267,7 +267,7 @@ def dir_exists(ctx: Context, path: str, saltenv: str | None = None) -> bool:
 
 @function
 def path_exists(ctx: Context, path: str, saltenv: str | None = None) -> bool:
-    """Whether the tree has this file or directory.
+    """True if the tree has this file or directory.
 
     Example:
         ```console

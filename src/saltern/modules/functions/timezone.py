@@ -121,7 +121,7 @@ def get_zonecode(ctx: Context) -> str:
 
 @function
 def zone_compare(ctx: Context, timezone: str) -> bool:
-    """Whether this is the time zone of the machine.
+    """True if this is the time zone of the machine.
 
     Example:
         ```console

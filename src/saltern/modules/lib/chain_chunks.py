@@ -145,7 +145,7 @@ def _other_boot(before: str) -> bool:
 
 
 def _is_at_work(kept: Pointer) -> bool:
-    """Whether another process runs the chunk: that of a service which was restarted meanwhile."""
+    """True if another process runs the chunk: that of a service which was restarted meanwhile."""
     pid = kept.get("pid", "")
     return pid not in ("", str(os.getpid())) and _birth(pid) == kept.get("birth") != ""
 
@@ -204,5 +204,5 @@ def resume(force: bool = False) -> object:
 
 
 def updated(version: str) -> bool:
-    """Whether the Salt that runs now has this version; the number of the package's build is not compared."""
+    """True if the Salt that runs now has this version; the number of the package's build is not compared."""
     return str(version).partition("-")[0].partition("+")[0] == str(__grains__["saltversion"])

@@ -37,7 +37,7 @@ def event_data(
 def send_event(
     ctx: Context, tag: str, data: Mapping[str, object], preload: Mapping[str, object] | None = None
 ) -> bool:
-    """Send an event to those who listen to this run, and to the controllers of the fleet; false if there are
+    """Send an event to those that listen to this run, and to the controllers of the fleet; false if there are
     none. Raises ``Refused`` if the agent does not take it.
     """
     heard = ctx.run.outbox.send(tag, {**(preload or {}), **data})

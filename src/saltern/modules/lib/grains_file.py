@@ -47,7 +47,7 @@ def write(ctx: Context, data: Mapping[str, object]) -> None:
 
 
 def _found_elsewhere(ctx: Context, key: str, old: object) -> bool:
-    """Whether a grain that left the file is still there for another reason."""
+    """True if a grain that left the file is still there for another reason."""
     return key in ctx.grains and ctx.grains[key] != old
 
 

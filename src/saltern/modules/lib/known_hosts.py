@@ -60,7 +60,7 @@ def hashed(name: str) -> str:
 
 
 def names(field: str, name: str) -> bool:
-    """Whether the first field of a line means this host."""
+    """True if the first field of a line means this host."""
     if not field.startswith(HASHED):
         return name.lower() in field.lower().split(",")
     salt, _, digest = field.removeprefix(HASHED).partition("|")

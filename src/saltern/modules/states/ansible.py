@@ -172,7 +172,7 @@ def _cached(ctx: Context, repository: str) -> str:
 
 
 def _fetched(ctx: Context, repository: str, target: str, git_kwargs: Mapping[str, object]) -> SubResult:
-    """The working copy of the playbooks, as a step of its own; a password in the address is not shown."""
+    """The working copy of the playbooks, as its own step; a password in the address is not shown."""
     from saltern.modules.lib.web import split_login
     from saltern.modules.states.git.latest import latest
 

@@ -76,7 +76,7 @@ def installed(
 
 
 def _has(ctx: Context, gem: Gem, name: str, version: str | None, there: list[str]) -> bool:
-    """Whether a version is there that fits; a requirement such as ``>= 7.1`` is gem's to judge."""
+    """True if a version is there that fits; a requirement such as ``>= 7.1`` is gem's to judge."""
     if not version or EXACT.fullmatch(version):
         return version in there if version else bool(there)
     argv = [*gem.argv, "list", "--installed", "--exact", "--version", version, name]

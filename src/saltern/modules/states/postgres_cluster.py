@@ -27,7 +27,7 @@ def present(
     data_checksums: bool = False,
     wal_segsize: int | None = None,
 ) -> Result:
-    """Make sure that a cluster exists; it is not started. For Debian and its kin.
+    """Make sure that a cluster exists; it is not started. For Debian and the like.
 
     Args:
         name: the name of the cluster, such as ``main``.

@@ -109,7 +109,7 @@ def present(
 
 
 def _unchangeable(ctx: Context, who: Login, have: Database, parts: dict[str, str]) -> None:
-    """Raises ``Refused`` where a database that exists would have to be made anew."""
+    """Raises ``Refused`` where a database that exists would have to be made again."""
     for key in FIXED:
         now = getattr(have, key)
         if key in parts and not _same(ctx, who, key, parts[key], now):

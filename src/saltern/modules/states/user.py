@@ -202,7 +202,7 @@ def _days(key: str, value: object) -> int:
 
 
 def _permitted(ctx: Context, want: DesiredUser, *, allow_uid_change: bool, allow_gid_change: bool) -> bool:
-    """Whether the user exists; raises ``Refused`` where its numbers must not change."""
+    """True if the user exists; raises ``Refused`` where its numbers must not change."""
     have = records.account(ctx, want.name, local=want.local)
     if have is None:
         return False

@@ -27,7 +27,7 @@ def hold(place: str) -> None:
 
 
 def _is_free(place: str) -> bool:
-    """Whether no process works with it."""
+    """True if no process works with it."""
     if place in _held:
         return False
     try:

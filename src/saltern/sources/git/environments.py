@@ -84,7 +84,7 @@ def _wanted(env: str, one: GitfsRemote) -> str:
 
 
 def _is_taken(name: str, one: GitfsRemote) -> bool:
-    """Whether a branch or tag is another environment than that of its name."""
+    """True if a branch or tag is another environment than that of its name."""
     return name == one.base or any(words.get("ref") == name for words in one.envs.values())
 
 

@@ -191,7 +191,7 @@ def missing(remote: Remote) -> OperationError:
 
 
 def has_folder(directory: str, remote: Remote) -> bool:
-    """Whether the files of a commit have the directory that is the root."""
+    """True if the files of a commit have the directory that is the root."""
     return os.path.isdir(os.path.join(directory, remote.folder))
 
 

@@ -12,7 +12,7 @@ from saltern.language.mask import mask
 from saltern.sources.git.places import Option
 
 PREFIX = "git+"
-PROTOCOLS = ("https", "http", "ssh", "git", "file")  # ``ext::`` and its kin would run programs
+PROTOCOLS = ("https", "http", "ssh", "git", "file")  # ``ext::`` and the like would run programs
 _REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+@-]{0,250}")
 _LIKE_SSH = re.compile(r"(?P<user>[A-Za-z0-9_][\w.-]*)@(?P<host>[A-Za-z0-9][\w.-]*):(?P<path>[^\s:]+)")
 COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -95,7 +95,7 @@ def checked(remote: Remote, root: str = "") -> Remote:
 
 
 def is_reference(ref: str) -> bool:
-    """Whether it can be the name of a branch, a tag or a commit, and nothing else."""
+    """True if it can be the name of a branch, a tag or a commit, and nothing else."""
     return bool(_REF.fullmatch(ref)) and not (".." in ref or "@{" in ref or ref.endswith((".lock", "/", ".")))
 
 

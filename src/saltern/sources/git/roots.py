@@ -130,7 +130,7 @@ class GitRoots:
             raise missing(mirror.remote)
 
     def _is_old(self, mirror: Mirror, max_age: float | None) -> bool:
-        """Whether the remote is to be asked. An age of 0 for all asks each of them."""
+        """True if the remote is to be asked. An age of 0 for all asks each of them."""
         age = self._max_age if max_age is None or not self._max_age else max_age
         return mirror.place not in self._fresh and self._now() - mirror.fetched >= age
 
@@ -144,7 +144,7 @@ class GitRoots:
         return known
 
     def _lacks(self, mirror: Mirror, one: GitfsRemote, known: Refs) -> bool:
-        """Whether another entry, or other settings, had no need of what this one needs."""
+        """True if another entry, or other settings, had no need of what this one needs."""
         if mirror.place in self._fresh:
             return any(name not in known.commits for name in wanted_refs(one, self._fresh[mirror.place]))
         asked_for = named_refs(one) - {one.base, *one.envs}  # a remote may well have no branch of that name

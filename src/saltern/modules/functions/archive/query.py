@@ -79,7 +79,7 @@ def _names(found: Sequence[Entry], kind: str) -> Iterator[str]:
 
 @function
 def is_encrypted(ctx: Context, name: str, clean: bool = False, saltenv: str = "base") -> bool:
-    """Whether a zip archive asks for a password.
+    """True if a zip archive asks for a password.
 
     Example:
         ```console

@@ -71,7 +71,7 @@ def list_containers(ctx: Context, all: bool = False) -> list[str]:
 
 @function
 def exists(ctx: Context, name: str) -> bool:
-    """Whether there is such a container.
+    """True if there is such a container.
 
     Args:
         name: its name or ID.

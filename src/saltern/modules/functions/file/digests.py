@@ -54,7 +54,7 @@ def get_sum(ctx: Context, path: str, form: str = "sha256") -> str:
 
 @function
 def check_hash(ctx: Context, path: str, file_hash: str) -> bool:
-    """Whether a file has this checksum: ``sha256=…``, ``sha256:…`` or bare digits.
+    """True if a file has this checksum: ``sha256=…``, ``sha256:…`` or bare digits.
 
     Example:
         ```console

@@ -17,7 +17,7 @@ ACCESS: dict[str, int] = {"f": os.F_OK, "r": os.R_OK, "w": os.W_OK, "x": os.X_OK
 
 @function
 def file_exists(ctx: Context, path: str) -> bool:
-    """Whether a regular file is there; a link counts by what it leads to.
+    """True if a regular file is there; a link counts by what it leads to.
 
     Example:
         ```console
@@ -31,7 +31,7 @@ def file_exists(ctx: Context, path: str) -> bool:
 
 @function
 def directory_exists(ctx: Context, path: str) -> bool:
-    """Whether a directory is there; a link counts by what it leads to.
+    """True if a directory is there; a link counts by what it leads to.
 
     Example:
         ```console
@@ -45,7 +45,7 @@ def directory_exists(ctx: Context, path: str) -> bool:
 
 @function
 def path_exists_glob(ctx: Context, path: str) -> bool:
-    """Whether anything matches the pattern, such as ``/etc/pam.d/*.conf``.
+    """True if anything matches the pattern, such as ``/etc/pam.d/*.conf``.
 
     Example:
         ```console
@@ -61,7 +61,7 @@ def path_exists_glob(ctx: Context, path: str) -> bool:
 
 @function
 def is_link(ctx: Context, path: str, nostat: bool = False) -> bool:
-    """Whether a symbolic link is there. ``nostat`` is accepted for Salt's sake.
+    """True if a symbolic link is there. ``nostat`` is accepted for Salt's sake.
 
     Example:
         ```console
@@ -75,7 +75,7 @@ def is_link(ctx: Context, path: str, nostat: bool = False) -> bool:
 
 @function
 def is_hardlink(ctx: Context, path: str) -> bool:
-    """Whether a file is there that has more than one name.
+    """True if a file is there that has more than one name.
 
     Example:
         ```console
@@ -95,7 +95,7 @@ def _is(path: str, kind: str) -> bool:
 
 @function
 def is_fifo(ctx: Context, name: str) -> bool:
-    """Whether a pipe is there.
+    """True if a pipe is there.
 
     Example:
         ```console
@@ -109,7 +109,7 @@ def is_fifo(ctx: Context, name: str) -> bool:
 
 @function
 def is_chrdev(ctx: Context, name: str) -> bool:
-    """Whether a character device is there.
+    """True if a character device is there.
 
     Example:
         ```console
@@ -123,7 +123,7 @@ def is_chrdev(ctx: Context, name: str) -> bool:
 
 @function
 def is_blkdev(ctx: Context, name: str) -> bool:
-    """Whether a block device is there.
+    """True if a block device is there.
 
     Example:
         ```console
@@ -137,7 +137,7 @@ def is_blkdev(ctx: Context, name: str) -> bool:
 
 @function
 def access(ctx: Context, path: str, mode: str) -> bool:
-    """Whether this process may: ``f`` see it, ``r`` read it, ``w`` write it, ``x`` run it.
+    """True if this process may: ``f`` see it, ``r`` read it, ``w`` write it, ``x`` run it.
 
     Example:
         ```console

@@ -69,7 +69,7 @@ def seek_read(ctx: Context, path: str, size: int, offset: int) -> bytes:
 
 @function
 def contains(ctx: Context, path: str, text: str) -> bool:
-    """Whether a file holds this text; False if there is no file.
+    """True if a file holds this text; False if there is no file.
 
     Example:
         ```console
@@ -83,7 +83,7 @@ def contains(ctx: Context, path: str, text: str) -> bool:
 
 @function
 def contains_regex(ctx: Context, path: str, regex: str, lchar: str = "") -> bool:
-    """Whether a line of a file matches; ``lchar`` are characters to take from its start first.
+    """True if a line of a file matches; ``lchar`` are characters to take from its start first.
 
     Example:
         ```console
@@ -101,7 +101,7 @@ def contains_regex(ctx: Context, path: str, regex: str, lchar: str = "") -> bool
 
 @function
 def contains_glob(ctx: Context, path: str, glob_expr: str) -> bool:
-    """Whether a line of a file matches a glob.
+    """True if a line of a file matches a glob.
 
     Example:
         ```console
@@ -127,7 +127,7 @@ def search(
     ignore_if_missing: bool = False,
     multiline: bool = False,
 ) -> bool:
-    """Whether a regular expression matches anywhere in a file.
+    """True if a regular expression matches anywhere in a file.
 
     Example:
         ```console

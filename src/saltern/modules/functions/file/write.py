@@ -13,7 +13,7 @@ from saltern.system import files
 
 
 def _lines(args: tuple[object, ...], kwargs: dict[str, object]) -> list[str]:
-    """The lines of ``write`` and its kin: arguments one by one, or ``args=`` with a text or a list."""
+    """The lines of ``write`` and the like: arguments one by one, or ``args=`` with a text or a list."""
     given = kwargs.get("args", list(args))
     listed = given if isinstance(given, list | tuple) else [given]
     return [str(item) for part in listed for item in (part if isinstance(part, list | tuple) else [part])]

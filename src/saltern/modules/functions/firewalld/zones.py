@@ -172,7 +172,7 @@ def get_icmp_types(ctx: Context, permanent: bool = True) -> list[str]:
 
 @function
 def get_masquerade(ctx: Context, zone: str | None = None, permanent: bool = True) -> bool:
-    """Whether a zone masquerades.
+    """True if a zone masquerades.
 
     Args:
         zone: the zone; the default one if not given.

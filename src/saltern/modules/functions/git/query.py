@@ -248,7 +248,7 @@ def status(ctx: Context, /, cwd: str, user: str | None = None, **_: object) -> d
 
 @function
 def is_worktree(ctx: Context, /, cwd: str, user: str | None = None, **_: object) -> bool:
-    """Whether the directory is a further working tree of a repository that lies elsewhere.
+    """True if the directory is a further working tree of a repository that lies elsewhere.
 
     Example:
         ```console

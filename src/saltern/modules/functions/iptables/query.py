@@ -147,7 +147,7 @@ def get_saved_policy(
 
 @function
 def check(ctx: Context, table: str = "filter", chain: str = "", rule: str = "", family: str = "ipv4") -> bool:
-    """Whether a chain has a rule.
+    """True if a chain has a rule.
 
     Args:
         table: the table.
@@ -165,7 +165,7 @@ def check(ctx: Context, table: str = "filter", chain: str = "", rule: str = "", 
 
 @function
 def check_chain(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> bool:
-    """Whether there is a chain.
+    """True if there is a chain.
 
     Args:
         table: the table.

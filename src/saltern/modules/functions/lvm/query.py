@@ -1,4 +1,4 @@
-"""``lvm``: what there is. Names and numbers are those of ``pvdisplay -c`` and its kin, as Salt gives them."""
+"""``lvm``: what there is. Names and numbers are those of ``pvdisplay -c`` and the like, as in Salt."""
 
 from __future__ import annotations
 

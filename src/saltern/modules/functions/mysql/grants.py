@@ -42,7 +42,7 @@ def grant_exists(
     escape: bool = True,
     **connection_args: object,
 ) -> bool:
-    """Whether an account has all of these privileges.
+    """True if an account has all of these privileges.
 
     Args:
         grant: the privileges, such as ``select, insert``.

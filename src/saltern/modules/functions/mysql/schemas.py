@@ -44,7 +44,7 @@ def db_get(ctx: Context, /, name: str, **connection_args: object) -> dict[str, s
 
 @function
 def db_exists(ctx: Context, /, name: str, **connection_args: object) -> bool:
-    """Whether a database exists.
+    """True if a database exists.
 
     Args:
         name: the database.

@@ -58,7 +58,7 @@ def user_exists(
     auth_plugin: str = accounts.NATIVE,
     **connection_args: object,
 ) -> bool:
-    """Whether an account exists; with a password or a way to log in, whether it has that, too.
+    """True if an account exists; with a password or a way to log in, whether it has that, too.
 
     Args:
         user: the name of the user.
@@ -206,7 +206,7 @@ def user_remove(ctx: Context, /, user: str, host: str = "localhost", **connectio
 
 @function
 def verify_login(ctx: Context, /, user: str, password: str | None = None, **connection_args: object) -> bool:
-    """Whether a user can log in, from here and with this password.
+    """True if a user can log in, from here and with this password.
 
     Args:
         user: the name of the user.

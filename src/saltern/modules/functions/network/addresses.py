@@ -351,7 +351,7 @@ def ifacestartswith(ctx: Context, cidr: str) -> list[str]:
 
 @function
 def in_subnet(ctx: Context, cidr: str, addr: object = None) -> bool:
-    """Whether this machine, or one of these addresses, is in a network.
+    """True if this machine, or one of these addresses, is in a network.
 
     Args:
         cidr: the network.

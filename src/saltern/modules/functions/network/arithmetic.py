@@ -34,7 +34,7 @@ def address_of(text: str) -> IPv4Address | IPv6Address:
 
 @function
 def ip_in_subnet(ctx: Context, addr: str, cidr: str) -> bool:
-    """Whether an address is in a network.
+    """True if an address is in a network.
 
     Args:
         addr: the address.
@@ -70,7 +70,7 @@ def calc_net(ctx: Context, ip_addr: str, netmask: str | None = None) -> str:
 
 @function
 def convert_cidr(ctx: Context, cidr: str) -> dict[str, str]:
-    """A network, taken apart.
+    """A network, parsed.
 
     Args:
         cidr: the network.
@@ -98,7 +98,7 @@ def convert_cidr(ctx: Context, cidr: str) -> dict[str, str]:
 
 @function
 def is_loopback(ctx: Context, ip_addr: str) -> bool:
-    """Whether an address is one of a machine to itself.
+    """True if an address is one of a machine to itself.
 
     Args:
         ip_addr: the address.
@@ -115,7 +115,7 @@ def is_loopback(ctx: Context, ip_addr: str) -> bool:
 
 @function
 def is_private(ctx: Context, ip_addr: str) -> bool:
-    """Whether an address is for private networks.
+    """True if an address is for private networks.
 
     Args:
         ip_addr: the address.

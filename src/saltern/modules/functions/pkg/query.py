@@ -31,7 +31,7 @@ def list_pkgs(
     """Installed packages with their versions.
 
     Args:
-        versions_as_list: each version in a list of its own.
+        versions_as_list: each version in its own list.
         removed: instead those that were removed, but left their configuration.
         purge_desired: accepted for Salt's sake.
 
@@ -125,7 +125,7 @@ def available_version(ctx: Context, /, *names: str, **more: object) -> str | dic
 
 @function
 def upgrade_available(ctx: Context, /, name: str, **more: object) -> bool:
-    """Whether there is a newer version of a package than the installed one.
+    """True if there is a newer version of a package than the installed one.
 
     Example:
         ```console

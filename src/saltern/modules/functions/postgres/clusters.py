@@ -11,7 +11,7 @@ from saltern.modules.lib.databases.postgres.clusters import Directory, Layout
 
 @function
 def cluster_list(ctx: Context, verbose: bool = False) -> list[str] | dict[str, dict[str, object]]:
-    """Every cluster of this machine, such as ``15/main``. For Debian and its kin.
+    """Every cluster of this machine, such as ``15/main``. For Debian and the like.
 
     Args:
         verbose: with ``port``, ``status``, ``user``, ``datadir`` and ``log`` of each.
@@ -45,7 +45,7 @@ def cluster_list(ctx: Context, verbose: bool = False) -> list[str] | dict[str, d
 
 @function
 def cluster_exists(ctx: Context, version: str, name: str = "main") -> bool:
-    """Whether there is a cluster. For Debian and its kin.
+    """True if there is a cluster. For Debian and the like.
 
     Args:
         version: the version of PostgreSQL, such as ``15``.
@@ -74,7 +74,7 @@ def cluster_create(
     data_checksums: bool | None = None,
     wal_segsize: int | None = None,
 ) -> bool:
-    """Make a cluster, without starting it. For Debian and its kin.
+    """Make a cluster, without starting it. For Debian and the like.
 
     Args:
         version: the version of PostgreSQL, such as ``15``.
@@ -109,7 +109,7 @@ def cluster_create(
 
 @function
 def cluster_remove(ctx: Context, version: str, name: str = "main", stop: bool = False) -> bool:
-    """Remove a cluster with all its data; false if there is none. For Debian and its kin.
+    """Remove a cluster with all its data; false if there is none. For Debian and the like.
 
     Args:
         version: the version of PostgreSQL, such as ``15``.
@@ -131,7 +131,7 @@ def cluster_remove(ctx: Context, version: str, name: str = "main", stop: bool = 
 
 @function
 def datadir_exists(ctx: Context, name: str) -> bool:  # noqa: ARG001 - Salt's signature
-    """Whether a data directory has been initialized.
+    """True if a data directory has been initialized.
 
     Args:
         name: the directory.

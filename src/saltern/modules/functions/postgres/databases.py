@@ -72,7 +72,7 @@ def db_exists(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Whether the server has a database.
+    """True if the server has a database.
 
     Args:
         name: the database.

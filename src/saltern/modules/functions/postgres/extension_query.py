@@ -188,7 +188,7 @@ def is_available_extension(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Whether an extension could be installed.
+    """True if an extension could be installed.
 
     Args:
         name: the extension.
@@ -218,7 +218,7 @@ def is_installed_extension(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Whether a database has an extension.
+    """True if a database has an extension.
 
     Args:
         name: the extension.

@@ -55,7 +55,7 @@ def language_exists(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Whether functions of a database can be written in a language.
+    """True if functions of a database can be written in a language.
 
     Args:
         name: the language.

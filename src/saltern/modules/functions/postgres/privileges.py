@@ -80,7 +80,7 @@ def has_privileges(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Whether a user or group has all these privileges on an object.
+    """True if a user or group has all these privileges on an object.
 
     Args:
         name: the user or group; ``public`` for every user.

@@ -115,7 +115,7 @@ def user_exists(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Whether the server has a user or group.
+    """True if the server has a user or group.
 
     Args:
         name: the user or group.

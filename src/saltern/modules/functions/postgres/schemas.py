@@ -103,7 +103,7 @@ def schema_exists(
     db_host: str | None = None,
     db_port: str | None = None,
 ) -> bool:
-    """Whether a database has a schema.
+    """True if a database has a schema.
 
     Args:
         dbname: the database.

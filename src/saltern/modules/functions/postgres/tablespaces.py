@@ -69,7 +69,7 @@ def tablespace_exists(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Whether the server has a tablespace.
+    """True if the server has a tablespace.
 
     Args:
         name: the tablespace.

@@ -1,4 +1,4 @@
-"""How a function asks for the tree: through the run, in a run of its own."""
+"""How a function asks for the tree: through the run, in its own run."""
 
 from __future__ import annotations
 

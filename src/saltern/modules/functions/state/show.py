@@ -148,7 +148,7 @@ def _usage(every: list[str], given: list[str]) -> dict[str, object]:
 
 @function
 def sls_exists(ctx: Context, /, mods: object, **options: object) -> bool:
-    """Whether there are these state files, and nothing is wrong with them.
+    """True if there are these state files, and nothing is wrong with them.
 
     Args:
         mods: the names of the files; a list, or text with commas.
@@ -170,7 +170,7 @@ def sls_exists(ctx: Context, /, mods: object, **options: object) -> bool:
 
 @function
 def id_exists(ctx: Context, /, ids: object, mods: object, **options: object) -> bool:
-    """Whether state files declare all of these IDs.
+    """True if state files declare all of these IDs.
 
     Args:
         ids: the IDs; a list, or text with commas.

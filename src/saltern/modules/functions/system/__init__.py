@@ -238,7 +238,7 @@ def set_system_date(ctx: Context, newdate: str, utc_offset: str | None = None) -
 
 @function
 def has_settable_hwclock(ctx: Context) -> bool:
-    """Whether there is a hardware clock that can be set.
+    """True if there is a hardware clock that can be set.
 
     Example:
         ```console
@@ -252,7 +252,7 @@ def has_settable_hwclock(ctx: Context) -> bool:
 
 @function
 def get_reboot_required_witnessed(ctx: Context) -> bool:
-    """Whether something has said since boot that this machine must be rebooted.
+    """True if something has said since boot that this machine must be rebooted.
 
     Example:
         ```console

@@ -37,7 +37,7 @@ def _given(
 
 
 def _holds_key(path: str) -> bool:
-    """Whether a private key would be lost; one that is locked counts, too."""
+    """True if a private key would be lost; one that is locked counts, too."""
     data = files.read(absolute(path))
     try:
         load.open_key(data or b"", None, path)

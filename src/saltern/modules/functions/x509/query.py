@@ -37,7 +37,7 @@ def _named(certificate: str, found: Any) -> dict[str, object]:
 
 @function
 def expires(ctx: Context, certificate: str, days: int = 0) -> bool:
-    """Whether a certificate is not valid any more, or will not be in so many days.
+    """True if a certificate is not valid any more, or will not be in so many days.
 
     Example:
         ```console

@@ -16,7 +16,7 @@ from saltern.modules.lib.x509.material import material
 def verify_private_key(
     ctx: Context, private_key: str, public_key: str, passphrase: str | None = None
 ) -> bool:
-    """Whether a private key belongs to a certificate, a request or another key.
+    """True if a private key belongs to a certificate, a request or another key.
 
     Example:
         ```console
@@ -38,7 +38,7 @@ def verify_signature(
     signing_pub_key: str | None = None,
     signing_pub_key_passphrase: str | None = None,
 ) -> bool:
-    """Whether a certificate was signed with this key: its own, if none is given.
+    """True if a certificate was signed with this key: its own, if none is given.
 
     Example:
         ```console
@@ -55,7 +55,7 @@ def verify_signature(
 
 @function
 def verify_crl(ctx: Context, crl: str, cert: str) -> bool:
-    """Whether a revocation list was signed with the key of this certificate.
+    """True if a revocation list was signed with the key of this certificate.
 
     Example:
         ```console

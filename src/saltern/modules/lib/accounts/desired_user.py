@@ -101,7 +101,7 @@ def password_is_right(ctx: Context, want: Password, have: Shadow) -> bool:
 
 
 def _same(ctx: Context, want: Password, full: str, bare: str) -> bool:
-    """Whether the password is the one wanted; a lock put in front of it is another matter."""
+    """True if the password is the one wanted; a lock put in front of it is another matter."""
     assert want.value is not None
     found = full if want.lock is None else bare
     if want.plain:

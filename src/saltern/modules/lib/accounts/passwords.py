@@ -36,7 +36,7 @@ def new_setting(form: str = "sha512") -> str:
 
 
 def matches(ctx: Context, password: str, hashed: str) -> bool:
-    """Whether the plain password is the one behind the hash."""
+    """True if the plain password is the one behind the hash."""
     return bool(hashed) and not hashed.startswith(("!", "*")) and crypted(ctx, password, hashed) == hashed
 
 

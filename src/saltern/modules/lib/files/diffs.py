@@ -44,7 +44,7 @@ def _is_text(content: bytes) -> bool:
     try:
         content.decode()
     except UnicodeDecodeError:
-        # Latin-1 and its kin are text, too: few control characters distinguish them from binary data.
+        # Latin-1 and the like are text, too: few control characters distinguish them from binary data.
         controls = sum(byte < 9 or 13 < byte < 32 for byte in content)
         return controls * 20 < len(content)
     return True

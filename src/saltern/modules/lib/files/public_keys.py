@@ -31,7 +31,7 @@ def _part(name: str) -> Any:
 
 
 def has_signed(key: str, signature: bytes, data: bytes) -> bool:
-    """Whether this public key (PEM, or the path of a file with it) fits the signature, raw or in base64."""
+    """True if this public key (PEM, or the path of a file with it) fits the signature, raw or in base64."""
     public = _load(key)
     return any(_fits(public, one, data) for one in _readings(signature))
 

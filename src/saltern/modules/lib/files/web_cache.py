@@ -34,7 +34,7 @@ def cache_path(ctx: Context, url: str, env: str | None = None) -> str:
 
 
 def _blocked(path: str) -> bool:
-    """Whether a file is kept where this one needs a directory, or the other way round."""
+    """True if a file is kept where this one needs a directory, or the other way round."""
     above = os.path.dirname(path)
     while len(above) > 1 and not os.path.isdir(above):
         if os.path.lexists(above):

@@ -79,7 +79,7 @@ def read(ctx: Context, where: Place) -> Table:
 
 
 def holds(ctx: Context, where: Place, rule: Sequence[str]) -> bool:
-    """Whether the chain has the rule, as iptables itself compares them.
+    """True if the chain has the rule, as iptables itself compares them.
 
     A chain or a target chain that is not there has none: an earlier state may still make it. Raises
     ``Refused`` for what is no rule.
@@ -140,7 +140,7 @@ def save(ctx: Context, family: str, file: str) -> None:
 
 
 def is_kept(ctx: Context, where: Place, file: str, rule: Sequence[str]) -> bool:
-    """Whether a rule is in the file if it is in force, and only then. Of other rules nothing is asked."""
+    """True if a rule is in the file if it is in force, and only then. Of other rules nothing is asked."""
     kept, now = _both(ctx, where, file)
     unlike = [one for one in kept[1] if one not in now[1]] + [one for one in now[1] if one not in kept[1]]
     return not any(iptables_saved.resembles(line, rule) for line in unlike)

@@ -103,7 +103,7 @@ def options(rule: list[str]) -> Rule:
 
 
 def resembles(line: str, rule: Sequence[str]) -> bool:
-    """Whether a printed rule may be the one of these words. It errs on the side of yes."""
+    """True if a printed rule may be the one of these words. It errs on the side of yes."""
     printed, wanted = options(words(line) if line else []), options(list(rule))
     if (
         printed.keys() & COMPARED != wanted.keys() & COMPARED

@@ -159,7 +159,7 @@ def kept(ctx: Context, where: Place, file: str) -> list[str]:
 
 
 def is_kept(ctx: Context, where: Place, rule: str, file: str) -> bool:
-    """Whether a rule is in the file if it is in force, and only then. Of other rules nothing is asked."""
+    """True if a rule is in the file if it is in force, and only then. Of other rules nothing is asked."""
     lines, now = kept(ctx, where, file), rule_lines(ctx, where)
     found = [now[handle] for handle in handles(ctx, where, rule) if handle in now]
     if found:

@@ -76,7 +76,7 @@ def _code(steps: Iterable[str], sets: list[tuple[str, list[str]]]) -> Code:
 
 
 def _translation(step: str) -> str:
-    """Of nat and its kin, the kernel fills in what is only implied: an end like the beginning, and flags."""
+    """Of nat and the like, the kernel fills in what is only implied: an end like the beginning, and flags."""
     if not step.startswith(TRANSLATIONS):
         return step.removesuffix(" 0x0")
     step = ONE_ONLY.sub(r"\g<min>", step)

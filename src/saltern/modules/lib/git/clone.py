@@ -50,7 +50,7 @@ def occupied(path: str) -> list[str]:
 
 
 def check_room(path: str, *, force: bool) -> bool:
-    """Whether something has to be removed first. Raises if that is not allowed."""
+    """True if something has to be removed first. Raises if that is not allowed."""
     held = occupied(path)
     if held and not force:
         raise Refused(

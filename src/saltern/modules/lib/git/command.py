@@ -73,7 +73,7 @@ class Git:
         return program(self.ctx, ["git", *where, *words], user=self.user, env=self._env, stdin=stdin)
 
     def is_exposed(self, path: str) -> bool:
-        """Whether git would run as root where another user can exchange directories."""
+        """True if git would run as root where another user can exchange directories."""
         return (self.user or self.ctx.runas) in (None, "root") and foreign_directory(path) is not None
 
     def _ran_by_handle(self, path: str, words: Sequence[str], stdin: str | None) -> Ran:

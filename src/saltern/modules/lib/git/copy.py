@@ -88,7 +88,7 @@ def rehearsal(git: Git, path: str, remote: Remote, sha: str) -> Iterator[Git]:
 
 
 def fast_forward(git: Git, old: str, new: str) -> bool:
-    """Whether going from one commit to the other throws nothing away."""
+    """True if going from one commit to the other throws nothing away."""
     if not old or old == new:
         return True
     ran = git.ran("merge-base", "--is-ancestor", old, new)

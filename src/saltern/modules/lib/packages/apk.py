@@ -191,7 +191,7 @@ def _policy(text: str) -> Iterator[tuple[str, dict[str, list[str]]]]:
 
 
 def _has(places: list[str], fromrepo: str) -> bool:
-    """Whether it can be had: from the repository asked for, or else from one without a tag."""
+    """True if it can be had: from the repository asked for, or else from one without a tag."""
     repos = [place for place in places if not place.endswith(HERE)]
     return any(fromrepo in place if fromrepo else not place.startswith("@") for place in repos)
 

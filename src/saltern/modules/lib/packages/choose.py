@@ -90,5 +90,5 @@ def stale(ctx: Context) -> None:
 
 
 def pending(ctx: Context) -> bool:
-    """Whether this test run would have added a repository or fetched lists that may name more packages."""
+    """True if this test run would have added a repository or fetched lists that may name more packages."""
     return ctx.test and bool(ctx.run.context.get(PENDING))

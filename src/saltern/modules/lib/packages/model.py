@@ -95,7 +95,7 @@ class Manager(Protocol):
     def carry_out(self, order: Order) -> None: ...
 
     def fetched(self, item: Item) -> bool:
-        """Whether the package file is in the cache."""
+        """True if the package file is in the cache."""
         ...
 
     def refresh(self, *, trust: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""pacman: Arch and its kin."""
+"""pacman: Arch and the like."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def conditions(text: str, package: str) -> tuple[Condition, ...]:
 def fulfils(
     version: str, wanted: tuple[Condition, ...], compare: Compare, ignore_epoch: bool | None = None
 ) -> bool:
-    """Whether a version is as wanted. ``ignore_epoch``: None ignores an epoch that is not given."""
+    """True if a version is as wanted. ``ignore_epoch``: None ignores an epoch that is not given."""
     return all(_holds(version, one, compare, ignore_epoch) for one in wanted)
 
 

@@ -34,7 +34,7 @@ def read(ctx: Context) -> dict[str, Module]:
 
 
 def switched(value: object, name: str) -> bool:
-    """Whether it is to be enabled."""
+    """True if it is to be enabled."""
     known = {**ENABLED, **DISABLED}
     if str(value).lower() not in known:
         raise Refused(f"{value} is not a valid state for the {name} module; it is enabled or disabled")
@@ -61,7 +61,7 @@ def name_of(path: str) -> str:
 
 
 def is_installed(ctx: Context, name: str, path: str) -> bool:
-    """Whether the module in force is the one of the file."""
+    """True if the module in force is the one of the file."""
     if name not in read(ctx) or not ctx.host.exists(path):
         return False
     with private_directory("selinux") as directory:

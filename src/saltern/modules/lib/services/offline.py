@@ -23,7 +23,7 @@ NOTHING_TO_DO = "Running in OFFLINE mode. Nothing to do"
 
 
 def is_offline() -> bool:
-    """Whether there is a ``systemctl``, but no init that it could talk to."""
+    """True if there is a ``systemctl``, but no init that it could talk to."""
     if not has("systemctl"):
         return False
     if os.environ.get("SYSTEMD_OFFLINE", "").lower() in ("1", "yes", "true", "on") or _in_chroot():
@@ -32,7 +32,7 @@ def is_offline() -> bool:
 
 
 def _in_chroot() -> bool:
-    """Whether the first process sees another root; not known without rights or ``/proc``."""
+    """True if the first process sees another root; not known without rights or ``/proc``."""
     try:
         theirs, ours = os.stat("/proc/1/root"), os.stat("/")
     except OSError:

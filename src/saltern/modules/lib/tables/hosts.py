@@ -36,7 +36,7 @@ class Hosts(Struct, frozen=True):
         return {line.ip: self.names_of(line.ip) for line in self.lines if line.ip}
 
     def with_name(self, ip: str, name: str) -> Hosts:
-        """The name added to the first line of the address, or in a line of its own."""
+        """The name added to the first line of the address, or in its own line."""
         if name in self.names_of(ip):
             return self
         at = next((at for at, line in enumerate(self.lines) if line.ip == ip), None)

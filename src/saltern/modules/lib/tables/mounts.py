@@ -91,7 +91,7 @@ def real_device(device: str) -> str:
 
 
 def is_device(mount: Mount, device: str, opts: Sequence[str], patterns: Sequence[str] = ()) -> bool:
-    """Whether what is mounted is this device."""
+    """True if what is mounted is this device."""
     if {"bind", "rbind"} & set(opts):
         return _same_directory(device, mount.name)
     if "/" not in mount.device and ":" not in mount.device:  # tmpfs, proc …: its name means nothing

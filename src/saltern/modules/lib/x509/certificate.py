@@ -207,7 +207,7 @@ def made(want: Wanted, now: datetime) -> Any:
 def _signed(builder: Any, key: Any, digest: Any) -> Any:
     try:
         return builder.sign(key, digest)
-    except Exception as problem:  # the library has a class of its own for what it does not support
+    except Exception as problem:  # the library has its own class for what it does not support
         raise Refused(f"the certificate cannot be signed: {problem}") from None
 
 

@@ -73,7 +73,7 @@ def public_pem(key: Any) -> str:
 
 
 def same_key(first: Any, second: Any) -> bool:
-    """Whether two public keys are one."""
+    """True if two public keys are one."""
     return public_bytes(first) == public_bytes(second)
 
 
@@ -87,7 +87,7 @@ def key_type(key: Any) -> str | None:
 
 
 def signed_by(certificate: Any, public: Any) -> bool:
-    """Whether the signature was made with this key, whatever the names say."""
+    """True if the signature was made with this key, whatever the names say."""
     signed = (certificate.signature, certificate.tbs_certificate_bytes)
     try:
         if isinstance(public, part("rsa").RSAPublicKey):
@@ -98,6 +98,6 @@ def signed_by(certificate: Any, public: Any) -> bool:
             public.verify(*signed, part("ec").ECDSA(certificate.signature_hash_algorithm))
         else:
             public.verify(*signed)
-    except Exception:  # the library has a class of its own for every way to be wrong
+    except Exception:  # the library has its own class for every way to be wrong
         return False
     return True

@@ -33,7 +33,7 @@ def material(given: object, what: str) -> bytes:
 
 
 def is_path(given: object) -> bool:
-    """Whether a file is named, not text given."""
+    """True if a file is named, not text given."""
     return isinstance(given, str) and os.path.isabs(given) and PEM.decode() not in given
 
 

@@ -147,7 +147,7 @@ class Keeper:
 
 
 def _anew(changes: Changes) -> bool:
-    """Whether what differs can be changed only by another container."""
+    """True if what differs can be changed only by another container."""
     container: Any = changes.get("container", {})
     return bool({"image", "forced_update"} & changes.keys()) or bool(container.keys() - {"Networks"})
 

@@ -238,6 +238,6 @@ def _missing(wanted: list[str], old: str, ignore_whitespace: bool) -> list[str]:
 
 
 def _holds(have: list[str], lines: list[str]) -> bool:
-    """Whether these lines are there, one after the other."""
+    """True if these lines are there, one after the other."""
     size = len(lines)
     return any(have[at : at + size] == lines for at in range(len(have) - size + 1))

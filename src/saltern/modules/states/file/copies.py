@@ -120,7 +120,7 @@ def _copy(ctx: Context, move: Move) -> Result:
 
 
 def _equal(move: Move, found: os.stat_result) -> bool:
-    """Whether a file is there already with the same content and what was asked for."""
+    """True if a file is there already with the same content and what was asked for."""
     if files.kind_of(found) != "file":
         return False
     old = files.see(move.path, follow=False)

@@ -82,7 +82,7 @@ def managed(
 ) -> Result:
     """Manage a file: its content, mode and owner.
 
-    The content comes from ``source``, or from ``contents`` and its kin, or is left alone if
+    The content comes from ``source``, or from ``contents`` and the like, or is left alone if
     neither is given. The file is replaced in one step; what is not asked for (mode, owner)
     stays as it was.
 

@@ -239,7 +239,7 @@ def _made(ctx: Context, plan: CopyPlan, path: str) -> Result:
 
 
 def _is_blocked(plan: CopyPlan, path: str) -> bool:
-    """Whether something is in the way that cleaning will have removed by then."""
+    """True if something is in the way that cleaning will have removed by then."""
     if not plan.clean:
         return False
     parent = files.look(os.path.dirname(path), follow=True)

@@ -1,4 +1,4 @@
-"""``iptables.chain_present`` and its kin: chains as a whole."""
+"""``iptables.chain_present`` and the like: chains as a whole."""
 
 from __future__ import annotations
 

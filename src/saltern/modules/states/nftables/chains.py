@@ -1,4 +1,4 @@
-"""``nftables.chain_present`` and its kin: chains as a whole."""
+"""``nftables.chain_present`` and the like: chains as a whole."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def _refresh(ctx: Context, terms: Terms) -> str:
 
 
 def settled(manager: Manager, one: Wanted, terms: Terms, listing: Listing) -> bool:
-    """Whether it is as wanted already; for the newest version that is unknown until it is looked up."""
+    """True if it is as wanted already; for the newest version that is unknown until it is looked up."""
     versions = [version for version in listing.get(one.name, "").split(",") if version]
     if one.path:
         return one.version in versions

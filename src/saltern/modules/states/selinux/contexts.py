@@ -1,4 +1,4 @@
-"""``selinux.fcontext_policy_present`` and its kin: how files are labelled."""
+"""``selinux.fcontext_policy_present`` and the like: how files are labelled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``selinux.module`` and its kin: modules of the policy."""
+"""``selinux.module`` and the like: modules of the policy."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from saltern.modules.lib.x509.load import (
 )
 from saltern.modules.lib.x509.write import FileArguments, placed, spot
 
-# A key that is right but for these is encoded again, never made anew.
+# A key that is right but for these is encoded again, never made again.
 ENCODING_ONLY = frozenset({"encoding", "passphrase"})
 
 

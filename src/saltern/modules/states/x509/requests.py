@@ -39,7 +39,7 @@ def csr_managed(
 ) -> Result:
     """A certificate request is there, for this key and this name.
 
-    A request that only has another encoding is encoded again, not made anew.
+    A request that only has another encoding is encoded again, not made again.
 
     Args:
         name: the absolute path of the file.

@@ -48,7 +48,7 @@ def crl_managed(
 ) -> Result:
     """A certificate revocation list is there, with these certificates in it and not about to expire.
 
-    A list that only has another encoding is encoded again, not made anew.
+    A list that only has another encoding is encoded again, not made again.
 
     Args:
         name: the absolute path of the file.

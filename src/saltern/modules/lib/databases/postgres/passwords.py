@@ -33,7 +33,7 @@ def form_of(encrypted: object) -> str | None:
 
 
 def is_verifier(password: str) -> bool:
-    """Whether this is already what the server keeps, and not a password."""
+    """True if this is already what the server keeps, and not a password."""
     return bool(MD5_VERIFIER.fullmatch(password) or SCRAM_VERIFIER.fullmatch(password))
 
 
@@ -44,7 +44,7 @@ def verifier(role: str, password: str, form: str) -> str:
 
 
 def matches(role: str, password: str, kept: str, form: str | None = None) -> bool:
-    """Whether ``kept`` is of this password, and of this form if one is asked for."""
+    """True if ``kept`` is of this password, and of this form if one is asked for."""
     if is_verifier(password) or not kept:
         return password == kept
     found = SCRAM_VERIFIER.fullmatch(kept)

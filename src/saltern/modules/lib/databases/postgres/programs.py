@@ -12,7 +12,7 @@ PLACES = ("/usr/lib/postgresql", "/usr/libexec/postgresql")
 
 
 def option(ctx: Context, name: str) -> str:
-    """``postgres.host`` and its kin, from the configuration or else the pillar; empty if not set."""
+    """``postgres.host`` and the like, from the configuration or else the pillar; empty if not set."""
     key = f"postgres.{name}"
     value = ctx.opts.get(key) or ctx.pillar.get(key)
     return "" if value is None else str(value)

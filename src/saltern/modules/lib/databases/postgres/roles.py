@@ -61,7 +61,7 @@ class Role(Struct, frozen=True, kw_only=True):
 
     @property
     def readable(self) -> bool:
-        """Whether what the server keeps of the password could be read."""
+        """True if what the server keeps of the password could be read."""
         return self.password != HIDDEN
 
     def facts(self) -> dict[str, object]:

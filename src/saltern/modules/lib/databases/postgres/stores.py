@@ -55,7 +55,7 @@ class Tablespace(Struct, frozen=True, kw_only=True):
 
     @property
     def settings(self) -> dict[str, str]:
-        """``seq_page_cost`` and its kin, as far as they are set."""
+        """``seq_page_cost`` and the like, as far as they are set."""
         return dict(one.split("=", 1) for one in self.options or ())
 
     def facts(self) -> dict[str, object]:

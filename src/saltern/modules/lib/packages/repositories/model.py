@@ -22,7 +22,7 @@ class DesiredRepository(Struct, frozen=True, kw_only=True):
     key_text: str | None = None
     keyids: tuple[str, ...] = ()
     keyserver: str | None = None
-    values: Mapping[str, object] = {}  # what goes into the file as it is, for dnf and its kin
+    values: Mapping[str, object] = {}  # what goes into the file as it is, for dnf and the like
     ppa: str | None = None
     copr: str | None = None
 

@@ -246,7 +246,7 @@ def _is_secret(given: dict[str, Any], task: Any) -> bool:
 
 
 def _rescued(task: Any) -> bool:
-    """Whether a block around it has a ``rescue`` for it."""
+    """True if a block around it has a ``rescue`` for it."""
     inner, outer = task, task._parent
     while outer is not None:
         if getattr(outer, "rescue", None) and any(one._uuid == inner._uuid for one in outer.block):

@@ -58,7 +58,7 @@ class Listening:
         if state is not self._outer:
             return
         tag = next((tag for tag in reversed(list(self._running)) if self._running[tag] is ret), "")
-        # One that has a process of its own is reported when that has ended.
+        # One that has its own process is reported when that has ended.
         if tag and tag not in self._reported and "proc" not in ret and tag not in getattr(state, "procs", ()):
             self._report(tag, ret)
 
