@@ -222,7 +222,7 @@ def test_a_gate_is_decided_with_the_plan_that_was_looked_at(console: Running) ->
     refused = viewer.act(where, f"{where}/approve", {"vote": "approve", "digest": "", "count": "1"})
     assert refused.status == 403
     other = approver.act(where, f"{where}/approve", {"vote": "approve", "digest": "ab" * 32, "count": "1"})
-    assert other.status == 409 and "another one" in other.text
+    assert other.status == 409 and "another plan" in other.text
     done = approver.act(
         where, f"{where}/approve", {"vote": "approve", "digest": "", "count": "1", "reason": "looked"}
     )

@@ -225,7 +225,7 @@ def test_while_it_runs_the_run_names_it_and_another_controller_begins_it_again(t
                 await asyncio.sleep(0.01)
         with bench.database.read() as connection:
             found = views.shown(connection, made.run)
-        assert found is not None and found["why"] == "the controller's check 'lb' looks at wave 1"
+        assert found is not None and found["why"] == "the controller's check 'lb' checks wave 1"
         bench.own_checks.forget()  # as a controller does that no longer leads
         well.touch()
         await until_checked(bench, made.run)

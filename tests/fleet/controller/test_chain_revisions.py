@@ -81,7 +81,7 @@ async def test_50_a_run_that_was_approved_needs_an_approval_of_its_revision(benc
     await rounds(bench)
     assert len(agent.jobs) == sent and legs(bench, made.run) == {"web1": "failed"}
     (gate,) = [one for one in shown(bench, made.run)["gates"] if one["gate"] == "revision 1"]
-    with pytest.raises(OperationError, match="another one"):
+    with pytest.raises(OperationError, match="another plan"):
         await bench.fleet.chains.vote(
             voter, made.run, "revision 1", Ballot(approves=True, plan_sha256=made.plan_sha256)
         )
