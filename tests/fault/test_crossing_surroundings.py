@@ -130,7 +130,7 @@ def test_a_disk_that_is_full_after_the_boot_is_reported_and_the_run_goes_on_when
     boat = runs().before(1)
     with small_disk(boat):
         filler = fill(boat.base / "runs" / "filler")
-        assert "free space" in refused(boat).err
+        assert "free some space" in refused(boat).err
         (summary,) = (
             boat.summaries()
         )  # what is there can be read: its last block may have room for one record

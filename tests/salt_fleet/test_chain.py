@@ -117,7 +117,7 @@ def test_a_chain_that_no_command_watches_continues_by_each_way(fleet: Salt) -> N
         wait_until(lambda: all((fleet.place / name).exists() for name in ("down-web3", "held1", "held2")))
         job.terminate()
         _, errors = job.communicate()
-    assert "it continues" in errors
+    assert "the run continues" in errors
     restart_all(fleet)
     wait_until(lambda: all((fleet.place / f"end-{one}").exists() for one in ("web1", "web2")))
     continued = jobs_of(fleet, "saltern.chain_continue")
@@ -173,7 +173,7 @@ def test_what_cannot_be_started_says_why(fleet: Salt) -> None:
     )
     with fleet.chain("run", "nowhere.yaml", "--on", "web*") as job:
         output, errors = job.communicate()
-    assert job.returncode == 1 and "no action of the chain 'n' is meant for a minion" in errors, output
+    assert job.returncode == 1 and "no action of the chain 'n' is for a minion of 'web*'" in errors, output
     (fleet.place / "secret.yaml").write_text(
         "chain: s\ninputs: {key: {secret: true}}\nactions: [{id: a, command: uptime}]\n"
     )

@@ -99,7 +99,7 @@ def test_a_draft_is_planned_on_the_number_that_was_shown(console: Running, admin
     other = admin.act(page, path, {**fields, "target": "*"})
     assert other.status == 409 and "not the one that was counted" in other.text
     wrong = admin.act(page, path, {**fields, "count": "3"})
-    assert wrong.status == 409 and "1 systems now" in wrong.text
+    assert wrong.status == 409 and "it would now act on 1 systems" in wrong.text
     done = admin.act(page, path, fields)
     assert done.status == 303, done.text[-2000:]
     plan = done.header("location").partition("?")[0].removeprefix("/plans/")

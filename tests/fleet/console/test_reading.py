@@ -177,7 +177,7 @@ def test_a_target_is_saved_under_a_name_and_taken_away_as_a_file(boss: Browser, 
     done = boss.act(page, "/systems/targets", {"name": "few", "target": "web-000*"})
     assert (done.status, done.header("location")) == (
         303,
-        "/systems?t=%40few&did=The%20target%20has%20its%20name",
+        "/systems?t=%40few&did=The%20target%20is%20saved",
     )
     assert "@few" in boss.get("/systems?t=%40few").text
     add_fleet(busy.database, ["few-1"], role='=HYPERLINK("x")')

@@ -75,7 +75,7 @@ def test_one_of_three_is_gone_for_good_and_a_fourth_takes_its_place(nine: Nine) 
         for one in (first, second):
             await asyncio.to_thread(
                 wait_for,
-                lambda one=one: "no longer on that of the controller c3" in one.log.read_text(),  # type: ignore[misc]
+                lambda one=one: "controller c3 no longer counts in the cluster" in one.log.read_text(),  # type: ignore[misc]
                 one.log,
             )
         await asyncio.to_thread(ready, first, second)

@@ -247,7 +247,7 @@ class TestOtherSources:
     def test_one_name_twice(self, tmp_path: Path) -> None:
         (tmp_path / "a.yaml").write_text("web1: h\n")
         (tmp_path / "b.ini").write_text("[g]\nweb1\n")
-        with pytest.raises(OperationError, match="'web1' is there twice"):
+        with pytest.raises(OperationError, match="'web1' is listed twice"):
             read_roster([str(tmp_path)])
 
     def test_a_file_that_is_not_there(self) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from saltern.modules.api.context import Context
 from saltern.modules.lib.boots import reboot_needed
-from saltern.modules.lib.boots.reboot_needed import newer_kernel
+from saltern.system.reboot_due import newer_kernel
 
 DEBIAN = ["vmlinuz-6.1.0-9-amd64", "vmlinuz-6.1.0-40-amd64", "initrd.img-6.1.0-40-amd64", "grub"]
 

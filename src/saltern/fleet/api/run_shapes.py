@@ -225,8 +225,8 @@ class StatesQuery(PageQuery, frozen=True, kw_only=True):
 
 
 class StateAnswer(ApiAnswer, frozen=True, kw_only=True):
-    """A system with its current problem. ``run``: the run that the problem belongs to. ``needs``: a reboot, by
-    its own facts, or an agent update, if its agent is of another version than the controller.
+    """A system with its current problem. ``run``: the run that the problem belongs to. ``needs``: a reboot,
+    by its own facts, or an agent update, if its agent is of another version than the controller.
     """
 
     id: str

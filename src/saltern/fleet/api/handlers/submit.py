@@ -61,9 +61,9 @@ def _request(ask: Submission, function: str, systems: tuple[str, ...]) -> Reques
 def _work(ask: Submission) -> Work:
     """What the approvers see, and what the approval is bound to."""
     returners = {"ret": ask.returners, **ask.return_options} if ask.returners else {}
-    shown = {"args": ask.args, "kwargs": concealed(ask.kwargs), "environment": ask.environment}
+    given = {"args": ask.args, "kwargs": concealed(ask.kwargs), "environment": ask.environment}
+    shown = {**given, **concealed(returners)}
     words = {**ask.kwargs, "__ret__": returners} if returners else ask.kwargs
-    shown |= concealed(returners)
     return work_of(ask.target, ask.args, words, environment=ask.environment, tree=ask.tree, shown=shown)
 
 
