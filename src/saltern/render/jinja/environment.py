@@ -54,7 +54,7 @@ OPTIONS = frozenset(
 
 
 def place_names(path: str) -> dict[str, str]:
-    """The names that tell a template its place in the tree."""
+    """The names that give a template its place in the tree."""
     folder = dirname(path) or "."
     return {
         "tplfile": path,
