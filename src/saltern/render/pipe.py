@@ -167,7 +167,7 @@ class PipeChooser:
 
 
 def _here(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
-    """The stages without the word that says where the file is rendered: the side that has the text renders it."""
+    """The stages without the word that says where the file is rendered: the text is here."""
     return stages[1:] if stages and stages[0].name == CONTROLLER else stages
 
 
