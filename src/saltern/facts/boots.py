@@ -6,12 +6,11 @@ import os
 
 from saltern.config.settings import Settings
 from saltern.facts import probe
+from saltern.system.boot import process_start
 
 
 def last(_: Settings) -> dict[str, object]:
     """``booted_at``: when process 1 began, in seconds since 1970; that of a container is its own."""
-    from saltern.system.boot import process_start
-
     return {"booted_at": boot_time(probe.read("/proc/stat"), process_start(1), os.sysconf("SC_CLK_TCK"))}
 
 

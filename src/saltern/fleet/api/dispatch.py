@@ -74,7 +74,7 @@ async def _reasoned(work: Awaitable[Done], given: str) -> Done:
     try:
         return await work
     finally:
-        reason.text = ""  # what goes on without the request is not for this reason
+        reason.text = ""  # work that outlives the request does not have this reason
         audit.REASON.reset(before)
 
 

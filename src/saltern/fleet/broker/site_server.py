@@ -20,7 +20,7 @@ from saltern.fleet.protocol.subjects import SUBJECTS, is_own_reply
 log = logging.getLogger(__name__)
 
 ASKED, BLOB = SUBJECTS["site-blob"], SUBJECTS["blob"]
-LATER = 2.0  # seconds after which one who waits is told that it takes longer
+LATER = 2.0  # seconds after which an agent that waits gets the answer that it takes longer
 FETCHES = 8  # pieces that come over the link at a time
 SENDS = 32  # pieces that are in memory for agents at a time
 PARALLEL = 4096  # agents that wait for what is on its way

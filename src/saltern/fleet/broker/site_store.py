@@ -55,7 +55,7 @@ class SiteStore:
             with open(self._path(name), "rb") as file:
                 digest, data = file.read(_DIGEST), file.read()
             os.utime(self._path(name))
-        except OSError:  # somebody has emptied the disk
+        except OSError:  # the directory was emptied
             digest, data = b"", b""
         if hashlib.sha256(data).digest() != digest:
             self._drop(name)

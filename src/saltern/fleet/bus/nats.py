@@ -1,9 +1,8 @@
 """The bus on NATS. The only file that imports ``nats``.
 
 The client library reconnects by itself, but waits a fixed time without jitter, keeps what is published
-meanwhile in memory, and ends for good when a credential expires. So saltern does not let it: each connection
-is a ``Link`` that is used once, and ``client.NatsBus`` makes the next one, with back-off, and subscribes
-again.
+meanwhile in memory, and ends for good when a credential expires. So each connection is a ``Link`` that is
+used once, and ``client.NatsBus`` makes the next one, with back-off, and subscribes again.
 """
 
 from __future__ import annotations

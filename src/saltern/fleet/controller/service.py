@@ -116,23 +116,11 @@ class Fleet:
         except BadTarget as problem:
             raise refuse(problem) from None
 
-    async def resolve_set(self, target: str) -> frozenset[str]:
-        """The same without an order: for targets that mean most of a large fleet."""
-        await self._inventory.refresh()
-        try:
-            return self._inventory.select_set(expand(target, self._inventory.groups))
-        except BadTarget as problem:
-            raise refuse(problem) from None
-
     def match(self, target: str, systems: Collection[str]) -> list[str]:
         """The given systems that a target matches, by the facts that were read last. Raises ``BadTarget``,
         which the policy reports in its own words.
         """
         return self._inventory.select(expand(target, self._inventory.groups), systems)
-
-    def match_set(self, target: str, systems: Collection[str]) -> frozenset[str]:
-        """The same without an order: for sets of many systems."""
-        return self._inventory.select_set(expand(target, self._inventory.groups), systems)
 
     async def poke(self, target: str) -> Presence:
         """Ask all systems of a target whether they are connected now."""

@@ -1,4 +1,4 @@
-"""A repository for which the disk has no room: said as such, and not as a remote that cannot be read."""
+"""A repository that does not fit on the disk: reported as such, not as an unreadable remote."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NUMBERS = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
-def told_if_full(directory: str, shown: str) -> Iterator[None]:
-    """Raise what fails within because the disk of ``directory`` is full as that. ``shown`` is the remote."""
+def reported_if_full(directory: str, shown: str) -> Iterator[None]:
+    """Report a failure as a full disk if the disk of ``directory`` is full. ``shown`` is the remote."""
     try:
         yield
     except OSError as problem:

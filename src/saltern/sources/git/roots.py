@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from saltern.language.diagnostics import Diagnostic, OperationError, Severity
 from saltern.sources.git.environments import environments, named_refs, wanted_refs
-from saltern.sources.git.full_disk import told_if_full
+from saltern.sources.git.full_disk import reported_if_full
 from saltern.sources.git.gitfs import GitfsRemote
 from saltern.sources.git.mirror import Mirror, has_folder, missing, view
 from saltern.sources.git.places import Option, Place, nowhere, placed
@@ -60,7 +60,7 @@ class GitRoots:
     def root(self, remote: Remote, max_age: float | None = None) -> str:
         """The directory of one remote; ``max_age`` is its own."""
         mirror = Mirror(self._directory, remote)
-        with told_if_full(self._directory, remote.shown):
+        with reported_if_full(self._directory, remote.shown):
             commit = self._pinned.get(remote.shown) or self._commit(mirror, max_age)
             if remote.shown in self._pinned:
                 self._bring(mirror, commit)
@@ -84,7 +84,10 @@ class GitRoots:
 
     def _placed_refs(self, one: GitfsRemote) -> Refs:
         remote = one.remote
-        with placed(self._place, remote.option, remote.written), told_if_full(self._directory, remote.shown):
+        with (
+            placed(self._place, remote.option, remote.written),
+            reported_if_full(self._directory, remote.shown),
+        ):
             return self._refs(one)
 
     def _gitfs_root(self, remote: Remote, refs: Refs) -> str:
@@ -94,7 +97,7 @@ class GitRoots:
             return self.root(remote)
         mirror = Mirror(self._directory, remote)
         commit = self.commits[remote.shown] = refs.commits[names[0]]
-        with told_if_full(self._directory, remote.shown):
+        with reported_if_full(self._directory, remote.shown):
             directory = mirror.directory(commit)
         return view(directory, remote) if has_folder(directory, remote) else ""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import partial
 from heapq import nsmallest
 from typing import Any, Literal
 
@@ -21,10 +22,13 @@ from saltern.fleet.api.console_shapes import (
 from saltern.fleet.calendars.schedule import BadSchedule, next_fire
 from saltern.fleet.calendars.windows import Calendar, may_begin
 from saltern.fleet.controller import chain_library, windows
+from saltern.fleet.controller.inventory import Inventory
+from saltern.fleet.controller.target import expand, refuse
 from saltern.fleet.store import calendars as store
 from saltern.fleet.store import chains, inbox
 from saltern.fleet.store.calendars import StoredSchedule
 from saltern.fleet.store.database import Connection
+from saltern.targeting.match import BadTarget
 
 DAY = 86_400.0
 MOST_FIRES = 60  # of one schedule
@@ -109,18 +113,33 @@ async def explain_windows(call: Call[WhyQuery, None]) -> WhyAnswer:
     """Whether work may begin on the systems of a target now, and why not, grouped by reason."""
     query = call.query
     now = call.desk.now() if query.at is None else query.at
-    systems = await call.desk.fleet.resolve_set(query.target)
+    inventory = call.desk.fleet.inventory
+    systems = await _resolve(inventory, query.target)
     needs = query.needs or (await call.read(_needs, query.chain) if query.chain else 0)
 
     def explained(connection: Connection) -> list[WhyGroup]:
         stored = store.list_calendars(connection)
-        own = windows.calendar_groups(stored, systems, call.desk.fleet.match_set)
+        own = windows.calendar_groups(stored, systems, partial(_match, inventory))
         held, away = inbox.held_systems(connection), inbox.away_systems(connection)
         names = {_held(*pair): some & systems for pair, some in held.items()}
         return _groups({**names, **_members(own, frozenset().union(*names.values()), away, now, needs)})
 
     groups = await call.read(explained)
     return WhyAnswer(target=query.target, systems=len(systems), needs=needs, groups=groups)
+
+
+async def _resolve(inventory: Inventory, target: str) -> frozenset[str]:
+    """The accepted systems of a target, as a set: it may mean most of a large fleet."""
+    await inventory.refresh()
+    try:
+        return inventory.select_set(expand(target, inventory.groups))
+    except BadTarget as problem:
+        raise refuse(problem) from None
+
+
+def _match(inventory: Inventory, target: str, systems: Collection[str]) -> frozenset[str]:
+    """The given systems that a target matches, as a set."""
+    return inventory.select_set(expand(target, inventory.groups), systems)
 
 
 def _needs(connection: Connection, chain: str) -> float:
