@@ -16,7 +16,6 @@ from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.requisites import IN_FORMS
 from saltern.plan.matcher import SLS, Matcher
-from saltern.plan.unknown import unknown_target
 
 # Reversed here; the plan handles `listen_in` when it looks for listeners.
 TURNED = frozenset(IN_FORMS) - {"listen_in"}
@@ -41,6 +40,8 @@ class Missing(Struct, frozen=True):
 
     def report(self, owner: Chunk, wanted: Requisite, matcher: Matcher) -> None:
         """Nothing waits for the owner then; formulas rely on that, for what they do not always include."""
+        from saltern.plan.unknown import unknown_target
+
         one = unknown_target(owner, wanted, matcher, self.found, self.elsewhere)
         if one is not None:
             refused = self.strict or one.there.startswith(OTHER_SCOPE)

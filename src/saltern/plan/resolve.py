@@ -12,7 +12,6 @@ from saltern.plan.in_patterns import owners_by_pattern
 from saltern.plan.matcher import SLS, UNGUESSED, Matcher
 from saltern.plan.plan import Listener, Need, Plan
 from saltern.plan.preparers import Preparers
-from saltern.plan.unknown import unknown_target
 
 FEW = 8  # up to so many states of one target are separate steps; more become one step
 
@@ -126,6 +125,8 @@ class Resolver:
         return self.joins[wanted]
 
     def unknown(self, chunk: Chunk, wanted: Requisite) -> None:
+        from saltern.plan.unknown import unknown_target
+
         one = unknown_target(chunk, wanted, self.matcher, self.found, self.elsewhere)
         if one is None:
             return
