@@ -58,8 +58,18 @@ class Call(Struct, Generic[Q, B], kw_only=True):
             with self.desk.fleet.database.read() as connection:
                 return query(connection, *arguments, **named)
 
-        return await asyncio.to_thread(run)
+        return await asyncio.to_thread(without_stop, run)
 
     async def ask(self, work: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """The result of a function that uses the database itself; run in a thread."""
-        return await asyncio.to_thread(work, *arguments, **named)
+        """The result of something that waits for the database by itself; run in a thread."""
+        return await asyncio.to_thread(without_stop, work, *arguments, **named)
+
+
+def without_stop(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    """Work whose ``StopIteration`` is another exception: no future takes one, and the request would wait for
+    ever.
+    """
+    try:
+        return work(*arguments, **named)
+    except StopIteration as problem:
+        raise RuntimeError(f"{getattr(work, '__name__', work)} found nothing") from problem
