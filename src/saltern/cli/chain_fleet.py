@@ -15,6 +15,7 @@ from saltern.cli.chain_rows import rollout_of
 from saltern.cli.chain_source import what_to_run
 from saltern.cli.connect import connect
 from saltern.fleet.view import chain_matrix, chain_run
+from saltern.fleet.view.words import count
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import options_for, write_data
 
@@ -62,7 +63,7 @@ def start_run(args: SimpleNamespace) -> int:
         if args.detach:
             print(made["run"])
             return exits.OK
-        print(f"saltern: run {made['run']} on {len(made['systems'])} systems", file=sys.stderr)
+        print(f"saltern: run {made['run']} on {count(len(made['systems']), 'system')}", file=sys.stderr)
         return follow_run(args, client, made["run"], left_out)
 
 

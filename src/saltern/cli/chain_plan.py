@@ -15,6 +15,7 @@ from saltern.cli.chain_rows import ACROSS_DESTS, rollout_of
 from saltern.cli.chain_source import what_to_run
 from saltern.cli.connect import connect
 from saltern.fleet.view import chain_plan
+from saltern.fleet.view.words import count
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import options_for, write_data
 
@@ -118,7 +119,7 @@ def _run_planned(args: SimpleNamespace) -> int:
         if args.detach:
             print(made["run"])
             return exits.OK
-        print(f"saltern: run {made['run']} on {len(made['systems'])} systems", file=sys.stderr)
+        print(f"saltern: run {made['run']} on {count(len(made['systems']), 'system')}", file=sys.stderr)
         return follow_run(args, client, made["run"], [])
 
 

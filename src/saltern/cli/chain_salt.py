@@ -21,6 +21,7 @@ from saltern.chains.statuses import Run
 from saltern.cli import exits
 from saltern.cli.chain_file import read_text
 from saltern.cli.chain_inputs import given_inputs
+from saltern.fleet.view.words import count
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.migration.salt_run import SaltRunner
 from saltern.system import clock
@@ -66,7 +67,7 @@ def _run(args: SimpleNamespace, runner: SaltRunner) -> int:
     chain = read_chain(text, args.words[0], inputs)
     run = SaltRun(args.token or f"{NAME}{run_number(clock.now())}", chain, _systems(args, chain, runner))
     order = {"run": run.run, "text": text, "inputs": inputs, "systems": run.systems}
-    print(f"saltern: run {run.run} on {len(run.systems)} systems", file=sys.stderr)
+    print(f"saltern: run {run.run} on {count(len(run.systems), 'system')}", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="saltern-") as folder:
         path = os.path.join(folder, "order.json")
         with open(path, "wb") as file:

@@ -97,13 +97,23 @@ def _agent_options(minion: Read | None) -> dict[str, object]:
         return {}
     return {
         name: value
-        for name, value in minion.values.items()
+        for name, value in _without_own_jobs(minion.values).items()
         if (name in OPTIONS or name in AGENT_KEYS) and name not in NOT_FOR_AGENTS and value is not None
     }
 
 
+def _without_own_jobs(values: Mapping[str, object]) -> dict[str, object]:
+    """Without the jobs that a minion writes into its schedule for itself: an agent has its own."""
+    schedule = values.get("schedule")
+    if not isinstance(schedule, Mapping):
+        return dict(values)
+    jobs = {name: job for name, job in schedule.items() if not str(name).startswith("__")}
+    others = {name: value for name, value in values.items() if name != "schedule"}
+    return {**others, "schedule": jobs} if jobs else others
+
+
 def _fates(read: Read, table: dict[str, Fate]) -> Iterator[Finding]:
-    for key in read.values:
+    for key in _without_own_jobs(read.values):
         fate = fate_of(key, table)
         if fate is None and key in OPTIONS:
             fate = Fate(SAME)

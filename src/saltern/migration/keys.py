@@ -97,6 +97,7 @@ MINION: dict[str, Fate] = {
     "mine_interval": _AGENT,
     "beacons": _AGENT,
     "schedule": _AGENT,
+    "schedule_returner": _AGENT,
     "schedules": _AGENT,
     "engines": _ENGINES,
     "returner": _RETURNERS,

@@ -190,3 +190,18 @@ def test_snippets_of_the_configuration_count(salt: Path) -> None:
     (salt / "master.d" / "more.conf").write_text("keep_jobs: 24\n")
     found = {one["what"]: one for one in migrated(salt, "--no-check")["findings"]}
     assert found["keep_jobs"]["where"] == f"{salt}/master.d/more.conf:1"
+
+
+def test_the_jobs_that_a_minion_schedules_for_itself_stay_behind(salt: Path) -> None:
+    """It keeps them in a file of its own, beside those of the user."""
+    own = "__mine_interval: {function: mine.update, minutes: 60}"
+    (salt / "minion.d").mkdir()
+    (salt / "minion.d" / "_schedule.conf").write_text(f"schedule:\n  {own}\n")
+    found = migrated(salt, "--no-check", "--to", str(salt / "first"))
+    assert "schedule" not in [one["what"] for one in found["findings"]]
+    assert "__mine_interval" not in (salt / "first" / "agent.yaml").read_text()
+    users = "nightly: {function: state.apply, days: 1}"
+    (salt / "minion.d" / "_schedule.conf").write_text(f"schedule:\n  {own}\n  {users}\n")
+    migrated(salt, "--no-check", "--to", str(salt / "second"))
+    agent = (salt / "second" / "agent.yaml").read_text()
+    assert "nightly" in agent and "__mine_interval" not in agent
