@@ -11,7 +11,6 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 LEAST = 64 * 1024  # bytes; git does not always say why it could not write
 SAID = ("No space left on device", "Disk quota exceeded")
-FULL = "git-disk-full"
 NUMBERS = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -25,7 +24,7 @@ def reported_if_full(directory: str, shown: str) -> Iterator[None]:
             raise
         raise _full(directory, shown) from None
     except OperationError as problem:
-        if problem.diagnostics[0].code == FULL:
+        if problem.diagnostics[0].code == "git-disk-full":
             raise
         said = " ".join(one.what for one in problem.diagnostics)
         if not any(words in said for words in SAID) and _free(directory) >= LEAST:
@@ -44,7 +43,7 @@ def _free(directory: str) -> int:
 def _full(directory: str, shown: str) -> OperationError:
     return OperationError(
         Diagnostic(
-            code=FULL,
+            code="git-disk-full",
             what=f"{shown} does not fit on the disk: {directory} has no room for it",
             fix="free space there, or set `cachedir` to a directory on a larger disk",
         )
