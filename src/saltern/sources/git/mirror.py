@@ -175,6 +175,20 @@ def _write_files(mirror: Mirror, commit: str, directory: str) -> None:
                 os.unlink(path)
 
 
+def _write_files(remote: Remote, repository: str, commit: str, directory: str) -> None:
+    index = f"{directory}.index"
+    words = ("--work-tree", directory, "read-tree", "--reset", "-u", commit)
+    cache = os.path.dirname(os.path.dirname(repository))
+    try:
+        # reported before what was written is removed: afterwards there is room
+        with reported_if_full(cache, remote.shown):
+            git(remote, "--git-dir", repository, *words, extra={"GIT_INDEX_FILE": index})
+    finally:
+        for path in (index, f"{index}.lock"):
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+
+
 def _refspec(name: str, sources: Mapping[str, str]) -> str:
     if COMMIT.fullmatch(name):
         return name
