@@ -32,7 +32,7 @@ class Mirror:
         self.remote = remote
         about = "\0".join((remote.url, *(":".join(pair) for pair in remote.refspecs)))
         self.place = os.path.join(directory, hashlib.sha256(about.encode()).hexdigest()[:32])
-        self.repository = os.path.join(self.place, "git")
+        self._repository = os.path.join(self.place, "git")
 
     # -- what is known -----------------------------------------------------------------------------
 
@@ -46,14 +46,14 @@ class Mirror:
 
     def refs(self) -> Refs:
         """Those that were fetched, and the head of the remote."""
-        if not os.path.isdir(self.repository):
+        if not os.path.isdir(self._repository):
             return Refs({})
         said = self._git("for-each-ref", "--format=%(refname) %(objectname) %(*objectname)", "refs/kept/")
         commits = {}
         for line in said.splitlines():
             name, commit, *peeled = line.split()
             commits[name.replace("refs/kept/", "refs/", 1)] = peeled[0] if peeled else commit
-        head = run(self.remote, ("--git-dir", self.repository, "symbolic-ref", "-q", "HEAD"))
+        head = run(self.remote, ("--git-dir", self._repository, "symbolic-ref", "-q", "HEAD"))
         return Refs(commits, head.stdout.strip())
 
     def commit(self, ref: str) -> str:
@@ -66,7 +66,7 @@ class Mirror:
         return ref if COMMIT.fullmatch(ref) and self._has(ref) else ""
 
     def _has(self, commit: str) -> bool:
-        asked = ("--git-dir", self.repository, "cat-file", "-e", f"{commit}^{{commit}}")
+        asked = ("--git-dir", self._repository, "cat-file", "-e", f"{commit}^{{commit}}")
         return run(self.remote, asked).returncode == 0
 
     # -- the remote --------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class Mirror:
         self._make()
         pairs = self.remote.refspecs or USUAL
         specs = [f"+{there}:{here.replace('refs/', 'refs/kept/', 1)}" for there, here in pairs]
-        shallow = ("--unshallow",) if os.path.exists(os.path.join(self.repository, "shallow")) else ()
+        shallow = ("--unshallow",) if os.path.exists(os.path.join(self._repository, "shallow")) else ()
         self._git("fetch", "--quiet", "--no-tags", "--force", *shallow, "--", self.remote.url, *specs)
 
     def touch(self) -> None:
@@ -126,9 +126,9 @@ class Mirror:
             self._git("update-ref", "-d", name.replace("refs/", "refs/kept/", 1))
 
     def _make(self) -> None:
-        if not os.path.isdir(os.path.join(self.repository, "objects")):
+        if not os.path.isdir(os.path.join(self._repository, "objects")):
             os.makedirs(self.place, 0o700, exist_ok=True)
-            git(self.remote, "init", "--quiet", "--bare", "--", self.repository)
+            git(self.remote, "init", "--quiet", "--bare", "--", self._repository)
 
     # -- files -------------------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ class Mirror:
             shutil.rmtree(fresh, ignore_errors=True)
             os.mkdir(fresh, 0o700)
             try:
-                _write_files(self, commit, fresh)
+                _write_files(self.remote, self._repository, commit, fresh)
                 with suppress(OSError):  # another process was quicker
                     os.replace(fresh, place)
             finally:
@@ -159,20 +159,7 @@ class Mirror:
             yield
 
     def _git(self, *words: str) -> str:
-        return git(self.remote, "--git-dir", self.repository, *words)
-
-
-def _write_files(mirror: Mirror, commit: str, directory: str) -> None:
-    index = f"{directory}.index"
-    words = ("--work-tree", directory, "read-tree", "--reset", "-u", commit)
-    try:
-        # Reported before the partial files are removed: afterwards there is room.
-        with reported_if_full(os.path.dirname(mirror.place), mirror.remote.shown):
-            git(mirror.remote, "--git-dir", mirror.repository, *words, extra={"GIT_INDEX_FILE": index})
-    finally:
-        for path in (index, f"{index}.lock"):
-            with suppress(FileNotFoundError):
-                os.unlink(path)
+        return git(self.remote, "--git-dir", self._repository, *words)
 
 
 def _write_files(remote: Remote, repository: str, commit: str, directory: str) -> None:
@@ -180,7 +167,7 @@ def _write_files(remote: Remote, repository: str, commit: str, directory: str) -
     words = ("--work-tree", directory, "read-tree", "--reset", "-u", commit)
     cache = os.path.dirname(os.path.dirname(repository))
     try:
-        # reported before what was written is removed: afterwards there is room
+        # Reported before the partial files are removed: afterwards there is room.
         with reported_if_full(cache, remote.shown):
             git(remote, "--git-dir", repository, *words, extra={"GIT_INDEX_FILE": index})
     finally:
