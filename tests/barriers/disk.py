@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from tests.modules.bench import needs_root
 
+from saltern.system import snapshots
 from saltern.system.snapshots import Btrfs
 
 FIRST = ".snapshots/1/snapshot"
@@ -90,3 +92,15 @@ class Disk:
     @property
     def seam(self) -> Btrfs:
         return Btrfs(str(self.root))
+
+
+@contextmanager
+def in_use(disk: Disk) -> Iterator[Disk]:
+    """The root of the machine is on this disk meanwhile, for everything that asks for snapshots."""
+    try:
+        disk.make()
+        snapshots.use(disk.seam)
+        yield disk
+    finally:
+        snapshots.use(None)
+        disk.remove()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import json
-from tests.barriers.disk import FIRST, Disk, needs_btrfs, run
+from tests.barriers.disk import FIRST, Disk, in_use, needs_btrfs, run
 from tests.barriers.test_snapshots import Transactional, put_tukit
 from tests.e2e.command import Done
 from tests.modules.bench import needs_root
@@ -16,7 +16,6 @@ from tests.modules.bench import needs_root
 import saltern
 from saltern.chains.statuses import Leg
 from saltern.modules.lib.boots import reboot_needed
-from saltern.system import snapshots
 
 # This program and its Python, at the same place in the snapshot as here.
 SAME = tuple(Path(one) for one in dict.fromkeys((sys.base_prefix, sys.prefix)))
@@ -39,14 +38,8 @@ after it:
 def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
     monkeypatch.setattr(reboot_needed, "WITNESSES", (reboot_needed.waiting_snapshot,))
     (tmp_path / "states").mkdir()
-    made = Disk(tmp_path, (*SAME, SOURCE, tmp_path / "states", Path("/proc"), Path("/dev")))
-    try:
-        made.make()
-        snapshots.use(made.seam)
+    with in_use(Disk(tmp_path, (*SAME, SOURCE, tmp_path / "states", Path("/proc"), Path("/dev")))) as made:
         yield made
-    finally:
-        snapshots.use(None)
-        made.remove()
 
 
 class WithFiles(Transactional):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.barriers.disk import FIRST, Disk, needs_btrfs
+from tests.barriers.disk import FIRST, Disk, in_use, needs_btrfs
 from tests.chains.machine import Bench
 from tests.modules.bench import Bench as ModuleBench
 
@@ -25,14 +25,8 @@ UPDATE = "echo 2 > /etc/release"
 @pytest.fixture
 def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
     monkeypatch.setattr(reboot_needed, "WITNESSES", (reboot_needed.waiting_snapshot,))
-    made = Disk(tmp_path)
-    try:
-        made.make()
-        snapshots.use(made.seam)
+    with in_use(Disk(tmp_path)) as made:
         yield made
-    finally:
-        snapshots.use(None)
-        made.remove()
 
 
 class Transactional(Bench):
