@@ -14,6 +14,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.programs import tool
 from saltern.modules.api.refused import Refused, explain
 from saltern.modules.lib.packages.tool import why
+from saltern.modules.lib.tables import sysctl
 from saltern.system import files
 from saltern.system.process import Ran, run
 
@@ -77,3 +78,8 @@ def test_a_program_of_another_user_needs_root(nobody: None) -> None:
 def test_dpkg_that_may_not_write_needs_root(nobody: None) -> None:
     said = "dpkg: error: required read/write access to the dpkg database directory /var/lib/dpkg\n"
     assert why(["dpkg"], Ran(2, err=said)).endswith("this needs root: run saltern as root")
+
+
+def test_a_kernel_parameter_needs_root(nobody: None) -> None:
+    with pytest.raises(Refused, match=r"kernel.hostname = .*: permission denied; run as root"):
+        sysctl.assign("kernel.hostname", os.uname().nodename)

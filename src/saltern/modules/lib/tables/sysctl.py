@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.refused import Refused
+from saltern.modules.api.refused import REASONS, Refused
 
 ROOT = "/proc/sys"
 FILE = "/etc/sysctl.conf"
@@ -52,7 +53,8 @@ def assign(name: str, value: str) -> None:
     except FileNotFoundError:
         raise Refused(f"the kernel has no parameter {name!r}; is its module loaded?") from None
     except OSError as problem:
-        raise Refused(f"the kernel does not take {name} = {value}: {problem.strerror}") from None
+        why = REASONS[errno.EACCES] if problem.errno == errno.EACCES else problem.strerror
+        raise Refused(f"the kernel does not take {name} = {value}: {why}") from None
 
 
 def every(ctx: Context) -> dict[str, str]:  # noqa: ARG001 - asked like the others
