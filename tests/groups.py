@@ -37,6 +37,7 @@ ON_DISK = (
     "tests/barriers",
     "tests/docs",
     "tests/fleet/agent/test_process.py",
+    "tests/fleet/e2e/test_rfc.py",
     "tests/modules/puppet",
     "tests/vm",
 )

@@ -59,7 +59,7 @@ def test_a_command_that_is_ended_leaves_a_process_with_the_reboot(tmp_path: Path
     process = bench.place.start("chain", "run", str(bench.file), stdout=subprocess.DEVNULL)
     try:
         assert process.stderr is not None
-        while b"to go down for a reboot" not in (line := process.stderr.readline()):
+        while b"to shut down for a reboot" not in (line := process.stderr.readline()):
             assert line, "it ended before it waited"
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=100)

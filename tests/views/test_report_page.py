@@ -109,7 +109,7 @@ def test_it_is_walked_with_keys(page: Page, pages: Pages) -> None:
 def test_a_state_whose_id_is_a_template_has_its_line(page: Page, pages: Pages) -> None:
     page.goto(pages.run("report", "site", "late"))
     page.locator(".line").first.click()
-    assert "late.sls:1:1" in page.locator(".about").first.inner_text()
+    assert "late.sls:2:3" in page.locator(".about").first.inner_text()
 
 
 def test_five_thousand_states_are_shown_searched_and_sorted(page: Page, pages: Pages) -> None:

@@ -144,7 +144,7 @@ def test_a_lost_stream_is_shown_and_turns_actions_off_until_it_is_back(
         page.goto(f"{address(busy)}/runs/{RUN}")
         expect(page.locator("#stale")).to_be_hidden()
         page.clock.run_for(12_000)
-        expect(page.locator("#stale")).to_contain_text("nothing can be done from here")
+        expect(page.locator("#stale")).to_contain_text("cannot act")
         expect(page.locator(".live")).to_have_attribute("data-state", "late")
         writes: list[str] = []
         page.on("request", lambda one: writes.append(one.url) if one.method == "POST" else None)

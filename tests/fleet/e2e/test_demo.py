@@ -19,7 +19,7 @@ def environment(directory: Path) -> dict[str, str]:
 
 
 def place_of(text: str) -> Path:
-    found = re.search(r"started in (\S+)", text)
+    found = re.search(r"starting in (\S+)", text)
     assert found is not None, text
     return Path(found[1])
 

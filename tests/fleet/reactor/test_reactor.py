@@ -322,7 +322,7 @@ def test_what_ran_when_the_controller_ended_is_reported_as_not_known(tmp_path: P
             bench.singletons["reactor"].fence = None
             await bench.keep_house("reactor")
             (one,) = reactions(bench)
-            assert (one.status, "not known" in one.why) == ("failed", True)
+            assert (one.status, "unknown" in one.why) == ("failed", True)
             with bench.database.write() as connection:
                 assert not end_reaction(connection, "r", "done", "")
 

@@ -52,8 +52,8 @@ def holders() -> int:
     gc.collect()
     whole = "-".join(PARTS)
     found = (one for known in gc.get_objects() for one in gc.get_referents(known))
-    texts = (one.decode("latin-1") if isinstance(one, bytes) else one for one in found)
-    return sum(whole in one for one in texts if isinstance(one, str) and one != whole)
+    texts = (one.decode("latin-1") if type(one) is bytes else one for one in found)
+    return sum(whole in one for one in texts if type(one) is str and one != whole)
 
 
 def test_no_text_of_a_run_that_has_ended_can_be_reached(tmp_path: Path) -> None:

@@ -97,7 +97,11 @@ def test_make_tries_the_one_that_is_missing_again(tmp_path: Path) -> None:
         if path.is_file() and "installed" not in path.name:
             os.utime(path, (old, old))
     said = subprocess.run(
-        ["make", "--dry-run", "engines"], cwd=tmp_path, capture_output=True, text=True, check=True
+        ["make", "--dry-run", "--no-print-directory", "engines"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert said.stdout.splitlines() == [".venv/bin/python -m tools.engines stores"]
 

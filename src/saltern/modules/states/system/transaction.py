@@ -91,13 +91,12 @@ def transaction(
             - states:
                 nginx:
                   pkg.installed: []
-            - require:
-              - system: zypper --non-interactive patch
 
         boot into it:
           system.reboot:
             - only_on_pending_reboot: false
             - require:
+              - system: zypper --non-interactive patch
               - system: the web server
         ```
     """
