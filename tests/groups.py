@@ -38,6 +38,7 @@ ON_DISK = (
     "tests/docs",
     "tests/fleet/agent/test_process.py",
     "tests/fleet/e2e/test_rfc.py",
+    "tests/fleet/ssh/test_reboot.py",
     "tests/modules/puppet",
     "tests/vm",
 )
