@@ -88,8 +88,7 @@ def test_a_site_whose_broker_is_killed_has_its_files_afterwards(files: Files) ->
     assert files.apply("third", "e1") < 1.5 * SIZE
     os.kill(broker_of(files), signal.SIGKILL)
     files.fleet.until(lambda: "started again" in (files.fleet.base / "east.log").read_text())
-    for name in AGENTS:
-        files.fleet.until(lambda name=name: pings(files, name))  # type: ignore[misc]
+    wait_for_agents(files)
     assert files.apply("third", "e2", "e3") < 0.5 * SIZE
 
 
@@ -139,6 +138,7 @@ def test_a_kit_of_before_works_as_before_and_says_what_to_do(files: Files) -> No
     files.fleet.stop_site()
     path.write_bytes(msgspec.json.encode(kit))
     files.fleet.run_site()
+    wait_for_agents(files)
 
 
 def test_a_site_ends_at_a_signal_and_leaves_no_process(files: Files) -> None:
@@ -147,6 +147,7 @@ def test_a_site_ends_at_a_signal_and_leaves_no_process(files: Files) -> None:
     with pytest.raises(ProcessLookupError):
         os.kill(broker, 0)
     files.fleet.run_site()
+    wait_for_agents(files)
 
 
 def broker_of(files: Files) -> int:
@@ -159,10 +160,18 @@ def pings(files: Files, name: str) -> bool:
     return files.fleet.on("call", "test.ping", "--on", name).returncode == 0
 
 
+def wait_for_agents(files: Files) -> None:
+    """Until all of them are connected again, and ask the site: other tests follow, in any order."""
+    for name in AGENTS:
+        files.fleet.until(lambda name=name: pings(files, name))  # type: ignore[misc]
+        files.fleet.until(lambda name=name: asks_the_site(files, name))  # type: ignore[misc]
+
+
 def asks_the_site(files: Files, agent: str) -> bool:
-    """True if an agent asks the site: after one that did not answer it waits for a while."""
-    folder, name = files.folder / "files", f"small{time.monotonic_ns()}"
-    before = {*folder.glob("??/*")}
-    files.new_file(name, size=100)
-    files.apply(name, agent)
-    return {*folder.glob("??/*")} > before
+    """True if an agent gets from the site what another one has: after a site that did not answer, agents do
+    not ask it for a while.
+    """
+    other, name = AGENTS[agent == AGENTS[0]], f"small{time.monotonic_ns()}"
+    files.new_file(name, size=SIZE // 4)
+    files.apply(name, other)
+    return files.apply(name, agent) < SIZE // 8
