@@ -162,9 +162,9 @@ def pings(files: Files, name: str) -> bool:
 
 def wait_for_agents(files: Files) -> None:
     """Until all of them are connected again, and ask the site: other tests follow, in any order."""
-    for name in AGENTS:
-        files.fleet.until(lambda name=name: pings(files, name))  # type: ignore[misc]
-        files.fleet.until(lambda name=name: asks_the_site(files, name))  # type: ignore[misc]
+    for true in (pings, asks_the_site):
+        for name in AGENTS:
+            files.fleet.until(lambda true=true, name=name: true(files, name))  # type: ignore[misc]
 
 
 def asks_the_site(files: Files, agent: str) -> bool:
