@@ -270,3 +270,24 @@ def test_what_is_damaged_is_not_there_and_can_be_kept_again(tmp_path: Path, dama
     assert (named(1) in store, store.total) == (False, 0)
     store.write(named(1), b"text")
     assert store.read(named(1)) == b"text"
+
+
+def test_a_piece_that_is_written_while_a_damaged_one_is_read_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several agents ask for the same piece: the one that saw the damage must not remove the new copy."""
+    store, name = SiteStore(str(tmp_path), 1000), "a" * 64
+    store.write(name, b"old")
+    for path in tmp_path.glob("??/*"):
+        path.unlink()
+    load = store._load
+
+    def slowly(wanted: str) -> bytes | None:
+        found = load(wanted)
+        monkeypatch.setattr(store, "_load", load)
+        store.write(name, b"new")
+        return found
+
+    monkeypatch.setattr(store, "_load", slowly)
+    assert store.read(name) == b"new"
+    assert store.read(name) == b"new"

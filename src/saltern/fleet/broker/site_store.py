@@ -51,19 +51,25 @@ class SiteStore:
         """A piece; None if it is not here, or damaged."""
         if name not in self._sizes:
             return None
+        data = self._load(name)
+        with self._lock:
+            if data is None:
+                data = self._load(name)  # another thread may have written it again meanwhile
+            if data is None:
+                self._drop(name)
+            elif name in self._sizes:
+                self._sizes.move_to_end(name)
+        return data
+
+    def _load(self, name: str) -> bytes | None:
+        """The content of a whole piece on the disk; None if it is missing or damaged."""
         try:
             with open(self._path(name), "rb") as file:
                 digest, data = file.read(_DIGEST), file.read()
             os.utime(self._path(name))
         except OSError:  # the directory was emptied
-            digest, data = b"", b""
-        if hashlib.sha256(data).digest() != digest:
-            self._drop(name)
             return None
-        with self._lock:
-            if name in self._sizes:
-                self._sizes.move_to_end(name)
-        return data
+        return data if hashlib.sha256(data).digest() == digest else None
 
     def write(self, name: str, data: bytes) -> None:
         """Keep a piece, if it fits at all. Raises ``OSError``."""
@@ -79,17 +85,16 @@ class SiteStore:
             with open(temporary, "xb") as file:
                 file.write(hashlib.sha256(data).digest())
                 file.write(data)
-            os.replace(temporary, path)
+            with self._lock:
+                os.replace(temporary, path)
+                self._total += size - self._sizes.pop(name, 0)
+                self._sizes[name] = size
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(temporary)
-        with self._lock:
-            self._total += size - self._sizes.pop(name, 0)
-            self._sizes[name] = size
 
     def _drop(self, name: str) -> None:
-        with self._lock:
-            self._total -= self._sizes.pop(name, 0)
+        self._total -= self._sizes.pop(name, 0)
         with suppress(OSError):
             os.unlink(self._path(name))
 

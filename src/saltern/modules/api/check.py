@@ -5,7 +5,7 @@ run may bring the module; with ``strict`` they are errors. Reached, such a state
 unless Salt's function takes any argument: then only a slip of an argument that decides what is done fails it.
 
 Arguments of Salt that have no effect here are known by name, and reported as that. Where doing without one
-would do what nobody asked for, the state fails.
+would change what was not requested, the state fails.
 """
 
 from __future__ import annotations

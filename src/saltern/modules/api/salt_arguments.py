@@ -112,7 +112,7 @@ def effect_of_ignoring(key: str, name: str) -> str | None:
 
 
 def harm_of_ignoring(key: str, name: str, value: object) -> str:
-    """What would be done that nobody asked for, if an argument of Salt did nothing here; empty: nothing."""
+    """What would change without a request if an argument of Salt were ignored; empty: nothing."""
     return "" if value in NOTHING_ASKED else UNSAFE_TO_IGNORE.get(key, {}).get(name, "")
 
 

@@ -2,7 +2,7 @@
 
 ``UNSUPPORTED``: something is different without them, and the text says what; they are reported before a run.
 ``NO_EFFECT``: nothing is different on the machines that saltern manages; the text says why, in the manual.
-``UNSAFE_TO_IGNORE``: without them something would be done that nobody asked for; the state fails.
+``UNSAFE_TO_IGNORE``: ignoring them would change what was not requested; the state fails.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ async def gather_meant(visit: Visit) -> Data:
         return {"problem": problem.diagnostics[0]}
     systems = found["systems"]
     if not systems:
-        nobody = Diagnostic(code="fleet-target-empty", what=f"{target!r} means no system")
-        return {"problem": nobody}
+        empty = Diagnostic(code="fleet-target-empty", what=f"{target!r} means no system")
+        return {"problem": empty}
     return {"problem": None, "target": target, "number": len(systems), "some": systems}
 
 
