@@ -202,7 +202,7 @@ def test_files_are_merged_and_traversed_as_in_salt(place: Place) -> None:
 @pytest.mark.parametrize(
     ("profile", "why"),
     [
-        ({"driver": "none"}, "there are env, yaml"),
+        ({"driver": "none"}, "use one of env, yaml"),
         ({"driver": "yaml", "files": ["/none.yaml"]}, "cannot be read"),
         ({"driver": "sqlite3", "database": "/none.db"}, "there is no database"),
         ({"driver": "vault"}, "no address of Vault"),
@@ -215,4 +215,5 @@ def test_a_store_that_cannot_be_asked_is_a_sentence(
     place.write({"pillar/top.sls": "base: {'*': [data]}\n", "pillar/data.sls": "a: sdb://bad/x/y\n"})
     done = place.run("show", "pillar")
     assert done.code != 0
+    assert "the address sdb://bad/x/y in the pillar has no value" in done.err
     assert why in done.err

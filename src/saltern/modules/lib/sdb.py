@@ -1,4 +1,4 @@
-"""``sdb://PROFILE/KEY``: values out of stores that the configuration names. Each is secret."""
+"""``sdb://PROFILE/KEY``: secret values of the stores in the configuration."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def is_uri(value: object) -> bool:
 
 
 def parts(uri: object) -> tuple[str, str]:
-    """Profile and key of an address; both empty if it is none."""
+    """The profile and key of an address; both empty if it is not one."""
     profile, mark, key = str(uri).removeprefix(PREFIX).partition("/") if is_uri(uri) else ("", "", "")
     return (profile, key) if mark and key else ("", "")
 
 
 def get(uri: str, opts: Config) -> object:
     """The value; the address itself if the configuration has no such profile, as in Salt."""
-    found = _driver(uri, opts)
-    if found is None:
-        return uri
-    driver, key, config = found
     try:
+        found = _driver(uri, opts)
+        if found is None:
+            return uri
+        driver, key, config = found
         value = driver.get(key, config, opts)
     except SdbError as problem:
         problem.uri = uri
@@ -40,7 +40,7 @@ def get(uri: str, opts: Config) -> object:
 
 
 def put(uri: str, value: object, opts: Config) -> object:
-    """Store a value; what the driver says of it, false if the configuration has no such profile."""
+    """Store a value. Returns the driver's value, or false if the configuration has no such profile."""
     found = _driver(uri, opts)
     if found is None:
         return False
@@ -50,7 +50,7 @@ def put(uri: str, value: object, opts: Config) -> object:
 
 
 def delete(uri: str, opts: Config) -> object:
-    """Remove a value; whether there was one, false if the configuration has no such profile."""
+    """Remove a value. Returns true if there was one; false if the configuration has no such profile."""
     found = _driver(uri, opts)
     if found is None:
         return False
@@ -73,12 +73,12 @@ def _driver(uri: str, opts: Config) -> tuple[Driver, str, Config] | None:
     driver = DRIVERS.get(str(config["driver"]))
     if driver is None:
         names = ", ".join(DRIVERS)
-        raise SdbError(f"the profile {profile!r} has the driver {config['driver']!r}; there are {names}")
+        raise SdbError(f"the profile {profile!r} has the driver {config['driver']!r}; use one of {names}")
     return driver, key, config
 
 
 def resolved(value: Any, opts: Config) -> Any:
-    """The data with the values that its addresses stand for; the very same object if it has none."""
+    """The data with its addresses replaced by their values; the same object if it has none."""
     if is_uri(value):
         return get(value, opts)
     if isinstance(value, Mapping):
