@@ -74,8 +74,8 @@ def test_one_that_declares_nothing_is_what_salts_module_of_its_name_is(
         ('{"sent": {"repeats": "once"}}', "unknown field `repeats`"),
         ('{"sent": "once"}', "'sent': Expected `object`, got `str`"),
         ('{"*": {"refreshes": ["grain"]}}', "refreshes is ('grain',)"),
-        ('"once"', "is no mapping of functions to words"),
-        ("7", "is no mapping"),
+        ('"once"', "is not a mapping of functions to words"),
+        ("7", "is not a mapping"),
     ],
 )
 def test_a_declaration_that_cannot_be_read_is_a_broken_module(

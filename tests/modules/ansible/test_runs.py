@@ -157,7 +157,7 @@ def test_bad_input_is_reported_before_anything_runs(plays: Plays, args: dict[str
 
 def test_a_playbook_has_to_be_there(plays: Plays) -> None:
     assert "no playbook is at" in plays.file(str(plays.base / "none.yml")).comment
-    assert "say with rundir where it is" in plays.file("none.yml").comment
+    assert "give its directory as rundir" in plays.file("none.yml").comment
 
 
 def test_a_playbook_of_the_tree(plays: Plays) -> None:
@@ -196,7 +196,7 @@ def test_a_timeout_ends_ansible_and_tells_what_had_begun(plays: Plays) -> None:
     assert "took longer than its timeout" in result.comment
     assert plays["localhost: quick"].outcome is Outcome.OK
     assert plays["localhost: slow"].outcome is Outcome.FAILED
-    assert "it had begun when Ansible was ended" in plays["localhost: slow"].comment
+    assert "it had begun when Ansible ended" in plays["localhost: slow"].comment
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
@@ -316,4 +316,4 @@ def test_functions_give_the_results_as_data(plays: Plays) -> None:
 def test_in_test_mode_a_playbook_may_still_have_to_be_made(plays: Plays) -> None:
     result = plays.file(str(plays.base / "none.yml"), test=True)
     assert result.outcome is Outcome.WOULD_CHANGE
-    assert "if a state before makes it" in result.comment
+    assert "if an earlier state creates it" in result.comment

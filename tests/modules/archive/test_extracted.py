@@ -124,6 +124,8 @@ def test_clean_removes_what_lies_at_the_top_of_the_archive_and_no_more(desk: Des
     os.unlink(desk.at("to/app/README"))
     result = desk.change(extracted, desk.at("to"), source=source, clean_parent=True)
     assert result.changes["removed"] == [desk.at("to/app"), desk.at("to/other")]
+    both = {"source": source, "clean": True, "clean_parent": True}
+    assert "either" in desk.refusal(extracted, desk.at("to"), **both)
 
 
 def test_owners_outside_of_the_directory_are_refused_before_anything_is_unpacked(desk: Desk) -> None:
@@ -172,7 +174,7 @@ def test_a_checksum_is_demanded_of_archives_too(desk: Desk) -> None:
     source = tar(desk.at("a.tgz"), FILES)
     with open(source, "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()
-    assert "is demanded" in desk.refusal(extracted, desk.at("to"), source=source, source_hash="0" * 64)
+    assert "is required" in desk.refusal(extracted, desk.at("to"), source=source, source_hash="0" * 64)
     desk.change(extracted, desk.at("to"), source=source, source_hash=f"sha256={digest}")
 
 
@@ -229,16 +231,16 @@ def add_behind_link(archive: tarfile.TarFile) -> None:
 HOSTILE: dict[str, tuple[str, Callable[[tarfile.TarFile], None]]] = {
     "dots": ("climbs out", lambda archive: add(archive, "a/../../evil", "x")),
     "absolute": ("absolute name", lambda archive: add(archive, "/etc/evil", "x")),
-    "link out": ("leads out", lambda archive: add(archive, "a/l", type=tarfile.SYMTYPE, linkname="../../x")),
+    "link out": ("outside", lambda archive: add(archive, "a/l", type=tarfile.SYMTYPE, linkname="../../x")),
     "absolute link": (
-        "leads out",
+        "points outside",
         lambda archive: add(archive, "a/l", type=tarfile.SYMTYPE, linkname="/etc"),
     ),
-    "hard link out": ("leads out", lambda archive: add(archive, "a", type=tarfile.LNKTYPE, linkname="../x")),
+    "hard link out": ("outside", lambda archive: add(archive, "a", type=tarfile.LNKTYPE, linkname="../x")),
     "device": ("is a device", lambda archive: add(archive, "a/d", type=tarfile.CHRTYPE)),
     "pipe": ("is a pipe", lambda archive: add(archive, "a/p", type=tarfile.FIFOTYPE)),
-    "behind a link": (
-        "behind a link",
+    "below a link": (
+        "below a link",
         add_behind_link,
     ),
 }

@@ -157,5 +157,5 @@ def test_an_augtool_without_preview_is_refused_before_anything_is_changed(
     words: dict[str, Any] = {"context": "/files/etc/hosts", "changes": ["set 1/canonical other"]}
     for test in (True, False):
         refused = bench.call("change", "it", test=test, **words)
-        assert refused.outcome is Outcome.FAILED and "install augeas 1.14 or newer" in refused.comment
+        assert refused.outcome is Outcome.FAILED and "install Augeas 1.14 or newer" in refused.comment
     assert hosts.read_text() == TEXT

@@ -166,5 +166,5 @@ def test_the_program_or_a_file_is_not_there(recorded: Chef, tmp_path: Path) -> N
     wrong = recorded.run("x", bin_dir=place, config="/nowhere.rb")
     assert wrong.comment == "no configuration of Chef is at /nowhere.rb"
     odd = recorded.run("x", bin_dir=place, json_attributes=[1])
-    assert odd.comment == "json_attributes is a mapping, a file or an address"
+    assert odd.comment == "json_attributes must be a mapping, a file or a URL"
     assert not os.path.exists(recorded.base / "argv")

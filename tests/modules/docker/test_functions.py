@@ -109,7 +109,7 @@ def test_files_go_in_and_out(salt: Salt, web: str, tmp_path: Path) -> None:
     assert (tmp_path / "back").read_bytes() == b"\0text"
     with pytest.raises(Refused, match="set overwrite"):
         salt("copy_from", NAME, "/deep/er/file", str(tmp_path / "back"))
-    with pytest.raises(Refused, match="is no file"):
+    with pytest.raises(Refused, match="is not a file"):
         salt("copy_from", NAME, "/deep", str(tmp_path / "folder"))
     told = salt("export", NAME, str(tmp_path / "a" / "web.tgz"), makedirs=True, compression="gzip")
     with tarfile.open(told["Path"]) as archive:

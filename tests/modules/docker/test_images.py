@@ -87,7 +87,7 @@ def test_an_image_is_removed_but_not_under_a_container(
         ({"load": "/etc/passwd", "tag": "1"}, ""),
         ({"build": "/a", "load": "/b", "tag": "1"}, "one of build and load"),
         ({"sls": "web", "tag": "1"}, "cannot apply sls"),
-        ({"tag": "no tag"}, "an image is named as"),
+        ({"tag": "no tag"}, "an image name is"),
     ],
     ids=str,
 )

@@ -154,7 +154,7 @@ def test_other_names_of_arguments_mean_the_same(containers: Bench) -> None:
         working_dir="/tmp",
     )
     why = containers.refusal("running", NAME, image=IMAGE, cmd=SLEEP, command="true")
-    assert why == "'cmd' and 'command' are the same argument, give one"
+    assert why == "'cmd' and 'command' are the same argument; give one of them"
     containers.same(
         "running",
         NAME,
@@ -346,21 +346,21 @@ def test_values_of_the_environment_are_shown_nowhere(containers: Bench) -> None:
     ("given", "why"),
     [
         ({"image": None}, "the argument 'image' is missing"),
-        ({"image": "no such image"}, "an image is named as"),
+        ({"image": "no such image"}, "an image name is"),
         ({"port_bindings": "80:a"}, "argument 'port_bindings' needs a port"),
         ({"port_bindings": "1-3:5-6"}, "has 3 ports outside and 2 inside"),
-        ({"port_bindings": "nowhere:80:80"}, "is no IP address"),
+        ({"port_bindings": "nowhere:80:80"}, "is not an IP address"),
         ({"port_bindings": "99999:80"}, "from 1 to 65535"),
         ({"mem_limit": "lots"}, "argument 'mem_limit' needs a size"),
         ({"binds": "/only"}, "argument 'binds' needs /here:/there"),
         ({"environment": [["A"]]}, "argument 'environment' needs NAME=value"),
         ({"restart_policy": "sometimes"}, "needs no, always"),
         ({"ulimits": "nofile"}, "needs name=value"),
-        ({"dns": "somewhere"}, "'somewhere' is no IP address"),
+        ({"dns": "somewhere"}, "'somewhere' is not an IP address"),
         ({"command": "'open"}, "cannot be split into words"),
         ({"hostname": "a", "network_mode": "host"}, "leave out hostname"),
         ({"publish": "80", "publish_all": True}, "leave out port_bindings"),
-        ({"networks": "a", "network_mode": "host"}, "leaves no networks to be in"),
+        ({"networks": "a", "network_mode": "host"}, "excludes networks"),
         ({"networks": [{"a": {"color": "red"}}]}, "network 'a' has no setting 'color'"),
         ({"networks": [{"a": [{"aliases": None}]}]}, "needs a value for 'aliases'"),
         ({"networks": "saltern-t-none"}, "network saltern-t-none not found"),
@@ -376,4 +376,4 @@ def test_bad_input_is_reported(given: dict[str, Any], why: str, containers: Benc
 
 
 def test_a_container_has_a_name_that_is_one(containers: Bench) -> None:
-    assert "a container is named" in containers.refusal("running", "../images", image=IMAGE)
+    assert "a container name has" in containers.refusal("running", "../images", image=IMAGE)

@@ -44,7 +44,7 @@ def test_an_engine_that_is_not_there_is_reported(module: ModuleType, tmp_path: P
     bench = Bench(tmp_path, module, opts={"docker.url": f"unix://{tmp_path}/none"})
     why = bench.refusal("absent", "saltern-t-none")
     assert why == (
-        f"no Docker engine answers at unix://{tmp_path}/none: No such file or directory; start it, or set "
+        f"no Docker engine responds at unix://{tmp_path}/none: No such file or directory; start it, or set "
         "docker.url (or DOCKER_HOST) to its address"
     )
 
@@ -73,4 +73,4 @@ def test_a_server_that_is_no_engine_is_reported(tmp_path: Path) -> None:
     why = bench.refusal("absent", "saltern-t-none")
     thread.join()
     server.close()
-    assert "does not speak as a Docker engine does" in why
+    assert "does not respond like a Docker engine" in why

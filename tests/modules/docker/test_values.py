@@ -84,6 +84,18 @@ def test_every_other_name_is_of_an_argument_that_is_there() -> None:
     assert not set(ALIASES) & set(OPTIONS)
 
 
+def test_host_config_has_settings_by_the_names_of_the_engine() -> None:
+    whole = {"Memory": 67108864, "AutoRemove": True}
+    assert given({"mem_limit": "1g", "host_config": whole}).options == {
+        "mem_limit": 67108864,
+        "auto_remove": True,
+    }
+    with pytest.raises(Refused, match="'host_config' has no setting 'Memorry'; did you mean 'Memory'"):
+        given({"host_config": {"Memorry": 1}})
+    with pytest.raises(Refused, match="'host_config' needs a mapping"):
+        given({"host_config": "Memory"})
+
+
 def test_names_of_images_are_split() -> None:
     assert images.split("a/b:1") == ("a/b", "1")
     assert images.split("host:5000/a/b") == ("host:5000/a/b", "")
@@ -92,7 +104,7 @@ def test_names_of_images_are_split() -> None:
 
 def test_arguments_that_mean_nothing_are_reported() -> None:
     assert given({"detach": True}).warnings == ()
-    assert "always runs by itself" in given({"detach": False}).warnings[0]
+    assert "always runs in the background" in given({"detach": False}).warnings[0]
     assert "put '/a:/b' under binds" in given({"volumes": "/a:/b"}).warnings[0]
     assert given({"volumes": "/a:/b"}).options == {"volumes": {"/b": {}}}
 

@@ -27,7 +27,7 @@ REQUESTS = {
     ("POST", "/containers/web/wait", ""): "the container web to end",
     ("POST", "/containers/web/stop", "t=10"): "the container web to stop",
     ("POST", "/exec/12/start", ""): "a command in a container to end",
-    ("GET", "/containers/json", ""): "an answer of the Docker engine at here (GET /containers/json)",
+    ("GET", "/containers/json", ""): "a response of the Docker engine at here (GET /containers/json)",
 }
 
 

@@ -103,11 +103,11 @@ ELSEWHERE: dict[str, tuple[bool | None, str, str]] = {
     "selinux.module": (None, "would be changed", POLICY),
     "selinux.module_install": (None, "would be changed", POLICY),
     "selinux.module_remove": (True, "is absent", POLICY),
-    "selinux.port_policy_absent": (True, "without a type", POLICY),
+    "selinux.port_policy_absent": (True, "without a local type", POLICY),
     "selinux.port_policy_present": (None, "would be given", POLICY),
     "service.masked": (False, "cannot be masked", "needs a machine that systemd booted"),
     "service.unmasked": (False, "cannot be masked", "needs a machine that systemd booted"),
-    "system.transaction": (False, "no snapshot that boots", "needs a disk; tests/barriers has one"),
+    "system.transaction": (False, "not a bootable snapshot", "needs a disk; tests/barriers has one"),
     "terraform": (None, "no directory is at", ENGINE),
 }
 

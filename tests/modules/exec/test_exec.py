@@ -96,7 +96,7 @@ def test_a_malformed_object_is_a_failed_step_and_its_siblings_stand(lines: Lines
 def test_other_lines_are_kept_in_the_log_and_warned_about_once(lines: Lines) -> None:
     result = lines.printing("hello", GOOD, "[1, 2]", "{broken", "")
     assert len(lines.steps) == 1
-    assert result.warnings == ("3 lines are no JSON objects; all output is in the log",)
+    assert result.warnings == ("3 lines are not JSON objects; all output is in the log",)
     assert "hello" in Path(str(result.data["log"])).read_text()
 
 
@@ -152,7 +152,7 @@ def test_what_a_later_version_says_is_reported_as_unknown(lines: Lines) -> None:
     assert result.outcome is Outcome.OK
     assert result.warnings == (
         "it reported unknown events: progress",
-        "it speaks version 2 of the step format, newer than 1",
+        "it uses version 2 of the step format, newer than 1",
     )
 
 
@@ -184,13 +184,13 @@ def test_half_characters_and_bytes_that_are_no_text_do_no_harm(lines: Lines) -> 
     )
     result = lines(code)
     assert lines.steps[0].name == "a\udc80"
-    assert result.warnings == ("1 line is no JSON object; all output is in the log",)
+    assert result.warnings == ("1 line is not a JSON object; all output is in the log",)
 
 
 def test_a_timeout_ends_it_and_keeps_what_was_reported(lines: Lines) -> None:
     code = f"import time\nprint({json.dumps(GOOD)!r}, flush=True)\ntime.sleep(60)"
     result = lines(code, timeout=1)
-    assert "took longer than its timeout and was ended" in result.comment
+    assert "took longer than its timeout and was killed" in result.comment
     assert len(lines.steps) == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,6 +33,7 @@ BLOCK = "#-- start managed zone --\n{}\n#-- end managed zone --\n"
         ("x\ny\n", ["x\nz", "q"], "x\ny\nx\nz\nq\n"),
         ("1\n", "a\n\nb", "1\na\n\nb\n"),
         ("1\n", 5, "1\n5\n"),
+        ("a\n", "b\n\n", "a\nb\n\n"),
     ],
 )
 def test_append_adds_what_is_missing(desk: Desk, old: str, text: object, new: str) -> None:
@@ -46,6 +48,14 @@ def test_append_ignores_white_space_unless_told(desk: Desk) -> None:
     assert (
         desk.change(append, desk.at("f"), text="a b", ignore_whitespace=False).comment == "Appended 1 lines"
     )
+
+
+def test_blank_lines_of_a_text_to_append_do_not_count(desk: Desk) -> None:
+    desk.put("f", "a\nb\n")
+    desk.same(append, desk.at("f"), text="a\n\n")
+    desk.same(append, desk.at("f"), text="a\n\nb")
+    desk.same(append, desk.at("f"), text=["\n", "  "])
+    desk.same(prepend, desk.at("f"), text="\n")
 
 
 def test_append_creates_the_file_from_sources(desk: Desk) -> None:
@@ -103,7 +113,7 @@ def test_replace_tells_bad_patterns_and_missing_files(desk: Desk) -> None:
     assert "regular expression" in desk.refusal(replace, desk.at("f"), pattern="(", repl="")
     assert "backslash_literal" in desk.refusal(replace, desk.at("f"), pattern="x", repl=r"\1")
     both = {"append_if_not_found": True, "prepend_if_not_found": True}
-    assert "exclude each other" in desk.refusal(replace, desk.at("f"), pattern="y", repl="z", **both)
+    assert "cannot be combined" in desk.refusal(replace, desk.at("f"), pattern="y", repl="z", **both)
     assert "no flag" in desk.refusal(replace, desk.at("f"), pattern="x", repl="", flags=["NOPE"])
     assert desk.refusal(replace, desk.at("g"), pattern="x", repl="") == f"{desk.at('g')}: file not found"
     desk.same(replace, desk.at("g"), pattern="x", repl="", ignore_if_missing=True)
@@ -124,6 +134,16 @@ def test_replace_tells_bad_patterns_and_missing_files(desk: Desk) -> None:
         ("a\nb\n", {"content": "new", "insert_before_match": "^b"}, "a\n" + BLOCK.format("new") + "b\n"),
         ("a\nb", {"content": "new", "insert_after_match": "^b"}, "a\nb\n" + BLOCK.format("new")),
         (
+            "S\nolder\nS\nold\nE",
+            {"content": "n", "marker_start": "S", "marker_end": "E"},
+            "S\nS\nn\nE\n",
+        ),
+        (
+            "a\nS\r\nold\r\nE\r\n",
+            {"content": "n", "marker_start": "S", "marker_end": "E"},
+            "a\nS\r\nn\nE\n",
+        ),
+        (
             "S tail\nold\n  E tail\n",
             {"content": "n", "marker_start": "S", "marker_end": "E"},
             "S tail\nn\n  E tail\n",
@@ -138,9 +158,9 @@ def test_replace_tells_bad_patterns_and_missing_files(desk: Desk) -> None:
 def test_blockreplace_manages_what_is_between_markers(
     desk: Desk, old: str, args: dict[str, object], new: str
 ) -> None:
-    desk.put("f", old)
+    (desk.scratch / "f").write_bytes(old.encode())
     desk.change(blockreplace, desk.at("f"), backup=False, **args)
-    assert desk.text("f") == new
+    assert (desk.scratch / "f").read_bytes().decode() == new
 
 
 def test_a_block_takes_sources_and_accumulated_texts(desk: Desk) -> None:
@@ -213,12 +233,26 @@ def test_lines_to_comment_must_be_there(desk: Desk) -> None:
         ("a=1\na=2\nb\n", {"mode": "delete", "match": "a=", "content": None}, "b\n"),
         ("  a\n", {"mode": "insert", "location": "start", "content": "\ty "}, "\ty\n  a\n"),
         ("[x\ny\n", {"mode": "delete", "match": "[x", "content": None}, "y\n"),
+        ("a\nb\n", {"mode": "delete", "match": "b", "content": None, "before": "q", "after": "b"}, "a\n"),
+        ("a\nb\n", {"mode": "insert", "location": "start", "before": "b", "after": "q"}, "x\na\nb\n"),
+        ("a\nb\n", {"mode": "insert", "before": "b", "after": "q"}, "a\nx\nb\n"),
+        ("a\nb\n", {"mode": "ensure", "before": "q", "after": "a"}, "a\nx\nb\n"),
+        ("a\n  b\n", {"mode": "ensure", "before": "b"}, "a\nx\n  b\n"),
+        ("a\nb\n", {"mode": "ensure", "before": "b", "content": ""}, "a\n\nb\n"),
+        ("a\nb\n", {"mode": "replace", "match": "b", "content": ""}, "a\n\n"),
+        ("a\nc\n", {"mode": "ensure", "after": "a", "content": "x\n  y\n"}, "a\nx\n  y\nc\n"),
+        ("a\n  b\nc", {"mode": "replace", "match": "b", "content": "x\ny"}, "a\n  x\ny\nc"),
+        ("a\r\nc\r\n", {"mode": "replace", "match": "c"}, "a\r\nx\r\n"),
+        ("a\r\nc\r\n", {"mode": "ensure", "before": "c"}, "a\r\nx\r\nc\r\n"),
+        ("a\r\nc", {"mode": "insert", "after": "c"}, "a\r\nc\r\nx\n"),
+        ("a\r\n", {"mode": "insert", "location": "end"}, "a\r\nx\r\n"),
+        ("a\r\n", {"mode": "insert", "before": "a"}, "x\r\na\r\n"),
     ],
 )
 def test_line_works_in_each_mode(desk: Desk, old: str, args: dict[str, object], new: str) -> None:
-    desk.put("f", old)
+    (desk.scratch / "f").write_bytes(old.encode())
     desk.change(line, desk.at("f"), **({"content": "x"} | args))
-    assert desk.text("f") == new
+    assert (desk.scratch / "f").read_bytes().decode() == new
 
 
 @pytest.mark.parametrize(
@@ -231,7 +265,8 @@ def test_line_works_in_each_mode(desk: Desk, old: str, args: dict[str, object], 
         ({"content": "x", "mode": "insert", "after": "a"}, "2 lines match"),
         ({"content": "x", "mode": "ensure", "after": "q"}, "no line matches"),
         ({"content": "x", "mode": "ensure"}, "before, after"),
-        ({"content": "x\ny", "mode": "insert", "location": "end"}, "one line"),
+        ({"content": "x", "mode": "insert", "location": "top"}, "no location"),
+        ({"mode": "delete"}, "needs match"),
     ],
 )
 def test_line_tells_what_it_cannot_do(desk: Desk, args: dict[str, object], said: str) -> None:
@@ -245,6 +280,29 @@ def test_line_creates_a_file_if_asked(desk: Desk) -> None:
     desk.same(line, desk.at("f"), **args, quiet=True)
     desk.change(line, desk.at("f"), **args, create=True, file_mode="0600")
     assert (desk.text("f"), desk.mode("f")) == ("x\n", 0o600)
+
+
+def test_line_sets_the_mode_of_a_file_that_is_there(desk: Desk) -> None:
+    desk.put("f", "a\n", mode=0o644)
+    args = {"content": "x", "mode": "ensure", "after": "a"}
+    assert set(desk.change(line, desk.at("f"), **args, file_mode="0600").changes) == {"diff", "mode"}
+    assert (desk.text("f"), desk.mode("f")) == ("a\nx\n", 0o600)
+    assert desk.change(line, desk.at("f"), **args, file_mode="0640").changes == {"mode": "0640"}
+    assert (desk.text("f"), desk.mode("f")) == ("a\nx\n", 0o640)
+
+
+def test_a_line_looks_for_its_content_only_without_before_and_after(desk: Desk) -> None:
+    desk.put("f", "x\n")
+    desk.same(line, desk.at("f"), mode="replace", content="x y", match="q")
+    desk.same(line, desk.at("f"), mode="delete", content="x", before="q")
+    desk.same(line, desk.at("f"), mode="replace", content="y", after="x")
+
+
+def test_line_keeps_a_copy_with_the_date_in_its_name(desk: Desk) -> None:
+    desk.put("f", "a\n")
+    desk.call(line, desk.at("f"), content="x", mode="insert", location="end", backup=True)
+    (copy,) = [name for name in os.listdir(desk.scratch) if name.startswith("f.")]
+    assert re.fullmatch(r"f\.\d{4}(-\d\d){5}", copy) and desk.text(copy) == "a\n"
 
 
 @pytest.mark.parametrize(
@@ -269,12 +327,23 @@ def test_line_creates_a_file_if_asked(desk: Desk) -> None:
         ("a=1\na=2\n", {"key": "a", "value": "5"}, "a=5\n"),
         ("a=1\na=2\n", {"key": "a", "value": "5", "count": -1}, "a=5\na=5\n"),
         ("a=1\nb=2\n# c\n", {"key_values": {"a": "1"}, "prune": True}, "a=1\n"),
+        (
+            "a=1\nb=2\na=3\n",
+            {"key_values": {"a": "1", "c": "4"}, "count": 0, "append_if_not_found": True},
+            "b=2\n",
+        ),
     ],
 )
 def test_keyvalue_sets_pairs(desk: Desk, old: str, args: dict[str, object], new: str) -> None:
     desk.put("f", old)
     desk.change(keyvalue, desk.at("f"), **args)
     assert desk.text("f") == new
+
+
+def test_keyvalue_makes_a_file_that_holds_the_pairs(desk: Desk) -> None:
+    desk.change(keyvalue, desk.at("f"), key_values={"a": 1, "b": "2"}, create_if_missing=True)
+    assert desk.text("f") == "a=1\nb=2\n"
+    desk.same(keyvalue, desk.at("f"), key="c", value="3", create_if_missing=True)
 
 
 def test_keyvalue_only_looks_if_asked(desk: Desk) -> None:

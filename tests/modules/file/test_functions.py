@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -82,9 +83,37 @@ def test_finding_files(desk: Desk) -> None:
     assert call(desk, "find", desk.at("d"), type="f", maxdepth=1) == [desk.at("d/a.conf")]
     assert call(desk, "find", desk.at("d"), type="d", mindepth=1) == [desk.at("d/s")]
     assert call(desk, "find", desk.at("d"), grep="^yes$", owner=str(os.getuid())) == [desk.at("d/s/b.conf")]
-    assert call(desk, "find", desk.at("d"), name="c*", mtime="-1d") == []
+    now = time.time()
+    os.utime(desk.at("d/s/c.txt"), (now - 7200, now - 7200))
+    assert call(desk, "find", desk.at("d"), name="c*", mtime="-1d") == [desk.at("d/s/c.txt")]
+    assert call(desk, "find", desk.at("d"), name="c*", mtime="-1h") == []
+    assert call(desk, "find", desk.at("d"), name="c*", mtime="1h") == [desk.at("d/s/c.txt")]
+    assert call(desk, "find", desk.at("d"), regex="[ab].conf$", type="f", maxdepth=1) == [desk.at("d/a.conf")]
     with pytest.raises(BadArgument, match="find knows"):
         call(desk, "find", desk.at("d"), colour="red")
+
+
+def test_find_removes_what_it_found_and_never_where_it_began(desk: Desk) -> None:
+    desk.put("d/a.old")
+    desk.put("d/s/b.old")
+    desk.put("d/keep")
+    gone = [desk.at("d/a.old"), desk.at("d/s/b.old")]
+    assert call(desk, "find", desk.at("d"), name="*.old", delete="f") == gone
+    assert os.path.exists(desk.at("d/keep"))
+    assert not any(map(os.path.exists, gone))
+    with pytest.raises(BadArgument, match="mindepth=1"):
+        call(desk, "find", desk.at("d"), delete="d")
+    assert call(desk, "find", desk.at("d"), delete="d", mindepth=1) == [desk.at("d/s")]
+
+
+def test_numbers_without_a_name_stay_numbers(desk: Desk) -> None:
+    for function in ("uid_to_user", "gid_to_group"):
+        assert [call(desk, function, value) for value in (0, "root", 99999, "none-such")] == [
+            "root",
+            "root",
+            99999,
+            "",
+        ]
 
 
 def test_changing_files(desk: Desk) -> None:
@@ -116,14 +145,14 @@ def test_changing_files(desk: Desk) -> None:
     ("name", "args", "said"),
     [
         ("read", ("/nowhere",), "no such file"),
-        ("get_mode", ("/nowhere",), "nothing is there"),
+        ("get_mode", ("/nowhere",), "does not exist"),
         ("readdir", ("/nowhere",), "No such file"),
         ("write", ("relative", "x"), "absolute"),
         ("remove", ("/",), "not removed"),
         ("search", ("/etc/passwd", "("), "regular expression"),
         ("set_mode", ("/etc/passwd", "rw"), "octal"),
         ("chown", ("/etc/passwd", "no-such-user", ""), "not available"),
-        ("check_hash", ("/etc/passwd", "abc"), "no checksum"),
+        ("check_hash", ("/etc/passwd", "abc"), "is not a checksum"),
     ],
 )
 def test_what_cannot_be_is_reported(desk: Desk, name: str, args: tuple[object, ...], said: str) -> None:

@@ -73,7 +73,14 @@ def test_hidden_changes_stay_hidden(desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     ("contents", "written"),
-    [(["a", "b"], "a\nb\n"), (5, "5\n"), (True, "True\n"), ("", ""), ("a\n", "a\n")],
+    [
+        (["a", "", "b"], "a\nb\n"),
+        (["a\n\n", "b"], "a\n\nb\n"),
+        (5, "5\n"),
+        (True, "True\n"),
+        ("", ""),
+        ("a\n", "a\n"),
+    ],
 )
 def test_contents_of_any_kind_become_text(desk: Desk, contents: object, written: str) -> None:
     desk.change(managed, desk.at("f"), contents=contents)
@@ -149,7 +156,7 @@ def test_a_checksum_is_checked_in_every_form(desk: Desk) -> None:
     for number, form in enumerate((digest, f"sha256={digest}", sums)):
         desk.change(managed, desk.at(f"f{number}"), source=path, source_hash=form)
     desk.change(managed, desk.at("g"), source=[{path: hashlib.md5(b"hello").hexdigest()}])
-    assert "is demanded" in desk.refusal(managed, desk.at("n"), source=path, source_hash="0" * 64)
+    assert "is required" in desk.refusal(managed, desk.at("n"), source=path, source_hash="0" * 64)
     assert "neither a checksum" in desk.refusal(managed, desk.at("n"), source=path, source_hash="nonsense")
 
 
@@ -232,9 +239,9 @@ def test_backups_lie_in_the_cache_or_beside_the_file(desk: Desk) -> None:
         ("", {"contents": "x"}, "the path is empty"),
         ("/nul\0byte", {"contents": "x"}, "null byte"),
         ("/proc/saltern/f", {"contents": "x"}, "not present"),
-        ("/x", {"contents": "x", "source": "salt://y"}, "exclude each other"),
-        ("/x", {"contents": "x", "contents_pillar": "y"}, "exclude each other"),
-        ("/x", {"contents": "x", "mode": "keep"}, "no mode that could be kept"),
+        ("/x", {"contents": "x", "source": "salt://y"}, "cannot be combined"),
+        ("/x", {"contents": "x", "contents_pillar": "y"}, "cannot be combined"),
+        ("/x", {"contents": "x", "mode": "keep"}, "no mode to keep"),
         ("/x", {"contents": []}, "empty list"),
         ("/x", {"contents": "", "allow_empty": False}, "allow_empty"),
         ("/x", {"source": "s3://bucket/key"}, "not supported"),
@@ -243,7 +250,7 @@ def test_backups_lie_in_the_cache_or_beside_the_file(desk: Desk) -> None:
         ("/x", {"source": "/etc"}, "a directory"),
         ("/x", {"contents": "x", "template": "jinja", "context": "text"}, "must be a mapping"),
         ("/x", {"contents": "x", "encoding": "klingon"}, "klingon"),
-        ("/x", {"contents": "x", "signature": "s"}, "signatures"),
+        ("/x", {"contents": "x", "signature": "s"}, "only the signature of a source"),
     ],
 )
 def test_bad_input_gets_a_clear_answer(desk: Desk, name: str, args: dict[str, object], said: str) -> None:

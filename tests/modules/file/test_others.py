@@ -68,6 +68,8 @@ def test_data_is_merged_into_what_is_there(desk: Desk) -> None:
     desk.pillar["conf"] = {"b": {"z": 2}}
     desk.change(serialize, desk.at("f"), dataset_pillar="conf", serializer="json", merge_if_exists=True)
     assert json.loads(desk.text("f")) == {"x": 1, "b": {"q": 1, "z": 2}}
+    desk.put("f", '{"x":1}')
+    desk.same(serialize, desk.at("f"), dataset={"x": 1}, serializer="json", merge_if_exists=True)
     desk.put("g", "{broken")
     args = {"dataset": {"a": 1}, "serializer": "json", "merge_if_exists": True}
     assert "cannot be read" in desk.refusal(serialize, desk.at("g"), **args)
@@ -128,8 +130,8 @@ def test_tidying_removes_by_name_age_and_size(desk: Desk) -> None:
     result = desk.change(tidied, desk.at("d"), **args)
     assert result.changes == {"removed": [desk.at("d/s/b.log"), desk.at("d/s"), desk.at("d/a.log")]}
     assert desk.names() == ["d", "d/keep", "d/new.log"]
-    assert "no such directory" in desk.refusal(tidied, desk.at("none"))
-    assert "no size" in desk.refusal(tidied, desk.at("d"), size="large")
+    assert "is not a directory" in desk.refusal(tidied, desk.at("none"))
+    assert "not a size" in desk.refusal(tidied, desk.at("d"), size="large")
 
 
 DAILY = [f"db_2025-12-{day:02}.sql" for day in (29, 30, 31)] + [
@@ -183,7 +185,9 @@ def test_a_schedule_that_is_wrong_removes_nothing(desk: Desk) -> None:
         assert said in desk.refusal(retention_schedule, desk.at("b"), retain=retain)
     refused = desk.refusal(retention_schedule, desk.at("b"), retain={"most_recent": 0}, timezone="Mars/Base")
     assert "no time zone is called 'Mars/Base'" in refused
-    assert "no such directory" in desk.refusal(retention_schedule, desk.at("none"), retain={"most_recent": 1})
+    assert "is not a directory" in desk.refusal(
+        retention_schedule, desk.at("none"), retain={"most_recent": 1}
+    )
     assert desk.names() == ["b", "b/x"]
 
 

@@ -173,7 +173,7 @@ def test_what_firewalld_refuses_is_reported(bench: Bench) -> None:
     assert "such as 80/tcp" in bench.refusal("present", "public", ports=["80"])
     assert "nosuch" in bench.refusal("present", "public", services=["nosuch"])
     assert "max is 17" in bench.refusal("present", "saltern-t-very-long-name")
-    assert "no forwarding" in bench.refusal("present", "public", port_fwd=["80"])
+    assert "not a forwarding" in bench.refusal("present", "public", port_fwd=["80"])
     assert "cannot be called" in bench.refusal("present", "--panic-on")
     assert "must not contain" in bench.refusal("present", "public", sources=["10.0.0.1\n--panic-on"])
     assert "cannot split" in bench.refusal("present", "public", rich_rules=["rule 'open"])

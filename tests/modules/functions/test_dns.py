@@ -111,9 +111,9 @@ def test_the_records_that_only_dig_has(server: str, make_context: Make) -> None:
 
 @pytest.mark.parametrize("host", ["-f/etc/passwd", "+trace", ""])
 def test_what_dig_would_take_for_an_option_is_refused(host: str, make_context: Make) -> None:
-    with pytest.raises(BadArgument, match="it is no name"):
+    with pytest.raises(BadArgument, match="it is not a name"):
         dig.A(make_context(), host)
-    with pytest.raises(BadArgument, match="it is no name"):
+    with pytest.raises(BadArgument, match="it is not a name"):
         dig.PTR(make_context(), host)
 
 

@@ -182,7 +182,7 @@ def test_a_machine_is_woken_by_sixteen_times_its_address(salt: Call) -> None:
 @pytest.mark.parametrize(
     ("name", "args", "why"),
     [
-        ("network.wol", ("zork",), "hardware address"),
+        ("network.wol", ("zork",), "MAC address"),
         ("network.routes", ("ipx",), "family cannot be"),
         ("network.get_route", ("zork",), "not an address"),
         ("network.is_private", ("zork",), "not an address"),

@@ -201,7 +201,7 @@ def test_lists_join_if_pillar_is_configured_so(make_context: Make) -> None:
 def test_keys_of_what_has_none_are_refused(known: Context) -> None:
     with pytest.raises(KeyError, match="zz"):
         known.functions["pillar.keys"]("zz")
-    with pytest.raises(BadArgument, match="no mapping"):
+    with pytest.raises(BadArgument, match="not a mapping"):
         known.functions["pillar.keys"]("s")
 
 

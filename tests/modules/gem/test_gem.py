@@ -93,7 +93,7 @@ def test_bad_input_is_reported_plainly(desk: Desk, gem: Rubygems) -> None:
     assert "Could not find a valid gem" in desk.refusal(installed, "nope")
     assert "not the name" in desk.refusal(installed, "--source=x")
     assert "absolute" in desk.refusal(installed, "x", gem_bin="gem")
-    assert "address" in desk.refusal(sources_add, "nonsense")
+    assert "the URL of a source" in desk.refusal(sources_add, "nonsense")
 
 
 def test_functions_tell_of_gems(desk: Desk, gem: Rubygems) -> None:

@@ -128,6 +128,8 @@ def test_the_local_branch_can_be_chosen_and_switched(desk: Desk, origin: Origin)
     desk.change(latest, origin.url, target=desk.at("w"), branch="mine")
     result = desk.change(latest, origin.url, target=desk.at("w"), branch="other")
     assert result.changes == {"local branch": {"old": "mine", "new": "other"}}
+    tracked = ["git", "-C", desk.at("w"), "rev-parse", "--abbrev-ref", "other@{upstream}"]
+    assert subprocess.run(tracked, capture_output=True, text=True, check=True).stdout == "origin/main\n"
     new = origin.commit("two")
     result = desk.change(latest, origin.url, target=desk.at("w"), branch="mine")
     assert result.changes["local branch"] == {"old": "other", "new": "mine"}

@@ -72,7 +72,7 @@ def test_an_address_has_only_these_names(bench: Bench, file: Path) -> None:
 
 
 def test_what_cannot_be_is_refused_in_words(bench: Bench) -> None:
-    assert "'10.0.0' is no IP address" in bench.refusal("present", "db", ip="10.0.0")
+    assert "'10.0.0' is not an IP address" in bench.refusal("present", "db", ip="10.0.0")
     assert "cannot be the name of a host" in bench.refusal("present", "a b", ip="10.0.0.1")
     assert "must not contain" in bench.refusal("present", "a", ip="10.0.0.1", comment="a\nb")
     assert "argument 'ip' is missing" in bench.refusal("present", "a")

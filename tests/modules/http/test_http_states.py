@@ -80,7 +80,7 @@ def test_it_waits_until_the_answer_is_right(ctx: Context, server: str) -> None:
 
 def test_bad_input_is_reported_plainly(ctx: Context, server: str) -> None:
     for kwargs, words in (
-        ({}, "give what the answer must be"),
+        ({}, "give 'match' for the text"),
         ({"match": "(", "match_type": "pcre"}, "regular expression"),
         ({"match": "x", "match_type": "glob"}, "match_type"),
         ({"status": 200, "nonsense": 1}, "nonsense"),

@@ -67,7 +67,7 @@ def test_strict_removes_the_other_options_of_these_sections_only(desk: Desk) -> 
 def test_other_separators_and_tight_writing(desk: Desk) -> None:
     path = desk.put("f.ini", "[a]\nx: 1\n")
     desk.change(options_present, path, sections={"a": {"x": 2, "y": 3}}, separator=":", no_spaces=True)
-    assert desk.text("f.ini") == "[a]\nx: 2\ny:3\n"
+    assert desk.text("f.ini") == "[a]\nx:2\ny:3\n"
 
 
 def test_options_and_sections_go(desk: Desk) -> None:

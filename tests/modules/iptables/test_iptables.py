@@ -174,7 +174,7 @@ def test_the_policy_is_set(bench: Bench) -> None:
     done = bench.change("set_policy", "drop", chain="FORWARD", policy="drop")
     assert (done.changes, done.data["policy"]) == ({"locale": "drop"}, "DROP")
     bench.same("set_policy", "accept", chain="INPUT", policy="ACCEPT")
-    assert "no built-in chain" in bench.refusal("set_policy", "x", chain="saltern-t", policy="DROP")
+    assert "not a built-in chain" in bench.refusal("set_policy", "x", chain="saltern-t", policy="DROP")
     assert "Bad policy" in bench.refusal("set_policy", "x", chain="INPUT", policy="MAYBE")
 
 
@@ -234,7 +234,7 @@ def test_what_the_machine_does_not_want_to_keep_is_left_out(bench: Bench, tmp_pa
     bench.change("append", "web", save=str(file), **WEB)
     assert "--dport 80" in file.read_text() and "--dport 22" not in file.read_text()
     bench.run.opts["iptables.save_filters"] = ["("]
-    assert "is no pattern" in bench.refusal("append", "web", save=str(file), **WEB)
+    assert "is not a pattern" in bench.refusal("append", "web", save=str(file), **WEB)
 
 
 @needs_iptables

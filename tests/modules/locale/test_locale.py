@@ -48,7 +48,7 @@ def test_a_locale_is_made_once(bench: Bench, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_is_refused_in_words(bench: Bench) -> None:
-    assert "is no locale this machine can make" in bench.refusal("present", "xx_XX.UTF-8")
+    assert "is not a locale that this machine can generate" in bench.refusal("present", "xx_XX.UTF-8")
     assert "cannot be the name of a locale" in bench.refusal("system", "de; rm")
     assert "cannot be the name of a locale" in bench.refusal("present", "--help")
 

@@ -165,15 +165,15 @@ def test_the_functions_do_it_by_hand(bench: Bench, disks: list[str]) -> None:
 @pytest.mark.parametrize(
     ("fun", "name", "args", "word"),
     [
-        ("pv_present", "sdb1", {}, "by its path"),
+        ("pv_present", "sdb1", {}, "must be a path"),
         ("pv_present", "/dev/x", {"metadatasiz": 1}, "did you mean 'metadatasize'"),
         ("vg_present", "a b", {"devices": "/dev/x"}, "needs a name"),
         ("vg_present", "--help", {"devices": "/dev/x"}, "needs a name"),
         ("lv_present", "x", {"vgname": "g", "size": "1G", "extents": 3}, "only one of"),
         ("lv_present", "x", {"vgname": "g", "siez": "1G"}, "did you mean 'size'"),
         ("lv_present", "x", {"vgname": "g", "size": "+1G"}, "size needs a number"),
-        ("lv_present", "x", {"vgname": "g", "size": "0"}, "more than nothing"),
-        ("lv_present", "x", {"vgname": "g", "extents": "50%"}, "of what"),
+        ("lv_present", "x", {"vgname": "g", "size": "0"}, "more than 0"),
+        ("lv_present", "x", {"vgname": "g", "extents": "50%"}, "needs a share of something"),
         ("lv_present", "x", {"vgname": "g", "extents": "some"}, "extents needs"),
         ("lv_present", "x", {"vgname": "g/pool", "size": 1}, "vgname needs a name"),
         ("lv_present", "x", {"vgname": "g", "size": 1, "thinpool": True, "thinvolume": True}, "either"),

@@ -100,7 +100,7 @@ def test_a_missing_directory_is_a_failure_but_not_in_a_test(bench: Bench, place:
     assert "set mkmnt" in bench.refusal("mounted", place, **args)
     foreseen = bench.call("mounted", place, test=True, device="tmpfs", fstype="tmpfs", persist=False)
     assert foreseen.outcome is Outcome.WOULD_CHANGE
-    assert "no absolute path" in bench.refusal("mounted", "x", **args)
+    assert "not an absolute path" in bench.refusal("mounted", "x", **args)
     assert "cannot react" in bench.react("unmounted", place).comment
 
 

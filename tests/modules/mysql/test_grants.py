@@ -135,6 +135,6 @@ def test_what_cannot_be_is_refused_in_words(bench: Bench) -> None:
     user: dict[str, Any] = {"user": "saltern-t-g"}
     assert "did you mean 'SELECT'" in bench.refusal("present", "it", grant="selekt", database="a.*", **user)
     assert "grant cannot be" in bench.refusal("present", "it", grant="select; drop", database="a.*", **user)
-    assert "it is one of db.table" in bench.refusal("present", "it", grant="select", database="shop", **user)
+    assert "use db.table" in bench.refusal("present", "it", grant="select", database="shop", **user)
     assert "grant is empty" in bench.refusal("present", "it", grant="", database="a.*", **user)
     assert "'database' is missing" in bench.call("present", "it", grant="select", **user).comment

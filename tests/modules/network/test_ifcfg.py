@@ -175,7 +175,7 @@ def test_a_machine_that_reads_other_files_is_refused(
     bench = Bench(tmp_path, network, grains={"os_family": family})
     refused = bench.call("managed", "eth0", noifupdown=True)
     assert refused.outcome is Outcome.FAILED
-    assert f"is kept by {name}, whose files are not known here" in refused.comment
+    assert f"is managed by {name}, whose files are not supported" in refused.comment
     (tmp_path / "ifup").write_text("#!/bin/sh\n")
     (tmp_path / "ifup").chmod(0o755)
     assert providers.kept_elsewhere(family) == ""

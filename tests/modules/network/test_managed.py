@@ -171,7 +171,7 @@ def test_a_secret_is_written_and_never_shown(written: Bench, files: Path) -> Non
 
 def test_an_old_name_of_a_setting_is_taken_with_a_warning(written: Bench, files: Path) -> None:
     result = written.call("managed", "eth0", proto="dhcp", noifupdown=True, addr="00:11:22:33:44:55")
-    assert "should be called" in result.warnings[0] and "hwaddress 00:11" in files.read_text()
+    assert "rename it" in result.warnings[0] and "hwaddress 00:11" in files.read_text()
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_an_old_name_of_a_setting_is_taken_with_a_warning(written: Bench, files:
         ("eth0", {"proto": "static", "ipaddr": "10.0.0.999"}, "needs an IPv4 address"),
         ("eth0", {"proto": "static", "ipaddr": "10.0.0.9", "netmask": "255.0.255.0"}, "needs a netmask"),
         ("eth0", {"proto": "dhcp", "up_cmds": "a\nb"}, "must not contain"),
-        ("eth0", {"proto": "dhcp", "hwaddr": "x"}, "hardware address"),
+        ("eth0", {"proto": "dhcp", "hwaddr": "x"}, "MAC address"),
         ("eth0", {"proto": "dhcp", "gatewy": "x"}, "did you mean 'gateway'"),
         ("eth0", {"proto": "dhcp", "duplex": "most"}, "duplex cannot be 'most'"),
         ("eth0", {"ipv6proto": "static", "ipv6addr": "10.0.0.1"}, "needs an IPv6 address"),

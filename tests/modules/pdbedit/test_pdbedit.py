@@ -154,8 +154,8 @@ def test_no_answer_shows_a_password(bench: Bench) -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "no account and no password": ({"fullname": "x"}, "with a password it would be made"),
-    "no hash": ({"password": "pw", "password_hashed": True}, "no NT hash"),
+    "no account and no password": ({"fullname": "x"}, "give a password to create it"),
+    "no hash": ({"password": "pw", "password_hashed": True}, "not an NT hash"),
     "a letter that cannot be set": (
         {"password": "pw", "account_control": "UX"},
         "account_control cannot set U",

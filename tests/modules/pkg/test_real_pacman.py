@@ -59,7 +59,7 @@ def test_files_groups_and_repositories() -> None:
     assert done.changes == {"dd": turn("", "1:3-1")}
     shop.change(group_installed, "web", include=["aa"])
     assert shop.ask(groups.group_list) == {"installed": ["web"], "available": []}
-    assert "knows no group" in shop.refusal(group_installed, "nothing")
+    assert "has no group" in shop.refusal(group_installed, "nothing")
     assert shop.ask(query.version_cmp, "1:1-1", "2-1") == 1
 
 

@@ -135,7 +135,7 @@ def test_a_key_comes_from_the_tree_and_is_followed(bench: Bench, etc: Path) -> N
         (LINE, {"file": "/etc/apt/sources.list.d/acme.repo"}, "must end in .list or .sources"),
         (LINE, {"key_text": "<html>not found</html>"}, "not an OpenPGP key"),
         (LINE, {"key_url": "salt://nowhere"}, "was not found"),
-        (LINE, {"keyid": "--yes", "keyserver": "x"}, "is not the id of a key"),
+        (LINE, {"keyid": "--yes", "keyserver": "x"}, "is not the ID of a key"),
         (LINE, {"enabled": True, "disabled": True}, "contradict"),
         (LINE, {"ppa": "nobody"}, "owner/name"),
         (LINE, {"ppa": "nobody/things"}, "is for Ubuntu"),
@@ -198,7 +198,7 @@ def test_lists_that_cannot_be_fetched_are_a_warning(bench: Bench, etc: Path, tmp
         conf.write(f'Dir::State "{state}";\nDir::Cache "{tmp_path}";\nAPT::Sandbox::User "root";\n')
     done = bench.call("managed", f"deb [trusted=yes] copy:{tmp_path}/nowhere ./")
     assert done.outcome is Outcome.OK
-    assert "could not be fetched" in done.warnings[0]
+    assert "could not be updated" in done.warnings[0]
 
 
 PLAIN = "http://deb.example.org/debian stable main"

@@ -74,7 +74,7 @@ def test_a_password_is_not_shown(tmp_path: Path, place: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "args", "words"),
     [
-        ("acme", {}, "has no address"),
+        ("acme", {}, "has no URL"),
         ("a/b", {"baseurl": "x"}, "cannot name"),
         ("x", {"copr": "y"}, "owner/"),
     ],

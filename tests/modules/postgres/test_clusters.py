@@ -67,7 +67,7 @@ def test_what_initdb_will_not_have_is_reported(tmp_path: Path, place: Path) -> N
     assert "exists but is not empty" in bench.refusal("present", str(place / "full"), auth="trust")
     assert "must specify a password" in bench.refusal("present", str(place / "x"))
     assert "hush" not in bench.refusal("present", str(place / "x"), auth="magic", password="hush")
-    assert "must be a whole path" in bench.refusal("present", "data")
+    assert "must be an absolute path" in bench.refusal("present", "data")
     assert "no user is called 'nobody-at-all'" in bench.refusal(
         "present", str(place / "x"), runas="nobody-at-all", password="p"
     )

@@ -205,7 +205,7 @@ def test_secrets_are_on_no_command_line(tmp_path: Path) -> None:
 def test_a_server_that_does_not_answer_is_given_up(users: Bench) -> None:
     users.run.opts["postgres.timeout"] = 0.3
     who = client.login(users.context())
-    with pytest.raises(Refused, match=r"did not answer in the time that the option postgres.timeout allows"):
+    with pytest.raises(Refused, match=r"did not respond within the time of the option postgres.timeout"):
         client.query(users.context(), who, "SELECT pg_sleep(20)")
     users.run.opts["postgres.timeout"] = "soon"
     with pytest.raises(Refused, match="needs a number of seconds, got 'soon'"):

@@ -128,7 +128,7 @@ def test_code_facts_and_settings(engine: Engine) -> None:
     assert (result.outcome, result.data["manifest"]) == (Outcome.OK, "")
     assert engine["Notify[x]"].changes["message"] == {"old": "absent", "new": "corner true"}
     odd = engine.run("x", code="", facts={"shop": ["a"]})
-    assert odd.comment == "facts are texts or numbers: shop; others belong into Hiera"
+    assert odd.comment == "facts must be texts or numbers: shop; put others into Hiera"
 
 
 def test_modules_and_hiera(engine: Engine) -> None:
@@ -189,7 +189,7 @@ def test_a_run_that_takes_too_long_is_ended(engine: Engine) -> None:
     assert result.outcome is Outcome.FAILED
     assert "took longer than its timeout" in result.comment
     assert engine.words() == {"Notify[before]": CHANGED, "Exec[slow]": FAILED, "Notify[after]": NOT_REACHED}
-    assert "how far it came is not known" in engine["Exec[slow]"].comment
+    assert "how far it got is unknown" in engine["Exec[slow]"].comment
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

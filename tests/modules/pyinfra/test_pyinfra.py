@@ -160,7 +160,7 @@ def test_a_deploy_that_cannot_be_read_is_a_failure_that_says_why(
     ("name", "args", "said"),
     [
         ("/srv/none.py", {}, "no deploy is at /srv/none.py"),
-        ("none.py", {}, "say with cwd where it is"),
+        ("none.py", {}, "give its directory as cwd"),
         ("/srv/none.yml", {}, "does not end with .py"),
         ("salt://none.py", {}, "salt://none.py is not in the environment 'base'"),
         ("x.py", {"bin_dir": "/nonexistent"}, "pyinfra was not found in /nonexistent: install it (pip"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import time
 from typing import Any
 
 import pytest
@@ -29,13 +30,15 @@ def test_test_mode_is_salts_own_and_the_second_run_has_nothing_to_do(engine: Eng
     assert (foreseen.outcome, foreseen.comment) == (Outcome.WOULD_CHANGE, "1 state: 1 would change")
     assert engine.words() == {id_: WOULD}
     assert not (engine.base / "made").exists()
+    begun = time.time()
     done = apply(engine, write(engine))
+    ended = time.time()
     assert (done.outcome, done.comment) == (Outcome.OK, "1 state: 1 changed")
     step = engine[id_]
     assert (step.state, step.fun, step.name, step.data) == ("file", "managed", id_, {"sls": "main"})
     assert step.timed
-    assert 0 < step.took < 60
-    assert abs(step.started - os.stat(engine.base / "made").st_mtime) < 60
+    assert step.took > 0
+    assert begun - 0.001 <= step.started <= step.started + step.took <= ended + 0.001  # Salt rounds
     assert apply(engine, write(engine)).comment == "1 state: 1 ok"
 
 
@@ -219,7 +222,7 @@ def test_a_timeout_ends_salt_and_tells_what_had_begun(engine: Engine) -> None:
     result = apply(engine, slow(engine), timeout=timeout)
     assert "took longer than its timeout" in result.comment
     assert engine.words() == {"quick": OK, "slow": FAILED, "after": NOT_REACHED}
-    assert "it had begun when Salt was ended" in engine["slow"].comment
+    assert "it had begun when Salt ended" in engine["slow"].comment
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

@@ -121,8 +121,8 @@ def test_every_key_of_a_job_is_taken(bench: Bench) -> None:
         ({"function": "ping", "hours": 1}, "the name of a function"),
         ({"hours": 0}, "from 1 on"),
         ({"hours": 1.5}, "whole number"),
-        ({"hours": 1, "cron": "* * * * *"}, "do not go together"),
-        ({"when": "5pm", "once": "2027-01-31T17:00:00"}, "do not go together"),
+        ({"hours": 1, "cron": "* * * * *"}, "cannot be combined"),
+        ({"when": "5pm", "once": "2027-01-31T17:00:00"}, "cannot be combined"),
         ({"cron": "* * * *"}, "five fields"),
         ({"cron": "60 * * * *"}, "cannot be the minute"),
         ({"cron": "*/0 * * * *"}, "cannot be the minute"),
@@ -134,7 +134,7 @@ def test_every_key_of_a_job_is_taken(bench: Bench) -> None:
         ({"hours": 1, "splay": {"start": 2, "end": 1}}, "greater than start"),
         ({"hours": 1, "job_args": "a"}, "must be a list"),
         ({"hours": 1, "until": "2027-02-30"}, "no such day"),
-        ({"hours": 1, "persist": False}, "needs a running agent"),
+        ({"hours": 1, "persist": False}, "is not supported: a job is always kept"),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(

@@ -141,7 +141,7 @@ def test_a_pattern_tells_whether_it_runs(script: Script) -> None:
     script.bench.run.clock = SystemClock()  # a process needs its moment to begin and to end
     script.bench.change("running", NAME, sig="^sleep 4321$")
     script.bench.change("dead", NAME, sig="^sleep 4321$")
-    assert "sig is no regular expression" in script.bench.refusal("running", NAME, sig="(")
+    assert "sig is not a regular expression" in script.bench.refusal("running", NAME, sig="(")
 
 
 @needs_root("update-rc.d")

@@ -58,6 +58,8 @@ def test_a_whole_line_is_understood_and_options_are_exact(desk: Desk) -> None:
     assert desk.text("keys") == f'# mine\n\nnot a key\ncommand="echo a, b",no-pty {line}\n'
     desk.change(present, blob, **where)
     assert desk.text("keys").endswith(f"\n{line}\n")
+    desk.change(present, f'command="x" {line}', options=["no-pty"], comment="other", **where)
+    assert desk.text("keys").endswith(f'\ncommand="x" {line}\n')
 
 
 def test_keys_come_from_a_file_and_go(desk: Desk) -> None:
@@ -70,7 +72,7 @@ def test_keys_come_from_a_file_and_go(desk: Desk) -> None:
     assert result.changes == {blobs[0]: "Removed"}
     desk.change(absent, "team", source=source, **where)
     assert desk.text("keys") == ""
-    assert "holds no public key" in desk.refusal(present, "x", source=desk.source("e", "#\n"), **where)
+    assert "contains no public key" in desk.refusal(present, "x", source=desk.source("e", "#\n"), **where)
 
 
 def test_manage_leaves_no_other_keys(desk: Desk) -> None:

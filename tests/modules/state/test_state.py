@@ -111,7 +111,7 @@ def test_one_state_and_a_file_outside_of_the_tree_are_applied(session: Session, 
     assert isinstance(done, dict) and [one["__id__"] for one in done.values()] == ["here"]
     with pytest.raises(BadArgument, match="there is no file"):
         session.salt["state.template"]("/no/such")
-    with pytest.raises(BadArgument, match="names no state"):
+    with pytest.raises(BadArgument, match="is not a state"):
         session.salt["state.single"]("directory", "/x")
 
 

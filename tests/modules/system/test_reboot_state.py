@@ -35,7 +35,7 @@ def test_without_a_journal_nothing_is_rebooted_and_that_is_a_failure(tmp_path: P
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        ({"notice": -1}, "notice cannot be less"),
+        ({"notice": -1}, "notice cannot be negative"),
         ({"start_deadline": "soon"}, "needs a number"),
         ({"checks": [3]}, "a check is a command"),
         ({"checks": [{"args": []}]}, "a check is a command"),

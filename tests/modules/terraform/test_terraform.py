@@ -231,7 +231,7 @@ def test_the_program_or_the_directory_is_not_there(engine: Engine, tmp_path: Pat
     assert "or OpenTofu from opentofu.org" in result.comment
     assert engine.run("/nowhere").comment == "no directory is at /nowhere"
     assert engine.run("/nowhere", test=True).outcome is Outcome.WOULD_CHANGE
-    assert engine.run("shop").comment == "shop is not the whole path of a directory"
+    assert engine.run("shop").comment == "shop is not the absolute path of a directory"
 
 
 TOFU = """#!/usr/bin/env python3

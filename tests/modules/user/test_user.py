@@ -191,7 +191,7 @@ def test_a_system_user_gets_a_number_of_that_range(bench: Bench) -> None:
         ({"gid": "saltern-t-none"}, "there is no group 'saltern-t-none' for gid"),
         ({"uid": "seven"}, "needs a number, got 'seven'"),
         ({"expire": "tomorrow"}, "expire needs days since 1970 or a date"),
-        ({"password": "x", "empty_password": True}, "exclude each other"),
+        ({"password": "x", "empty_password": True}, "cannot be combined"),
         ({"fullname": "a:b"}, "fullname must not contain"),
         ({"shel": "/bin/sh"}, "did you mean 'shell'?"),
     ],

@@ -64,7 +64,7 @@ def test_requirements_are_kept_up(desk: Desk, args: dict[str, object]) -> None:
 
 def test_bad_input_is_reported_plainly(desk: Desk, args: dict[str, object]) -> None:
     desk.put("full/x")
-    assert "no environment" in desk.refusal(managed, desk.at("full"), **args)
+    assert "not a virtual environment" in desk.refusal(managed, desk.at("full"), **args)
     assert "absolute" in desk.refusal(managed, "env", **args)
     assert "not known" in desk.refusal(managed, desk.at("e"), **{**args, "venv_bin": "nonsense"})
     assert "cannot run" in desk.refusal(managed, desk.at("e"), **{**args, "python": "/none/python"})

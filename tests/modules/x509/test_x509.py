@@ -100,7 +100,7 @@ def test_a_passphrase_locks_the_key_and_is_never_told(desk: Desk) -> None:
     assert "geheim" not in repr(results) + comment
     assert "PRIVATE KEY" not in repr(results)
     desk.put("junk", "no key")
-    assert "no private key" in desk.refusal(private_key_managed, desk.at("junk"))
+    assert "not a private key" in desk.refusal(private_key_managed, desk.at("junk"))
     assert desk.change(private_key_managed, desk.at("junk"), algo="ec", overwrite=True).changes["replaced"]
 
 

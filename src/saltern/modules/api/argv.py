@@ -1,8 +1,8 @@
-"""Arguments of programs: a value of the user's is never read as an option.
+"""Arguments of programs: a user's value is never read as an option.
 
-Two halves. ``vector`` builds the arguments of a program and knows where its options end. And every call
-knows the texts that it was given: what begins with a dash among them is refused when it reaches a program in
-the place of an option, whichever module put it there.
+``vector`` builds the arguments of a program and knows where its options end. And every call
+knows its argument texts: one that begins with a dash is refused when it reaches a program in
+the place of an option, whichever module passes it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 END = "--"
 NONE: frozenset[str] = frozenset()
-LONGEST = 4096  # a text beyond that is the content of something, and is not parsed
-# Programs that have no way to end their options, or give ``--`` another meaning.
+LONGEST = 4096  # a longer text is content, and is not parsed
+# Programs that cannot end their options, or give ``--`` another meaning.
 WITHOUT_END = frozenset(
     {"ip", "find", "iptables", "ip6tables", "nft", "openssl", "dpkg-query", "ps", "rvm", "vercmp", "tc"}
 )
-# Arguments that are meant to hold options, or whole commands; the page on security lists them.
+# Arguments that contain options or whole commands on purpose; the page on security lists them.
 CARRY_OPTIONS = frozenset(
     {
         "args",
@@ -60,9 +60,9 @@ CARRY_OPTIONS = frozenset(
 
 
 def vector(program: Sequence[str], *values: object, end: str | None = None) -> list[str]:
-    """``program`` with its options, then ``values`` that are none of them.
+    """``program`` with its options, then ``values`` that are not options.
 
-    ``end`` is what ends the options; without it, ``--`` where the program knows it. Where it does not, a
+    ``end`` ends the options; by default ``--`` if the program knows it. If it does not, a
     value that begins with a dash is refused.
     """
     texts = [str(value) for value in values]
@@ -74,9 +74,9 @@ def vector(program: Sequence[str], *values: object, end: str | None = None) -> l
 
 
 def plain(text: str, program: str) -> str:
-    """The text, if no program can read it as an option."""
+    """The text. Raises ``BadArgument`` if the program would read it as an option."""
     if text.startswith("-"):
-        raise BadArgument(f"{text!r} begins with a dash, and {program} would read it as an option")
+        raise BadArgument(f"{text!r} begins with a dash, so {program} would read it as an option")
     return text
 
 
@@ -84,7 +84,7 @@ def plain(text: str, program: str) -> str:
 
 
 def dashed(given: Iterable[tuple[str, object]]) -> frozenset[str]:
-    """The words among these arguments that a program could read as options. Not asked of what declares
+    """The words in these arguments that a program could read as options. Not used for functions that declare
     ``runs_commands``: its arguments are commands with their options.
     """
     found: set[str] = set()
@@ -95,7 +95,7 @@ def dashed(given: Iterable[tuple[str, object]]) -> frozenset[str]:
 
 
 def given_words(names: Iterable[str], args: Sequence[object], kwargs: Mapping[str, object]) -> frozenset[str]:
-    """The same for an execution function, whose first arguments come without their names."""
+    """The same for an execution function, with positional arguments."""
     known = [*names, *("" for _ in args)]
     return dashed([*zip(known, args, strict=False), *kwargs.items()])
 
@@ -115,12 +115,12 @@ def _collect(value: object, found: set[str]) -> None:
 
 
 def _is_option(word: str) -> bool:
-    """A number is none: an age, an offset, a niceness; no program takes it for more."""
+    """True if a word is an option; a negative number is not: an age, an offset, a niceness."""
     return word[0] == "-" and word not in ("-", "--") and not word[1:].replace(".", "", 1).isdecimal()
 
 
 class GuardedHost:
-    """A machine whose programs do not take these words for options."""
+    """A host that refuses these words where a program would read them as options."""
 
     __slots__ = ("_dashed", "_host")
 
@@ -134,7 +134,7 @@ class GuardedHost:
         return self._host.run(command, **options)
 
     def kept_run(self, command: str | Sequence[str], **options: Any) -> Ran:
-        """As ``run``, by a process that outlives us where the machine behind this one has it."""
+        """Like ``run``, by a process that outlives us, if the wrapped host supports that."""
         from saltern.system.host import kept
 
         if not isinstance(command, str):

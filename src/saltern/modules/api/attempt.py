@@ -1,4 +1,4 @@
-"""``attempt``: the one place that catches what a module raises, and makes a result of it."""
+"""``attempt``: the one place that catches exceptions of modules, and turns them into results."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MOST_FRAMES = 30  # of a traceback that is kept
 
 
 def attempt(context: Context, work: Callable[[], object], who: str = "the state") -> Result:
-    """The result of ``work``; what it raises becomes a failed one, with the facts that the state has set.
+    """The result of ``work``; an exception becomes a failed one, with the facts that the state has set.
 
-    A state that does several things and reports each calls it for each; else only the caller does.
+    A state with several parts that reports each calls it for each; otherwise only the caller does.
     """
     try:
         result = work()
@@ -34,7 +34,7 @@ def attempt(context: Context, work: Callable[[], object], who: str = "the state"
 
 
 def _result_of(context: Context, problem: BaseException, who: str) -> Result:
-    """The failed result that stands for an exception of a module."""
+    """The failed result for an exception of a module."""
     if isinstance(problem, Refused):
         return _refused(context, problem)
     if isinstance(problem, SalternError | BadArgument):
@@ -51,10 +51,10 @@ def _failed(context: Context, comment: str) -> Result:
 
 
 def _refused(context: Context, refused: Refused) -> Result:
-    """Failed; but in test mode what an earlier state may still make is only a remark."""
+    """A failed result; but in test mode only a note, if an earlier state may still create what is missing."""
     data = {**context.facts, **refused.data}
     if refused.later and context.test and context.foreseen:
-        comment = f"would be done, if by then this is there: {refused}"
+        comment = f"would be done if this is resolved by then: {refused}"
         changes = dict(context.foreseen)
         return Result(outcome=Outcome.WOULD_CHANGE, comment=mask(comment), changes=changes, data=data)
     return Result(
@@ -72,18 +72,18 @@ def _path(context: Context) -> str:
 
 
 def _value_text(context: Context, problem: ValueError) -> str:
-    """What a value is not, as Python says it, if the state has said what it is about; empty: it is a bug."""
+    """Python's message about a wrong value, if the state has set its facts; empty if it is a bug."""
     if path := _path(context):
         advice = "; give the encoding of the file" if isinstance(problem, UnicodeError) else ""
         return f"{path}: {problem}{advice}"
     if context.facts:
         return str(problem)
-    nul = str(problem) == "embedded null byte"  # what Python says when it is asked to start a program
-    return "an argument holds a NUL character" if nul else ""
+    nul = str(problem) == "embedded null byte"  # Python's message when a program is started
+    return "an argument contains a NUL character" if nul else ""
 
 
 def _bug(context: Context, problem: BaseException, who: str) -> Result:
-    """Failed by an exception that the module does not expect; a hidden state keeps no traceback."""
+    """The failed result for an unexpected exception; a hidden state keeps no traceback."""
     hidden = context.chunk is not None and context.chunk.hidden
     trace = "" if hidden else mask(_trace(problem))
     return replace(_failed(context, _bug_text(problem, who)), trace=trace)
@@ -100,7 +100,7 @@ def _trace(problem: BaseException) -> str:
 
 
 def _bug_text(problem: BaseException, who: str) -> str:
-    """What an unexpected exception says, in one line."""
+    """The message of an unexpected exception, in one line."""
     trace = problem.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,4 +1,4 @@
-"""Calls the function of one chunk, in its own context; ``attempt`` makes a result of what it raises."""
+"""Call the function of one chunk in its own context; ``attempt`` turns exceptions into results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from saltern.language.barriers import Crossing
 
 Emit = Callable[[SubResult], None]
-NOT_RUN = 127  # what a shell says of a command it cannot start
+NOT_RUN = 127  # the exit code of a shell for a command it cannot start
 
 
 class ModuleCaller:
@@ -74,7 +74,7 @@ class ModuleCaller:
         return self._registry.companion(state, "mod_aggregate") is not None
 
     def aggregate(self, chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
-        """What the module makes of it; one that fails to enlarge it leaves it as it is."""
+        """The chunk as enlarged by its module; unchanged if the module fails."""
         enlarge = self._registry.companion(chunk.state, "mod_aggregate")
         if not callable(enlarge):
             return chunk
@@ -106,7 +106,7 @@ class ModuleCaller:
         return value, code if isinstance(code, int) else 0
 
     def command(self, command: str, options: Mapping[str, object]) -> int:
-        """Through the shell, as the options of the state say."""
+        """Run a command in a shell, with the options of the state."""
         from saltern.modules.api.commands import run_guard
 
         try:
@@ -117,7 +117,7 @@ class ModuleCaller:
     def exists(self, path: str) -> bool:
         try:
             return os.path.lexists(path)
-        except ValueError:  # a NUL byte: no such path can be
+        except ValueError:  # a NUL byte: no such path can exist
             return False
 
     def arrived(self, crossing: Crossing | None) -> None:
@@ -160,7 +160,7 @@ def call_state(
 def _call_unheard(
     function: AnyState, context: Context, chunk: Chunk, name: str, keywords: dict[str, object]
 ) -> Result:
-    """Call a state that is marked ``no_log``: the events that it sends, or a state within it, say nothing."""
+    """Call a state that is marked ``no_log``: its events, and those of states within it, have no content."""
     outbox = context.run.outbox
     before, outbox.hidden = outbox.hidden, True
     try:
@@ -172,7 +172,7 @@ def _call_unheard(
 def _call_with_words(
     function: AnyState, context: Context, chunk: Chunk, name: str, keywords: dict[str, object]
 ) -> Result:
-    """Call it with the words that change the call's surroundings: saltenv, runas, umask."""
+    """Call a state with the options that change its environment: saltenv, runas, umask."""
     words, args = chunk.words, chunk.args
     if "saltenv" in words:
         context.env = str(args["saltenv"])

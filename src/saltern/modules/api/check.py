@@ -1,11 +1,12 @@
-"""What the signatures say of the chunks, before anything runs.
+"""Check the chunks against the signatures of their functions, before anything runs.
 
-Unknown functions, unknown arguments and missing ones are reported as warnings, since a state of this very
-run may bring the module; with ``strict`` they are errors. Reached, such a state fails and the run continues,
-unless Salt's function takes any argument: then only a slip of an argument that decides what is done fails it.
+Unknown functions, unknown arguments and missing ones are reported as warnings, since a state of this
+run may install the module; with ``strict`` they are errors. When reached, such a state fails and the run
+continues, unless Salt's function takes any argument: then only a mistyped argument that decides what is done
+fails it.
 
-Arguments of Salt that have no effect here are known by name, and reported as that. Where doing without one
-would change what was not requested, the state fails.
+Arguments of Salt that have no effect here are known by name, and reported as such. If ignoring one
+would change something that was not requested, the state fails.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ REQUISITE_WORDS = frozenset((*REQUISITES, *IN_FORMS))
 _NEVER_UNKNOWN = ENGINE_WORDS | INTERNAL
 _SLIPS = sorted(word for word in ENGINE_WORDS if len(word) > 4)
 _STARTS = frozenset(word[:3] for word in _SLIPS)
-CLOSE = 0.8  # how near a template variable must be to an argument to be taken for a slip of it
+CLOSE = 0.8  # how similar a template variable must be to an argument to count as a mistyped one
 Report = Callable[..., None]
 
 
@@ -39,7 +40,7 @@ def check(
     strict: bool = False,
     files: Files | None = None,
 ) -> None:
-    """``files``: the tree, where the templates of states are found."""
+    """Check the chunks. ``files`` is the tree with the templates of states."""
     judge = _Judge(registry, found, found.error if strict else found.warn, files)
     schemas: dict[tuple[str, str], Schema | None] = {}
     for chunk in chunks:
@@ -64,7 +65,7 @@ def check(
 
 
 class _Judge:
-    """Decides what is said of the arguments of one chunk."""
+    """Checks the arguments of one chunk."""
 
     def __init__(self, registry: Registry, found: Diagnostics, report: Report, files: Files | None) -> None:
         self._registry = registry
@@ -88,7 +89,7 @@ class _Judge:
                 self._unknown(chunk, known, str(name))
 
     def _slip_among_data(self, chunk: Chunk, known: Schema, name: object) -> None:
-        """A function that takes any argument takes the slip of a keyword or of its own arguments, too."""
+        """Warn about a mistyped keyword or argument of a function that takes any argument."""
         from saltern.modules.api.salt_arguments import effect_of_ignoring
 
         if (effect := effect_of_ignoring(known.key, str(name))) is not None:
@@ -142,7 +143,7 @@ class _Judge:
         return self._registry.nature(chunk.state, chunk.fun).name_is == "source"
 
     def _ignored(self, chunk: Chunk, name: str, effect: str) -> None:
-        """An argument that Salt takes, and that does nothing here; reported if it asks for anything."""
+        """Report an argument of Salt that has no effect here, if its value requests anything."""
         from saltern.modules.api.salt_arguments import NOTHING_ASKED
 
         if effect and chunk.args[name] not in NOTHING_ASKED:
@@ -150,7 +151,7 @@ class _Judge:
             self._found.warn("argument-unsupported", what, where=chunk.mark(name))
 
     def _variable(self, chunk: Chunk, names: Iterable[str], name: str) -> str:
-        """A variable, unless it is near an argument that is not given and no template mentions it."""
+        """Accept a variable, unless it is similar to a missing argument and no template mentions it."""
         from difflib import get_close_matches
 
         from saltern.modules.api.template_names import mentions
@@ -165,7 +166,7 @@ class _Judge:
 
 
 def _is_displaced_target(chunk: Chunk, name: str) -> bool:
-    """``- pkg: x`` on the level of an empty ``- require:``, which is reported by itself."""
+    """True for ``- pkg: x`` on the level of an empty ``- require:``, which is reported separately."""
     items = chunk.declared.items
     words = {word for item in items if isinstance(item, dict) and None in item.values() for word in item}
     return bool(words & REQUISITE_WORDS) and isinstance(chunk.args[name], str) and name in STATES
@@ -175,7 +176,7 @@ _asked: dict[object, str] = {}
 
 
 def _meant(name: object) -> str:
-    """The requisite or keyword that a name is a slip of: a function that takes any argument takes it, too."""
+    """The requisite or keyword that a name is a mistyping of."""
     if str(name)[:3] not in _STARTS:
         return ""
     if name not in _asked:
@@ -187,7 +188,7 @@ def _meant(name: object) -> str:
 
 
 def _near_argument(known: Schema, name: str, given: Mapping[str, object]) -> str:
-    """The argument of the function that is not given and that a name is near, unless the name has a use."""
+    """The missing argument of the function that a name is similar to, unless the name has its own use."""
     if len(name) < 3 or not known.params:
         return ""
     from difflib import get_close_matches

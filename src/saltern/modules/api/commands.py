@@ -1,4 +1,4 @@
-"""How ``cmd`` runs a command, for its functions and its states alike: Salt's options → one ``Ran``."""
+"""Run commands for the functions and states of ``cmd``: Salt's options → one ``Ran``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saltern.system.process import UnknownUser, look_up
 
 Command = str | Sequence[str]
 
-# Output is read by programs and compared by states, so it is asked for in one language.
+# Output is read by programs and compared by states, so it has a fixed language.
 LOCALE: dict[str, str] = dict.fromkeys(
     (
         "LC_CTYPE",
@@ -37,7 +37,7 @@ LOCALE: dict[str, str] = dict.fromkeys(
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """How to run a command. ``shell`` None takes the machine's; ``in_shell`` says whether to use one."""
+    """How to run a command. ``shell`` None is the machine's; ``in_shell`` sets whether to use one."""
 
     in_shell: bool = True
     shell: str | None = None
@@ -58,11 +58,11 @@ class Options(Struct, frozen=True, kw_only=True):
     reset_system_locale: bool = True
     root: str | None = None
     bg: bool = False
-    kept: bool = True  # it outlives us, where a run is written down
+    kept: bool = True  # it outlives us, if the run has a journal
 
 
 class Done(Struct, frozen=True, kw_only=True):
-    """What the command left. ``retcode`` is None for one that was sent to the background."""
+    """The result of a command. ``retcode`` is None for a command in the background."""
 
     pid: int
     retcode: int | None
@@ -80,7 +80,7 @@ PLAIN = Options()
 
 
 def execute(ctx: Context, command: Command, options: Options = PLAIN) -> Done:
-    """Run it. Raises ``BadArgument`` if user, shell, directory or environment are not to be had."""
+    """Run a command. Raises ``BadArgument`` if the user, shell, directory or environment is invalid."""
     user = options.runas or ctx.runas
     cwd, shell = _directory(options.cwd, user), _shell(ctx, options)
     if isinstance(command, str) and not options.in_shell:
@@ -113,7 +113,7 @@ def execute(ctx: Context, command: Command, options: Options = PLAIN) -> Done:
 
 
 def _judged(done: Done, options: Options) -> Done:
-    """The exit code after everything that may overrule it."""
+    """The result with the exit code after all options that override it."""
     if done.timed_out:
         note = f"Timed out after {options.timeout:g} seconds"
         said = f"{done.stdout}\n{note}" if done.stdout else note
@@ -137,13 +137,13 @@ def listed(value: object) -> list[str]:
 
 
 def _parts(value: object) -> list[str]:
-    """A list, or a text with commas. Empty ones are left out: every output would hold them."""
+    """The items of a list, or of a text with commas, without empty ones, which every output contains."""
     given = value.split(",") if isinstance(value, str) else listed(value)
     return [one for one in (part.strip() for part in given) if one]
 
 
 def words(command: str) -> list[str]:
-    """A command line in words, as a shell would split it."""
+    """The words of a command line, as a shell would split it."""
     import shlex
 
     try:
@@ -156,7 +156,7 @@ def words(command: str) -> list[str]:
 
 
 def octal(umask: object) -> int | None:
-    """``077`` reaches us as the number 77, and means 077."""
+    """The umask; YAML reads ``077`` as the number 77, which means 077."""
     if umask is None:
         return None
     try:
@@ -192,7 +192,7 @@ def _shell(ctx: Context, options: Options) -> str:
 
 
 def environment(given: object) -> dict[str, str]:
-    """``env`` as users write it: a mapping, or a list of mappings and ``NAME=value``."""
+    """The variables of ``env``: a mapping, or a list of mappings and ``NAME=value``."""
     if given is None or given == "":
         return {}
     items = given if isinstance(given, list) else [given]
@@ -218,7 +218,7 @@ def _environment(options: Options) -> dict[str, str]:
     return result
 
 
-# The shell starts it, prints its number and leaves, so that nothing waits for it here.
+# The shell starts it, prints its process ID and exits, so that nothing waits for it.
 BACKGROUND = '"$@" </dev/null >/dev/null 2>&1 & echo $!'
 
 

@@ -1,4 +1,4 @@
-"""What a module function may reach: everything it needs, passed by hand."""
+"""The context of a module function: everything it may use, passed explicitly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from saltern.system.host import Host
     from saltern.system.keeper import ProgramKeeper
 else:
-    Protocol = object  # the real one costs as much as a module
+    Protocol = object  # the real one takes as long to import as a module
 
 
 class Functions(Protocol):
@@ -34,16 +34,16 @@ class Files(Protocol):
     """``salt://``: the files of the tree."""
 
     def find(self, path: str, env: str) -> str | None:
-        """The file on disk behind ``salt://path``, or None. Never outside the roots."""
+        """The path on disk of ``salt://path``, or None. Never outside the roots."""
 
     def names(self, env: str) -> list[str]:
-        """Every file of the environment, sorted, relative to its root."""
+        """All files of the environment, sorted, relative to its root."""
 
     def directories(self, env: str) -> list[str]:
-        """Every directory of the environment, sorted, relative to its root."""
+        """All directories of the environment, sorted, relative to its root."""
 
     def links(self, env: str) -> dict[str, str]:
-        """Every link of the environment and where it leads, relative to its root."""
+        """All links of the environment with their targets, relative to its root."""
 
     def environments(self) -> list[str]: ...
 
@@ -61,9 +61,9 @@ class Templates(Protocol):
         sls: str = "",
         values: Mapping[str, object] | None = None,
     ) -> str:
-        """Render ``text`` with one engine (``jinja``, ``mako`` …); ``path`` is its place in the tree.
+        """Render ``text`` with one engine (``jinja``, ``mako`` …); ``path`` is its path in the tree.
 
-        Raises ``CompileError`` with the place of the mistake.
+        Raises ``CompileError`` with the file and line of the mistake.
         """
 
     def data(
@@ -80,9 +80,9 @@ class Templates(Protocol):
 
 
 class States(Protocol):
-    """``state``: the tree, compiled or applied from within a function, in its own run.
+    """``state``: compile or apply the tree from within a function, in its own run.
 
-    Without ``sls`` it is what the top file gives. Raises ``CompileError`` with every problem.
+    Without ``sls``, the states of the top file. Raises ``CompileError`` with every problem.
     """
 
     def high(self, sls: Sequence[str], options: Mapping[str, object]) -> dict[str, object]: ...
@@ -96,7 +96,7 @@ class States(Protocol):
         test: bool | None = None,
         id_: str | None = None,
     ) -> dict[str, dict[str, object]]:
-        """Salt's dictionary of what came of it."""
+        """Apply states. Returns Salt's dictionary of results."""
 
     def single(
         self,
@@ -110,7 +110,7 @@ class States(Protocol):
 
 
 class Run:
-    """What all calls of one run share. One per run, so two runs in a process share nothing."""
+    """The shared data of all calls in one run. One per run, so two runs in a process share nothing."""
 
     __slots__ = (
         "_host",
@@ -157,17 +157,21 @@ class Run:
         self.clock = clock
         self.outbox = Outbox()  # events that functions send
         self.agent = Uplink()  # the fleet, if this machine is in one
-        self.context: dict[str, object] = {}  # Salt's __context__: what modules remember within a run
-        self.states: States | None = None  # of who made the run, if it can compile
-        self.chunks: Sequence[Chunk] = ()  # all of the run, sorted; the engine's, once they are compiled
+        self.context: dict[str, object] = {}  # Salt's __context__: the data of modules within a run
+        self.states: States | None = None  # set by the creator of the run, if it can compile
+        self.chunks: Sequence[
+            Chunk
+        ] = ()  # all chunks of the run, sorted; set by the engine once they are compiled
         self.crossing: Crossing | None = None  # of the state that is called again after a barrier
         self.orchestration: Orchestration | None = None  # the fleet, if the run is an orchestration
-        self.programs: ProgramKeeper | None = None  # while a journal is open: runs what must outlive us
-        self.refresh: Callable[[frozenset[str]], None] = lambda _: None  # the engine's, once it is built
+        self.programs: ProgramKeeper | None = (
+            None  # while a journal is open: runs programs that must outlive us
+        )
+        self.refresh: Callable[[frozenset[str]], None] = lambda _: None  # set by the engine once it is built
 
     @property
     def host(self) -> Host:
-        """The machine that the states are for: this one, unless another was given."""
+        """The machine that the states change: this one, unless another is given."""
         if self._host is None:
             from saltern.system.host import LocalHost
 
@@ -202,7 +206,7 @@ class Context:
         self.chunk = chunk
         self.runas = runas
         self.emit = emit
-        # What a state sets before it starts, for its result:
+        # Set by a state before it starts, for its result:
         self.warnings: tuple[str, ...] = ()  # of any result
         self.facts: Mapping[str, object] = {}  # its data, if the call is refused
         self.foreseen: Mapping[str, object] = {}  # in test mode, its changes if something is still missing

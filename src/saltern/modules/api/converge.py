@@ -1,4 +1,4 @@
-"""``bring``: how a state brings something about. It looks, acts and looks again."""
+"""``bring``: how a state makes a change. It compares, acts and compares again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Changes = dict[str, object]
 
 
 class Words(Struct, frozen=True):
-    """The comment for nothing to do, for what a test foresees, and for what was done."""
+    """The comments for no change, for a change in test mode, and for a change."""
 
     already: str = ""
     would: str = ""
@@ -32,10 +32,10 @@ def bring(
     warnings: tuple[str, ...] = (),
     why: Callable[[Changes], str] = lambda _: "",
 ) -> Result:
-    """Bring something about. ``differs`` says what is not as wanted, in the shape of ``changes``.
+    """Make a change if necessary. ``differs`` returns the differences, in the form of ``changes``.
 
-    It is called before and after ``act``. So a test foretells exactly the changes of a run, and what
-    still differs afterwards is a failure that the state need not code; ``why`` may know more of that.
+    It is called before and after ``act``. So test mode predicts exactly the changes of a run, and
+    remaining differences are a failure that the state need not code; ``why`` may explain it.
     """
     changes = differs()
     if not changes or ctx.test:
@@ -62,9 +62,9 @@ def result_of(
     data: Mapping[str, object],
     warnings: tuple[str, ...] = (),
 ) -> Result:
-    """Nothing to do, would be done, or done; the changes of the last two are the same.
+    """The result for no change, a change in test mode, or a change; the changes of the last two are the same.
 
-    For a state that looks and acts in a way of its own. One text may serve all three cases.
+    For a state that compares and acts in its own way. One text may serve all three cases.
     """
     outcome = Outcome.WOULD_CHANGE if changes and ctx.test else Outcome.OK
     if isinstance(words, Words):

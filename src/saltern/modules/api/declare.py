@@ -1,14 +1,14 @@
 """How a module function is declared.
 
-``@state`` marks what an SLS may name, ``@function`` what ``salt['mod.fun']`` may name. They
+``@state`` marks a function for SLS files, ``@function`` one for ``salt['mod.fun']``. They
 register nothing: the registry collects the marked objects when it imports a module, so
 importing has no side effects and tests call the object like the function it wraps.
 
-``@state(repeat="once", …)`` says what the function is to the engine, in the words of ``Nature``. What all
-functions of a module have in common stands in its ``NATURE``; a word of the function's own wins.
+``@state(repeat="once", …)`` declares properties of the function, those of ``Nature``. Common properties of
+all functions of a module are in its ``NATURE``; those of the function override them.
 
-A state module may also have ``mod_watch`` (a state that reacts to a change of what it
-watches, given the original function as ``sfun``) and ``mod_aggregate``.
+A state module may also have ``mod_watch`` (the reaction to a change in a watched
+state, with the original function as ``sfun``) and ``mod_aggregate``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Body = Callable[Concatenate[Context, P], Result]
 
 
 class StateFunction(Generic[P]):
-    """A state function and what the engine knows of it; ``words`` are those of its ``Nature``."""
+    """A state function and its properties; ``words`` are those of its ``Nature``."""
 
     __slots__ = ("body", "doc", "label", "module", "name", "schema", "words")
 
@@ -49,16 +49,16 @@ class StateFunction(Generic[P]):
         self.schema: Schema | None = None
 
     def attempt(self, ctx: Context, *args: P.args, **kwargs: P.kwargs) -> Result:
-        """Its result in this context, also if the body raises."""
+        """The result in this context, also if the body raises."""
         return attempt(ctx, partial(self.body, ctx, *args, **kwargs), self.label)
 
     def __call__(self, ctx: Context, *args: P.args, **kwargs: P.kwargs) -> Result:
-        """Its result as a part of another state, or in a test."""
+        """The result, for another state or a test; exceptions of the body are raised."""
         return self.attempt(ctx.about(), *args, **kwargs)
 
 
 def label_of(function: StateFunction[P]) -> str:
-    """What messages call it; kept, because every call needs it. Who changes its module sets it again."""
+    """The name in messages; cached, since every call needs it. Reset it after changing the module."""
     return f"{function.module.rpartition('.')[2]}.{function.name}"
 
 
@@ -79,7 +79,7 @@ class Function(Generic[P, R]):
 
 
 def documented(said: str, call: str, *answer: str) -> str:
-    """The docstring of a function that is made, not written: its sentence, and one call with its answer."""
+    """The docstring of a generated function: its sentence, and one call with its output."""
     shown = ["    local:", *(f"        {line}" for line in answer)] if answer else []
     return "\n".join(
         [said, "", "Example:", "    ```console", f"    $ saltern call {call}", *shown, "    ```"]
@@ -93,9 +93,9 @@ def state(*, name: str = "", **words: Unpack[NatureWords]) -> Callable[[Body[P]]
 def state(
     body: Body[P] | None = None, *, name: str = "", **words: Unpack[NatureWords]
 ) -> StateFunction[P] | Callable[[Body[P]], StateFunction[P]]:
-    """Mark a state function, with the words of its ``Nature``; ``name`` where it is not a Python name."""
+    """Mark a state function, with the properties of its ``Nature``; ``name`` if it is not a Python name."""
     if words:
-        Nature(**words)  # a wrong word is found where it is written
+        Nature(**words)  # a wrong property is found where it is written
     if body is not None:
         return StateFunction(body)
     return lambda late: StateFunction(late, name, words)
@@ -108,7 +108,7 @@ def function(*, name: str) -> Callable[[Callable[Concatenate[Context, P], R]], F
 def function(
     body: Callable[Concatenate[Context, P], R] | None = None, *, name: str = ""
 ) -> Function[P, R] | Callable[[Callable[Concatenate[Context, P], R]], Function[P, R]]:
-    """Mark an execution function. ``name`` where it is not a Python name (``test.true``)."""
+    """Mark an execution function; ``name`` if it is not a Python name (``test.true``)."""
     if body is not None:
         return Function(body)
     return lambda late: Function(late, name)

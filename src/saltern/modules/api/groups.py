@@ -1,9 +1,9 @@
-"""Parameters that many functions share, declared once: a ``TypedDict`` that a function takes with ``Unpack``.
+"""Groups of parameters, declared once: a ``TypedDict`` that a function takes with ``Unpack``.
 
 ``def present(ctx, name, *, owner: str, **login: Unpack[LoginArguments])`` has the parameters of the group
 after its own. A key is optional (``total=False``): not given, it is None, or false if it is a ``bool``, and
 is not passed. ``_: Ignored`` among the keys is ``**_: Ignored`` of such a function. The docstring of the
-group has an ``Args:`` of its own, which is read as if it stood in that of the function.
+group has its own ``Args:``, which is read as part of that of the function.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from msgspec import Struct
 
 UNPACK = "Unpack["
 REST = "_"
-# The indentation of docstrings in a module; from Python 3.13 on the compiler takes it away.
+# The indentation of docstrings in a module; since Python 3.13 the compiler removes it.
 _MARGIN = "" if sys.version_info >= (3, 13) else "    "
 _ARGS = f"\n{_MARGIN}Args:\n"
 _END = rf"\n\n{_MARGIN}[A-Z]\w*:\n|\s*\Z"
 
 
 class Group(Struct, frozen=True):
-    """The keys with their annotations as texts, those that must be given, and what further keywords are."""
+    """The keys with their annotations as texts, the required ones, and the kind of further keywords."""
 
     keys: dict[str, str]
     required: frozenset[str]
@@ -32,7 +32,7 @@ class Group(Struct, frozen=True):
 
 
 def group_of(body: Callable[..., object], annotation: str) -> Group | None:
-    """The group that the ``**`` parameter of this annotation takes; None for any other one."""
+    """The group of a ``**`` parameter with this annotation; None for any other."""
     if not annotation.startswith(UNPACK):
         return None
     first, *others = annotation[len(UNPACK) : -1].split(".")
@@ -43,12 +43,12 @@ def group_of(body: Callable[..., object], annotation: str) -> Group | None:
 
 
 def _text(annotation: object) -> str:
-    """As it is written; a class that is no text is known by its name."""
+    """The annotation as text; a class by its name."""
     return str(getattr(annotation, "__forward_arg__", None) or getattr(annotation, "__name__", annotation))
 
 
 def default_of(name: str, annotation: str) -> object:
-    """What an optional key is if it is not given."""
+    """The default of an optional key."""
     if annotation == "bool":
         return False
     if annotation == "object" or "None" in annotation.split(" | "):

@@ -1,4 +1,4 @@
-"""What the states of an orchestration may ask of a fleet: a port, which the fleet implements."""
+"""The interface of a fleet for the states of an orchestration, which the fleet implements."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ else:
 
 
 class RemoteCall(Struct, frozen=True, kw_only=True):
-    """A function on the systems of a target, which is compound.
+    """A call of a function on the systems of a compound target.
 
-    ``wait``: seconds for which systems that are away are waited for; ``timeout``: within which a system must
-    take the job. ``subset``: only so many of the systems, chosen at random. ``states``: the answer is that of
-    states. ``returners``: what each system calls with its return; ``return_options``: their settings.
+    ``wait``: seconds to wait for systems that are offline; ``timeout``: seconds within which a system must
+    accept the job. ``subset``: only this many of the systems, chosen at random. ``states``: the return is
+    that of states. ``returners``: the returners that each system calls; ``return_options``: their settings.
     """
 
     function: str
@@ -41,10 +41,10 @@ class RemoteCall(Struct, frozen=True, kw_only=True):
 
 
 class SystemReturn(Struct, frozen=True, kw_only=True):
-    """What one system answered. ``value`` is Salt's return; ``steps`` are its states, if it ran some.
+    """The return of one system. ``value`` is Salt's return; ``steps`` are its states, if it ran some.
 
-    ``why`` says what went wrong in place of an answer, or with it. ``is_away``: it was not there.
-    ``warnings`` are about what is no part of the job: its returners.
+    ``why`` is the error, in place of a return or with it. ``is_away``: the system was offline.
+    ``warnings`` are about its returners, which are not part of the job.
     """
 
     system: str
@@ -59,7 +59,7 @@ class SystemReturn(Struct, frozen=True, kw_only=True):
 
 
 class RunnerReturn(Struct, frozen=True, kw_only=True):
-    """What a runner answered. ``steps`` are the states of an orchestration within the orchestration."""
+    """The return of a runner. ``steps`` are the states of a nested orchestration."""
 
     value: object
     is_ok: bool = True
@@ -78,22 +78,22 @@ Heard = Callable[[SystemReturn], None]
 
 
 class NoSystems(Exception):
-    """The target means no system."""
+    """The target matches no system."""
 
 
 class CallRefused(Exception):
-    """The fleet does not take the call; the text says why."""
+    """The fleet refuses the call; the text says why."""
 
 
 class Orchestration(Protocol):
-    """The fleet that an orchestration works on. ``token`` names a call for good: one that was made before, by
-    a process that is gone, is found again and not made twice."""
+    """The fleet of an orchestration. ``token`` is the permanent name of a call: a call that was made before,
+    by a process that has ended, is found again and not repeated."""
 
     @property
     def jid(self) -> str: ...
 
     def call(self, call: RemoteCall, token: str, heard: Heard) -> str:
-        """Run it to its end; ``heard`` is given each return as it comes. The number of the job.
+        """Run a call to its end; ``heard`` gets each return as it comes. Returns the job ID.
 
         Raises ``NoSystems`` and ``CallRefused``.
         """
@@ -105,5 +105,5 @@ class Orchestration(Protocol):
     def wheel(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> RunnerReturn: ...
 
     def events(self, tag: str) -> Iterator[SeenEvent | None]:
-        """Events whose tag fits the glob, from the last job of the orchestration on; None now and then, so
-        that the reader can look at the time."""
+        """Events whose tag matches the glob, since the last job of the orchestration; None from time to time,
+        so that the reader can check the time."""

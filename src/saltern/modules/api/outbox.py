@@ -1,7 +1,7 @@
 """Events that functions send during a run.
 
-The listener is the reporter of the run: that of a command, or an agent that passes events on to a fleet.
-Nothing else needs to know this box.
+The listener is the reporter of the run: of a command, or of an agent that passes events on to a fleet.
+Nothing else uses the outbox.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from saltern.language.hidden import UNSAID
 class Outbox:
     """One per run.
 
-    A parallel state runs in a copy of this process, where a call would reach copies of the listeners
-    only: there events are kept, and the state's answer brings them home. While a state that is marked
-    ``no_log`` is called, the box is ``hidden``: what is sent has no tag and no data.
+    A parallel state runs in a copy of this process, where a call would only reach copies of the
+    listeners: there events are kept, and returned with the state's result. While a state that is marked
+    ``no_log`` is called, the box is ``hidden``: events have no tag and no data.
     """
 
     __slots__ = ("_home", "_on_event", "hidden", "kept")
@@ -32,12 +32,12 @@ class Outbox:
         self.kept: tuple[tuple[str, dict[str, object]], ...] = ()
 
     def listen(self, on_event: Callable[[Event], None] | None) -> None:
-        """From now on ``on_event`` is called with what is sent in this process."""
+        """Call ``on_event`` with all further events of this process."""
         self._on_event = on_event
         self._home = os.getpid()
 
     def send(self, tag: str, data: dict[str, object]) -> bool:
-        """True if there is a listener."""
+        """Send an event; true if there is a listener."""
         if self._on_event is None:
             return False
         if self.hidden:

@@ -1,7 +1,7 @@
-"""A signature is a schema: it checks and converts arguments, and feeds the reference pages.
+"""Signatures as schemas, which check and convert arguments, and supply the reference pages.
 
-Read straight from the code object and the annotation texts, once per function; nothing is
-inspected or evaluated per call. A group of parameters (``groups``) counts as if it were written out.
+They are read from the code object and the annotation texts, once per function; nothing is
+inspected or evaluated per call. A group of parameters (``groups``) counts as if written out.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ T = TypeVar("T")
 
 VARARGS, VARKEYS = 0x04, 0x08
 
-# What further keywords are to a function, by the annotation of its ``**`` parameter. Any other one: data.
-Ignored = object  # let pass, as Salt does, but reported while compiling; they do not reach the function
-Unused = object  # the same, but they do reach it: it remarks on them in its result
-Variables = object  # names for the template that the function renders
+# The kinds of further keywords, by the annotation of the ``**`` parameter. Any other annotation: data.
+Ignored = object  # accepted, as in Salt, but reported while compiling; not passed to the function
+Unused = object  # the same, but passed to the function, which warns about them in its result
+Variables = object  # variables for the template that the function renders
 NOT_DATA = frozenset({"Ignored", "Unused", "Variables"})
 
 
 class BadArgument(Exception):
-    """A value that cannot be what the function wants; the text is for the user."""
+    """An invalid value for an argument; the text is for the user."""
 
 
 class Param(Struct, frozen=True, kw_only=True):
@@ -39,19 +39,19 @@ class Param(Struct, frozen=True, kw_only=True):
 
 
 class Schema(Struct, frozen=True, kw_only=True):
-    """What a function takes, the context and the name aside."""
+    """The parameters of a function, without the context and the name."""
 
     params: dict[str, Param]
     converters: dict[str, Callable[[object], object]]
     required: tuple[str, ...]
-    open: bool  # further keywords reach it
-    lenient: bool = False  # lets unknown ones pass
-    rest: str = ""  # what further ones are: one of ``NOT_DATA``, or anything else
-    key: str = ""  # ``file.managed``, of a state that is built in
+    open: bool  # further keywords are passed to it
+    lenient: bool = False  # accepts unknown keywords
+    rest: str = ""  # the kind of further keywords: one of ``NOT_DATA``, or anything else
+    key: str = ""  # such as ``file.managed``, for a built-in state
 
     @property
     def takes_anything(self) -> bool:
-        """True if a keyword of any name has a meaning to it."""
+        """True if the function uses keywords of any name."""
         return self.open and self.rest not in NOT_DATA
 
 
@@ -100,7 +100,7 @@ def _of_group(group: Group, name: str) -> Param:
 
 
 def call_bound(body: Callable[..., T], ctx: object, name: str, given: Mapping[str, object]) -> T:
-    """Call a state's function with arguments as an SLS has them: the reaction of a state that watches."""
+    """Call a state function with arguments from an SLS, for the reaction to a watched state."""
     return body(ctx, name, **bind(schema_of(body, skip=2), given))
 
 
@@ -112,10 +112,10 @@ def bind(schema: Schema, args: Mapping[str, object]) -> dict[str, object]:
     params = schema.params
     bound: dict[str, object] = {}
     problems: list[str] = []
-    given: Iterable[tuple[object, object]] = args.items()  # YAML has keys of every kind
+    given: Iterable[tuple[object, object]] = args.items()  # YAML keys can have any type
     for name, value in given:
         if not isinstance(name, str):
-            problems.append(f"the argument {name!r} is no text")
+            problems.append(f"the argument {name!r} is not a text")
         elif name in params:
             convert = schema.converters.get(name)
             try:
@@ -137,7 +137,7 @@ def bind(schema: Schema, args: Mapping[str, object]) -> dict[str, object]:
 
 
 def _refusal(schema: Schema, name: str, args: Mapping[str, object]) -> str:
-    """Why a state is not called with an argument that it does not have; empty: the argument is let pass."""
+    """Why a state is not called with an unknown argument; empty if the argument is accepted."""
     from saltern.modules.api.salt_arguments import decisive_slip, effect_of_ignoring, harm_of_ignoring
 
     if harm := harm_of_ignoring(schema.key, name, args[name]):
@@ -214,7 +214,7 @@ def _mapping(value: object) -> object:
 
 
 def _mode(value: object) -> object:
-    """``0644`` reaches us as the number 644, as in Salt; quoted text is octal, too."""
+    """The mode; YAML reads ``0644`` as the number 644, as in Salt; quoted text is octal, too."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise BadArgument(f"needs a file mode such as 0644, got {_kind(value)}")
     text = str(value).strip()
@@ -242,7 +242,7 @@ def _text_or_texts(value: object) -> object:
 
 
 def _converter(annotation: str) -> Callable[[object], object] | None:
-    """By the annotation's text; an annotation without a row is not converted."""
+    """The converter for an annotation's text; none if there is no row for it."""
     parts = [part.strip() for part in annotation.split("|")]
     if {"str", "list[str]"} <= set(parts) <= {"str", "list[str]", "None"}:
         optional = "None" in parts

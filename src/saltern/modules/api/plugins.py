@@ -1,8 +1,8 @@
-"""Modules of other Python packages, by the entry points of the group ``saltern.modules``.
+"""Modules of other Python packages, from the entry points of the group ``saltern.modules``.
 
-``NAME = "package.module"``: its marked functions are the states and functions of the module ``NAME``. With
-``states.NAME`` or ``functions.NAME``, it is asked for one kind only. Whatever is built in wins, and so the
-entry points are read only when a name is asked for that is not built in.
+``NAME = "package.module"``: its marked functions become the states and functions of the module ``NAME``. With
+``states.NAME`` or ``functions.NAME``, it offers only one kind. Built-in modules win, so the
+entry points are read only for names that are not built in.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ KINDS = ("states", "functions")
 
 
 class Offer(Struct, frozen=True, order=True):
-    """An entry point: which package offers which module under a name."""
+    """An entry point: the package and the module that it offers under a name."""
 
     module: str
     package: str
 
 
 class Plugins:
-    """Implements ``registry.Provider``. A name that two packages offer is used of neither."""
+    """Implements ``registry.Provider``. If two packages offer a name, neither is used."""
 
     def __init__(self) -> None:
         self._modules: dict[tuple[str, str], ModuleType | None] = {}
@@ -46,7 +46,7 @@ class Plugins:
         return self._reasons.get((kind, name), "")
 
     def forget(self) -> None:
-        """Look again for what was not there: a package may have been installed."""
+        """Clear the cache: a package may have been installed."""
         if vars(self).pop("offers", None) is None:
             return
         invalidate_caches()
@@ -54,7 +54,7 @@ class Plugins:
         self._modules = {key: module for key, module in self._modules.items() if module is not None}
 
     def problems(self, built_in: Mapping[str, Iterable[str]]) -> Iterator[str]:
-        """What is offered in vain: by two packages, or under a function's name that is built in."""
+        """Offers that are not used: by two packages, or under the name of a built-in function."""
         for (kind, name), offers in sorted(self.offers.items()):
             if len(offers) > 1:
                 yield _twice(kind, name, offers)
@@ -64,7 +64,7 @@ class Plugins:
 
     @cached_property
     def offers(self) -> dict[tuple[str, str], list[Offer]]:
-        """By kind and name; the entry points of all packages, read once."""
+        """The entry points of all packages by kind and name, read once."""
         from importlib.metadata import entry_points
 
         found: dict[tuple[str, str], dict[Offer, None]] = {}
@@ -82,7 +82,7 @@ class Plugins:
             return None
         try:
             return import_module(offers[0].module)
-        except (Exception, SystemExit) as problem:  # another's code: it must not end the run
+        except (Exception, SystemExit) as problem:  # foreign code must not end the run
             what = f"the {_word(kind)} module {name!r} of {offers[0].package} cannot be imported"
             self._reasons[kind, name] = f"{what}: {type(problem).__name__}: {problem}"
             return None

@@ -1,4 +1,4 @@
-"""Programs that states drive: run without a shell, in one language, secrets kept out of what they say."""
+"""Run programs for states: without a shell, in a fixed language, with secrets removed from messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 from saltern.system.process import NOT_ALLOWED, NOT_FOUND, Ran, UnknownUser, look_up
 
-# What programs say is read by programs and shown to people who grep for it: one language.
+# Output is read by programs and searched by people, so it has a fixed language.
 PLAIN_WORDS: Mapping[str, str] = {"LC_ALL": "C", "LANGUAGE": "C"}
 PLAIN_UTF8: Mapping[str, str] = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
 MOST_SHOWN = 2000
@@ -23,11 +23,11 @@ NOT_ROOT = (
 )
 AS_ROOT = "this needs root: run saltern as root"
 PACKAGE = "the package that has it"
-SAFE = {"PYTHONSAFEPATH": "1"}  # a Python takes no module from the directory that it runs in
+SAFE = {"PYTHONSAFEPATH": "1"}  # a Python imports no modules from its working directory
 
 
 def said(ran: Ran) -> str:
-    """What a program said of its failure, short enough for a comment."""
+    """The error output of a program, short enough for a comment."""
     return (ran.err.strip() or ran.out.strip())[-MOST_SHOWN:]
 
 
@@ -42,10 +42,10 @@ def tool(
     words: Callable[[Ran], str] = said,
     hide: bool = False,
 ) -> Ran:
-    """Run a program of the system; raises ``Refused`` unless its exit code is accepted.
+    """Run a system program; raises ``Refused`` unless its exit code is accepted.
 
-    ``install`` says what has the program if it is missing, ``words`` finds the reason in its output, and
-    ``hide`` keeps the arguments out of the message, where one of them may be a secret.
+    ``install`` names the package of a missing program, ``words`` finds the reason in its output, and
+    ``hide`` leaves the arguments out of the message, if one of them may be a secret.
     """
     ran = ctx.host.run(argv, stdin=stdin, user=user or ctx.runas, env=env)
     if ran.code in accept:
@@ -58,7 +58,7 @@ def tool(
 
 
 def wants_root(said: str) -> bool:
-    """Whether a program failed because it was not started by root."""
+    """True if a program failed because it was not started by root."""
     return os.geteuid() != 0 and any(word in said.lower() for word in NOT_ROOT)
 
 
@@ -68,7 +68,7 @@ def missing_program(name: str, install: str = PACKAGE) -> str:
 
 
 def has(program: str) -> bool:
-    """True if the program can be found, on PATH or where system programs are."""
+    """True if the program is on PATH or in the directories of system programs."""
     places = [*os.environ.get("PATH", os.defpath).split(os.pathsep), "/usr/sbin", "/sbin"]
     return any(os.access(os.path.join(place, program), os.X_OK) for place in places)
 
@@ -83,7 +83,7 @@ def program(
     stdin: str | None = None,
     timeout: float | None = None,
 ) -> Ran:
-    """Run it as it is. Without a directory of its own it runs in one that every user may enter."""
+    """Run a program. The default directory is one that every user may enter."""
     ran = ctx.host.run(
         list(argv),
         cwd=cwd or "/",
@@ -109,7 +109,7 @@ def output(
     timeout: float | None = None,
     secrets: Sequence[str | None] = (),
 ) -> str:
-    """What it prints. Raises ``Refused`` (``what`` and its own words) when it fails."""
+    """The output of a program. Raises ``Refused`` (``what`` and its own message) if it fails."""
     ran = program(ctx, argv, user=user, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
     if ran.code:
         raise Refused(complaint(ran, argv[0], what=what, secrets=secrets))
@@ -117,14 +117,14 @@ def output(
 
 
 def complaint(ran: Ran, name: str, *, what: str, secrets: Sequence[str | None] = ()) -> str:
-    """Why the program failed: ``what`` it was for, and its own words without these secrets."""
+    """Why the program failed: ``what`` it was for, and its message without these secrets."""
     if ran.code == NOT_FOUND and not ran.pid:
         return f"{what}: {missing_program(name, 'it first')}"
     return f"{what}: {mask(said(ran) or f'{name} ended with {ran.code}', secrets)}"
 
 
 def owner_for(ctx: Context, user: str | None) -> tuple[int, int] | None:
-    """Who must own the private files of a program: the user it runs as, if it is another; None: we."""
+    """The owner of private files for a program: the user it runs as; None if that is our own."""
     name = user or ctx.runas
     if not name:
         return None

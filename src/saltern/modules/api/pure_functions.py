@@ -1,7 +1,7 @@
-"""The functions that answer in an untrusted tree: they compute from what they are given, and touch nothing.
+"""The functions that are available in an untrusted tree: they only compute from their arguments.
 
-``PURE`` lists them. Any other name is known, so that a template can ask whether it is there, and refuses
-when it is called. Templates are handed plain functions and no object of ours: nothing leads from them to
+``PURE`` lists them. All other names exist, so that a template can test for them, and raise
+when they are called. Templates get plain functions and no objects of ours: nothing gives them access to
 the machine.
 """
 
@@ -46,8 +46,8 @@ class PureSalt:
     """``salt`` in the templates of an untrusted tree."""
 
     def __init__(self, salt: Salt, why: str = REFUSED) -> None:
-        """``why`` others than the pure ones are refused."""
-        self.__salt = salt  # a name that the sandbox hides
+        """``why`` is the reason for refusing other functions."""
+        self.__salt = salt  # the sandbox hides this name
         self.__why = why
 
     def __getitem__(self, name: str) -> Callable[..., object]:
@@ -103,7 +103,9 @@ class PureNamespace:
 
 
 def _alone(function: Callable[..., object]) -> Callable[..., object]:
-    """A partial would show its arguments, and with them the context of the run."""
+    """The function as a closure: a partial would expose its arguments, and with them the context of the
+    run.
+    """
 
     def call(*args: object, **kwargs: object) -> object:
         return function(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""``Refused``, the one exception that modules raise for the user, and the checks of values that raise it."""
+"""``Refused``, the exception that modules raise for the user, and checks of values that raise it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from saltern.modules.api.params import BadArgument
 
 
 class Refused(BadArgument):
-    """The state or function cannot do what it was asked for; the text says why, and is for the user.
+    """The state or function cannot do its work; the text says why, and is for the user.
 
-    ``later``: something is missing that an earlier state may make, so in test mode it is a remark (if the
-    state has set ``ctx.foreseen``). ``data`` is what is known of the thing, beside ``ctx.facts``;
-    ``changes`` and ``warnings`` are what came about before. The caller makes the result of it.
+    ``later``: something is missing that an earlier state may create, so in test mode it is a note (if the
+    state has set ``ctx.foreseen``). ``data`` are facts in addition to ``ctx.facts``;
+    ``changes`` and ``warnings`` are those before the failure. The caller turns it into a result.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ REASONS: Mapping[int, str] = {
 
 
 def explain(problem: OSError, path: str = "") -> str:
-    """What the system refused and why; with ``path``, the file that the user has named, also what to do."""
+    """A system error as text; with ``path``, the file that the user has named, also what to do."""
     from saltern.system.files import PlantedLink
 
     problem = _planted(path) or problem if problem.errno == errno.EACCES and path else problem
@@ -61,7 +61,7 @@ def explain(problem: OSError, path: str = "") -> str:
 
 
 def _of_any_file(problem: OSError, said: str) -> str:
-    """The file is the one that was to be made: of a link, the second that the system names."""
+    """The error with its file: the one that was to be created, which is the second one for a link."""
     if problem.errno == errno.EACCES and os.geteuid() != 0:
         said = REASONS[errno.EACCES]
     where = problem.filename2 or problem.filename
@@ -69,7 +69,7 @@ def _of_any_file(problem: OSError, said: str) -> str:
 
 
 def _planted(path: str) -> OSError | None:
-    """The link on the way that the kernel has refused to follow, even to root (``fs.protected_symlinks``)."""
+    """The link in the path that the kernel refused to follow, even for root (``fs.protected_symlinks``)."""
     from saltern.system.paths import PlantedLink, settle
 
     try:
@@ -87,7 +87,7 @@ def known(value: object, allowed: Mapping[str, object] | tuple[str, ...], what: 
         raise Refused(f"{what} cannot be {value!r}; it is one of {', '.join(allowed)}")
 
 
-# All that Python, reading the file again, takes for the end of a line; and the end of a text in C.
+# All characters that Python reads as a line end; and NUL, the end of a text in C.
 BREAKS = "\n\r\0\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 

@@ -1,8 +1,8 @@
 """Modules by name. Imported on first use; no directory is scanned, and nothing is global.
 
-``STATES`` and ``FUNCTIONS`` list what is built in; ``plugins`` finds what other packages offer. A module is a
-Python module whose marked objects (``@state``, ``@function``) are what it offers; one with many large
-functions keeps each in a submodule, named in its ``LAZY`` table.
+``STATES`` and ``FUNCTIONS`` list the built-in modules; ``plugins`` finds those of other packages. A module is
+a Python module with marked objects (``@state``, ``@function``); one with many large
+functions has them in submodules, listed in its ``LAZY`` table.
 """
 
 from __future__ import annotations
@@ -181,25 +181,25 @@ M = TypeVar("M", AnyState, AnyFunction)
 
 
 class Provider(Protocol):
-    """Where else to look for a module, in addition to what is built in.
+    """A further source of modules, in addition to the built-in ones.
 
-    A module with a true ``BROKEN`` offers nothing, and hides those that would be asked after it.
+    A module with a true ``BROKEN`` offers nothing, and hides the modules of later providers.
     """
 
     def module(self, kind: str, name: str) -> ModuleType | None:
-        """The module, its marked functions as attributes; None if there is none to be used here."""
+        """The module, with its marked functions as attributes; None if there is none."""
 
     def names(self, kind: str) -> list[str]: ...
 
     def why(self, kind: str, name: str) -> str:
-        """Why a module that is there cannot be used; empty if there is none."""
+        """Why an existing module cannot be used; empty if there is no such module."""
 
 
 class Registry:
-    """What can be called in one run. ``states`` and ``functions`` are further modules, which win.
+    """The modules of one run. ``states`` and ``functions`` are further modules, which win.
 
-    Of a name, every module that has it is asked in turn: those of ``before``, the built-in one, that of a
-    plug-in, those of ``after``; what one lacks, the next may have.
+    All modules with a name are searched in order: those of ``before``, the built-in one, that of a
+    plug-in, those of ``after``; each may supply what the earlier ones lack.
     """
 
     def __init__(
@@ -228,7 +228,7 @@ class Registry:
         return self._states[key]
 
     def nature(self, state: str, fun: str) -> Nature:
-        """What the function declares itself to be, over what its module says of all its functions."""
+        """The properties of a function, which override those of its module."""
         key = (state, fun)
         found = self._natures.get(key)
         if found is None:
@@ -236,7 +236,7 @@ class Registry:
         return found
 
     def function_nature(self, name: str) -> Nature:
-        """What the module of an execution function says of all its functions."""
+        """The properties that the module of an execution function declares."""
         module, _, fun = name.partition(".")
         found = (one for one in self._layers("functions", module) if _member(one, fun, Function) is not None)
         return getattr(next(found, None), "NATURE", UNDECLARED)
@@ -248,18 +248,18 @@ class Registry:
         return self._functions[name]
 
     def forget(self) -> None:
-        """Look again for what was not there."""
+        """Clear the cache of missing modules."""
         self._states = {key: found for key, found in self._states.items() if found is not None}
         self._functions = {key: found for key, found in self._functions.items() if found is not None}
         self._natures.clear()
         self._plugins.forget()
 
     def module(self, kind: str, name: str) -> ModuleType | None:
-        """The strongest module of this name."""
+        """The first module with this name."""
         return next(self._layers(kind, name), None)
 
     def _layers(self, kind: str, name: str) -> Iterator[ModuleType]:
-        """Every module of this name, each looked for only when the one before did not do."""
+        """All modules with this name, each loaded only if the earlier ones were not sufficient."""
         for provider in self._before:
             if (found := provider.module(kind, name)) is not None:
                 yield found
@@ -283,19 +283,21 @@ class Registry:
         return self._modules[key]
 
     def companion(self, state: str, name: str) -> object:
-        """``mod_watch`` and the like of a state module, or None."""
+        """``mod_watch`` or another companion of a state module, or None."""
         module = self.module("states", state)
         return getattr(module, name, None) if module is not None else None
 
     def names(self, kind: str) -> list[str]:
-        """Every module of a kind, built in or added; not those of the last providers, which are hundreds."""
+        """All modules of a kind, built in or added, without those of the last providers, which are
+        hundreds.
+        """
         added = {name for provider in (*self._before, self._plugins) for name in provider.names(kind)}
         own = {name for other, name in self._modules if other == kind and self._modules[other, name]}
         built_in = {"states": set(STATES), "functions": set(FUNCTIONS)}
         return sorted(own | added | built_in.get(kind, set()))
 
     def members(self, kind: str, name: str) -> list[str]:
-        """Every function of a module, those of the last providers aside."""
+        """All functions of a module, without those of the last providers."""
         layers = [*(provider.module(kind, name) for provider in self._before), self._own(kind, name)]
         layers.append(self._plugins.module(kind, name))
         if kind == "states":
@@ -303,17 +305,19 @@ class Registry:
         return sorted({fun for one in layers for fun in member_names(one, Function)})
 
     def plugin_problems(self) -> list[str]:
-        """What plug-ins offer in vain."""
+        """Problems with offers of plug-ins."""
         return list(self._plugins.problems({"states": STATES, "functions": FUNCTIONS}))
 
     def why(self, kind: str, name: str) -> str:
-        """Why a module that is there cannot be used; empty if there is none."""
+        """Why an existing module cannot be used; empty if there is no such module."""
         reasons = (provider.why(kind, name) for provider in (*self._before, self._plugins, *self._after))
         return "; ".join(reason for reason in reasons if reason)
 
 
 def schema(function: AnyState | AnyFunction) -> Schema:
-    """Read from its signature once; the engine passes the context, and to a state its name."""
+    """The schema of a function, read from its signature once; the engine passes the context and a state's
+    name.
+    """
     if function.schema is None:
         is_state = isinstance(function, StateFunction)
         function.schema = schema_of(
@@ -323,19 +327,19 @@ def schema(function: AnyState | AnyFunction) -> Schema:
 
 
 def _key(function: AnyState | AnyFunction) -> str:
-    """``file.managed`` of a state that is built in, however its module is cut into files."""
+    """The name of a built-in state, such as ``file.managed``, whichever submodule has it."""
     _, found, place = function.module.partition("saltern.modules.states.")
     return f"{place.partition('.')[0]}.{function.name}" if found else ""
 
 
 def parameters(function: AnyFunction) -> tuple[str, ...]:
-    """The names of its arguments in their order; none for what is no plain function."""
+    """The names of the arguments in order; none if it is not a plain function."""
     code = getattr(function.body, "__code__", None)
     return tuple(code.co_varnames[1 : code.co_argcount]) if code is not None else ()
 
 
 def _nature(layers: Iterable[ModuleType], fun: str) -> Nature:
-    """That of the first module which has the function; a reaction has the nature of its module."""
+    """The properties from the first module that has the function; a reaction has those of its module."""
     for module in layers:
         found = _member(module, fun, StateFunction)
         if found is not None or fun == "mod_watch":

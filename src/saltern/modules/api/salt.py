@@ -1,4 +1,4 @@
-"""``salt``: execution functions as templates see them, ``salt['mod.fun'](…)`` or ``salt.mod.fun(…)``."""
+"""``salt``: execution functions for templates, ``salt['mod.fun'](…)`` or ``salt.mod.fun(…)``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Salt:
-    """A mapping by need: a function is looked up when it is named."""
+    """A lazy mapping: a function is looked up when it is named."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -24,11 +24,11 @@ class Salt:
 
     @property
     def registry(self) -> Registry:
-        """What it looks functions up in; the states are there, too."""
+        """The registry of the functions, which also has the states."""
         return self._registry
 
     def bind(self, run: Run) -> None:
-        """Functions run in this context; the run itself needs ``salt`` first."""
+        """Set the run of the functions, which itself needs ``salt`` first."""
         self._context = Context(run)
 
     def __getitem__(self, name: str) -> Callable[..., object]:
@@ -41,7 +41,7 @@ class Salt:
         return known
 
     def _guarded(self, name: str, function: AnyFunction, context: Context) -> Callable[..., object]:
-        """The function in its context; in one of its own if it was given what looks like an option."""
+        """The function in its context, or in a guarded one if an argument looks like an option."""
         names = parameters(function)
         checked = not self._registry.function_nature(name).runs_commands
 
@@ -51,7 +51,7 @@ class Salt:
             return function.body(here, *args, **kwargs)
 
         call.__name__, call.__doc__ = name, function.doc
-        vars(call)["__wrapped__"] = function.body  # whose arguments they are
+        vars(call)["__wrapped__"] = function.body  # the function with these arguments
         return call
 
     def get(self, name: str, default: object = None) -> object:

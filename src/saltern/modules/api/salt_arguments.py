@@ -1,6 +1,6 @@
-"""What of Salt's arguments is not followed here, and which slips are refused; one row for each argument.
+"""Arguments of Salt that have no effect here, and mistyped ones that are refused; one row per argument.
 
-``tools/arguments.py`` holds these tables against Salt's signatures, and the reference pages show them.
+``tools/arguments.py`` compares these tables with Salt's signatures, and the reference pages show them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = [
 ]
 
 CLOSE = 0.8
-NOTHING_ASKED: tuple[object, ...] = (None, False, "", [], {})  # values by which an argument asks for nothing
+NOTHING_ASKED: tuple[object, ...] = (None, False, "", [], {})  # values that request nothing
 
 _GUARDS = (("unless",), ("onlyif",), ("creates",))
 _COMMAND = (("runas",), ("cwd",), *_GUARDS)
 _CONTENT = ("source", "contents", "contents_pillar", "contents_grains")
 
-# Arguments that decide what is done, of functions that let others pass: a slip of one fails the state. In a
-# row with several tuples, none of a tuple is missed once one of it is given.
+# Arguments that decide what is done, of functions that accept others: mistyping one fails the state. In a
+# row with several tuples, one given argument of a tuple is enough.
 DECISIVE: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "cmd.call": _GUARDS,
     "cmd.run": (*_COMMAND, ("root",)),
@@ -48,13 +48,13 @@ DECISIVE: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "pkg.purged": (("pkgs",), ("version",)),
     "pkg.removed": (("pkgs",), ("version",)),
 }
-# Slips that Salt itself refuses.
+# Mistyped arguments that Salt itself refuses.
 REFUSED: Mapping[str, Mapping[str, str]] = {
     "service.dead": {"enabled": "enable"},
     "service.running": {"enabled": "enable"},
 }
 
-# What is meant by a name that is near nothing, or near the wrong thing.
+# Hints for names that are similar to nothing, or to the wrong argument.
 MEANT: Mapping[str, Mapping[str, str]] = {
     "cmd.run": {"user": "did you mean 'runas'?", "args": "put them into the command"},
     "cmd.script": {"user": "did you mean 'runas'?"},
@@ -66,13 +66,13 @@ MEANT: Mapping[str, Mapping[str, str]] = {
     "pkg.installed": {"packages": "did you mean 'pkgs'?"},
 }
 
-# Arguments that are words of Python, which a signature cannot have: the function finds them among the rest.
+# Arguments that are keywords of Python, which a signature cannot have: they are among the further ones.
 ALSO_READ: Mapping[str, tuple[str, ...]] = {
     "git.config_set": ("global",),
     "git.config_unset": ("global",),
 }
 
-# Words with a use of their own that are near an argument, of functions that take any.
+# Names with their own use that are similar to an argument, of functions that take any.
 _OF_NAMES = ("serialNumber", "SERIALNUMBER", "algorithm")
 FURTHER: Mapping[str, tuple[str, ...]] = {
     "network.managed": ("addr", "hwaddress", "ipv6ipaddr", "ipv6ipaddrs", "iface_type", "macaddr"),
@@ -81,8 +81,8 @@ FURTHER: Mapping[str, tuple[str, ...]] = {
     "x509.csr_managed": _OF_NAMES,
 }
 
-# Functions that let pass what another one takes: those that remember it until a watched state changes, and
-# those that take things away, since trees choose between ``installed`` and ``removed`` by one word.
+# Functions that accept the arguments of another one: those that keep them until a watched state changes, and
+# those that remove things, since trees switch between ``installed`` and ``removed`` by one word.
 _FILES = ("file.managed", "file.directory", "file.recurse", "file.symlink", "file.serialize")
 TAKES_ARGUMENTS_OF: Mapping[str, tuple[str, ...]] = {
     "cmd.wait": ("cmd.run",),
@@ -105,19 +105,19 @@ TAKES_ARGUMENTS_OF: Mapping[str, tuple[str, ...]] = {
 
 
 def effect_of_ignoring(key: str, name: str) -> str | None:
-    """What is different because an argument of Salt does nothing here, or nothing; None: no such argument."""
+    """The effect of ignoring an argument of Salt, maybe empty; None if there is no such argument."""
     if name in NO_EFFECT.get(key, ()) or name in UNSAFE_TO_IGNORE.get(key, ()):
         return ""
     return UNSUPPORTED.get(key, {}).get(name)
 
 
 def harm_of_ignoring(key: str, name: str, value: object) -> str:
-    """What would change without a request if an argument of Salt were ignored; empty: nothing."""
+    """The unrequested change if an argument of Salt were ignored; empty if there is none."""
     return "" if value in NOTHING_ASKED else UNSAFE_TO_IGNORE.get(key, {}).get(name, "")
 
 
 def decisive_slip(key: str, name: str, given: Mapping[str, object]) -> str:
-    """The argument that ``name`` is a slip of, where the state would do something else without it."""
+    """The argument that ``name`` is a mistyping of, if the state would act differently without it."""
     from difflib import get_close_matches
 
     if meant := REFUSED.get(key, {}).get(name):

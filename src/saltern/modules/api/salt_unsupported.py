@@ -1,8 +1,8 @@
 """Arguments that Salt's state functions take and that do nothing here.
 
-``UNSUPPORTED``: something is different without them, and the text says what; they are reported before a run.
-``NO_EFFECT``: nothing is different on the machines that saltern manages; the text says why, in the manual.
-``UNSAFE_TO_IGNORE``: ignoring them would change what was not requested; the state fails.
+``UNSUPPORTED``: ignoring them has an effect, which the text describes; they are reported before a run.
+``NO_EFFECT``: ignoring them has no effect on the machines that saltern manages; the text says why, in the
+manual. ``UNSAFE_TO_IGNORE``: ignoring them would make unrequested changes; the state fails.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A package that was installed may have brought another build of this program, as a dependency."""
+"""Detect that an installed package has replaced this program, as a dependency."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REPLACED = "the files of saltern itself were replaced"
 
 
 def request_restart_if_replaced(result: Result) -> Result:
-    """Ask for the run to continue with the new build: half of the old one is in memory, the rest is gone."""
+    """Request that the run continues with the new build, since parts of the old one are gone."""
     if result.outcome is not Outcome.OK or not were_replaced():
         return result
     ask = {"when": "after", "in_place": True, "from": saltern.__version__}

@@ -1,6 +1,6 @@
-"""Which names the templates of a state mention, to distinguish template variables from mistyped arguments.
+"""The names that the templates of a state mention, to distinguish template variables from mistyped arguments.
 
-An extra argument of ``file.managed`` and the like is a variable of the template, as in Salt. Nothing is
+An extra argument of ``file.managed`` and similar states is a template variable, as in Salt. Nothing is
 rendered here; the texts are only searched, with those that they include, import or extend.
 """
 
@@ -17,14 +17,14 @@ MOST_FILES = 2000  # of one directory; beyond that a name counts as mentioned
 
 
 class Files(Protocol):
-    """The file tree, as far as it is asked here."""
+    """The part of the file tree that is used here."""
 
     def find(self, path: str, env: str) -> str | None: ...
     def names(self, env: str) -> list[str]: ...
 
 
 def mentions(files: Files, args: Mapping[str, object], name: str, env: str) -> bool | None:
-    """Whether a template of the state mentions ``name``; None where that cannot be determined."""
+    """True if a template of the state mentions ``name``; None if that cannot be determined."""
     word = re.compile(rf"\b{re.escape(name)}\b")
     unknown = False
     for text in _texts(files, args, env):
@@ -36,7 +36,7 @@ def mentions(files: Files, args: Mapping[str, object], name: str, env: str) -> b
 
 
 def _texts(files: Files, args: Mapping[str, object], env: str) -> Iterator[str | None]:
-    """Every text that may be rendered; None for one that is not in the tree or not named outright."""
+    """All texts that may be rendered; None for one that is not in the tree or not named literally."""
     seen: set[str] = set()
     waiting = list(_places(files, args, env))
     while waiting:
@@ -52,7 +52,7 @@ def _texts(files: Files, args: Mapping[str, object], env: str) -> Iterator[str |
 
 
 def _places(files: Files, args: Mapping[str, object], env: str) -> Iterable[str]:
-    """Files of the tree that the arguments name; empty for what is elsewhere."""
+    """The files of the tree that the arguments name; empty for others."""
     for url in _urls(args):
         if not url.startswith(SCHEME):
             yield ""

@@ -1,4 +1,4 @@
-"""Why a registry has no state or function of a name, and which name may have been meant."""
+"""Messages for unknown states and functions, with suggestions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def unknown_state(registry: Registry, state: str, fun: str) -> str:
-    """Why there is no such state, and what it may have meant."""
+    """Why there is no such state, and a suggestion."""
     return _unknown(registry, "states", state, fun, a_module="state module")
 
 
 def unknown_function(registry: Registry, name: str) -> str:
-    """Why there is no function ``module.name``, and what it may have meant."""
+    """Why there is no function ``module.name``, and a suggestion."""
     module, _, fun = name.partition(".")
     return _unknown(registry, "functions", module, fun, a_module="module")
 

@@ -1,4 +1,4 @@
-"""Remarks on arguments that a state takes, as Salt does, but has no use for."""
+"""Warnings about arguments that a state accepts, as in Salt, but does not use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.language.diagnostics import did_you_mean
 def unused(
     rest: Mapping[str, object], meaningless: Collection[str], known: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """A remark on each, with the one of ``known`` that may be meant; none on what is ``meaningless`` here."""
+    """A warning for each argument, with a suggestion from ``known``; none for ``meaningless`` ones."""
     listed = tuple(known)
     return tuple(
         f"argument {name!r} has no effect here" + (f"; {hint}" if hint else "")

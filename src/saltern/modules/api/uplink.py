@@ -1,7 +1,7 @@
-"""The way from a run to the agent of its machine, and through it to the controllers of the fleet.
+"""The connection from a run to the agent of its machine, and through it to the controllers of the fleet.
 
-A worker of an agent knows its agent's socket by the environment, and so does what it starts. A person who
-calls a function by hand reaches the agent at its usual place.
+A worker of an agent, and its child processes, find the agent's socket in the environment. A person who
+calls a function by hand reaches the agent at its default path.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from saltern.modules.api.refused import Refused
 
-# No names of options: a saltern that a state starts has its own roots and pillar.
+# Not names of options: a saltern that a state starts has its own roots and pillar.
 SOCKET = "SALTERN_WORKER_SOCKET"
 JOB = "SALTERN_WORKER_JOB"
 USUAL = "/run/saltern/agent.sock"
@@ -19,7 +19,7 @@ WAIT = 60.0  # seconds for an agent that is restarted
 
 
 class Uplink:
-    """Asks the agent. ``is_there`` is false on a machine that is in no fleet."""
+    """Sends requests to the agent. ``is_there`` is false on a machine outside a fleet."""
 
     __slots__ = ("_path", "_trust")
 
@@ -40,7 +40,7 @@ class Uplink:
         return bool(self.path)
 
     def ask(self, what: str, **question: object) -> dict[str, Any]:
-        """The agent's answer; ``Refused`` with what it reports as a problem."""
+        """The agent's response. Raises ``Refused`` with a problem that it reports."""
         from saltern.sources.agent_socket import ask
 
         answer = ask(self.path, {"ask": what, "jid": os.environ.get(JOB, ""), **question}, wait=WAIT)

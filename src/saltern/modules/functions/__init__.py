@@ -1,1 +1,1 @@
-"""The execution functions saltern ships: what ``salt['mod.fun']`` may name, one module for each."""
+"""The execution functions that saltern ships, one Python module for each of their modules."""

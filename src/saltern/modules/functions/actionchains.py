@@ -1,7 +1,7 @@
 """``actionchains``: the chunks of an action chain, as ``saltern chain render`` writes them.
 
-``saltern chain run`` does more: it keeps a result for each action. These functions are for trees that a
-real Salt uses as well, and for those who drive chains themselves.
+``saltern chain run`` does more: it keeps a result for each action. These functions are for trees that are
+also used with Salt, and for tools that drive chains themselves.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def start(ctx: Context, actionchain_id: str, system: str = "") -> object:
     """Run a chain on this machine, from its first chunk.
 
     Args:
-        actionchain_id: the id of the chain; its chunks lie in ``actionchains/`` of a file root.
+        actionchain_id: the ID of the chain; its chunks are in ``actionchains/`` of a file root.
         system: the name of this machine in the names of the chunks; its ID if not given.
 
     Example:
@@ -48,11 +48,11 @@ def start(ctx: Context, actionchain_id: str, system: str = "") -> object:
 
 @function(name="next")
 def next_(ctx: Context, chunk: str, after: str = "") -> bool:
-    """Remember which chunk comes next. Its place is on disk when this returns.
+    """Store the name of the next chunk. It is on disk when this returns.
 
     Args:
         chunk: its name.
-        after: ``reboot``, if it must not begin before the machine was rebooted.
+        after: ``reboot``, if it must not begin before the machine has rebooted.
 
     Example:
         ```console
@@ -68,7 +68,7 @@ def next_(ctx: Context, chunk: str, after: str = "") -> bool:
 
 @function
 def finish(ctx: Context, chunk: str = "") -> bool:  # noqa: ARG001 - as chunks call it
-    """The chain is over: nothing is left to resume.
+    """End the chain: nothing is left to resume.
 
     Args:
         chunk: the name of the last one.
@@ -84,10 +84,10 @@ def finish(ctx: Context, chunk: str = "") -> bool:  # noqa: ARG001 - as chunks c
 
 @function
 def resume(ctx: Context, force: bool = False) -> object:
-    """Resume the chain that waits on this machine; nothing happens if none does.
+    """Resume the chain that waits on this machine, if there is one.
 
     Args:
-        force: begin a chunk again that was cut off while it ran.
+        force: repeat a chunk that was interrupted while it ran.
 
     Example:
         ```console
@@ -102,10 +102,10 @@ def resume(ctx: Context, force: bool = False) -> object:
 
 @function
 def updated(ctx: Context, version: str) -> bool:  # noqa: ARG001 - the run's own build is asked for
-    """True if the saltern that runs now has this version.
+    """True if the running saltern has this version.
 
     Args:
-        version: the version that a chain wanted.
+        version: the version that the chain requires.
 
     Example:
         ```console

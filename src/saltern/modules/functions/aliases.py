@@ -1,4 +1,4 @@
-"""``aliases``: who gets whose mail."""
+"""``aliases``: where the mail of local names goes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def list_aliases(ctx: Context) -> dict[str, str]:
 
 @function
 def get_target(ctx: Context, alias: str) -> str:
-    """Who gets the mail of a name; empty if there is no such alias.
+    """The target of the mail of a name; empty if there is no such alias.
 
     Example:
         ```console

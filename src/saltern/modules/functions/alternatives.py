@@ -10,7 +10,7 @@ from saltern.modules.lib.packages.model import PackageError
 
 @function
 def display(ctx: Context, name: str) -> dict[str, object]:
-    """Link, mode, chosen program and all choices of a name; empty if it is no alternative.
+    """The link, mode, chosen program and all choices of a name; empty if it has no alternatives.
 
     Example:
         ```console
@@ -58,7 +58,7 @@ def show_current(ctx: Context, name: str) -> str | bool:
 
 @function
 def check_exists(ctx: Context, name: str, path: str) -> bool:
-    """True if a program is offered for a name.
+    """True if a program is an alternative for a name.
 
     Example:
         ```console
@@ -73,7 +73,7 @@ def check_exists(ctx: Context, name: str, path: str) -> bool:
 
 @function
 def check_installed(ctx: Context, name: str, path: str) -> bool:
-    """True if a name stands for this program.
+    """True if this program is chosen for a name.
 
     Example:
         ```console
@@ -88,7 +88,7 @@ def check_installed(ctx: Context, name: str, path: str) -> bool:
 
 @function
 def install(ctx: Context, name: str, link: str, path: str, priority: int) -> str:
-    """Offer a program for a name; what went wrong, if something did.
+    """Register a program as an alternative for a name. Returns the error, if there is one.
 
     Example:
         ```console
@@ -105,7 +105,7 @@ def install(ctx: Context, name: str, link: str, path: str, priority: int) -> str
 
 @function
 def remove(ctx: Context, name: str, path: str) -> str:
-    """Do not offer a program any longer; what went wrong, if something did.
+    """Remove a program from the alternatives of a name. Returns the error, if there is one.
 
     Example:
         ```console
@@ -122,7 +122,7 @@ def remove(ctx: Context, name: str, path: str) -> str:
 
 @function(name="set")
 def set_(ctx: Context, name: str, path: str) -> bool:
-    """Choose the program a name stands for; whether it does now.
+    """Choose the program for a name. Returns true if it is chosen now.
 
     Example:
         ```console
@@ -137,7 +137,7 @@ def set_(ctx: Context, name: str, path: str) -> bool:
 
 @function
 def auto(ctx: Context, name: str) -> bool:
-    """Let the program of the highest priority stand for a name again; whether it does now.
+    """Use the program with the highest priority for a name again. Returns true if it is in auto mode now.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``ansible``: run playbooks, ask for hosts and the version."""
+"""``ansible``: run playbooks, and list hosts and the version."""
 
 from __future__ import annotations
 
@@ -34,13 +34,14 @@ def playbooks(
     timeout: float | None = None,
     **kwargs: object,
 ) -> dict[str, object]:
-    """Run a playbook, and give its results as data.
+    """Run a playbook, and return its results as data.
 
     Args:
         playbook: a path, relative to ``rundir`` if that is given, or ``salt://…``.
         rundir: the directory to run in; that of the playbook if not set.
-        bin_dir: where ``ansible-playbook`` is; else as configured under ``engines``, or on PATH.
-        timeout: seconds after which Ansible is ended.
+        bin_dir: the directory of ``ansible-playbook``; by default as configured under ``engines``, or on
+            PATH.
+        timeout: seconds after which Ansible is killed.
         kwargs: the options of the state of the same name (``inventory``, ``limit``, ``tags``, ``extra_vars``,
             ``check`` …), and ``syntax_check``, ``list_hosts``, ``list_tags``, ``list_tasks``.
 
@@ -83,7 +84,7 @@ def targets(ctx: Context, inventory: str | None = None, bin_dir: str | None = No
 
     Args:
         inventory: a file, a ``salt://`` file or a ``host,host,`` list; Ansible's own if not set.
-        bin_dir: where ``ansible-inventory`` is.
+        bin_dir: the directory of ``ansible-inventory``.
 
     Example:
         ```console
@@ -104,7 +105,7 @@ def version(ctx: Context, bin_dir: str | None = None) -> str:
     """The version of ansible-core.
 
     Args:
-        bin_dir: where ``ansible`` is.
+        bin_dir: the directory of ``ansible``.
 
     Example:
         ```console

@@ -9,7 +9,7 @@ from saltern.modules.lib.tables import at_queue
 
 @function
 def atq(ctx: Context, tag: str | None = None) -> dict[str, object]:
-    """The jobs that wait, or those with a tag: ``{jobs: […]}``.
+    """The queued jobs, or those with a tag: ``{jobs: […]}``.
 
     Example:
         ```console
@@ -71,7 +71,7 @@ def at(
 
 @function
 def atc(ctx: Context, jobid: object) -> str:
-    """What a job will run.
+    """The script of a job.
 
     Example:
         ```console

@@ -26,16 +26,17 @@ def execute(
     commands: list[object] | None = None,
     load_path: str | None = None,
 ) -> dict[str, object]:
-    """Change files by commands: ``set``, ``setm``, ``mv``, ``ins``, ``rm``. All of them, or none.
+    """Change files with the commands ``set``, ``setm``, ``mv``, ``ins`` and ``rm``. Either all of them apply,
+    or none.
 
-    Needs ``augtool`` with its command ``preview``: augeas 1.14 or newer (Debian: ``augeas-tools``). Arguments
-    and answers of this module follow Salt's documentation of 3006, the last one that has it.
+    Needs ``augtool`` with its command ``preview``: Augeas 1.14 or newer (Debian: ``augeas-tools``). Arguments
+    and return values of this module follow Salt's documentation of 3006, the last version with it.
 
     Args:
-        context: what is before relative paths; with ``lens``, the file.
+        context: the prefix of relative paths; with ``lens``, the file.
         lens: read the file with this lens, such as ``Hosts.lns``.
-        commands: the commands, as augtool reads them.
-        load_path: further directories of lenses, with colons between them.
+        commands: the commands, in augtool's syntax.
+        load_path: further directories of lenses, separated by colons.
 
     Example:
         ```console
@@ -55,8 +56,8 @@ def get(ctx: Context, path: str, value: str = "", load_path: str | None = None) 
 
     Args:
         path: the path.
-        value: what is below it.
-        load_path: further directories of lenses, with colons between them.
+        value: a path below it.
+        load_path: further directories of lenses, separated by colons.
 
     Example:
         ```console
@@ -77,7 +78,7 @@ def match(ctx: Context, path: str, value: str = "", load_path: str | None = None
     Args:
         path: the expression.
         value: only nodes with this value.
-        load_path: further directories of lenses, with colons between them.
+        load_path: further directories of lenses, separated by colons.
 
     Example:
         ```console
@@ -90,11 +91,11 @@ def match(ctx: Context, path: str, value: str = "", load_path: str | None = None
 
 @function
 def ls(ctx: Context, path: str, load_path: str | None = None) -> dict[str, str]:
-    """What is directly below a path; a name with more below it ends with a slash.
+    """The names directly below a path; a name with children ends with a slash.
 
     Args:
         path: the path.
-        load_path: further directories of lenses, with colons between them.
+        load_path: further directories of lenses, separated by colons.
 
     Example:
         ```console
@@ -110,11 +111,11 @@ def ls(ctx: Context, path: str, load_path: str | None = None) -> dict[str, str]:
 
 @function
 def tree(ctx: Context, path: str, load_path: str | None = None) -> dict[str, str]:
-    """All nodes below a path, and itself.
+    """A node and all nodes below it.
 
     Args:
         path: the path.
-        load_path: further directories of lenses, with colons between them.
+        load_path: further directories of lenses, separated by colons.
 
     Example:
         ```console
@@ -126,13 +127,13 @@ def tree(ctx: Context, path: str, load_path: str | None = None) -> dict[str, str
 
 @function
 def remove(ctx: Context, path: str, load_path: str | None = None) -> dict[str, object]:
-    """Remove what matches a path, and all below it; the answer has how many nodes that were.
+    """Remove the nodes that match a path, and all nodes below them. Returns the number of removed nodes.
 
-    Needs ``augtool`` with its command ``preview``: augeas 1.14 or newer (Debian: ``augeas-tools``).
+    Needs ``augtool`` with its command ``preview``: Augeas 1.14 or newer (Debian: ``augeas-tools``).
 
     Args:
         path: the path.
-        load_path: further directories of lenses, with colons between them.
+        load_path: further directories of lenses, separated by colons.
 
     Example:
         ```console
@@ -150,11 +151,11 @@ def remove(ctx: Context, path: str, load_path: str | None = None) -> dict[str, o
 def setvalue(ctx: Context, /, *args: object, **options: object) -> dict[str, object]:
     """Set values: path, value, path, value …
 
-    Needs ``augtool`` with its command ``preview``: augeas 1.14 or newer (Debian: ``augeas-tools``).
+    Needs ``augtool`` with its command ``preview``: Augeas 1.14 or newer (Debian: ``augeas-tools``).
 
     Args:
         args: the paths, each with its value after it.
-        options: ``prefix``, what is before all paths, and ``load_path``.
+        options: ``prefix``, the prefix of all paths, and ``load_path``.
 
     Example:
         ```console

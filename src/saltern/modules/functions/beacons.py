@@ -1,4 +1,4 @@
-"""``beacons``: what the agent of this machine looks at, and reports as events.
+"""``beacons``: what the agent of this machine watches and reports as events.
 
 They are in the configuration, in pillar, and in the file ``beacons.conf`` that these functions write among
 the included files of the configuration. The agent reads them again after each job that changes something.
@@ -49,7 +49,7 @@ def list_beacons(
 
 @function
 def list_available(ctx: Context, return_yaml: bool = True) -> object:  # noqa: ARG001 - the same everywhere
-    """The beacons that there are.
+    """The available beacons.
 
     Args:
         return_yaml: false: as data.
@@ -81,7 +81,7 @@ def add(ctx: Context, /, name: str, beacon_data: object, **kwargs: object) -> Re
     """Add a beacon.
 
     Args:
-        name: its name; with ``beacon_module`` among its options, any.
+        name: its name; any name if ``beacon_module`` is among its options.
         beacon_data: its options, as in the configuration.
         **kwargs: ``test`` to change nothing.
 
@@ -122,7 +122,7 @@ def modify(ctx: Context, /, name: str, beacon_data: object, **kwargs: object) ->
 
 @function
 def delete(ctx: Context, /, name: str, **kwargs: object) -> Reply:
-    """Remove a beacon of the file.
+    """Remove a beacon from the file.
 
     Args:
         name: its name.
@@ -151,7 +151,7 @@ def _switch(ctx: Context, on: bool, test: object) -> Reply:
 
 @function
 def enable(ctx: Context, /, **kwargs: object) -> Reply:
-    """Have the beacons look.
+    """Enable the beacons.
 
     Args:
         **kwargs: ``test`` to change nothing.
@@ -166,7 +166,7 @@ def enable(ctx: Context, /, **kwargs: object) -> Reply:
 
 @function
 def disable(ctx: Context, /, **kwargs: object) -> Reply:
-    """Have no beacon look.
+    """Disable all beacons.
 
     Args:
         **kwargs: ``test`` to change nothing.
@@ -190,7 +190,7 @@ def _switch_one(ctx: Context, name: str, on: bool, test: object) -> Reply:
 
 @function
 def enable_beacon(ctx: Context, /, name: str, **kwargs: object) -> Reply:
-    """Have a beacon look.
+    """Enable a beacon.
 
     Args:
         name: its name.
@@ -206,7 +206,7 @@ def enable_beacon(ctx: Context, /, name: str, **kwargs: object) -> Reply:
 
 @function
 def disable_beacon(ctx: Context, /, name: str, **kwargs: object) -> Reply:
-    """Keep a beacon, and have it not look.
+    """Disable a beacon, but keep it.
 
     Args:
         name: its name.
@@ -222,7 +222,7 @@ def disable_beacon(ctx: Context, /, name: str, **kwargs: object) -> Reply:
 
 @function
 def save(ctx: Context, /, **kwargs: object) -> Reply:  # noqa: ARG001 - changes are kept at once
-    """Nothing to do: what these functions change is in the file at once.
+    """Do nothing: changes by these functions are in the file at once.
 
     Args:
         **kwargs: not used.
@@ -237,7 +237,7 @@ def save(ctx: Context, /, **kwargs: object) -> Reply:  # noqa: ARG001 - changes 
 
 @function
 def reset(ctx: Context, /, **kwargs: object) -> Reply:
-    """Remove all beacons of the file.
+    """Remove all beacons from the file.
 
     Args:
         **kwargs: ``test`` to change nothing.

@@ -1,7 +1,7 @@
 """``cmd``: run commands from templates and conditions.
 
-Without ``python_shell=True`` there is no shell: the text is parsed into words, and ``|``
-or ``*`` mean nothing. ``cmd.shell`` always has one.
+Without ``python_shell=True`` no shell is used: the text is split into words, and ``|``
+or ``*`` have no special meaning. ``cmd.shell`` always uses one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ UNUSED = frozenset(
 
 
 def _called(ctx: Context, cmd: Command, base: Options, options: dict[str, object]) -> Done:
-    """One call with Salt's keywords; the exit code is left for guards to see."""
+    """Run a command with Salt's keywords; conditions can read its exit code afterwards."""
     raises, ignored = options.pop("raise_err", False), options.pop("ignore_retcode", False)
     hidden = options.pop("hide_output", False)
     if options.pop("redirect_stderr", False):
@@ -71,7 +71,7 @@ def _options(ctx: Context, base: Options, options: Mapping[str, object]) -> Opti
 
 
 def _named(name: str, base: Options, finish: Finish, doc: str) -> Function[..., object]:
-    """``cmd.<name>``: the functions differ in how they run and in what they give back."""
+    """Create ``cmd.<name>``: the functions differ in their options and in what they return."""
 
     def body(
         ctx: Context,
@@ -105,7 +105,7 @@ run = _named(
     Options(in_shell=False, merge_err=True),
     _stdout,
     documented(
-        "What a command prints, errors included.",
+        "The output of a command, including errors.",
         "cmd.run 'sort list.txt | head -1' cwd=/srv/app",
         "one",
     ),
@@ -114,26 +114,28 @@ shell = _named(
     "shell",
     Options(merge_err=True),
     _stdout,
-    documented("What a command in a shell prints, errors included.", "cmd.shell 'echo $((6 * 7))'", "42"),
+    documented("The output of a command in a shell, including errors.", "cmd.shell 'echo $((6 * 7))'", "42"),
 )
 run_stdout = _named(
     "run_stdout",
     WORDS,
     _stdout,
-    documented("What a command prints.", "cmd.run_stdout 'cat list.txt' cwd=/srv/app", "one", "two", "three"),
+    documented(
+        "The output of a command.", "cmd.run_stdout 'cat list.txt' cwd=/srv/app", "one", "two", "three"
+    ),
 )
 run_stderr = _named(
     "run_stderr",
     WORDS,
     lambda done: done.stderr,
-    documented("What a command prints as errors.", "cmd.run_stderr 'echo careful >&2'", "careful"),
+    documented("The error output of a command.", "cmd.run_stderr 'echo careful >&2'", "careful"),
 )
 run_all = _named(
     "run_all",
     WORDS,
     Done.asdict,
     documented(
-        "Everything of a command: pid, retcode, stdout, stderr.",
+        "The pid, retcode, stdout and stderr of a command.",
         "cmd.run_all 'id -un' runas=ada",
         "----------",
         "pid:",
@@ -155,7 +157,9 @@ run_bg = _named(
     "run_bg",
     Options(in_shell=False, bg=True),
     lambda done: {"pid": done.pid},
-    documented("Start and do not wait.", "cmd.run_bg 'sleep 1'", "----------", "pid:", "    …"),
+    documented(
+        "Start a command and do not wait for it.", "cmd.run_bg 'sleep 1'", "----------", "pid:", "    …"
+    ),
 )
 
 
@@ -175,7 +179,7 @@ def script(
     saltenv: str | None = None,
     **options: object,
 ) -> object:
-    """Run a script of the tree: everything it leaves, as ``run_all`` does.
+    """Run a script of the tree. Returns what ``run_all`` returns.
 
     Example:
         ```console
@@ -247,7 +251,7 @@ def _script(
 
 @function
 def exec_code(ctx: Context, lang: str, code: object, cwd: str | None = None, args: object = None) -> object:
-    """What a piece of code prints, run by the interpreter ``lang``.
+    """The output of a piece of code, run by the interpreter ``lang``.
 
     Example:
         ```console
@@ -263,7 +267,7 @@ def exec_code(ctx: Context, lang: str, code: object, cwd: str | None = None, arg
 def exec_code_all(
     ctx: Context, lang: str, code: object, cwd: str | None = None, args: object = None
 ) -> object:
-    """The same, everything it leaves.
+    """Run a piece of code by the interpreter ``lang``. Returns what ``run_all`` returns.
 
     Example:
         ```console
@@ -286,7 +290,7 @@ def _code(ctx: Context, lang: str, code: object, cwd: str | None, args: object) 
 
 @function
 def which(ctx: Context, cmd: str) -> str | None:  # noqa: ARG001
-    """Where a program is, or None.
+    """The path of a program, or None.
 
     Example:
         ```console
@@ -302,7 +306,7 @@ def which(ctx: Context, cmd: str) -> str | None:  # noqa: ARG001
 
 @function
 def which_bin(ctx: Context, cmds: object) -> str | None:
-    """Where the first of these programs that exists is.
+    """The path of the first of these programs that exists.
 
     Example:
         ```console
@@ -317,7 +321,7 @@ def which_bin(ctx: Context, cmds: object) -> str | None:
 
 @function
 def has_exec(ctx: Context, cmd: str) -> bool:
-    """True if there is such a program.
+    """True if a program exists.
 
     Example:
         ```console
@@ -331,7 +335,7 @@ def has_exec(ctx: Context, cmd: str) -> bool:
 
 @function
 def shells(ctx: Context) -> list[str]:  # noqa: ARG001
-    """The shells users may have, from ``/etc/shells``.
+    """The allowed login shells, from ``/etc/shells``.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``config``: a value wherever it is set: the configuration, the grains or pillar."""
+"""``config``: values from the configuration, the grains or the pillar."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -15,7 +15,7 @@ from saltern.modules.lib.nested_data import fresh
 
 MISSING = object()
 
-# What is asked for where nothing is configured: values that Salt's own modules are used to.
+# Defaults of options that Salt's own modules expect.
 DEFAULTS: dict[str, object] = {
     "aliases.file": "/etc/aliases",
     "ca.cert_base_path": "/etc/pki",
@@ -61,11 +61,12 @@ def get(
     omit_master: bool = False,
     omit_grains: bool = False,
 ) -> object:
-    """The first of: configuration, grains, pillar, ``master`` in pillar, Salt's defaults; or the default.
+    """A value from the first of: configuration, grains, pillar, ``master`` in pillar, Salt's defaults; or the
+    default.
 
     Args:
-        merge: ``recurse`` or ``overwrite``: all of them merged into one, the first on top; then ``omit_…`` do
-            not count. ``overwrite`` takes a key at the top from the first that has it.
+        merge: ``recurse`` or ``overwrite``: merge all of them, the first on top; ``omit_…`` are ignored
+            then. ``overwrite`` takes a top-level key from the first that has it.
 
     Example:
         ```console
@@ -93,7 +94,7 @@ def _places(ctx: Context, omitted: tuple[bool, ...]) -> list[Mapping[str, object
 
 
 def _merged(ctx: Context, key: str, strategy: str) -> Mapping[str, object]:
-    """One key at the top, of all places merged into one."""
+    """One top-level key, merged from all places."""
     how = strategy if strategy == "overwrite" else "recurse"
     result: object = {}
     for place in reversed([*_places(ctx, (False,) * 4), DEFAULTS]):
@@ -114,7 +115,7 @@ def option(
     omit_all: bool = False,
     wildcard: bool = False,
 ) -> object:
-    """The value of one key, which is not taken apart at ``:``. ``wildcard`` gives all that fit a glob.
+    """The value of one key, which is not split at ``:``. ``wildcard`` returns all keys that match a glob.
 
     Example:
         ```console
@@ -149,8 +150,8 @@ def merge(
     omit_master: bool = False,
     omit_pillar: bool = False,
 ) -> object:
-    """The value of a key of configuration, ``master`` in pillar and pillar: mappings and lists in one, texts
-    from the first. Grains are not asked.
+    """The value of a key from the configuration, ``master`` in pillar, and pillar: mappings and lists are
+    merged, texts come from the first. Grains are not used.
 
     Example:
         ```console
@@ -191,7 +192,7 @@ def items(ctx: Context) -> object:
 
 @function
 def dot_vals(ctx: Context, value: str) -> dict[str, object]:
-    """All settings, of pillar and the configuration, that begin with ``value.``.
+    """All settings in the pillar and the configuration that begin with ``value.``.
 
     Example:
         ```console
@@ -213,7 +214,7 @@ def dot_vals(ctx: Context, value: str) -> dict[str, object]:
 
 @function
 def valid_fileproto(ctx: Context, uri: str) -> bool:
-    """Whether files can be fetched from such an address.
+    """True if files can be fetched from such a URL.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``cron``: looking at crontabs and changing them."""
+"""``cron``: read and change crontabs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _as_dict(job: Job) -> dict[str, object]:
 
 @function
 def raw_cron(ctx: Context, user: str) -> str:
-    """The crontab of a user as it is.
+    """The crontab of a user as text.
 
     Example:
         ```console
@@ -50,7 +50,7 @@ def raw_cron(ctx: Context, user: str) -> str:
 
 @function
 def list_tab(ctx: Context, user: str) -> dict[str, object]:
-    """The crontab of a user: what is not managed (``pre``), jobs, and variables.
+    """The crontab of a user: unmanaged lines (``pre``), jobs, and variables.
 
     Example:
         ```console
@@ -123,7 +123,7 @@ def set_job(
     comment: str | None = None,
     identifier: str | None = None,
 ) -> str:
-    """Put a job into a crontab: ``new``, ``updated`` or ``present``.
+    """Add a job to a crontab, or change it. Returns ``new``, ``updated`` or ``present``.
 
     Example:
         ```console
@@ -146,7 +146,7 @@ def set_special(
     comment: str | None = None,
     identifier: str | None = None,
 ) -> str:
-    """Put a job with ``@daily`` or the like into a crontab: ``new``, ``updated`` or ``present``.
+    """Add a job with ``@daily`` or the like to a crontab. Returns ``new``, ``updated`` or ``present``.
 
     Example:
         ```console
@@ -189,7 +189,7 @@ def rm_job(
     dayweek: object = None,  # noqa: ARG001
     identifier: str | None = None,
 ) -> str:
-    """Remove a job: ``removed`` or ``absent``.
+    """Remove a job. Returns ``removed`` or ``absent``.
 
     Example:
         ```console
@@ -228,7 +228,7 @@ def rm_special(
     special: str | None = None,  # noqa: ARG001 - Salt's signature
     identifier: str | None = None,
 ) -> str:
-    """Remove a job with ``@daily`` or the like: ``removed`` or ``absent``.
+    """Remove a job with ``@daily`` or the like. Returns ``removed`` or ``absent``.
 
     Example:
         ```console
@@ -242,7 +242,7 @@ def rm_special(
 
 @function
 def set_env(ctx: Context, user: str, name: str, value: str | None = None) -> str:
-    """Set a variable in a crontab: ``new``, ``updated`` or ``present``.
+    """Set a variable in a crontab. Returns ``new``, ``updated`` or ``present``.
 
     Example:
         ```console
@@ -262,7 +262,7 @@ def set_env(ctx: Context, user: str, name: str, value: str | None = None) -> str
 
 @function
 def rm_env(ctx: Context, user: str, name: str) -> str:
-    """Remove a variable from a crontab: ``removed`` or ``absent``.
+    """Remove a variable from a crontab. Returns ``removed`` or ``absent``.
 
     Example:
         ```console

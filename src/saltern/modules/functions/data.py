@@ -1,4 +1,4 @@
-"""``data``: values that this machine keeps, beyond the run that sets them, in its own file."""
+"""``data``: values that this machine stores in a file, beyond the run that sets them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def _file(ctx: Context) -> str:
 
 
 def _kept(ctx: Context) -> dict[str, object]:
-    """What is in the file; nothing if there is none. One that cannot be read is the caller's to know of."""
+    """The stored values; empty without a file. Raises ``BadArgument`` if the file cannot be read."""
     text = read(_file(ctx))
     try:
         kept = msgpack.decode(text) if text else {}
     except DecodeError as problem:
-        raise BadArgument(f"{_file(ctx)} cannot be read: {problem}; remove it to begin anew") from None
+        raise BadArgument(f"{_file(ctx)} cannot be read: {problem}; remove it to start again") from None
     return kept if isinstance(kept, dict) else {}
 
 
@@ -35,7 +35,7 @@ def _keep(ctx: Context, kept: dict[str, object]) -> None:
     try:
         text = msgpack.encode(kept)
     except (TypeError, OverflowError, ValueError) as problem:
-        raise BadArgument(f"this cannot be kept: {problem}") from None
+        raise BadArgument(f"this cannot be stored: {problem}") from None
     make_directories(os.path.dirname(_file(ctx)), Attributes(mode=0o700))
     write(_file(ctx), text, OURS)
 
@@ -58,7 +58,7 @@ def get(ctx: Context, key: str, default: object = None) -> object:
 
 @function
 def update(ctx: Context, key: str, value: object) -> bool:
-    """Keep a value.
+    """Store a value.
 
     Example:
         ```jinja
@@ -75,7 +75,7 @@ def update(ctx: Context, key: str, value: object) -> bool:
 
 @function
 def pop(ctx: Context, key: str, default: object = None) -> object:
-    """The value of a key, which is not kept any longer.
+    """Remove a key, and return its value or the default.
 
     Example:
         ```jinja
@@ -96,7 +96,7 @@ def pop(ctx: Context, key: str, default: object = None) -> object:
 
 @function
 def has_key(ctx: Context, key: str) -> bool:
-    """True if a value is kept under this key.
+    """True if a value is stored under this key.
 
     Example:
         ```jinja
@@ -112,7 +112,7 @@ def has_key(ctx: Context, key: str) -> bool:
 
 @function
 def items(ctx: Context) -> object:
-    """Everything that is kept.
+    """All stored keys and values.
 
     Example:
         ```jinja
@@ -128,7 +128,7 @@ def items(ctx: Context) -> object:
 
 @function
 def clear(ctx: Context) -> bool:
-    """Forget everything.
+    """Remove all values.
 
     Example:
         ```jinja
@@ -146,7 +146,7 @@ def clear(ctx: Context) -> bool:
 
 @function
 def keys(ctx: Context) -> list[str]:
-    """The keys under which something is kept.
+    """The stored keys.
 
     Example:
         ```jinja
@@ -162,7 +162,7 @@ def keys(ctx: Context) -> list[str]:
 
 @function
 def values(ctx: Context) -> object:
-    """The values that are kept.
+    """The stored values.
 
     Example:
         ```jinja
@@ -178,12 +178,12 @@ def values(ctx: Context) -> object:
 
 @function
 def cas(ctx: Context, key: str, value: object, old_value: object) -> bool:
-    """Keep a value in the place of another; false if that other one is not there.
+    """Replace a value with another; false if the stored value is not the expected one.
 
     Args:
         key: its key.
         value: the new value.
-        old_value: the one that must be there.
+        old_value: the expected value.
 
     Example:
         ```jinja
@@ -203,7 +203,7 @@ def cas(ctx: Context, key: str, value: object, old_value: object) -> bool:
 
 @function
 def load(ctx: Context) -> object:
-    """Everything that is kept; the same as ``data.items``.
+    """All stored keys and values; the same as ``data.items``.
 
     Example:
         ```jinja
@@ -219,7 +219,7 @@ def load(ctx: Context) -> object:
 
 @function
 def dump(ctx: Context, new_data: object) -> bool:
-    """Keep exactly this; false if it is no mapping.
+    """Replace all stored values; false if the new data is not a mapping.
 
     Args:
         new_data: the keys and their values.

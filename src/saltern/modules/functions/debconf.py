@@ -1,4 +1,4 @@
-"""``debconf``: answers to the questions packages ask when they are installed."""
+"""``debconf``: answers to the questions that packages ask when they are installed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def show(ctx: Context, name: str) -> Rows | None:
 
 @function(name="set")
 def set_(ctx: Context, package: str, question: str, type: str, value: object, *extra: object) -> bool:
-    """Answer a question of a package. Further words belong to the value.
+    """Answer a question of a package. Further arguments belong to the value.
 
     Example:
         ```console
@@ -66,7 +66,7 @@ def set_(ctx: Context, package: str, question: str, type: str, value: object, *e
 
 @function
 def set_file(ctx: Context, path: str, saltenv: str | None = None) -> bool:
-    """Answer questions from a file, as ``debconf-get-selections`` prints it.
+    """Answer questions from a file in the form of ``debconf-get-selections``.
 
     Example:
         ```console

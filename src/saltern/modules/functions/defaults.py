@@ -1,4 +1,4 @@
-"""``defaults``: what a formula says when pillar says nothing."""
+"""``defaults``: default values of formulas, which pillar overrides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltern.modules.lib.nested_data import fresh, merged
 
 @function
 def get(ctx: Context, key: str, default: object = "") -> object:
-    """A value from ``defaults.json`` or ``defaults.yaml`` of a formula, with pillar over it.
+    """A value from ``defaults.json`` or ``defaults.yaml`` of a formula, unless the pillar has it.
 
     ``nginx:port`` is ``port`` in ``salt://nginx/defaults.yaml``, unless pillar has ``nginx:port``.
 
@@ -52,7 +52,7 @@ def merge(
     in_place: bool = True,
     convert_none: bool = True,
 ) -> object:
-    """``src`` laid over ``dest``. ``in_place`` changes ``dest``, too.
+    """Merge ``src`` over ``dest``. ``in_place`` changes ``dest``, too.
 
     Example:
         ```jinja
@@ -97,7 +97,7 @@ def update(
     in_place: bool = True,
     convert_none: bool = True,
 ) -> object:
-    """Every mapping in ``dest``, laid over the same defaults.
+    """Merge every mapping in ``dest`` over the same defaults.
 
     Example:
         ```jinja

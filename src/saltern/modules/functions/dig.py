@@ -1,4 +1,4 @@
-"""``dig``: ask name servers, with the program ``dig``."""
+"""``dig``: query name servers with the program ``dig``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.modules.api.params import BadArgument
 
 SHORTEST = {4: 1, 6: 8}  # prefixes of networks that count as addresses
 SPF_PART = re.compile(r"[+~]?(ip[46]|include):(.+)")
-MOST_INCLUDES = 10  # as RFC 7208 has it: a record that includes itself has no end
+MOST_INCLUDES = 10  # the limit of RFC 7208: a record may include itself
 
 
 @function
@@ -48,7 +48,7 @@ def _ask(ctx: Context, *words: object, nameserver: str | None) -> list[str]:
     names = [word for word in asked if word != "-x"]
     for word in names:
         if not word or word[0] in "-+" or word == "@":
-            raise BadArgument(f"dig cannot ask for {word!r}: it is no name")
+            raise BadArgument(f"dig cannot query {word!r}: it is not a name")
     done = execute(ctx, ["dig", "+short", *asked])
     return done.stdout.splitlines() if done.retcode == 0 else []
 
@@ -91,7 +91,7 @@ def PTR(ctx: Context, host: str, nameserver: str | None = None) -> list[str]:
 
 @function
 def CNAME(ctx: Context, host: str, nameserver: str | None = None) -> str:
-    """The name that this one stands for.
+    """The canonical name of an alias.
 
     Example:
         ```console
@@ -116,7 +116,7 @@ def NS(ctx: Context, domain: str, resolve: bool = True, nameserver: str | None =
 
 @function
 def MX(ctx: Context, domain: str, resolve: bool = False, nameserver: str | None = None) -> list[list[str]]:
-    """The mail servers of a domain, each with its priority before it.
+    """The mail servers of a domain, each after its priority.
 
     Example:
         ```console
@@ -131,7 +131,7 @@ def MX(ctx: Context, domain: str, resolve: bool = False, nameserver: str | None 
 
 @function
 def TXT(ctx: Context, host: str, nameserver: str | None = None) -> list[str]:
-    """The texts of a name, in the quotes in which dig prints them.
+    """The TXT records of a name, quoted as dig prints them.
 
     Example:
         ```console
@@ -143,7 +143,7 @@ def TXT(ctx: Context, host: str, nameserver: str | None = None) -> list[str]:
 
 @function
 def SPF(ctx: Context, domain: str, record: str = "SPF", nameserver: str | None = None) -> list[str]:
-    """The addresses that may send mail of a domain, included ones too. Without an SPF record: of its TXT.
+    """The addresses that may send mail for a domain, including referenced ones. Falls back to TXT records.
 
     Example:
         ```console

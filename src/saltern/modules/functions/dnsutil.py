@@ -23,7 +23,7 @@ def parse_hosts(
     hostsfile: str = "/etc/hosts",
     hosts: str | None = None,
 ) -> dict[str, list[str]] | str:
-    """The addresses of a hosts file, or of such a text, and their names.
+    """The addresses in a hosts file, or in a text in that form, with their names.
 
     Example:
         ```console
@@ -53,7 +53,7 @@ def _text(path: str) -> str | None:
 
 @function
 def hosts_append(ctx: Context, hostsfile: str = "/etc/hosts", ip_addr: str = "", entries: str = "") -> str:
-    """Add names, with commas between them, to an address of a hosts file.
+    """Add names, separated by commas, to an address in a hosts file.
 
     Example:
         ```console
@@ -75,7 +75,7 @@ def hosts_append(ctx: Context, hostsfile: str = "/etc/hosts", ip_addr: str = "",
 
 @function
 def hosts_remove(ctx: Context, hostsfile: str = "/etc/hosts", entries: str = "") -> None:  # noqa: ARG001
-    """Remove names, with commas between them, from a hosts file, and addresses that have none left.
+    """Remove names, separated by commas, from a hosts file, and addresses without names.
 
     Example:
         ```console
@@ -100,7 +100,7 @@ def _without(line: str, gone: set[str]) -> str | None:
 
 @function
 def parse_zone(ctx: Context, zonefile: str | None = None, zone: str | None = None) -> object:  # noqa: ARG001
-    """A zone file, or such a text, as data: SOA, NS, MX and the addresses by name.
+    """A zone file, or a text in that form, as data: SOA, NS, MX and the addresses by name.
 
     Example:
         ```console
@@ -240,7 +240,7 @@ def NS(ctx: Context, domain: str, resolve: bool = True, nameserver: str | None =
 
 @function
 def MX(ctx: Context, domain: str, resolve: bool = False, nameserver: str | None = None) -> object:
-    """The mail servers of a domain, each with its priority before it.
+    """The mail servers of a domain, each after its priority.
 
     Example:
         ```console
@@ -252,7 +252,7 @@ def MX(ctx: Context, domain: str, resolve: bool = False, nameserver: str | None 
 
 @function
 def SPF(ctx: Context, domain: str, record: str = "SPF", nameserver: str | None = None) -> object:
-    """The addresses that may send mail of a domain.
+    """The addresses that may send mail for a domain.
 
     Example:
         ```console
@@ -264,7 +264,8 @@ def SPF(ctx: Context, domain: str, record: str = "SPF", nameserver: str | None =
 
 @function
 def serial(ctx: Context, zone: str = "", update: bool = False) -> str:
-    """A serial number for a zone: this day's first, or the one that a grain keeps. ``update`` counts it up.
+    """A serial number for a zone: the first one of today, or the one stored in a grain. ``update`` increments
+    it.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``environ``: the environment of this process, and of what it starts."""
+"""``environ``: the environment of this process and of its child processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def get(ctx: Context, key: str, default: str = "") -> object:
 
 @function
 def has_value(ctx: Context, key: str, value: str | None = None) -> bool:
-    """True if there is such a variable (with this value).
+    """True if a variable exists, with this value if one is given.
 
     Example:
         ```console
@@ -74,7 +74,7 @@ def items(ctx: Context) -> dict[str, str]:
 def setval(
     ctx: Context, key: str, val: object, false_unsets: bool = False, permanent: bool = False
 ) -> str | None:
-    """Set a variable; false empties it, or removes it with ``false_unsets``.
+    """Set a variable; false makes it empty, or removes it with ``false_unsets``.
 
     Example:
         ```jinja
@@ -102,7 +102,7 @@ def setenv(
     update_minion: bool = False,
     permanent: bool = False,
 ) -> dict[str, str | None]:
-    """Set several variables. ``clear_all`` empties or removes all others.
+    """Set several variables. ``clear_all`` makes all others empty, or removes them.
 
     Example:
         ```jinja

@@ -1,7 +1,7 @@
-"""``event``: send an event of your own.
+"""``event``: send your own events.
 
-It goes to the run, if there is one, and on a machine of a fleet to the controllers: the agent writes it down
-and sends it until they have stored it. Where nothing listens the functions answer with a false.
+It goes to the run, if there is one, and on a machine of a fleet to the controllers: the agent stores it
+and sends it until they have it. Without a listener the functions return false.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def send(
     """Send an event; false if there is no listener.
 
     Args:
-        tag: what it is about, with slashes from the general to the special.
-        data: what it says: a mapping.
+        tag: its tag, with slashes between its parts, the general part first.
+        data: the data of the event: a mapping.
         preload: further keys beside the data.
         with_env: true, or a list of names: add the environment of this process as ``environ``.
         with_grains: true, or a list of names: add the grains as ``grains``.
@@ -57,12 +57,12 @@ def send(
 
 @function
 def fire(ctx: Context, data: object, tag: str, timeout: object = None) -> bool:  # noqa: ARG001 - never waits
-    """Send an event with just this data; false if there is no listener.
+    """Send an event with exactly this data; false if there is no listener.
 
     Args:
-        data: what it says: a mapping.
-        tag: what it is about.
-        timeout: not used; nothing is waited for.
+        data: the data of the event: a mapping.
+        tag: its tag.
+        timeout: not used; the function does not wait.
 
     Example:
         ```console
@@ -85,10 +85,10 @@ def fire_master(
     """Send an event to the controllers; on a machine that is in no fleet, the same as ``fire``.
 
     Args:
-        data: what it says: a mapping.
-        tag: what it is about.
+        data: the data of the event: a mapping.
+        tag: its tag.
         preload: further keys beside the data.
-        timeout: not used; nothing is waited for.
+        timeout: not used; the function does not wait.
 
     Example:
         ```console

@@ -9,7 +9,7 @@ from saltern.modules.lib import gems as lib
 
 
 def _names(gems: str) -> list[str]:
-    """At least one: gem takes none for all."""
+    """The names, at least one: without a name gem would act on all gems."""
     names = [lib.checked(name) for name in gems.split()]
     if not names:
         raise BadArgument("gems needs the name of at least one gem")
@@ -43,7 +43,7 @@ def list_(
 def sources_list(
     ctx: Context, ruby: str | None = None, runas: str | None = None, gem_bin: str | None = None
 ) -> list[str]:
-    """The addresses gems are taken from.
+    """The URLs that gems are fetched from.
 
     Example:
         ```console
@@ -88,7 +88,7 @@ def uninstall(
     runas: str | None = None,
     gem_bin: str | None = None,
 ) -> bool:
-    """Remove a gem in all its versions.
+    """Remove all versions of a gem.
 
     Example:
         ```console

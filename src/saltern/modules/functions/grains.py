@@ -1,4 +1,4 @@
-"""``grains``: read what is known about this machine, and set values of its own."""
+"""``grains``: read the facts about this machine, and set custom ones."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -18,7 +18,7 @@ from saltern.modules.lib.nested_data import choose, fresh, laid_over
 
 @function
 def get(ctx: Context, key: str, default: object = "", delimiter: str = ":", ordered: bool = True) -> object:
-    """The value at ``key`` (``a:b`` goes down into it), or the default.
+    """The value at ``key`` (``a:b`` is ``b`` in ``a``), or the default.
 
     Example:
         ```console
@@ -34,7 +34,7 @@ def get(ctx: Context, key: str, default: object = "", delimiter: str = ":", orde
 
 @function
 def items(ctx: Context, sanitize: bool = False) -> object:
-    """All grains. ``sanitize`` replaces what identifies the machine.
+    """All grains. ``sanitize`` replaces values that identify the machine.
 
     Example:
         ```console
@@ -99,7 +99,7 @@ def ls(ctx: Context) -> list[str]:
 
 @function
 def has_value(ctx: Context, key: str) -> bool:
-    """True if there is such a grain, whatever its value.
+    """True if a grain exists, whatever its value.
 
     Example:
         ```console
@@ -137,14 +137,14 @@ def filter_by(
     default: str = "default",
     base: str | None = None,
 ) -> object:
-    """The entry of ``lookup_dict`` whose key fits the grain; the base of every ``map.jinja``.
+    """The entry of ``lookup_dict`` whose key matches the grain; the base of every ``map.jinja``.
 
     Args:
         lookup_dict: values by grain value; keys may be globs.
-        grain: which grain to look at.
-        merge: a mapping to lay over the entry, typically from pillar.
-        default: the entry to take when no key fits.
-        base: an entry to lay under the one found.
+        grain: the grain to compare.
+        merge: a mapping to merge over the entry, typically from pillar.
+        default: the entry to use if no key matches.
+        base: an entry to merge under the one found.
 
     Example:
         ```jinja
@@ -174,7 +174,7 @@ def set_(
     destructive: bool = False,
     delimiter: str = ":",
 ) -> dict[str, object]:
-    """Give a grain a value in the grains file: ``{result, comment, changes}``.
+    """Set a grain in the grains file. Returns ``{result, comment, changes}``.
 
     Example:
         ```console
@@ -200,7 +200,7 @@ def set_(
 def setval(
     ctx: Context, key: str, val: object, destructive: bool = False, refresh_pillar: bool = True
 ) -> dict[str, object]:
-    """Give a grain a value in the grains file; the grain and its value.
+    """Set a grain in the grains file. Returns the grain and its value.
 
     Example:
         ```console
@@ -218,7 +218,7 @@ def setval(
 def setvals(
     ctx: Context, grains: dict[str, object], destructive: bool = False, refresh_pillar: bool = True
 ) -> dict[str, object]:
-    """Give grains values in the grains file; with ``destructive`` one without a value is removed.
+    """Set grains in the grains file; with ``destructive``, grains without a value are removed.
 
     Example:
         ```console
@@ -289,7 +289,7 @@ def remove(ctx: Context, key: str, val: object, delimiter: str = ":") -> dict[st
 
 @function
 def delval(ctx: Context, key: str, destructive: bool = False) -> dict[str, object]:
-    """Take the value of a grain away.
+    """Remove the value of a grain.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``group``: the groups this machine knows, and changing them."""
+"""``group``: the groups of this machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _as_dict(entry: struct_group) -> dict[str, object]:
 
 @function
 def info(ctx: Context, name: str, root: str | None = None) -> dict[str, object]:
-    """What the machine knows of a group; empty if it knows none.
+    """The data of a group; empty if it does not exist.
 
     Example:
         ```console
@@ -75,7 +75,7 @@ def add(
     non_unique: bool = False,
     local: bool = False,
 ) -> bool:
-    """Make a group.
+    """Create a group.
 
     Example:
         ```console
@@ -105,7 +105,7 @@ def delete(ctx: Context, name: str, root: str | None = None, local: bool = False
 
 @function
 def chgid(ctx: Context, name: str, gid: int, root: str | None = None, non_unique: bool = False) -> bool:
-    """Give a group another number.
+    """Change the number of a group.
 
     Example:
         ```console
@@ -120,7 +120,7 @@ def chgid(ctx: Context, name: str, gid: int, root: str | None = None, non_unique
 
 @function
 def adduser(ctx: Context, name: str, username: str, root: str | None = None) -> bool:
-    """Put a user into a group.
+    """Add a user to a group.
 
     Example:
         ```console
@@ -135,7 +135,7 @@ def adduser(ctx: Context, name: str, username: str, root: str | None = None) -> 
 
 @function
 def deluser(ctx: Context, name: str, username: str, root: str | None = None) -> bool:
-    """Take a user out of a group.
+    """Remove a user from a group.
 
     Example:
         ```console
@@ -151,7 +151,7 @@ def deluser(ctx: Context, name: str, username: str, root: str | None = None) -> 
 
 @function
 def members(ctx: Context, name: str, members_list: object, root: str | None = None) -> bool:
-    """Give a group exactly these members: a list, or names with commas between them.
+    """Set the members of a group: a list, or a text with commas.
 
     Example:
         ```console

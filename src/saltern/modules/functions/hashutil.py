@@ -89,7 +89,7 @@ def base64_b64encode(ctx: Context, instr: str) -> str:
 
 @function
 def base64_b64decode(ctx: Context, instr: str) -> str:
-    """The text behind base64.
+    """Decode base64 to a text.
 
     Example:
         ```console
@@ -124,7 +124,7 @@ def base64_encodestring(ctx: Context, instr: str) -> str:
 
 @function
 def base64_decodestring(ctx: Context, instr: str) -> str:
-    """The text behind base64 in lines.
+    """Decode base64 in lines to a text.
 
     Example:
         ```console
@@ -155,7 +155,7 @@ def base64_encodefile(ctx: Context, fname: str) -> str:
 
 @function
 def base64_decodefile(ctx: Context, instr: str, outfile: str) -> bool:
-    """Write the bytes behind base64 to a file.
+    """Decode base64 to a file.
 
     Example:
         ```console
@@ -207,7 +207,7 @@ def hmac_signature(ctx: Context, string: str, shared_secret: str, challenge_hmac
 
 @function
 def github_signature(ctx: Context, string: str, shared_secret: str, challenge_hmac: str) -> bool:
-    """True if this is the signature GitHub puts under a message: ``sha1=…``.
+    """True if this is GitHub's signature of a message: ``sha1=…``.
 
     Example:
         ```console

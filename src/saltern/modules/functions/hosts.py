@@ -74,7 +74,7 @@ def has_pair(ctx: Context, ip: str, alias: str) -> bool:
 
 @function
 def add_host(ctx: Context, ip: str, alias: str) -> bool:
-    """Give an address one more name.
+    """Add a name to an address.
 
     Example:
         ```console
@@ -90,7 +90,7 @@ def add_host(ctx: Context, ip: str, alias: str) -> bool:
 
 @function
 def rm_host(ctx: Context, ip: str, alias: str) -> bool:
-    """Take a name from an address.
+    """Remove a name from an address.
 
     Example:
         ```console
@@ -105,7 +105,7 @@ def rm_host(ctx: Context, ip: str, alias: str) -> bool:
 
 @function
 def set_host(ctx: Context, ip: str, alias: str, comment: str | None = None) -> bool:
-    """Give an address these names only, with blanks between them.
+    """Set the names of an address, separated by blanks.
 
     Example:
         ```console
@@ -124,7 +124,7 @@ def set_host(ctx: Context, ip: str, alias: str, comment: str | None = None) -> b
 
 @function
 def set_comment(ctx: Context, ip: str, comment: str) -> bool:
-    """Set the remark behind the names of an address; false if it is not there.
+    """Set the comment after the names of an address; false if the address is missing.
 
     Example:
         ```console

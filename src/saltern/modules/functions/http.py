@@ -1,4 +1,4 @@
-"""``http``: ask a web server."""
+"""``http``: query web servers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ssl import SSLContext
     from urllib.request import Request
 
-# Salt's further keywords that change nothing of what is asked and answered here.
+# Further keywords of Salt that have no effect here.
 UNUSED = frozenset(
     {"backend", "opts", "stream", "hide_fields", "node", "port"}
     | {"streaming_callback", "header_callback", "handle"}
@@ -67,24 +67,24 @@ def query(
     test_url: str | None = None,
     **rest: object,
 ) -> dict[str, object]:
-    """What a web server answers: ``body``, and on request ``status``, ``headers``, ``dict``, ``text``.
+    """The response of a web server: ``body``, and on request ``status``, ``headers``, ``dict``, ``text``.
 
-    A failure is reported under ``error``, not raised. ``cert`` is a file with certificate and key, or a
+    A failure is returned under ``error``, not raised. ``cert`` is a file with certificate and key, or a
     list of the two; ``verify_ssl: False`` accepts any server.
 
     Args:
-        header_file, data_file: files that hold headers (``Name: value`` lines) or what to send;
+        header_file, data_file: files with headers (``Name: value`` lines) or the data to send;
             ``header_render`` and ``data_render`` render them first, with ``template_dict``.
-        text_out, headers_out, decode_out: files that the body, the headers as JSON and the decoded answer as
-            JSON are written to.
-        raise_error: False takes an answer with an error code for an answer like any other.
+        text_out, headers_out, decode_out: files to write the body, the headers as JSON and the decoded body
+            as JSON to.
+        raise_error: False treats a response with an error code like any other.
         auth: user and password as a list of two.
         formdata: send ``data`` as a file of a form, in the field ``formdata_fieldname`` and with the name
             ``formdata_filename``.
-        cookies: send the cookies that are in the file ``cookie_jar`` and keep the new ones there, in the
-            ``cookie_format`` ``lwp`` or ``mozilla``; without a file, in one of the cache.
+        cookies: send the cookies of the file ``cookie_jar`` and store new ones there, in the
+            ``cookie_format`` ``lwp`` or ``mozilla``; without a file, in a file of the cache.
         persist_session: the same with the file ``session_cookie_jar``.
-        test, test_url: if ``test`` is True, ``test_url`` is asked instead; without it, none.
+        test, test_url: if ``test`` is True, query ``test_url`` instead; nothing if it is not given.
 
     Example:
         ```console
@@ -173,7 +173,7 @@ def _json(value: object) -> bytes:
 
 
 def _keep(path: str | None, data: bytes) -> None:
-    """What was answered, for its owner alone: it may hold secrets."""
+    """Write a response to a file that only its owner can read: it may contain secrets."""
     if path:
         from saltern.modules.functions.file.errors import absolute
         from saltern.system import files
@@ -196,7 +196,7 @@ def _file(path: str) -> str:
 
 
 def _trust(url: str, verify: bool, bundle: str | None, cert: object) -> SSLContext | None:
-    """Whom to believe, and how to show who we are; the usual for a plain request."""
+    """The TLS context for a request; the default one for a plain request."""
     if not url.startswith("https:") or (verify and not bundle and not cert):
         return None
     import ssl
@@ -226,7 +226,7 @@ def _request(
     from urllib.request import Request
 
     if url.partition("://")[0] not in ("http", "https"):
-        raise BadArgument(f"http.query needs an address with http:// or https://, not {url!r}")
+        raise BadArgument(f"http.query needs a URL with http:// or https://, not {url!r}")
     if params:
         url = f"{url}{'&' if '?' in url else '?'}{urlencode(params)}"
     body = urlencode(data) if isinstance(data, Mapping) else data
@@ -246,5 +246,5 @@ def _decoded(body: str, kind: str, content_type: str) -> object:
     if kind == "plain":
         return body
     if kind not in READERS:
-        raise BadArgument(f"http.query cannot decode {kind!r}; it knows json, yaml and plain")
+        raise BadArgument(f"http.query cannot decode {kind!r}; use json, yaml or plain")
     return READERS[kind](body)

@@ -18,7 +18,7 @@ Sections = dict[str, dict[str, str]]
 
 
 def _read(path: str, separator: str, encoding: str | None = None) -> IniText:
-    """A file that is not there, or not to be read, has no sections."""
+    """Read a file; a missing or unreadable one has no sections."""
     try:
         ini, _ = load(File(path=path, separator=separator, encoding=encoding))
     except OSError:
@@ -102,7 +102,7 @@ def set_option(
     encoding: str | None = None,
     no_spaces: bool = False,
 ) -> dict[str, object]:
-    """Give options values, ``{section: {option: value}}``; what was there before, and after.
+    """Set options, ``{section: {option: value}}``. Returns the old and new values.
 
     Example:
         ```console
@@ -150,7 +150,7 @@ def remove_option(
     separator: str = "=",
     encoding: str | None = None,
 ) -> str | None:
-    """Remove an option; the value it had, or None.
+    """Remove an option. Returns its old value, or None.
 
     Example:
         ```console
@@ -173,7 +173,7 @@ def remove_option(
 def remove_section(
     ctx: Context, file_name: str, section: str, separator: str = "=", encoding: str | None = None
 ) -> dict[str, str]:
-    """Remove a section; the options it had.
+    """Remove a section. Returns its old options.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``ip``: the files that set up interfaces, routes and the names of the machine."""
+"""``ip``: the configuration files of interfaces, routes and host names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNMOVED = ("slave", "teamport", "source")
 
 @function
 def get_interface(ctx: Context, iface: str) -> list[str]:
-    """What the files say of an interface, line by line.
+    """The lines of the configuration of an interface.
 
     Args:
         iface: the interface.
@@ -31,13 +31,13 @@ def get_interface(ctx: Context, iface: str) -> list[str]:
 def build_interface(
     ctx: Context, /, iface: str, iface_type: str, enabled: bool, test: bool = False, **settings: object
 ) -> list[str]:
-    """Write the settings of an interface: the lines it then has.
+    """Write the settings of an interface. Returns the new lines.
 
     Args:
         iface: the interface.
         iface_type: its type, as in the state ``network.managed``.
         enabled: bring it up at boot.
-        test: only report the lines.
+        test: only return the lines.
         settings: its settings, as in the state ``network.managed``.
 
     Example:
@@ -58,11 +58,11 @@ def build_interface(
 
 @function
 def up(ctx: Context, iface: str, iface_type: str = "eth") -> str | None:
-    """Bring an interface up: what ``ifup`` says.
+    """Bring an interface up. Returns the output of ``ifup``.
 
     Args:
         iface: the interface.
-        iface_type: its type; a slave comes up with its bond, and nothing is done for it.
+        iface_type: its type; nothing is done for a slave, which comes up with its bond.
 
     Example:
         ```console
@@ -74,11 +74,11 @@ def up(ctx: Context, iface: str, iface_type: str = "eth") -> str | None:
 
 @function
 def down(ctx: Context, iface: str, iface_type: str = "eth") -> str | None:
-    """Take an interface down: what ``ifdown`` says.
+    """Take an interface down. Returns the output of ``ifdown``.
 
     Args:
         iface: the interface.
-        iface_type: its type; a slave goes down with its bond, and nothing is done for it.
+        iface_type: its type; nothing is done for a slave, which goes down with its bond.
 
     Example:
         ```console
@@ -90,7 +90,7 @@ def down(ctx: Context, iface: str, iface_type: str = "eth") -> str | None:
 
 @function
 def get_routes(ctx: Context, iface: str) -> list[str]:
-    """The files of the routes of an interface, line by line.
+    """The lines of the route files of an interface.
 
     Args:
         iface: the interface.
@@ -108,12 +108,12 @@ def get_routes(ctx: Context, iface: str) -> list[str]:
 def build_routes(
     ctx: Context, /, iface: str, routes: object = None, test: bool = False, **_: object
 ) -> list[str]:
-    """Write the routes of an interface: the lines of their files.
+    """Write the routes of an interface. Returns the lines of their files.
 
     Args:
         iface: the interface.
         routes: a list of mappings, as in the state ``network.routes``.
-        test: only report the lines.
+        test: only return the lines.
 
     Example:
         ```console
@@ -142,10 +142,10 @@ def get_network_settings(ctx: Context) -> list[str]:
 
 @function
 def build_network_settings(ctx: Context, /, test: bool = False, **settings: object) -> list[str]:
-    """Write the settings of the whole machine: what they then are, one per line.
+    """Write the settings of the whole machine. Returns the new settings, one per line.
 
     Args:
-        test: only report the lines.
+        test: only return the lines.
         settings: as in the state ``network.system``.
 
     Example:
@@ -169,11 +169,11 @@ def apply_network_settings(
     hostname: str | None = None,
     **_: object,
 ) -> bool:
-    """Let what is written take effect: the network is restarted.
+    """Apply the written settings: restart the network.
 
     Args:
-        require_reboot: do not restart it; the next boot will do.
-        apply_hostname: give the machine the name ``hostname`` now.
+        require_reboot: do not restart it; they apply at the next boot.
+        apply_hostname: set the name of the machine to ``hostname`` now.
         hostname: that name.
 
     Example:

@@ -11,7 +11,7 @@ from saltern.modules.lib.tables import kernel_modules as modules
 
 @function
 def lsmod(ctx: Context) -> list[dict[str, object]]:
-    """The modules that are loaded.
+    """The loaded modules.
 
     Example:
         ```console
@@ -32,7 +32,7 @@ def lsmod(ctx: Context) -> list[dict[str, object]]:
 
 @function
 def available(ctx: Context) -> list[str]:
-    """The modules this kernel could load.
+    """The modules that this kernel can load.
 
     Example:
         ```console
@@ -46,7 +46,7 @@ def available(ctx: Context) -> list[str]:
 
 @function
 def check_available(ctx: Context, mod: str) -> bool:
-    """True if this kernel could load a module.
+    """True if this kernel can load a module.
 
     Example:
         ```console
@@ -60,7 +60,7 @@ def check_available(ctx: Context, mod: str) -> bool:
 
 @function
 def is_loaded(ctx: Context, mod: str) -> bool:
-    """True if a module is loaded, or part of the kernel.
+    """True if a module is loaded or built into the kernel.
 
     Example:
         ```console
@@ -74,7 +74,7 @@ def is_loaded(ctx: Context, mod: str) -> bool:
 
 @function
 def mod_list(ctx: Context, only_persist: bool = False) -> list[str]:
-    """The modules that are loaded, or those to load at boot.
+    """The loaded modules, or those to load at boot.
 
     Example:
         ```console
@@ -86,7 +86,7 @@ def mod_list(ctx: Context, only_persist: bool = False) -> list[str]:
 
 @function
 def load(ctx: Context, mod: str, persist: bool = False) -> list[str]:
-    """Load a module; what was loaded with it.
+    """Load a module. Returns all modules that were loaded.
 
     Example:
         ```console
@@ -102,7 +102,7 @@ def load(ctx: Context, mod: str, persist: bool = False) -> list[str]:
 
 @function
 def remove(ctx: Context, mod: str, persist: bool = False, comment: bool = True) -> list[str]:
-    """Unload a module; what went with it.
+    """Unload a module. Returns all modules that were unloaded.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``locale``: languages, and the one this machine speaks."""
+"""``locale``: the locale of this machine, and those that are available."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saltern.modules.lib.tables import locales
 
 @function
 def list_avail(ctx: Context) -> list[str]:
-    """The locales that can be used.
+    """The available locales.
 
     Example:
         ```console
@@ -25,7 +25,7 @@ def list_avail(ctx: Context) -> list[str]:
 
 @function
 def avail(ctx: Context, locale: str) -> bool:
-    """True if a locale can be used.
+    """True if a locale is available.
 
     Example:
         ```console
@@ -66,7 +66,7 @@ def set_locale(ctx: Context, locale: str) -> bool:
 
 @function
 def gen_locale(ctx: Context, locale: str) -> bool:
-    """Make a locale.
+    """Generate a locale.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``log``: write a line into the log from a template."""
+"""``log``: write a line to the log from a template."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def show_conf(ctx: Context, conf_file: str = logrotate.USUAL) -> dict[str, str]:
 
 @function
 def get(ctx: Context, key: str, value: str | None = None, conf_file: str = logrotate.USUAL) -> object:
-    """A setting; or one of the block ``key``. False if it is not there.
+    """The value of a setting, or of one in the block ``key``. False if it is not set.
 
     Example:
         ```console

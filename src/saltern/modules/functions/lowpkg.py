@@ -1,4 +1,4 @@
-"""``lowpkg``: installed packages as the low-level tool (dpkg, rpm …) knows them."""
+"""``lowpkg``: installed packages, according to the low-level tool (dpkg, rpm …)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def list_pkgs(ctx: Context, *packages: str) -> dict[str, str]:
 
 @function
 def file_list(ctx: Context, *packages: str) -> dict[str, object]:
-    """The files of packages in one list, and what went wrong as ``errors``.
+    """The files of packages in one list, and problems as ``errors``.
 
     Example:
         ```console
@@ -52,7 +52,7 @@ def file_list(ctx: Context, *packages: str) -> dict[str, object]:
 
 @function
 def file_dict(ctx: Context, *packages: str) -> dict[str, object]:
-    """The files of packages by package, and what went wrong as ``errors``.
+    """The files of packages by package, and problems as ``errors``.
 
     Example:
         ```console
@@ -90,7 +90,7 @@ def _files(ctx: Context, packages: tuple[str, ...]) -> tuple[dict[str, list[str]
 
 @function
 def info(ctx: Context, *packages: str) -> dict[str, dict[str, str]]:
-    """What is known of installed packages; all, or those named.
+    """The data of installed packages; all, or those named.
 
     Example:
         ```console
@@ -117,7 +117,7 @@ def info(ctx: Context, *packages: str) -> dict[str, dict[str, str]]:
 
 @function
 def version_cmp(ctx: Context, ver1: str, ver2: str, ignore_epoch: bool = False) -> int:
-    """-1, 0 or 1, as the first version is older than, the same as, or newer than the second.
+    """-1, 0 or 1: whether the first version is older than, the same as, or newer than the second.
 
     Example:
         ```console
@@ -133,7 +133,7 @@ def version_cmp(ctx: Context, ver1: str, ver2: str, ignore_epoch: bool = False) 
 
 @function
 def bin_pkg_info(ctx: Context, path: str, saltenv: str | None = None) -> dict[str, str]:
-    """Name and version of a package file.
+    """The name and version of a package file.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``match``: whether a target means this machine."""
+"""``match``: whether a target matches this machine."""
 
 from __future__ import annotations
 
@@ -49,34 +49,35 @@ def _by_data(
 
 
 compound = Function(
-    _by_name("compound", "Whether a compound target fits.", "'G@os:Debian and web*'"),
+    _by_name("compound", "True if a compound target matches this machine.", "'G@os:Debian and web*'"),
     "compound",
 )
-glob = Function(_by_name("glob", "Whether the id fits a glob.", "'web*'"), "glob")
-pcre = Function(_by_name("pcre", "Whether the id fits a regular expression.", "'web[0-9]+'"), "pcre")
-list_ = Function(_by_name("list", "Whether the id is in a list.", "web1,web2"), "list")
+glob = Function(_by_name("glob", "True if the ID matches a glob.", "'web*'"), "glob")
+pcre = Function(_by_name("pcre", "True if the ID matches a regular expression.", "'web[0-9]+'"), "pcre")
+list_ = Function(_by_name("list", "True if the ID is in a list.", "web1,web2"), "list")
 ipcidr = Function(
-    _by_name("ipcidr", "Whether an address of this machine is the one or in the network.", "127.0.0.0/8"),
+    _by_name("ipcidr", "True if an address of this machine is this one, or in this network.", "127.0.0.0/8"),
     "ipcidr",
 )
 nodegroup = Function(
-    _by_name("nodegroup", "Whether the machine is in a nodegroup of the configuration.", "frontend"),
+    _by_name("nodegroup", "True if the machine is in a nodegroup of the configuration.", "frontend"),
     "nodegroup",
 )
-grain = Function(_by_data("grain", "Whether a grain fits a glob.", "'os:Deb*'"), "grain")
+grain = Function(_by_data("grain", "True if a grain matches a glob.", "'os:Deb*'"), "grain")
 grain_pcre = Function(
-    _by_data("grain_pcre", "Whether a grain fits a regular expression.", "'os:(Debian|Ubuntu)'"), "grain_pcre"
+    _by_data("grain_pcre", "True if a grain matches a regular expression.", "'os:(Debian|Ubuntu)'"),
+    "grain_pcre",
 )
-pillar = Function(_by_data("pillar", "Whether a pillar value fits a glob.", "'web:names:*.org'"), "pillar")
+pillar = Function(_by_data("pillar", "True if a pillar value matches a glob.", "'web:names:*.org'"), "pillar")
 pillar_pcre = Function(
-    _by_data("pillar_pcre", "Whether a pillar value fits a regular expression.", "'web:port:80[0-9]+'"),
+    _by_data("pillar_pcre", "True if a pillar value matches a regular expression.", "'web:port:80[0-9]+'"),
     "pillar_pcre",
 )
 pillar_exact = Function(
-    _by_data("pillar_exact", "Whether a pillar value is exactly this.", "role:web"), "pillar_exact"
+    _by_data("pillar_exact", "True if a pillar value is exactly this.", "role:web"), "pillar_exact"
 )
 data = Function(
-    _by_data("data", "Whether a value of the data store fits.", "colour:blue", answer=False), "data"
+    _by_data("data", "True if a value of the data store matches.", "colour:blue", answer=False), "data"
 )
 
 
@@ -91,7 +92,7 @@ def filter_by(
     default: str = "default",
     base: str | None = None,
 ) -> object:
-    """The first entry of ``lookup`` whose key is a target that means this machine.
+    """The first entry of ``lookup`` whose key is a target that matches this machine.
 
     Example:
         ```jinja
@@ -106,7 +107,7 @@ def filter_by(
         ```
     """
     found = next(
-        (fresh(lookup[target]) for target in lookup if _means(ctx, target, tgt_type, minion_id)),
+        (fresh(lookup[target]) for target in lookup if _matches(ctx, target, tgt_type, minion_id)),
         lookup.get(default),
     )
     if merge and merge_lists and isinstance(found, Mapping) and isinstance(merge, Mapping):
@@ -118,7 +119,7 @@ def filter_by(
 def search_by(
     ctx: Context, lookup: Mapping[str, object], tgt_type: str = "compound", minion_id: str | None = None
 ) -> list[str] | None:
-    """Every key of ``lookup`` with a target in its list that means this machine.
+    """Every key of ``lookup`` with a target in its list that matches this machine.
 
     Example:
         ```jinja
@@ -131,7 +132,7 @@ def search_by(
     found = [
         key
         for key, targets in lookup.items()
-        if any(_means(ctx, str(target), tgt_type, minion_id) for target in each(targets))
+        if any(_matches(ctx, str(target), tgt_type, minion_id) for target in each(targets))
     ]
     return found or None
 
@@ -146,7 +147,7 @@ def ifelse(
     merge_lists: bool = False,
     default: object = None,
 ) -> object:
-    """``ifelse(target, value, target, value, …, default)``: the value of the first target that fits.
+    """``ifelse(target, value, target, value, …, default)``: the value of the first matching target.
 
     Example:
         ```jinja
@@ -159,14 +160,14 @@ def ifelse(
     pairs = list(zip(args[::2], args[1::2], strict=False))
     otherwise = args[-1] if len(args) % 2 else default
     found = next(
-        (value for target, value in pairs if _means(ctx, str(target), tgt_type, minion_id)), otherwise
+        (value for target, value in pairs if _matches(ctx, str(target), tgt_type, minion_id)), otherwise
     )
     if not merge:
         return fresh(found)
     return merged(found or {}, merge, merge_lists=merge_lists)
 
 
-def _means(ctx: Context, target: str, how: str, minion_id: str | None) -> bool:
+def _matches(ctx: Context, target: str, how: str, minion_id: str | None) -> bool:
     from saltern.targeting.match import matches
 
     return matches(_subject(ctx, minion_id), target, how)

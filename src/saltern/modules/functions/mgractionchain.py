@@ -1,4 +1,4 @@
-"""``mgractionchain``: the functions of ``actionchains`` by the other name that consoles and trees use."""
+"""``mgractionchain``: an alias of ``actionchains`` that consoles and trees use."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""``mine``: what systems publish for each other.
+"""``mine``: data that systems publish for each other.
 
-On a machine of a fleet the controllers keep it: ``mine_functions`` of the configuration and the pillar say
-what is published, every ``mine_interval`` minutes. A machine that is in no fleet publishes and finds nothing.
+The controllers of a fleet store it: ``mine_functions`` of the configuration and the pillar say
+what is published, every ``mine_interval`` minutes. A machine outside a fleet publishes and finds nothing.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ def get(
     tgt_type: str = "glob",
     exclude_minion: bool = False,
 ) -> dict[str, object]:
-    """What systems have published under a function, by their ids; of several functions, by function.
+    """The data that systems have published under a function, by their IDs; for several functions, by
+    function.
 
     Args:
-        tgt: the systems that are asked about.
-        fun: a function or an alias; a list, or names with commas, for several.
+        tgt: the systems whose data to get.
+        fun: a function or an alias; a list or a text with commas for several.
         tgt_type: how ``tgt`` is read: ``glob``, ``list``, ``grain``, ``pcre``, ``compound`` and others.
         exclude_minion: leave this system out.
 
@@ -56,10 +57,10 @@ def _without(values: object, id_: str) -> dict[str, object]:
 
 @function
 def update(ctx: Context, clear: bool = False, mine_functions: object = None) -> bool | None:
-    """Call the functions that are configured, and publish what they give.
+    """Call the configured functions, and publish their results.
 
     Args:
-        clear: remove what is published under other functions.
+        clear: remove the data of other functions.
         mine_functions: publish these instead, in the form of the option.
 
     Example:
@@ -81,13 +82,13 @@ def update(ctx: Context, clear: bool = False, mine_functions: object = None) -> 
 
 @function
 def send(ctx: Context, /, name: str, *args: object, **kwargs: object) -> bool:
-    """Call one function, and publish what it gives.
+    """Call one function, and publish its result.
 
     Args:
         name: the function, or the name to publish it under.
         *args: its arguments.
         **kwargs: its keywords; ``mine_function``: the function, if ``name`` is an alias; ``allow_tgt`` and
-            ``allow_tgt_type``: who may read it.
+            ``allow_tgt_type``: the systems that may read it.
 
     Example:
         ```console
@@ -107,7 +108,7 @@ def send(ctx: Context, /, name: str, *args: object, **kwargs: object) -> bool:
 
 @function
 def valid(ctx: Context) -> dict[str, object]:
-    """The functions that are configured to be published, with their arguments.
+    """The configured functions to publish, with their arguments.
 
     Example:
         ```console
@@ -127,7 +128,7 @@ def valid(ctx: Context) -> dict[str, object]:
 
 @function
 def flush(ctx: Context) -> bool:
-    """Remove all that this system has published.
+    """Remove all data that this system has published.
 
     Example:
         ```console
@@ -143,7 +144,7 @@ def flush(ctx: Context) -> bool:
 
 @function
 def delete(ctx: Context, fun: str) -> bool:
-    """Remove what this system has published under a function.
+    """Remove the data that this system has published under a function.
 
     Args:
         fun: the function, or its alias.

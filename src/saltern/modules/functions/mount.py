@@ -1,4 +1,4 @@
-"""``mount``: what is mounted, and mounting."""
+"""``mount``: query, mount and unmount file systems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltern.modules.lib.tables import mounts
 
 @function
 def active(ctx: Context, extended: bool = False) -> dict[str, object]:  # noqa: ARG001 - Salt's signature
-    """Everything that is mounted: ``{place: {device, fstype, opts}}``.
+    """All mounted file systems: ``{path: {device, fstype, opts}}``.
 
     Example:
         ```console
@@ -28,7 +28,7 @@ def active(ctx: Context, extended: bool = False) -> dict[str, object]:  # noqa: 
 
 @function
 def is_mounted(ctx: Context, name: str) -> bool:
-    """True if something is mounted there.
+    """True if a file system is mounted there.
 
     Example:
         ```console
@@ -42,7 +42,7 @@ def is_mounted(ctx: Context, name: str) -> bool:
 
 @function
 def fstab(ctx: Context, config: str = table.USUAL) -> dict[str, object]:
-    """The entries of fstab: ``{place: {device, fstype, opts, dump, pass}}``.
+    """The entries of fstab: ``{path: {device, fstype, opts, dump, pass}}``.
 
     Example:
         ```console
@@ -73,7 +73,7 @@ def set_fstab(
     match_on: str = "auto",
     not_change: bool = False,
 ) -> str:
-    """Put an entry into fstab: ``new``, ``change`` or ``present``.
+    """Add an entry to fstab, or change it. Returns ``new``, ``change`` or ``present``.
 
     Example:
         ```console
@@ -122,7 +122,7 @@ def mount(
     opts: object = "defaults",
     user: str | None = None,
 ) -> object:
-    """Mount something: true, or what mount said against it.
+    """Mount a file system. Returns true, or the error of mount.
 
     Example:
         ```console
@@ -151,7 +151,7 @@ def remount(
     opts: object = "defaults",
     user: str | None = None,
 ) -> object:
-    """Mount again in place, with other options: true, or what mount said against it.
+    """Remount a file system with other options. Returns true, or the error of mount.
 
     Example:
         ```console
@@ -176,7 +176,7 @@ def umount(
     user: str | None = None,
     lazy: bool = False,
 ) -> object:
-    """Unmount something: true, or what umount said against it.
+    """Unmount a file system. Returns true, or the error of umount.
 
     Example:
         ```console
@@ -196,7 +196,7 @@ def umount(
 
 @function
 def swaps(ctx: Context) -> dict[str, dict[str, object]]:
-    """Everything that is swapped to.
+    """All active swap devices and files.
 
     Example:
         ```console
@@ -208,7 +208,7 @@ def swaps(ctx: Context) -> dict[str, dict[str, object]]:
 
 @function
 def swapon(ctx: Context, name: str, priority: int | None = None) -> dict[str, object]:
-    """Swap to a device or file.
+    """Activate a swap device or file.
 
     Example:
         ```console
@@ -223,7 +223,7 @@ def swapon(ctx: Context, name: str, priority: int | None = None) -> dict[str, ob
 
 @function
 def swapoff(ctx: Context, name: str) -> bool:
-    """Do not swap to a device or file any more.
+    """Deactivate a swap device or file.
 
     Example:
         ```console

@@ -48,7 +48,7 @@ def install(
     dry_run: bool = False,
     silent: bool = True,
 ) -> object:
-    """Install packages, or with neither ``pkg`` nor ``pkgs`` what ``package.json`` asks for.
+    """Install packages; without ``pkg`` and ``pkgs``, those in ``package.json``.
 
     Example:
         ```console

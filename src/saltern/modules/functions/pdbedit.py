@@ -1,4 +1,4 @@
-"""``pdbedit``: accounts of Samba, with its program of that name."""
+"""``pdbedit``: Samba accounts, with the program ``pdbedit``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saltern.modules.lib.accounts import nt_hash, samba
 
 
 def _brought(ctx: Context, want: samba.DesiredAccount) -> dict[str, str]:
-    """What became of an account, in one word, or why it could not be done."""
+    """Set an account. Returns the outcome in one word, or the error."""
     try:
         todo = samba.differs(ctx, want).get(want.login)
         if todo:
@@ -21,7 +21,7 @@ def _brought(ctx: Context, want: samba.DesiredAccount) -> dict[str, str]:
 
 @function
 def generate_nt_hash(ctx: Context, password: str) -> str:
-    """What Samba keeps of a password.
+    """The NT hash of a password, as Samba stores it.
 
     Args:
         password: the password.
@@ -39,14 +39,14 @@ def generate_nt_hash(ctx: Context, password: str) -> str:
 
 @function(name="list")
 def list_(ctx: Context, verbose: bool = True, hashes: bool = False) -> dict[str, dict[str, str]] | list[str]:
-    """All accounts, and what Samba knows of them.
+    """All Samba accounts.
 
-    Needs the program ``pdbedit`` of Samba 4.5 or newer (Debian: ``samba-common-bin``). Arguments and answers
-    of this module follow Salt's documentation of 3006, the last one that has it.
+    Needs the program ``pdbedit`` of Samba 4.5 or newer (Debian: ``samba-common-bin``). Arguments and return
+    values of this module follow Salt's documentation of 3006, the last version with it.
 
     Args:
-        verbose: everything known; otherwise only their logins.
-        hashes: also what is kept of their passwords.
+        verbose: return all data; otherwise only their logins.
+        hashes: also return the hashes of their passwords.
 
     Example:
         ```console
@@ -62,11 +62,11 @@ def list_(ctx: Context, verbose: bool = True, hashes: bool = False) -> dict[str,
 
 @function
 def get(ctx: Context, login: str, hashes: bool = False) -> dict[str, str]:
-    """What Samba knows of an account; nothing if there is none.
+    """The data of a Samba account; empty if it does not exist.
 
     Args:
         login: the login.
-        hashes: also what is kept of its password.
+        hashes: also return the hashes of its password.
 
     Example:
         ```console
@@ -78,7 +78,7 @@ def get(ctx: Context, login: str, hashes: bool = False) -> dict[str, str]:
 
 @function
 def delete(ctx: Context, login: str) -> dict[str, str]:
-    """Delete an account; the user of this machine stays. The answer is ``deleted``, ``absent``, or why not.
+    """Delete an account; the user of this machine stays. Returns ``deleted``, ``absent``, or the error.
 
     Args:
         login: the login.
@@ -105,15 +105,15 @@ def delete(ctx: Context, login: str) -> dict[str, str]:
 def create(
     ctx: Context, login: str, password: str, password_hashed: bool = False, machine_account: bool = False
 ) -> dict[str, str]:
-    """Make an account for a user of this machine, or change its password.
+    """Create an account for a user of this machine, or change its password.
 
-    The answer is ``created``, ``updated``, ``unchanged``, or why not.
+    Returns ``created``, ``updated``, ``unchanged``, or the error.
 
     Args:
         login: the login.
         password: the password.
-        password_hashed: is it an NT hash?
-        machine_account: for a machine, whose user is called like it, with a dollar sign.
+        password_hashed: true if the password is an NT hash.
+        machine_account: create it for a machine, whose user has its name and a dollar sign.
 
     Example:
         ```console
@@ -153,9 +153,9 @@ def modify(
     reset_login_hours: bool = False,
     reset_bad_password_count: bool = False,
 ) -> dict[str, str]:
-    """Change an account; one that is not there is made if a password is given.
+    """Change an account; a missing account is created if a password is given.
 
-    The answer is ``created``, ``updated``, ``unchanged``, ``absent``, or why not. For the arguments see the
+    Returns ``created``, ``updated``, ``unchanged``, ``absent``, or the error. For the arguments see the
     state ``pdbedit.managed``.
 
     Example:

@@ -16,7 +16,7 @@ MISSING = object()
 
 
 class _NotGiven:
-    """``pillar_raise_on_missing`` raises only where the caller has given no default."""
+    """The default of ``default``: ``pillar_raise_on_missing`` raises only if no default is given."""
 
 
 NOT_GIVEN = _NotGiven()
@@ -34,13 +34,13 @@ def get(
     saltenv: str | None = None,
     unmask: bool | None = None,
 ) -> object:
-    """The value at ``key`` (``a:b:c`` goes down into it), or the default.
+    """The value at ``key`` (``a:b`` is ``b`` in ``a``), or the default.
 
     Args:
-        merge: lay the value over the default instead of replacing it; lists are joined.
-        merge_nested_lists: also join lists further down; the option ``pillar_merge_lists`` if not given.
-        delimiter: what separates the steps of the key.
-        unmask: Salt 3008 hides values in what it prints unless this is set; here they are never hidden.
+        merge: merge the value over the default instead of replacing it; lists are joined.
+        merge_nested_lists: also join nested lists; the option ``pillar_merge_lists`` if not given.
+        delimiter: the separator of the parts of the key.
+        unmask: Salt 3008 hides values in its output unless this is set; here they are never hidden.
 
     Example:
         ```console
@@ -67,7 +67,7 @@ def get(
 
 
 def _over(default: object, found: object, merge_lists: bool) -> object:
-    """Only what is alike can be merged; otherwise pillar is right."""
+    """Merge the pillar value over the default if both have the same type; otherwise the pillar value."""
     if isinstance(default, Mapping) and isinstance(found, Mapping):
         return fresh(deep(default, found, merge_lists))
     if isinstance(default, list) and isinstance(found, list):
@@ -77,7 +77,7 @@ def _over(default: object, found: object, merge_lists: bool) -> object:
 
 @function
 def items(ctx: Context, /, *keys: str, **_: object) -> object:
-    """All of pillar, or only these keys.
+    """The whole pillar, or only these keys.
 
     Example:
         ```console
@@ -124,7 +124,7 @@ def _picked(ctx: Context, keys: tuple[str, ...], default: object, delimiter: str
 
 @function
 def raw(ctx: Context, key: str | None = None, unmask: bool | None = None) -> object:
-    """All of pillar, or the value of one key at its top.
+    """The whole pillar, or the value of one top-level key.
 
     Example:
         ```console
@@ -161,7 +161,7 @@ def data(ctx: Context, /, *keys: str, **_: object) -> object:
 
 @function
 def ls(ctx: Context, /, *_: str, **_options: object) -> list[str]:
-    """The keys at the top of pillar.
+    """The top-level keys of the pillar.
 
     Example:
         ```console
@@ -192,7 +192,7 @@ def keys(ctx: Context, key: str, delimiter: str = ":", unmask: bool | None = Non
     if found is MISSING:
         raise KeyError(f"Pillar key not found: {key}")
     if not isinstance(found, Mapping):
-        raise BadArgument(f"the pillar key {key!r} has no keys: it is no mapping")
+        raise BadArgument(f"the pillar key {key!r} has no keys: it is not a mapping")
     return list(found)
 
 
@@ -229,7 +229,7 @@ def filter_by(
     default: str = "default",
     base: str | None = None,
 ) -> object:
-    """The entry of ``lookup_dict`` whose key fits the value at the pillar key ``pillar``.
+    """The entry of ``lookup_dict`` whose key matches the value at the pillar key ``pillar``.
 
     Example:
         ```jinja
@@ -252,7 +252,7 @@ KINDS = {str: "<str>", int: "<int>", bool: "<bool>", float: "<float>", type(None
 
 @function
 def obfuscate(ctx: Context, /, *keys: str, **_: object) -> object:
-    """Pillar with the type of every value instead of the value.
+    """The pillar with the type of every value instead of the value.
 
     Example:
         ```console

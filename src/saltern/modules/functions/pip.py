@@ -31,7 +31,7 @@ def _names(pkgs: object) -> list[str]:
 
 
 def _files(requirements: object) -> list[str]:
-    """A file of requirements, several with commas between them, or a list."""
+    """The files of requirements: a text with commas, or a list."""
     return [word for name in _names(requirements) if name for word in ("-r", name)]
 
 
@@ -129,7 +129,7 @@ def list_upgrades(
     cwd: str | None = None,
     **_: object,
 ) -> dict[str, str]:
-    """Packages of which there is a newer version, and that version.
+    """Packages with a newer version, and that version.
 
     Example:
         ```console
@@ -157,7 +157,7 @@ def install(
     editable: object = None,
     **kwargs: object,
 ) -> dict[str, object]:
-    """Run ``pip install``; ``retcode``, ``stdout`` and ``stderr``.
+    """Run ``pip install``. Returns ``retcode``, ``stdout`` and ``stderr``.
 
     Example:
         ```console
@@ -187,7 +187,7 @@ def uninstall(
     cwd: str | None = None,
     **_: object,
 ) -> dict[str, object]:
-    """Run ``pip uninstall``; ``retcode``, ``stdout`` and ``stderr``.
+    """Run ``pip uninstall``. Returns ``retcode``, ``stdout`` and ``stderr``.
 
     Example:
         ```console
@@ -223,12 +223,12 @@ def list_all_versions(
     index_url: str | None = None,
     extra_index_url: str | None = None,
 ) -> list[str] | None:
-    """The versions of a package that the index offers, the oldest first; None if it offers none.
+    """The versions of a package in the index, the oldest first; None if there are none.
 
     Args:
         pkg: the package.
-        include_alpha, include_beta, include_rc: versions before a release, too.
-        index_url, extra_index_url: other indexes to ask.
+        include_alpha, include_beta, include_rc: include prereleases.
+        index_url, extra_index_url: other indexes to query.
 
     Example:
         ```console

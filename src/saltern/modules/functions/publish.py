@@ -1,7 +1,7 @@
-"""``publish``: have a function run on other systems of the fleet, or a runner on the controller.
+"""``publish``: call functions on other systems of the fleet, or runners on the controller.
 
-What a system may ask for is written in ``peer`` and ``peer_run`` of the controller's configuration, as in
-Salt; without them nothing is allowed. What is refused answers with nothing here, and is reported there.
+What a system may call is configured in ``peer`` and ``peer_run`` of the controller, as in
+Salt; without them nothing is allowed. A refused call returns nothing here, and is reported there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from saltern.modules.api.declare import function
 
 log = logging.getLogger(__name__)
 
-PAUSES = (0.05, 0.1, 0.2, 0.3)  # seconds between two looks at what has come
+PAUSES = (0.05, 0.1, 0.2, 0.3)  # seconds between two checks for returns
 RUNNER_LEAST = 60.0  # seconds for a runner, however small the timeout
 NO_FLEET = "No access to master. If using salt-call with --local, please remove."
 
@@ -32,16 +32,16 @@ def publish(
     via_master: object = None,  # noqa: ARG001 - controllers are equal
     expr_form: str | None = None,
 ) -> dict[str, object] | str:
-    """Call a function on other systems; what each of them returned.
+    """Call a function on other systems. Returns the return of each.
 
     Args:
         tgt: the systems.
-        fun: the function; none of ``publish``.
+        fun: the function; not one of ``publish``.
         arg: its argument, or a list of them; ``KEY=VALUE`` is a keyword.
         tgt_type: how ``tgt`` is read: ``glob``, ``list``, ``grain``, ``pcre``, ``compound`` and others.
-        returner: taken as in Salt, and of no effect: the controller stores all returns.
+        returner: accepted, but has no effect: the controller stores all returns.
         timeout: how many seconds to wait for the returns.
-        via_master: taken as in Salt, and of no effect: any controller answers.
+        via_master: accepted, but has no effect: any controller responds.
         expr_form: the old name of ``tgt_type``.
 
     Example:
@@ -66,14 +66,14 @@ def full_data(
     timeout: object = 5,
     expr_form: str | None = None,
 ) -> dict[str, Any] | str:
-    """Call a function on other systems; what each returned as ``ret``, with its outputter as ``out``.
+    """Call a function on other systems. Returns the return of each as ``ret``, with its outputter as ``out``.
 
     Args:
         tgt: the systems.
-        fun: the function; none of ``publish``.
+        fun: the function; not one of ``publish``.
         arg: its argument, or a list of them; ``KEY=VALUE`` is a keyword.
         tgt_type: how ``tgt`` is read: ``glob``, ``list``, ``grain``, ``pcre``, ``compound`` and others.
-        returner: taken as in Salt, and of no effect: the controller stores all returns.
+        returner: accepted, but has no effect: the controller stores all returns.
         timeout: how many seconds to wait for the returns.
         expr_form: the old name of ``tgt_type``.
 
@@ -89,12 +89,12 @@ def full_data(
 
 @function
 def runner(ctx: Context, fun: str, arg: object = None, timeout: object = 5) -> object:
-    """Run a runner on the controller; what it answered.
+    """Run a runner on the controller. Returns its value.
 
     Args:
         fun: the runner.
         arg: its argument, or a list of them; ``KEY=VALUE`` is a keyword.
-        timeout: how many seconds to wait for its end; less than a minute is a minute.
+        timeout: how many seconds to wait for its end; at least a minute.
 
     Example:
         ```console
@@ -117,7 +117,7 @@ def runner(ctx: Context, fun: str, arg: object = None, timeout: object = 5) -> o
 def _returns(
     ctx: Context, tgt: object, fun: str, arg: object, tgt_type: str, timeout: object
 ) -> dict[str, Any] | str:
-    """What came back in time, by system; a text if no controller answers."""
+    """The returns that arrived in time, by system; a text if no controller responds."""
     if not ctx.run.agent.is_there:
         log.warning("publish: this machine is in no fleet; nothing was asked of %s", tgt)
         return {}
@@ -153,7 +153,7 @@ def _is_refused(asked: dict[str, Any]) -> bool:
 
 
 def _wait(ctx: Context, asked: dict[str, Any], seconds: float, *, runner: bool = False) -> dict[str, Any]:
-    """Ask until all have answered, or the time is over; what has come by then."""
+    """Poll until all have returned, or the time is over. Returns what has arrived by then."""
     until, found, tries = time.monotonic() + seconds, asked, 0
     while not found.get("done") and time.monotonic() < until:
         time.sleep(min(PAUSES[min(tries, len(PAUSES) - 1)], max(0.0, until - time.monotonic())))

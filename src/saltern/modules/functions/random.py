@@ -69,7 +69,7 @@ def rand_int(ctx: Context, start: int = 1, end: int = 10, seed: object = None) -
 
 @function
 def seed(ctx: Context, range: int = 10, hash: object = None) -> int:
-    """A number below ``range`` that is always the same for one machine, or for one text.
+    """A number below ``range`` that is always the same for a machine, or for a text.
 
     Example:
         ```console
@@ -83,7 +83,7 @@ def seed(ctx: Context, range: int = 10, hash: object = None) -> int:
 
 @function
 def sample(ctx: Context, value: list[object], size: int, seed: object = None) -> list[object]:
-    """So many of the list, in random order.
+    """This many items of a list, in random order.
 
     Example:
         ```console
@@ -147,7 +147,7 @@ def str_encode(ctx: Context, value: str, encoder: str = "base64") -> str:
 def shadow_hash(
     ctx: Context, crypt_salt: str | None = None, password: str | None = None, algorithm: str = "sha512"
 ) -> str:
-    """The hash of a password, as /etc/shadow has it; of a random password if none is given.
+    """The hash of a password, for /etc/shadow; of a random password if none is given.
 
     Args:
         crypt_salt: the salt; a random one if not given.
@@ -170,5 +170,5 @@ def shadow_hash(
         setting = f"{passwords.PREFIXES[algorithm]}{crypt_salt}$"
     made = passwords.crypted(ctx, get_str(ctx) if password is None else str(password), setting)
     if made is None:
-        raise BadArgument(f"this machine cannot make a hash of the kind {algorithm!r}")
+        raise BadArgument(f"this machine cannot create a {algorithm!r} hash")
     return made

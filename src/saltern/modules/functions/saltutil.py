@@ -1,7 +1,7 @@
-"""``saltutil``: what keeps a Salt minion fresh.
+"""``saltutil``: functions that refresh a Salt minion.
 
-A run reads everything anew when it starts, so most of it is nothing to do; it is here so that trees that call
-it keep working. What a run has read once, the ``refresh_*`` functions let it read again.
+A run reads everything when it starts, so most of them do nothing; they exist so that trees that call
+them keep working. The ``refresh_*`` functions make a run read data again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _nothing(name: str, answer: object) -> Function[..., object]:
     def body(ctx: Context, /, *args: object, **kwargs: object) -> object:  # noqa: ARG001
         return list(answer) if isinstance(answer, list) else answer
 
-    body.__doc__ = documented("Nothing to do: a run reads everything anew.", f"saltutil.{name}")
+    body.__doc__ = documented("Do nothing: a run reads everything when it starts.", f"saltutil.{name}")
     return Function(body, name)
 
 
@@ -70,7 +70,7 @@ sync_utils = _nothing("sync_utils", [])
 
 def _again(name: str, what: str) -> Function[..., object]:
     def body(ctx: Context, /, *args: object, **kwargs: object) -> object:  # noqa: ARG001
-        if not ctx.run.context.get("saltutil.refreshing"):  # a file of the pillar may be what asks
+        if not ctx.run.context.get("saltutil.refreshing"):  # a pillar file may be the caller
             ctx.run.context["saltutil.refreshing"] = True
             try:
                 ctx.run.refresh(frozenset({what}))
@@ -78,7 +78,7 @@ def _again(name: str, what: str) -> Function[..., object]:
                 del ctx.run.context["saltutil.refreshing"]
         return True
 
-    body.__doc__ = documented(f"Look at the {what} again, for the rest of this run.", f"saltutil.{name}")
+    body.__doc__ = documented(f"Read the {what} again, for the rest of this run.", f"saltutil.{name}")
     return Function(body, name)
 
 
@@ -90,7 +90,7 @@ pillar_refresh = _again("pillar_refresh", "pillar")
 
 @function
 def sync_all(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, list[str]]:  # noqa: ARG001
-    """Nothing to do: a run reads everything anew.
+    """Do nothing: a run reads everything when it starts.
 
     Example:
         ```console
@@ -102,7 +102,7 @@ def sync_all(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, list
 
 @function
 def list_extmods(ctx: Context) -> dict[str, list[str]]:
-    """The modules of one's own, by their kind: ``_states``, ``_modules`` and so on of the file roots.
+    """The custom modules of the file roots, by kind: ``_states``, ``_modules`` and so on.
 
     Example:
         ```console
@@ -134,7 +134,7 @@ def runner(
         name: the runner, such as ``manage.up``.
         arg: its arguments, as a list.
         kwarg: its keywords.
-        full_return: answer with ``return`` and ``success`` instead of the value.
+        full_return: return ``return`` and ``success`` instead of the value.
         **kwargs: further keywords.
 
     Example:
@@ -190,10 +190,10 @@ def cmd(
         tgt: which systems.
         fun: the function.
         arg: its arguments, as a list.
-        timeout: seconds within which a system must take the job.
+        timeout: seconds within which a system must accept the job.
         tgt_type: how ``tgt`` is read.
         kwarg: its keywords.
-        full_return: answer with ``ret``, ``retcode`` and ``jid`` of each system instead of the value.
+        full_return: return ``ret``, ``retcode`` and ``jid`` of each system instead of the value.
         **kwargs: further keywords; ``ret``, ``ret_config`` and ``ret_kwargs`` are about returners.
 
     Example:
@@ -218,7 +218,7 @@ def cmd(
 
 
 OPTIONS = frozenset({"ret", "ret_config", "ret_kwargs", "ssh", "roster", "expect_minions"})
-"""What is no argument of the function that is called."""
+"""Keywords that are not arguments of the called function."""
 
 
 def _listed(arg: object) -> list[object]:

@@ -1,4 +1,4 @@
-"""``schedule``: functions to be run at times, kept in a file of the configuration.
+"""``schedule``: functions that run at certain times, stored in a file of the configuration.
 
 The file is ``_schedule.conf`` in the directory of included files: ``/etc/saltern/saltern.d``, or
 ``/etc/salt/minion.d`` where saltern reads Salt's configuration. `saltern agent run` runs the jobs.
@@ -17,7 +17,7 @@ from saltern.modules.lib.schedules.jobs import job, plain
 
 Reply = dict[str, object]
 
-# Not of the job: how to go about it.
+# Arguments that are not part of the job.
 AROUND = frozenset({"test", "persist", "offline"})
 PLACES: Mapping[str, tuple[Callable[[Context], store.Schedule], ...]] = {
     "pillar": (store.from_pillar,),
@@ -36,7 +36,7 @@ def _wanted(ctx: Context, name: str, given: Mapping[str, object]) -> dict[str, o
 
 
 def _known(ctx: Context, place: str = "") -> store.Schedule:
-    """Of all places, the file of the schedule the strongest."""
+    """The schedule from all places; the schedule file overrides the others."""
     found: store.Schedule = {}
     for read in PLACES[place]:
         found |= read(ctx)
@@ -55,11 +55,11 @@ def list_jobs(
     """The jobs of the schedule, as YAML.
 
     Args:
-        show_all: those whose names begin with ``__``, too.
-        show_disabled: those that are not run, too.
-        where: ``pillar`` or ``opts``: only those from there.
+        show_all: include jobs whose names begin with ``__``.
+        show_disabled: include disabled jobs.
+        where: ``pillar`` or ``opts``: only jobs from there.
         return_yaml: false: as data.
-        offline: not used; it is always the files that are read.
+        offline: not used; the files are always read.
 
     Example:
         ```console
@@ -82,7 +82,7 @@ def list_jobs(
 
 @function
 def is_enabled(ctx: Context, name: str | None = None) -> object:
-    """Whether the schedule is run as a whole; with a name, the job if it is run, or an empty mapping.
+    """True if the schedule is enabled; with a name, the job if it is enabled, or an empty mapping.
 
     Args:
         name: the name of the job.
@@ -103,11 +103,11 @@ def is_enabled(ctx: Context, name: str | None = None) -> object:
 
 @function
 def build_schedule_item(ctx: Context, /, name: str, **kwargs: object) -> Reply:
-    """A job as the file would have it; nothing is changed.
+    """A job in the form of the schedule file; nothing is changed.
 
     Args:
         name: the name of the job.
-        **kwargs: what the state ``schedule.present`` takes.
+        **kwargs: the arguments of the state ``schedule.present``.
 
     Example:
         ```console
@@ -122,11 +122,11 @@ def build_schedule_item(ctx: Context, /, name: str, **kwargs: object) -> Reply:
 
 @function
 def add(ctx: Context, /, name: str, **kwargs: object) -> Reply:
-    """Put a new job into the schedule.
+    """Add a job to the schedule.
 
     Args:
         name: the name of the job.
-        **kwargs: what the state ``schedule.present`` takes; ``test`` to change nothing.
+        **kwargs: the arguments of the state ``schedule.present``; ``test`` to change nothing.
 
     Example:
         ```console
@@ -147,7 +147,7 @@ def add(ctx: Context, /, name: str, **kwargs: object) -> Reply:
 
 
 def _or_problem(change: Callable[[], Reply]) -> Reply:
-    """These functions say what is wrong in their answer, as Salt's do."""
+    """Make a change, and return problems in the comment, as Salt does."""
     try:
         return change()
     except BadArgument as problem:
@@ -155,7 +155,7 @@ def _or_problem(change: Callable[[], Reply]) -> Reply:
 
 
 def _own(ctx: Context, name: str) -> dict[str, object]:
-    """A job of the file. Raises ``Refused`` for one that is not there."""
+    """A job of the file. Raises ``Refused`` if it does not exist."""
     found = store.jobs(store.read(ctx)).get(name)
     if found is None:
         store.check_own(ctx, name)
@@ -169,7 +169,7 @@ def modify(ctx: Context, /, name: str, **kwargs: object) -> Reply:
 
     Args:
         name: the name of the job.
-        **kwargs: what the state ``schedule.present`` takes; ``test`` to change nothing.
+        **kwargs: the arguments of the state ``schedule.present``; ``test`` to change nothing.
 
     Example:
         ```console
@@ -254,7 +254,7 @@ def _switch_job(ctx: Context, name: str, *, on: bool, test: object) -> Reply:
 
 @function
 def enable_job(ctx: Context, /, name: str, **kwargs: object) -> Reply:
-    """Let a job be run.
+    """Enable a job.
 
     Args:
         name: the name of the job.
@@ -270,7 +270,7 @@ def enable_job(ctx: Context, /, name: str, **kwargs: object) -> Reply:
 
 @function
 def disable_job(ctx: Context, /, name: str, **kwargs: object) -> Reply:
-    """Keep a job, and let it not be run.
+    """Disable a job, but keep it.
 
     Args:
         name: the name of the job.
@@ -297,7 +297,7 @@ def _switch(ctx: Context, *, on: bool, test: object) -> Reply:
 
 @function
 def enable(ctx: Context, /, **kwargs: object) -> Reply:
-    """Let the jobs of the schedule be run.
+    """Enable the schedule.
 
     Args:
         **kwargs: ``test`` to change nothing.
@@ -312,7 +312,7 @@ def enable(ctx: Context, /, **kwargs: object) -> Reply:
 
 @function
 def disable(ctx: Context, /, **kwargs: object) -> Reply:
-    """Let no job of the schedule be run.
+    """Disable the schedule.
 
     Args:
         **kwargs: ``test`` to change nothing.
@@ -327,7 +327,7 @@ def disable(ctx: Context, /, **kwargs: object) -> Reply:
 
 @function
 def save(ctx: Context, /, **kwargs: object) -> Reply:
-    """Check the file of the schedule. There is nothing to be saved: each change is in the file at once.
+    """Check the schedule file. There is nothing to save: each change is in the file at once.
 
     Args:
         **kwargs: ``test`` changes nothing, as this does.

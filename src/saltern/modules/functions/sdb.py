@@ -1,4 +1,4 @@
-"""``sdb``: values out of stores that the configuration names."""
+"""``sdb``: values of the stores in the configuration."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)"
 
 @function
 def get(ctx: Context, uri: str, strict: bool = False) -> object:
-    """The value of an address ``sdb://PROFILE/KEY``; it is secret, and masked wherever it would be shown.
+    """The value at an address ``sdb://PROFILE/KEY``; it is secret, and masked wherever it would be shown.
 
     Args:
-        uri: the address. One whose profile the configuration does not have is given back as it is.
+        uri: the address. If the configuration does not have its profile, it is returned unchanged.
         strict: make that an error.
 
     Example:
@@ -30,7 +30,7 @@ def get(ctx: Context, uri: str, strict: bool = False) -> object:
     """
     found = _asked(uri, lambda: sdb.get(uri, _opts(ctx)))
     if strict and found == uri:
-        raise Refused(f"{uri}: the configuration has no such profile, with a driver")
+        raise Refused(f"{uri}: the configuration has no such profile with a driver")
     return found
 
 
@@ -39,7 +39,7 @@ def set_(ctx: Context, uri: str, value: object) -> object:
     """Store a value at an address; false if the configuration does not have its profile.
 
     The drivers ``sqlite3``, ``vault`` and ``keyring`` store values; ``env`` sets a variable that is not set
-    yet, for this process alone.
+    yet, for this process only.
 
     Example:
         ```console
@@ -53,7 +53,7 @@ def set_(ctx: Context, uri: str, value: object) -> object:
 
 @function
 def delete(ctx: Context, uri: str) -> object:
-    """Remove the value of an address; whether there was one.
+    """Remove the value at an address. Returns true if there was one.
 
     Example:
         ```console
@@ -67,7 +67,7 @@ def delete(ctx: Context, uri: str) -> object:
 
 @function
 def get_or_set_hash(ctx: Context, uri: str, length: int = 8, chars: str = CHARACTERS) -> object:
-    """The value of an address; if it has none, random characters, which are stored there first.
+    """The value at an address; if there is none, random characters are stored there first.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``service``: asking and moving the services of this machine."""
+"""``service``: query and control the services of this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from saltern.modules.lib.services.providers import manager
 
 @function
 def status(ctx: Context, /, name: str, sig: str | None = None, **kwargs: object) -> object:
-    """Whether a service runs; for a pattern such as ``ssh*``, a mapping of all that fit.
+    """True if a service runs; for a pattern such as ``ssh*``, a mapping of all that match.
 
     Example:
         ```console
@@ -36,7 +36,7 @@ def status(ctx: Context, /, name: str, sig: str | None = None, **kwargs: object)
 
 @function
 def available(ctx: Context, name: str) -> bool:
-    """True if there is such a service.
+    """True if a service exists.
 
     Example:
         ```console
@@ -50,7 +50,7 @@ def available(ctx: Context, name: str) -> bool:
 
 @function
 def missing(ctx: Context, name: str) -> bool:
-    """True if there is no such service.
+    """True if a service does not exist.
 
     Example:
         ```console
@@ -64,7 +64,7 @@ def missing(ctx: Context, name: str) -> bool:
 
 @function
 def enabled(ctx: Context, /, name: str, **kwargs: object) -> bool:
-    """True if a service starts at boot. One that something else starts counts as enabled.
+    """True if a service starts at boot. A service that another unit starts counts as enabled.
 
     Example:
         ```console
@@ -161,7 +161,7 @@ def get_disabled(ctx: Context) -> list[str]:
 
 @function
 def show(ctx: Context, name: str) -> dict[str, object]:
-    """All that is known of a service; from systemd, every property of the unit.
+    """The data of a service; with systemd, all properties of the unit.
 
     Example:
         ```console
@@ -230,7 +230,7 @@ def restart(ctx: Context, /, name: str, no_block: bool = False, **kwargs: object
 
 @function
 def reload(ctx: Context, /, name: str, no_block: bool = False, **kwargs: object) -> bool:
-    """Let a service read its configuration again.
+    """Reload the configuration of a service.
 
     Example:
         ```console
@@ -246,7 +246,7 @@ def reload(ctx: Context, /, name: str, no_block: bool = False, **kwargs: object)
 
 @function
 def force_reload(ctx: Context, /, name: str, no_block: bool = False, **kwargs: object) -> bool:
-    """Let a service read its configuration again, by a restart if need be.
+    """Reload the configuration of a service, or restart it if it cannot reload.
 
     Example:
         ```console
@@ -262,7 +262,7 @@ def force_reload(ctx: Context, /, name: str, no_block: bool = False, **kwargs: o
 
 @function
 def enable(ctx: Context, /, name: str, **kwargs: object) -> bool:
-    """Let a service start at boot.
+    """Enable a service: start it at boot.
 
     Example:
         ```console
@@ -277,7 +277,7 @@ def enable(ctx: Context, /, name: str, **kwargs: object) -> bool:
 
 @function
 def disable(ctx: Context, /, name: str, **kwargs: object) -> bool:
-    """Let a service not start at boot.
+    """Disable a service: do not start it at boot.
 
     Example:
         ```console
@@ -292,7 +292,7 @@ def disable(ctx: Context, /, name: str, **kwargs: object) -> bool:
 
 @function
 def mask(ctx: Context, name: str, runtime: bool = False) -> bool:
-    """Let a service not be started at all.
+    """Mask a service, so that it cannot be started.
 
     Example:
         ```console
@@ -305,7 +305,7 @@ def mask(ctx: Context, name: str, runtime: bool = False) -> bool:
 
 @function
 def unmask(ctx: Context, name: str, runtime: bool = False) -> bool:
-    """Let a service be started again.
+    """Unmask a service, so that it can be started again.
 
     Example:
         ```console
@@ -318,7 +318,7 @@ def unmask(ctx: Context, name: str, runtime: bool = False) -> bool:
 
 @function
 def systemctl_reload(ctx: Context) -> bool:
-    """Let systemd read its unit files again.
+    """Make systemd read its unit files again.
 
     Example:
         ```console
@@ -336,7 +336,7 @@ def systemctl_reload(ctx: Context) -> bool:
 
 @function
 def get_static(ctx: Context) -> list[str]:
-    """Every service that can be neither enabled nor disabled: something else starts it.
+    """All services that can be neither enabled nor disabled: another unit starts them.
 
     Example:
         ```console
@@ -348,7 +348,7 @@ def get_static(ctx: Context) -> list[str]:
 
 @function
 def execs(ctx: Context) -> dict[str, str]:
-    """The program that each service starts, where systemd knows it.
+    """The program of each service, if systemd knows it.
 
     Example:
         ```console
@@ -365,13 +365,13 @@ def execs(ctx: Context) -> dict[str, str]:
 
 
 def _program(started: str) -> str:
-    """``{ path=/usr/sbin/cron ; argv[]=… }``"""
+    """The program in ``{ path=/usr/sbin/cron ; argv[]=… }``."""
     return started.partition("path=")[2].partition(" ;")[0].strip()
 
 
 @function
 def offline(ctx: Context) -> bool:
-    """True if systemd is there but does not run this machine, as while an image is made.
+    """True if systemd is installed but does not run this machine, as in an image build.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``shadow``: passwords and their ages. A hash is shown only where Salt shows it: in ``shadow.info``."""
+"""``shadow``: passwords and their ages. As in Salt, only ``shadow.info`` shows hashes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def gen_password(
         setting = f"{passwords.PREFIXES[algorithm]}{crypt_salt}$"
     made = passwords.crypted(ctx, password, setting)
     if made is None:
-        raise Refused(f"this machine cannot make a {algorithm} hash")
+        raise Refused(f"this machine cannot create a {algorithm} hash")
     return made
 
 
@@ -71,7 +71,7 @@ def gen_password(
 def set_password(
     ctx: Context, name: str, password: str, use_usermod: bool = False, root: str | None = None
 ) -> bool:
-    """Put a hash into /etc/shadow.
+    """Set the password hash of a user in /etc/shadow.
 
     Example:
         ```console
@@ -138,7 +138,7 @@ def _aged(ctx: Context, name: str, key: str, value: object) -> bool:
 
 @function
 def set_mindays(ctx: Context, name: str, mindays: int, root: str | None = None) -> bool:
-    """Days before the password may be changed.
+    """Set the days before the password may be changed.
 
     Example:
         ```console
@@ -152,7 +152,7 @@ def set_mindays(ctx: Context, name: str, mindays: int, root: str | None = None) 
 
 @function
 def set_maxdays(ctx: Context, name: str, maxdays: int, root: str | None = None) -> bool:
-    """Days before the password must be changed.
+    """Set the days before the password must be changed.
 
     Example:
         ```console
@@ -166,7 +166,7 @@ def set_maxdays(ctx: Context, name: str, maxdays: int, root: str | None = None) 
 
 @function
 def set_inactdays(ctx: Context, name: str, inactdays: int, root: str | None = None) -> bool:
-    """Days an outdated password still works.
+    """Set the days that an expired password still works.
 
     Example:
         ```console
@@ -180,7 +180,7 @@ def set_inactdays(ctx: Context, name: str, inactdays: int, root: str | None = No
 
 @function
 def set_warndays(ctx: Context, name: str, warndays: int, root: str | None = None) -> bool:
-    """Days before its end that the user is warned.
+    """Set the days before the password expires that the user is warned.
 
     Example:
         ```console
@@ -194,7 +194,7 @@ def set_warndays(ctx: Context, name: str, warndays: int, root: str | None = None
 
 @function
 def set_date(ctx: Context, name: str, date: object, root: str | None = None) -> bool:
-    """When the password was last changed.
+    """Set when the password was last changed.
 
     Example:
         ```console
@@ -208,7 +208,7 @@ def set_date(ctx: Context, name: str, date: object, root: str | None = None) -> 
 
 @function
 def set_expire(ctx: Context, name: str, expire: object, root: str | None = None) -> bool:
-    """When the account ends.
+    """Set when the account expires.
 
     Example:
         ```console

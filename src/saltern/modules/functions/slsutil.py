@@ -26,7 +26,7 @@ def merge(
     renderer: str = "yaml",
     merge_lists: bool = False,
 ) -> object:
-    """``obj_b`` laid over ``obj_a``; neither is changed.
+    """Merge ``obj_b`` over ``obj_a``; neither is changed.
 
     Args:
         strategy: ``smart``, ``recurse``, ``overwrite``, ``list`` or ``aggregate``.
@@ -51,7 +51,7 @@ def merge_all(
     renderer: str = "yaml",
     merge_lists: bool = False,
 ) -> object:
-    """All mappings of a list in one, later ones on top.
+    """Merge all mappings of a list, later ones on top.
 
     Example:
         ```jinja
@@ -75,7 +75,7 @@ def update(
     recursive_update: bool = True,
     merge_lists: bool = False,
 ) -> object:
-    """``upd`` laid over ``dest``, which is changed.
+    """Merge ``upd`` over ``dest``, which is changed.
 
     Example:
         ```jinja
@@ -105,7 +105,7 @@ def renderer(
     """Render a file (``salt://`` or a path) or a text through a pipe of renderers.
 
     Args:
-        default_renderer: the pipe, for what has no ``#!`` line of its own.
+        default_renderer: the pipe, if there is no ``#!`` line.
         kwargs: values for the template.
 
     Example:
@@ -169,14 +169,14 @@ def deserialize(ctx: Context, /, serializer: str, stream_or_string: str, **mod_k
 
 def _format(table: Mapping[str, F], name: str) -> F:
     if name not in table:
-        hint = did_you_mean(name, table) or f"there are {', '.join(table)}"
+        hint = did_you_mean(name, table) or f"use one of {', '.join(table)}"
         raise BadArgument(f"no such format here: {name!r}; {hint}")
     return table[name]
 
 
 @function
 def boolstr(ctx: Context, value: object, true: str = "true", false: str = "false") -> str:
-    """One of two words, for a truth value.
+    """One of two texts, for true or false.
 
     Example:
         ```jinja
@@ -281,7 +281,7 @@ def path_exists(ctx: Context, path: str, saltenv: str | None = None) -> bool:
 
 @function
 def findup(ctx: Context, startpath: str, filenames: object, saltenv: str | None = None) -> str:
-    """The nearest file of one of these names, in ``startpath`` or a directory above it.
+    """The nearest file with one of these names, in ``startpath`` or a parent directory.
 
     Example:
         ```console

@@ -28,7 +28,7 @@ def _place(user: str, config: str) -> tuple[str, ssh.Home]:
 def auth_keys(
     ctx: Context, user: object, config: str = AUTHORIZED, fingerprint_hash_type: str | None = None
 ) -> Entry:
-    """The keys that may log in as a user; of a list of users, by user.
+    """The keys that may log in as a user; for a list of users, by user.
 
     Example:
         ```console
@@ -96,7 +96,7 @@ def set_auth_key(
     cache_keys: object = None,
     fingerprint_hash_type: str | None = None,
 ) -> str:
-    """Let a key log in as a user: ``new``, ``replace`` or ``no change``.
+    """Allow a key to log in as a user. Returns ``new``, ``replace`` or ``no change``.
 
     Example:
         ```console
@@ -124,7 +124,7 @@ def rm_auth_key(
     config: str = AUTHORIZED,
     fingerprint_hash_type: str | None = None,
 ) -> str:
-    """Let a key not log in any more: ``Key removed`` or ``Key not present``.
+    """Remove a key that may log in as a user. Returns ``Key removed`` or ``Key not present``.
 
     Example:
         ```console
@@ -151,7 +151,7 @@ def get_known_host_entries(
     port: int | None = None,
     fingerprint_hash_type: str | None = None,
 ) -> list[dict[str, str]] | None:
-    """The keys a host is known by, or None.
+    """The known keys of a host, or None.
 
     Example:
         ```console
@@ -174,7 +174,7 @@ def recv_known_host_entries(
     timeout: int = 5,
     fingerprint_hash_type: str | None = None,
 ) -> list[dict[str, str]] | None:
-    """The keys a host offers.
+    """The keys that a host offers.
 
     Example:
         ```console
@@ -197,7 +197,7 @@ def check_known_host(
     port: int | None = None,
     fingerprint_hash_type: str | None = None,
 ) -> str:
-    """``add`` for a host that is not known, ``update`` for another key, else ``exists``.
+    """``add`` for an unknown host, ``update`` for another key, else ``exists``.
 
     Example:
         ```console
@@ -230,7 +230,7 @@ def rm_known_host(
     config: str | None = None,
     port: int | None = None,
 ) -> dict[str, str]:
-    """Forget a host.
+    """Remove a known host.
 
     Example:
         ```console
@@ -256,7 +256,7 @@ def rm_known_host(
 
 @function
 def user_keys(ctx: Context, user: object = None, pubfile: str | None = None, prvfile: object = None) -> Entry:
-    """The public keys users have in their home directories. Private keys are never read.
+    """The public keys in the home directories of users. Private keys are never read.
 
     Example:
         ```console

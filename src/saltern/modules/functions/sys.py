@@ -1,4 +1,4 @@
-"""``sys``: what functions there are."""
+"""``sys``: list and describe the available functions and states."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -15,13 +15,13 @@ from saltern.modules.api.salt import Salt
 
 
 def _names(ctx: Context) -> list[str]:
-    """Every function by name, if who calls us knows them all."""
+    """The names of all functions, if the caller knows them."""
     functions = ctx.functions
     return sorted(map(str, functions)) if isinstance(functions, Iterable) else []
 
 
 def _chosen(ctx: Context, patterns: tuple[str, ...]) -> list[str]:
-    """All, or those whose name or module fits one of the patterns."""
+    """All names, or those whose name or module matches one of the patterns."""
     names = _names(ctx)
     if not patterns:
         return names
@@ -34,7 +34,7 @@ def _chosen(ctx: Context, patterns: tuple[str, ...]) -> list[str]:
 
 @function
 def list_modules(ctx: Context, /, *patterns: str) -> list[str]:
-    """The modules with functions, or those whose name fits.
+    """The modules with functions, or those whose name matches.
 
     Example:
         ```console
@@ -47,7 +47,7 @@ def list_modules(ctx: Context, /, *patterns: str) -> list[str]:
 
 @function
 def list_functions(ctx: Context, /, *patterns: str, **_: object) -> list[str]:
-    """The functions, or those of a module, or those whose name fits.
+    """The functions, or those of a module, or those whose name matches.
 
     Example:
         ```console
@@ -76,7 +76,7 @@ def doc(ctx: Context, /, *patterns: str) -> dict[str, str]:
 
 
 def _body(ctx: Context, name: str) -> Callable[..., object]:
-    """The function itself; what ``salt`` gives has the context bound to it."""
+    """The function itself; that of ``salt`` has the context bound to it."""
     from inspect import unwrap
 
     bound = ctx.functions[name]
@@ -124,7 +124,7 @@ def argspec(ctx: Context, module: str = "") -> dict[str, dict[str, object]]:
 
 @function
 def reload_modules(ctx: Context) -> bool:
-    """Nothing to do: a run loads each module once.
+    """Do nothing: a run loads each module once.
 
     Example:
         ```console
@@ -137,7 +137,7 @@ def reload_modules(ctx: Context) -> bool:
 
 
 def _state_names(ctx: Context, patterns: tuple[str, ...]) -> list[str]:
-    """All states by name, or those whose name or module fits one of the patterns."""
+    """All states, or those whose name or module matches one of the patterns."""
     registry = known_to(ctx)
     names = [f"{one}.{fun}" for one in registry.names("states") for fun in registry.members("states", one)]
     return [
@@ -149,14 +149,14 @@ def _state_names(ctx: Context, patterns: tuple[str, ...]) -> list[str]:
 
 
 def known_to(ctx: Context) -> Registry:
-    """What can be called in this run; what is built in where that is not known."""
+    """The registry of this run; the built-in one if it is not known."""
     functions = ctx.functions
     return functions.registry if isinstance(functions, Salt) else Registry()
 
 
 @function
 def list_state_modules(ctx: Context, /, *patterns: str) -> list[str]:
-    """The modules with states, or those whose name fits.
+    """The modules with states, or those whose name matches.
 
     Args:
         patterns: patterns for their names.
@@ -174,7 +174,7 @@ def list_state_modules(ctx: Context, /, *patterns: str) -> list[str]:
 
 @function
 def list_state_functions(ctx: Context, /, *patterns: str, **_: object) -> list[str]:
-    """The states, or those of a module, or those whose name fits.
+    """The states, or those of a module, or those whose name matches.
 
     Args:
         patterns: modules, or patterns for names.
@@ -248,7 +248,7 @@ def state_argspec(ctx: Context, module: str = "") -> dict[str, dict[str, object]
 
 @function
 def list_renderers(ctx: Context, /, *patterns: str) -> list[str]:
-    """What can render a file, or those whose name fits.
+    """The renderers, or those whose name matches.
 
     Args:
         patterns: patterns for their names.
@@ -269,13 +269,15 @@ def _none(name: str, what: str) -> Function[..., list[str]]:
     def body(ctx: Context, /, *patterns: str) -> list[str]:
         return []
 
-    body.__doc__ = documented(f"The {what} there are: none, for they belong to a Salt master.", f"sys.{name}")
+    body.__doc__ = documented(
+        f"The available {what}: none, since they belong to a Salt master.", f"sys.{name}"
+    )
     return Function(body, name)
 
 
 @function
 def list_returners(ctx: Context, /, *patterns: str) -> list[str]:
-    """The returners of the tree, from ``_returners``, or those whose name fits.
+    """The returners of the tree, from ``_returners``, or those whose name matches.
 
     Args:
         patterns: patterns for their names.

@@ -38,7 +38,7 @@ def get(ctx: Context, name: str) -> str:  # noqa: ARG001
 
 @function
 def show(ctx: Context, config_file: object = False) -> dict[str, str]:
-    """All parameters, or those that a file keeps.
+    """All parameters, or those in a file.
 
     Example:
         ```console
@@ -69,7 +69,7 @@ def assign(ctx: Context, name: str, value: object) -> dict[str, str]:  # noqa: A
 
 @function
 def persist(ctx: Context, name: str, value: object, config: str | None = None) -> str:
-    """Set a parameter now and at boot: ``Updated`` or ``Already set``.
+    """Set a parameter now and at boot. Returns ``Updated`` or ``Already set``.
 
     Example:
         ```console

@@ -10,7 +10,7 @@ from saltern.modules.api.declare import function
 
 @function(name="dir")
 def dir_(ctx: Context, suffix: str = "", prefix: str = "tmp", parent: str | None = None) -> str:  # noqa: ARG001
-    """Make a new directory; who asks removes it.
+    """Create a directory; the caller removes it.
 
     Example:
         ```console
@@ -24,7 +24,7 @@ def dir_(ctx: Context, suffix: str = "", prefix: str = "tmp", parent: str | None
 
 @function
 def file(ctx: Context, suffix: str = "", prefix: str = "tmp", parent: str | None = None) -> str:  # noqa: ARG001
-    """Make a new empty file; who asks removes it.
+    """Create an empty file; the caller removes it.
 
     Example:
         ```console

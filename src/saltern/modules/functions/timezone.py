@@ -1,4 +1,4 @@
-"""``timezone``: which time this machine keeps."""
+"""``timezone``: the time zone of this machine."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -44,7 +44,7 @@ def set_zone(ctx: Context, timezone: str) -> bool:
 
 @function
 def get_hwclock(ctx: Context) -> str:
-    """What the hardware clock keeps: ``UTC`` or ``localtime``.
+    """The time in the hardware clock: ``UTC`` or ``localtime``.
 
     Example:
         ```console
@@ -56,7 +56,7 @@ def get_hwclock(ctx: Context) -> str:
 
 @function
 def set_hwclock(ctx: Context, clock: str) -> bool:
-    """Let the hardware clock keep ``UTC`` or ``localtime``.
+    """Set the hardware clock to ``UTC`` or ``localtime``.
 
     Example:
         ```console
@@ -73,7 +73,7 @@ def set_hwclock(ctx: Context, clock: str) -> bool:
 
 @function
 def get_offset(ctx: Context) -> str:
-    """How far it is from UTC, such as ``+0100``.
+    """The offset of the time zone from UTC, such as ``+0100``.
 
     Example:
         ```jinja
@@ -97,7 +97,7 @@ def get_offset(ctx: Context) -> str:
 
 @function
 def get_zonecode(ctx: Context) -> str:
-    """Its short name, such as ``CET``.
+    """The short name of the time zone, such as ``CET``.
 
     Example:
         ```jinja
@@ -135,7 +135,7 @@ def zone_compare(ctx: Context, timezone: str) -> bool:
 
 @function(name="list")
 def zones(ctx: Context) -> object:
-    """Every time zone of the machine.
+    """All time zones that the machine has.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``user``: who is known to this machine, and changing that."""
+"""``user``: the users of this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @function
 def info(ctx: Context, name: str) -> dict[str, object]:
-    """What the machine knows of a user; empty if it knows none.
+    """The data of a user; empty if it does not exist.
 
     Example:
         ```console
@@ -102,7 +102,7 @@ def list_users(ctx: Context) -> list[str]:
 
 @function
 def getent(ctx: Context, refresh: bool = False) -> list[dict[str, object]]:
-    """Everything known of all users.
+    """The data of all users.
 
     Example:
         ```console
@@ -116,7 +116,7 @@ def getent(ctx: Context, refresh: bool = False) -> list[dict[str, object]]:
 
 @function
 def primary_group(ctx: Context, name: str) -> str:
-    """The name of a user's own group, or nothing.
+    """The name of a user's primary group; empty if there is none.
 
     Example:
         ```console
@@ -160,7 +160,7 @@ def add(
     usergroup: bool | None = None,
     local: bool = False,
 ) -> bool:
-    """Make a user.
+    """Create a user.
 
     Example:
         ```console
@@ -202,7 +202,7 @@ def delete(
     root: str | None = None,
     local: bool = False,
 ) -> bool:
-    """Remove a user; with ``remove`` the home directory, too.
+    """Remove a user; with ``remove``, also the home directory.
 
     Example:
         ```console
@@ -222,7 +222,7 @@ def _modified(ctx: Context, name: str, *argv: str) -> bool:
 
 @function
 def chuid(ctx: Context, name: str, uid: int, root: str | None = None) -> bool:
-    """Give a user another number.
+    """Change the number of a user.
 
     Example:
         ```console
@@ -236,7 +236,7 @@ def chuid(ctx: Context, name: str, uid: int, root: str | None = None) -> bool:
 
 @function
 def chgid(ctx: Context, name: str, gid: object, root: str | None = None) -> bool:
-    """Give a user another primary group.
+    """Change the primary group of a user.
 
     Example:
         ```console
@@ -250,7 +250,7 @@ def chgid(ctx: Context, name: str, gid: object, root: str | None = None) -> bool
 
 @function
 def chshell(ctx: Context, name: str, shell: str, root: str | None = None) -> bool:
-    """Give a user another login shell.
+    """Change the login shell of a user.
 
     Example:
         ```console
@@ -264,7 +264,7 @@ def chshell(ctx: Context, name: str, shell: str, root: str | None = None) -> boo
 
 @function
 def chhome(ctx: Context, name: str, home: str, persist: bool = False, root: str | None = None) -> bool:
-    """Give a user another home directory; ``persist`` moves what is in it.
+    """Change the home directory of a user; ``persist`` moves its contents.
 
     Example:
         ```console
@@ -278,7 +278,7 @@ def chhome(ctx: Context, name: str, home: str, persist: bool = False, root: str 
 
 @function
 def chgroups(ctx: Context, name: str, groups: object, append: bool = False, root: str | None = None) -> bool:
-    """Put a user into these groups, and out of all others unless ``append``.
+    """Add a user to these groups, and remove it from all others unless ``append`` is set.
 
     Example:
         ```console
@@ -292,7 +292,7 @@ def chgroups(ctx: Context, name: str, groups: object, append: bool = False, root
 
 @function
 def chfullname(ctx: Context, name: str, fullname: str, root: str | None = None) -> bool:
-    """Give a user another full name.
+    """Change the full name of a user.
 
     Example:
         ```console
@@ -307,7 +307,7 @@ def chfullname(ctx: Context, name: str, fullname: str, root: str | None = None) 
 
 @function
 def rename(ctx: Context, name: str, new_name: str, root: str | None = None) -> bool:
-    """Give a user another login name.
+    """Change the login name of a user.
 
     Example:
         ```console
@@ -320,7 +320,7 @@ def rename(ctx: Context, name: str, new_name: str, root: str | None = None) -> b
 
 
 def _word(field: str, what: str) -> Function[..., bool]:
-    """A function that changes one part of what is said of a user."""
+    """Create a function that changes one part of the comment field of a user."""
 
     def body(ctx: Context, name: str, value: str, root: str | None = None) -> bool:
         have = info(ctx, name)

@@ -1,4 +1,4 @@
-"""``virtualenv``: Python environments of their own."""
+"""``virtualenv``: virtual environments of Python."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def create(
     user: str | None = None,
     **_: object,
 ) -> bool:
-    """Make an environment, unless it is there.
+    """Create a virtual environment unless it exists.
 
     Example:
         ```console
@@ -47,7 +47,7 @@ def create(
 
 @function
 def get_site_packages(ctx: Context, venv: str) -> str:
-    """Where an environment keeps its packages.
+    """The directory of the packages of a virtual environment.
 
     Example:
         ```console
@@ -61,7 +61,7 @@ def get_site_packages(ctx: Context, venv: str) -> str:
 
 @function
 def get_distribution_path(ctx: Context, venv: str, distribution: str) -> str:
-    """Where a package of an environment lies.
+    """The path of a package in a virtual environment.
 
     Example:
         ```console
@@ -76,7 +76,7 @@ def get_distribution_path(ctx: Context, venv: str, distribution: str) -> str:
 
 @function
 def get_distribution_version(ctx: Context, venv: str, distribution: str) -> str:
-    """The version of a package of an environment.
+    """The version of a package in a virtual environment.
 
     Example:
         ```console

@@ -1,1 +1,1 @@
-"""What states and functions share, by topic: accounts, packages, services, databases, firewalls …"""
+"""Libraries that states and functions share, by topic: accounts, packages, services, databases …"""

@@ -1,4 +1,4 @@
-"""Where the file behind an address is: ``salt://``, a path, or the web."""
+"""Files by their address: ``salt://``, a path, or a URL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ WEB = ("http", "https", "ftp")
 
 
 def on_disk(ctx: Context, source: str, env: str | None = None) -> str | None:
-    """The file behind ``salt://…`` (also ``?saltenv=``) or a path; None if there is none."""
+    """The path of a file given as ``salt://…`` (also ``?saltenv=``) or as a path; None if it does not
+    exist.
+    """
     if source.startswith("salt://"):
         path, _, query = source.removeprefix("salt://").partition("?saltenv=")
         return ctx.files.find(path, query or env or ctx.env)

@@ -11,12 +11,12 @@ from saltern.modules.lib.ssh_keys import Key
 
 
 def _same(old: Key, new: Key) -> bool:
-    """A comment that was not asked for is left as it is."""
+    """True if two lines have the same key and options; a comment counts only if it is wanted."""
     return (old.kind, old.options) == (new.kind, new.options) and new.comment in ("", old.comment)
 
 
 def merged(lines: Sequence[str], wanted: Sequence[Key]) -> tuple[list[str], dict[str, object]]:
-    """The lines with these keys in them, and what became of each."""
+    """The lines with these keys added or updated, and the change of each key."""
     result = list(lines)
     changes: dict[str, object] = {}
     for key in wanted:

@@ -1,4 +1,4 @@
-"""Where the beacons of a machine are kept: in ``beacons.conf``, the configuration and the pillar."""
+"""The beacons of a machine: in ``beacons.conf``, the configuration and the pillar."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def path_of(ctx: Context) -> str:
 
 
 def own(ctx: Context) -> Rows:
-    """Those of the file that these functions write."""
+    """The beacons of the file that the functions write."""
     return _section(path_of(ctx))
 
 
 def configured(ctx: Context) -> Rows:
-    """Those of the other files of the configuration."""
+    """The beacons of the other configuration files."""
     mine, found = path_of(ctx), Rows()
     for file in ctx.settings.files:
         if os.path.abspath(file) != mine:
@@ -40,7 +40,7 @@ def from_pillar(ctx: Context) -> Rows:
 
 
 def merged(ctx: Context) -> Rows:
-    """All of them; the file that these functions write counts most."""
+    """All beacons; the file that the functions write overrides the others."""
     return {**configured(ctx), **from_pillar(ctx), **own(ctx)}
 
 
@@ -70,7 +70,7 @@ def options(given: object) -> dict[str, object]:
 
 
 def problem_of(name: str, given: object) -> str:
-    """Why a beacon cannot be kept; empty if it can."""
+    """Why a beacon cannot be stored; empty if it can."""
     if not isinstance(given, list | Mapping):
         return f"Configuration for {name} beacon must be a list."
     kind = str(options(given).get("beacon_module") or name)

@@ -1,11 +1,11 @@
-"""Which chunk of an action chain comes next on this machine: kept in one small file that outlives a reboot.
+"""The next chunk of an action chain on this machine, stored in a small file that survives a reboot.
 
-This file needs nothing but Python. A real Salt runs it as the execution module ``actionchains`` as it is;
+This file needs only Python. A real Salt runs it unchanged as the execution module ``actionchains``;
 saltern's own module of that name calls it.
 
-The file says which chunk *waits* (for a reboot, or for a new start of the agent) or *runs*. It is written
-before anything is done, so that neither a crash nor a reboot loses the place, and a chunk that was running
-when the machine went down is never begun a second time by itself.
+The file says which chunk *waits* (for a reboot, or for a restart of the agent) or *runs*. It is written
+before anything is done, so that neither a crash nor a reboot loses the position, and a chunk that was running
+when the machine went down is never repeated automatically.
 """
 
 # ruff: noqa: F821 - a real Salt gives the names with two underscores
@@ -31,16 +31,18 @@ Pointer = dict[str, str]
 
 
 class Refused(Exception):
-    """The text says why, and what to do."""
+    """A refusal; the text says why, and what to do."""
 
 
 def chunk_name(chain: str, system: str, number: int) -> str:
-    """The name of its SLS."""
+    """The name of the SLS of a chunk."""
     return f"actionchain_{chain}_{safe(system)}_{number}"
 
 
 def safe(system: str) -> str:
-    """A dot in the name of an SLS is a directory. A name that had to change keeps a mark of what it was."""
+    """The name of a system without dots, which separate directories in SLS names; a changed name gets a
+    mark.
+    """
     if re.fullmatch(r"[A-Za-z0-9_-]+", system):
         return system
     from hashlib import sha256
@@ -53,7 +55,7 @@ def safe(system: str) -> str:
 
 
 def load(path: str) -> Pointer | None:
-    """What is kept; None if no chain is under way."""
+    """The stored position; None if no chain is under way."""
     try:
         with open(path, encoding="utf-8") as file:
             kept = json.load(file)
@@ -65,7 +67,7 @@ def load(path: str) -> Pointer | None:
 
 
 def store(path: str, pointer: Pointer) -> None:
-    """On the disk when this returns."""
+    """Store the position; it is on disk when this returns."""
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     handle, place = tempfile.mkstemp(dir=folder, prefix=".actionchain")
@@ -92,7 +94,7 @@ def _sync(folder: str) -> None:
 
 
 def boot() -> str:
-    """Which boot it is; empty if that cannot be found out."""
+    """The ID of the current boot; empty if it cannot be determined."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             kernel = file.read().strip()
@@ -103,7 +105,7 @@ def boot() -> str:
     return f"{kernel} {first}"
 
 
-# -- what is done with it -----------------------------------------------------------------------------
+# -- operations ---------------------------------------------------------------------------------------
 
 
 def begin(path: str, chunk: str, apply: Apply) -> object:
@@ -117,19 +119,19 @@ def begin(path: str, chunk: str, apply: Apply) -> object:
 
 
 def remember(path: str, chunk: str, after: str) -> None:
-    """What comes next, and what must have happened before."""
+    """Store the next chunk, and what must happen before it."""
     store(path, {"chunk": chunk, "state": "waits", "after": after, "boot": boot()})
 
 
 def resume_chunk(path: str, apply: Apply, *, force: bool = False) -> object:
-    """Run the chunk that waits. None: there is nothing to do now, because no chain is under way, the machine
-    has not been rebooted yet, or the chunk is being run. ``force``: begin it in any case where that is safe.
+    """Run the waiting chunk. None: there is nothing to do now, because no chain is under way, the machine
+    has not been rebooted yet, or the chunk is running. ``force``: begin it in any case where that is safe.
     """
     kept = load(path)
     if kept is None or (kept["state"] == "runs" and _is_at_work(kept)):
         return None
     if kept["state"] == "runs" and not force:
-        text = f"{kept['chunk']} was running when it was cut off, and how far it came is unknown"
+        text = f"{kept['chunk']} was running when it was interrupted, and how far it got is unknown"
         raise Refused(f"{text}; look, then call resume with force=True, or finish")
     if kept.get("after") == "reboot" and kept["state"] == "waits" and not _other_boot(kept.get("boot", "")):
         if not force:  # a service that is restarted asks for this, too
@@ -139,7 +141,7 @@ def resume_chunk(path: str, apply: Apply, *, force: bool = False) -> object:
 
 
 def _other_boot(before: str) -> bool:
-    """Unknown is never changed."""
+    """True if the machine has rebooted since; an unknown boot counts as the same."""
     now = boot()
     return bool(before and now and before != now)
 
@@ -151,7 +153,7 @@ def _is_at_work(kept: Pointer) -> bool:
 
 
 def _birth(pid: str) -> str:
-    """When a process was started, in ticks of this boot; empty if there is none."""
+    """The start time of a process, in ticks since boot; empty if there is none."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
             return file.read().rpartition(")")[2].split()[19]
@@ -160,7 +162,9 @@ def _birth(pid: str) -> str:
 
 
 def _run(path: str, chunk: str, apply: Apply) -> object:
-    """A chunk that neither finished nor named the next one has failed: the chain is over."""
+    """Run a chunk. If it neither finishes the chain nor names the next chunk, it has failed: the chain is
+    over.
+    """
     pid = str(os.getpid())
     store(path, {"chunk": chunk, "state": "runs", "pid": pid, "birth": _birth(pid)})
     answer = apply(chunk)
@@ -187,13 +191,13 @@ def start(actionchain_id: str, system: str = "") -> object:
 
 
 def next_(chunk: str, after: str = "") -> bool:
-    """Remember which chunk comes next."""
+    """Store the name of the next chunk."""
     remember(_path(), chunk, after)
     return True
 
 
 def finish(chunk: str = "") -> bool:  # noqa: ARG001 - as it is called
-    """The chain is over."""
+    """End the chain."""
     forget(_path())
     return True
 
@@ -204,5 +208,5 @@ def resume(force: bool = False) -> object:
 
 
 def updated(version: str) -> bool:
-    """True if the Salt that runs now has this version; the number of the package's build is not compared."""
+    """True if the running Salt has this version; the build number of the package is not compared."""
     return str(version).partition("-")[0].partition("+")[0] == str(__grains__["saltversion"])

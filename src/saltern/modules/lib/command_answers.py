@@ -1,4 +1,4 @@
-"""What a command comes to, as the answer of a state."""
+"""The results of commands as results of states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.stateful import as_reported, is_stateful, test_command
 
-# Accepted for trees written for Salt; they mean nothing here.
+# Accepted for compatibility with Salt; they have no effect.
 UNUSED = frozenset(
     {"use_vt", "output_loglevel", "output_encoding", "binds", "password", "python_shell"}
     | {"raise_err", "log_callback", "ignore_retcode", "show_changes"}
@@ -21,11 +21,11 @@ UNUSED = frozenset(
 
 
 def unchanged(ctx: Context, answer: Result, name: str) -> Result:
-    """The answer of a command that changes nothing: its output is data, and no change."""
+    """The result of a command that changes nothing: its output is data, not a change."""
     if not ctx.test:
         return replace(answer, changes={})
     if answer.outcome is Outcome.FAILED:
-        comment = f'Command "{name}" fails now; what it finds is known after apply'
+        comment = f'Command "{name}" fails now; its output is known after apply'
         return would_change(comment)
     return replace(answer, changes={}, extra={**answer.extra, LOOKED: True})
 
@@ -40,7 +40,7 @@ def rehearse(ctx: Context, name: str, options: Options, stateful: object) -> Res
 
 def answer_of(done: Done, comment: str, *, hide: bool = False, warnings: tuple[str, ...] = ()) -> Result:
     left = done.asdict()
-    if not done.started:  # nothing happened; the reason is all there is to report
+    if not done.started:  # nothing happened; there is only the reason to report
         raise Refused(f"{comment}: {done.stderr}")
     if done.lost:
         return replace(failed(f"indeterminate: {done.stderr}"), extra={"indeterminate": True})
@@ -57,7 +57,7 @@ def answer_of(done: Done, comment: str, *, hide: bool = False, warnings: tuple[s
 
 
 def unused(rest: Mapping[str, object]) -> tuple[str, ...]:
-    """Salt takes any argument here and forgets it; so do we, and say so."""
+    """Warnings about further arguments, which Salt accepts and ignores, as we do."""
     if not rest:
         return ()
     known = (*Options.__struct_fields__, "stateful", "hide_output", "source", "template")

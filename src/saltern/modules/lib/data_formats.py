@@ -24,7 +24,9 @@ def _write_json(data: object, options: Mapping[str, object]) -> str:
 
 
 def _write_yaml(data: object, options: Mapping[str, object]) -> str:
-    """Sorted, with the innermost collections on one line, unless the options say otherwise; as in Salt."""
+    """Write YAML, sorted and with the innermost collections on one line unless the options change that, as in
+    Salt.
+    """
     from saltern.language.ordered import unordered
     from saltern.render.filters.serialize import dump
 

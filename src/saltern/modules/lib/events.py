@@ -1,4 +1,4 @@
-"""What an event says: its data, and those parts of its surroundings that are asked for."""
+"""The data of an event, with the requested parts of the environment, grains and pillar."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def event_data(
     with_pillar: object = False,
     with_env_opts: object = False,
 ) -> dict[str, object]:
-    """The whole of what an event says."""
+    """The data of an event with all requested parts."""
     full: dict[str, object] = {}
     parts: tuple[tuple[str, object, Mapping[str, object]], ...] = (
         ("environ", with_env, os.environ),
@@ -37,15 +37,15 @@ def event_data(
 def send_event(
     ctx: Context, tag: str, data: Mapping[str, object], preload: Mapping[str, object] | None = None
 ) -> bool:
-    """Send an event to those that listen to this run, and to the controllers of the fleet; false if there are
-    none. Raises ``Refused`` if the agent does not take it.
+    """Send an event to the listeners of this run, and to the controllers of the fleet; false if there are
+    none. Raises ``Refused`` if the agent does not accept it.
     """
     heard = ctx.run.outbox.send(tag, {**(preload or {}), **data})
     if not ctx.run.agent.is_there:
         return heard
     given = {"data": secrets.masked(dict(data)), "preload": secrets.masked(dict(preload or {}))}
     answer = ctx.run.agent.ask("event", tag=secrets.mask(tag), **given)
-    return heard or not answer.get("unheard")  # by a caller over SSH that is no controller
+    return heard or not answer.get("unheard")  # by a caller over SSH that is not a controller
 
 
 def _chosen(wanted: object, values: Mapping[str, object]) -> dict[str, object]:
@@ -56,9 +56,9 @@ def _chosen(wanted: object, values: Mapping[str, object]) -> dict[str, object]:
 
 
 def mapping(value: object) -> dict[str, object]:
-    """The data of an event. Raises ``BadArgument`` for what is none."""
+    """The data of an event. Raises ``BadArgument`` if it is not a mapping."""
     if value is None:
         return {}
     if isinstance(value, Mapping):
         return {str(key): inner for key, inner in value.items()}
-    raise BadArgument(f"the data of an event is a mapping, not {value!r}")
+    raise BadArgument(f"the data of an event must be a mapping, not {value!r}")

@@ -1,4 +1,4 @@
-"""The program ``gem``: which one, and what it says is installed."""
+"""The program ``gem``, and the installed gems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 class Gem(Struct, frozen=True, kw_only=True):
-    """A ``gem``, and who runs it."""
+    """A ``gem`` program, and the user who runs it."""
 
     argv: tuple[str, ...]
     user: str | None = None
@@ -29,7 +29,7 @@ class Gem(Struct, frozen=True, kw_only=True):
 
 
 def gem_for(ruby: str | None, gem_bin: str | None, user: str | None) -> Gem:
-    """The one that is named, that of a Ruby that rvm keeps, or the machine's."""
+    """The given gem, that of a Ruby version of rvm, or the machine's."""
     if gem_bin and not os.path.isabs(gem_bin):
         raise Refused(f"gem_bin {gem_bin!r} must be an absolute path")
     argv = (gem_bin,) if gem_bin else ("rvm", plain(ruby, "rvm"), "do", "gem") if ruby else ("gem",)
@@ -37,7 +37,7 @@ def gem_for(ruby: str | None, gem_bin: str | None, user: str | None) -> Gem:
 
 
 def gems(ctx: Context, gem: Gem, name: str | None = None) -> dict[str, list[str]]:
-    """What is installed: every version of each, the newest first."""
+    """The installed gems with all their versions, the newest first."""
     words = ["--exact", name] if name else []
     reported = gem.out(ctx, "list", "--local", "--quiet", *words, what="cannot list the installed gems")
     found: dict[str, list[str]] = {}
@@ -49,7 +49,9 @@ def gems(ctx: Context, gem: Gem, name: str | None = None) -> dict[str, list[str]
 
 
 def checked(name: str) -> str:
-    """The name of a gem. No ``--`` keeps it apart from the options: what follows that is for a compiler."""
+    """The name of a gem, checked: ``--`` cannot separate it from options, since gem passes the rest to a
+    compiler.
+    """
     if not NAME.fullmatch(name):
         raise Refused(f"{name!r} is not the name of a gem")
     return name

@@ -1,4 +1,4 @@
-"""Grains of the grains file: how each is changed, for states and functions alike."""
+"""Change grains of the grains file, for states and functions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib import grains_file as kept
 from saltern.modules.lib.grains_file import MISSING
 
-Changed = tuple[dict[str, object], object]  # what is reported, and the new value
+Changed = tuple[dict[str, object], object]  # the reported changes, and the new value
 
 
 def _plain(value: object) -> object:
-    """A value that can be kept: plain data, no objects of a template."""
+    """The value as plain data, without objects of a template."""
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -34,7 +34,7 @@ def settle(
     *,
     force: bool = False,
 ) -> Result:
-    """Look at the grain, let ``decide`` say what it becomes, write it, look again."""
+    """Read the grain, let ``decide`` determine the new value, write it, and check it."""
     ctx.facts = {"name": name}
     path = kept.steps(name, delimiter)
     old = kept.effective(ctx, name, delimiter)
@@ -58,16 +58,16 @@ def _is_many(value: object) -> bool:
 
 
 def set_value(ctx: Context, name: str, *, value: object, delimiter: str, force: bool) -> Result:
-    """Give the grain a value, and report it."""
+    """Set the value of a grain, and report it."""
 
     def decide(old: object) -> Changed | None:
         new = _plain(value)
         if old == new and type(old) is type(new):
             return None
         if old is not MISSING and old is not None and not force and _is_many(old):
-            raise Refused(f"the grain {name!r} is a list or a mapping; say force: True to replace it")
+            raise Refused(f"the grain {name!r} is a list or a mapping; set force: True to replace it")
         if old is not MISSING and old is not None and not force and _is_many(new):
-            raise Refused(f"the grain {name!r} has a value already; say force: True to replace it")
+            raise Refused(f"the grain {name!r} has a value already; set force: True to replace it")
         return {name: new}, new
 
     words = ("Grain is already set", f"Grain {name} is set to be changed", f"Set grain {name}")
@@ -75,7 +75,7 @@ def set_value(ctx: Context, name: str, *, value: object, delimiter: str, force: 
 
 
 def remove_values(ctx: Context, name: str, *, value: object, delimiter: str) -> Result:
-    """Take values out of a list."""
+    """Remove values from a list."""
 
     def decide(old: object) -> Changed | None:
         there = as_list(name, old)
@@ -98,7 +98,7 @@ def append_value(ctx: Context, name: str, *, value: object, convert: bool, delim
         if old is MISSING:
             raise Refused(f"Grain {name} does not exist")
         if not isinstance(old, list) and not convert:
-            raise Refused(f"Grain {name} is not a valid list; say convert: True to make it one")
+            raise Refused(f"Grain {name} is not a valid list; set convert: True to convert it")
         there = list(old) if isinstance(old, list) else [old]
         if value in there and isinstance(old, list):
             return None
@@ -114,7 +114,7 @@ def append_value(ctx: Context, name: str, *, value: object, convert: bool, delim
 
 
 def take_away(ctx: Context, name: str, *, destructive: bool, delimiter: str, force: bool) -> Result:
-    """Take the value away, or the grain itself."""
+    """Remove the value of a grain, or the grain itself."""
     if not destructive:
         words = (f"Value for grain {name} is None", f"Value for grain {name} would be None", "")
 
@@ -130,7 +130,7 @@ def take_away(ctx: Context, name: str, *, destructive: bool, delimiter: str, for
 
 def _check_many(name: str, old: object, force: bool) -> None:
     if _is_many(old) and not force:
-        raise Refused(f"the grain {name!r} is a list or a mapping; say force: True to take_away it")
+        raise Refused(f"the grain {name!r} is a list or a mapping; set force: True to remove it")
 
 
 def _removed(ctx: Context, name: str, delimiter: str, force: bool) -> Result:

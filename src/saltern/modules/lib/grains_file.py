@@ -14,7 +14,7 @@ MISSING = object()
 
 
 def path_of(ctx: Context) -> str:
-    """The file that is named, else the one beside the configuration: the strongest that is read."""
+    """The configured file, else the one beside the configuration, which overrides the others."""
     settings = ctx.settings
     if settings.grains_file:
         return settings.grains_file
@@ -31,7 +31,7 @@ def read(ctx: Context) -> dict[str, object]:
 
 
 def write(ctx: Context, data: Mapping[str, object]) -> None:
-    """Put the grains there, and let the rest of the run see them."""
+    """Write the grains, and update those of the run."""
     from saltern.render.filters.serialize import to_yaml
 
     path = path_of(ctx)
@@ -47,7 +47,7 @@ def write(ctx: Context, data: Mapping[str, object]) -> None:
 
 
 def _found_elsewhere(ctx: Context, key: str, old: object) -> bool:
-    """True if a grain that left the file is still there for another reason."""
+    """True if a grain that was removed from the file also has another source."""
     return key in ctx.grains and ctx.grains[key] != old
 
 
@@ -59,7 +59,7 @@ def steps(name: str, delimiter: str) -> list[str]:
 
 
 def effective(ctx: Context, name: str, delimiter: str) -> object:
-    """The value of the grain now, wherever it comes from; ``MISSING`` if there is none."""
+    """The current value of a grain from any source; ``MISSING`` if there is none."""
     from saltern.targeting.traverse import traverse
 
     return traverse(ctx.grains, name, MISSING, delimiter)
@@ -68,9 +68,9 @@ def effective(ctx: Context, name: str, delimiter: str) -> object:
 def placed(
     data: Mapping[str, object], base: object, path: list[str], value: object, *, force: bool
 ) -> dict[str, object]:
-    """``data`` with the value at the path. A level that is no mapping is replaced only by force.
+    """``data`` with the value at the path. A level that is not a mapping is replaced only with ``force``.
 
-    ``base`` is what the grain's top level is now: what was not set by hand is kept beside it.
+    ``base`` is the current top-level value of the grain: values that were not set by hand are kept.
     """
     key, rest = path[0], path[1:]
     result = dict(data)
@@ -80,16 +80,14 @@ def placed(
     inner = data.get(key, base)
     if not isinstance(inner, Mapping):
         if inner is not MISSING and inner is not None and not force:
-            raise Refused(
-                f"the grain {key!r} has a value of its own, so nothing can be below it; say force: True"
-            )
+            raise Refused(f"the grain {key!r} has a value, so nothing can be below it; set force: True")
         inner = {}
     result[key] = placed(inner, inner.get(rest[0], MISSING), rest, value, force=force)
     return result
 
 
 def removed(data: Mapping[str, object], path: list[str]) -> dict[str, object]:
-    """``data`` without the path; what that leaves empty stays."""
+    """``data`` without the path; parents that become empty stay."""
     key, rest = path[0], path[1:]
     result = dict(data)
     if not rest:

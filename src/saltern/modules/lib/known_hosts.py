@@ -1,4 +1,4 @@
-"""Files of known hosts: whose keys they are, be the names in them hashed or not."""
+"""Files of known hosts, with plain or hashed names."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Host(Struct, frozen=True):
 
 
 def address(name: str, port: int | None) -> str:
-    """How a host is named in the file: with its port unless that is the usual one."""
+    """The name of a host in the file: with its port unless that is 22."""
     if not name or any(mark in name for mark in " ,|*?!\t\n") or name.startswith("-"):
         raise Refused(f"{name!r} is not the name of a host")
     return name if port in (None, 22) else f"[{name}]:{port}"
@@ -60,7 +60,7 @@ def hashed(name: str) -> str:
 
 
 def names(field: str, name: str) -> bool:
-    """True if the first field of a line means this host."""
+    """True if the first field of a line matches this host."""
     if not field.startswith(HASHED):
         return name.lower() in field.lower().split(",")
     salt, _, digest = field.removeprefix(HASHED).partition("|")
@@ -86,7 +86,7 @@ def without(lines: Sequence[str], name: str) -> list[str]:
 
 
 def scan(ctx: Context, name: str, port: int | None, enc: str | None, timeout: int) -> list[Host]:
-    """The keys a host offers. Raises if it does not answer."""
+    """The keys that a host offers. Raises if it does not respond."""
     argv = ["ssh-keyscan", "-T", str(timeout), "-p", str(port or 22)]
     kinds = {"ssh-rsa": "rsa", "ssh-dss": "dsa", "ssh-ed25519": "ed25519"}
     if enc:
@@ -100,7 +100,7 @@ def scan(ctx: Context, name: str, port: int | None, enc: str | None, timeout: in
 
 
 def fits(host: Host, fingerprint: str) -> bool:
-    """Salt's hexadecimal form, with or without colons, or ``SHA256:…``."""
+    """True if the key has this fingerprint, in Salt's hexadecimal form or as ``SHA256:…``."""
     known = ssh.fingerprints(host.blob)
     bare = fingerprint.removeprefix("MD5:").replace(":", "").lower()
     return fingerprint.rstrip("=") == known["SHA256"] or bare in (
@@ -110,7 +110,7 @@ def fits(host: Host, fingerprint: str) -> bool:
 
 
 def place(user: str | None, config: str | None) -> tuple[str, ssh.Home | None]:
-    """The file, and the user whose it is."""
+    """The file, and its owner."""
     if not user:
         path = config or GLOBAL
         if not os.path.isabs(path):

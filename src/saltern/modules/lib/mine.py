@@ -1,4 +1,4 @@
-"""What a machine publishes for others: ``mine_functions`` in all of Salt's forms, called and sent."""
+"""The mine: read ``mine_functions`` in all of Salt's forms, call the functions and publish their results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class Published(Struct, frozen=True, kw_only=True):
-    """One row: under which name, by which function, and who may read it (a compound target; empty: all)."""
+    """One row: its name, its function, and the systems that may read it (a compound target; empty: all)."""
 
     name: str
     function: str
@@ -41,7 +41,7 @@ def read_definition(name: str, given: object) -> Published:
 
 
 def allowed_of(target: object, kind: object) -> str:
-    """The target of those that may read a value, as one compound expression."""
+    """The target of the systems that may read a value, as one compound expression."""
     if not target:
         return ""
     try:
@@ -65,7 +65,7 @@ def configured(ctx: Context) -> dict[str, object]:
 
 
 def gather(ctx: Context, rows: list[Published]) -> dict[str, object]:
-    """What the functions give. One that fails, or is not there, is logged and left out."""
+    """The results of the functions. A failing or missing function is logged and left out."""
     values: dict[str, object] = {}
     for row in rows:
         if row.function not in ctx.functions:
@@ -79,7 +79,7 @@ def gather(ctx: Context, rows: list[Published]) -> dict[str, object]:
 
 
 def publish(ctx: Context, rows: list[Published], *, clear: bool = False) -> bool:
-    """Call the functions and send what they give."""
+    """Call the functions and send their results."""
     values = gather(ctx, rows)
     if not values and not clear:
         return False

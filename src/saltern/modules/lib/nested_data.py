@@ -1,4 +1,4 @@
-"""What functions that hand out nested data share: copies for templates, and looking up by a key."""
+"""Nested data for functions: copies for templates, and lookups by key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.modules.api.params import BadArgument
 
 
 def fresh(value: object) -> object:
-    """A copy down to the last container: a template may change what it was given."""
+    """A deep copy: a template may change its data."""
     if isinstance(value, Mapping):
         return like(value, {key: fresh(inner) for key, inner in value.items()})
     if isinstance(value, list):
@@ -20,7 +20,7 @@ def fresh(value: object) -> object:
 
 
 def merged(base: object, over: object, *, strategy: str = "smart", merge_lists: bool = False) -> object:
-    """``language.merge``, for templates: a fresh copy, and a problem is the caller's mistake."""
+    """``language.merge`` for templates: a deep copy, and problems are errors of the caller."""
     try:
         return fresh(merge(base, over, strategy=strategy, merge_lists=merge_lists))
     except CannotMerge as problem:
@@ -28,7 +28,7 @@ def merged(base: object, over: object, *, strategy: str = "smart", merge_lists: 
 
 
 def choose(table: Mapping[str, object], value: object, default: str) -> object:
-    """The entry of ``table`` whose key is, or as a glob fits, ``value`` (or one of a list of values)."""
+    """The entry of ``table`` whose key equals, or as a glob matches, ``value`` (or one of a list)."""
     for one in value if isinstance(value, list | tuple) else (value,):
         if one in table:
             return table[one]
@@ -56,7 +56,7 @@ def _mapping(value: object, what: str) -> Mapping[object, object]:
 
 
 def each(items: object) -> Iterable[object]:
-    """A list as it is, one thing as a list of one."""
+    """A list unchanged, any other value as a list of one."""
     if isinstance(items, Iterable) and not isinstance(items, str | bytes | Mapping):
         return items
     return [items]

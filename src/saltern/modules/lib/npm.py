@@ -1,4 +1,4 @@
-"""The program ``npm``: which one, and what it says is installed."""
+"""The program ``npm``, and the installed packages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUIET = {"npm_config_update_notifier": "false", "npm_config_fund": "false", "npm
 
 
 class Npm(Struct, frozen=True, kw_only=True):
-    """An npm, and where it works: in a directory, or for the whole machine."""
+    """An npm for a directory, or for the whole machine."""
 
     dir: str | None = None
     user: str | None = None
@@ -43,7 +43,7 @@ class Npm(Struct, frozen=True, kw_only=True):
 
 
 def decoded(text: str) -> object:
-    """npm's answer; remarks may stand around it."""
+    """The JSON in npm's output; other text may be around it."""
     from msgspec.json import decode
 
     try:
@@ -60,7 +60,7 @@ def npm_for(dir_: str | None, user: str | None, registry: str | None = None, env
 
 
 def packages(ctx: Context, npm: Npm) -> dict[str, str]:
-    """What is installed, not counting what that needs. ``npm ls`` fails for any trifle; its data count."""
+    """The installed packages, without dependencies. The exit code of ``npm ls`` is ignored if it has data."""
     ran = npm.ran(ctx, "ls", "--depth=0")
     reported = decoded(ran.out)
     if ran.code and not (
@@ -73,7 +73,7 @@ def packages(ctx: Context, npm: Npm) -> dict[str, str]:
 
 
 def split(spec: str) -> tuple[str, str]:
-    """Name and version of ``name@version``; no name for an address or a path."""
+    """The name and version of ``name@version``; no name for a URL or a path."""
     if spec.startswith((".", "/", "-", "file:")) or "://" in spec:
         return "", ""
     name, at, version = spec[1:].partition("@") if spec.startswith("@") else spec.partition("@")

@@ -1,4 +1,4 @@
-"""How a program of a state has failed, in one line. Pure."""
+"""The failure of a program of a state, in one line. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 
 def program_failure(changes: object) -> str:
-    """Of the changes of a state that ran a program: its exit code and its last words, which say more than the
-    comment of the state. Empty if they are of no program, or it did not fail."""
+    """The exit code and last line of a program, from the changes of its state, which say more than the
+    comment. Empty if there was no program, or it did not fail."""
     if not isinstance(changes, Mapping) or not changes.get("retcode"):
         return ""
     printed = str(changes.get("stderr") or changes.get("stdout") or "").strip()

@@ -1,4 +1,4 @@
-"""Exit codes by which a command asks for a reboot."""
+"""Exit codes with which a command asks for a reboot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORDS = ("again", "after")
 
 
 def reboot_codes(given: object) -> Mapping[int, str]:
-    """Code → ``again`` or ``after``; true: the usual ones. Raises ``BadArgument`` for what is none."""
+    """Code → ``again`` or ``after``; true for the default ones. Raises ``BadArgument`` for invalid values."""
     if given is None or given is False:
         return {}
     if given is True:
@@ -31,7 +31,7 @@ def reboot_codes(given: object) -> Mapping[int, str]:
 
 
 def asking(answer: Result, done: Done, codes: Mapping[int, str]) -> Result:
-    """The answer of a command, which may ask for a reboot instead of failing."""
+    """The result of a command, which may ask for a reboot instead of failing."""
     word = codes.get(done.retcode) if done.retcode is not None else None
     if word is None or not done.started or done.timed_out:
         return answer

@@ -1,4 +1,4 @@
-"""A script of the tree, or from elsewhere, as a private file that is gone afterwards."""
+"""Run a script as a private copy that is removed afterwards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saltern.system.temporary import NotGiven, private_file
 
 
 class NoScript(Refused):
-    """The source cannot be had; the text is for the user."""
+    """The source is not available; the text is for the user."""
 
 
 def run_script(
@@ -31,7 +31,9 @@ def run_script(
     values: Mapping[str, object] | None = None,
     env: str = "",
 ) -> Done:
-    """Run ``source`` with ``args`` (text in words, or a list). Raises ``NoScript``, ``BadArgument``."""
+    """Run ``source`` with ``args`` (a text, which is split, or a list). Raises ``NoScript``,
+    ``BadArgument``.
+    """
     content = read(ctx, source, env or ctx.env)
     if template:
         text = content.decode("utf-8", "replace")
@@ -45,7 +47,7 @@ def run_script(
 
 
 def read(ctx: Context, source: str, env: str) -> bytes:
-    """The bytes of ``salt://…``, of a local file, or of a web address."""
+    """The bytes of ``salt://…``, of a local file, or of a URL."""
     if addresses.is_web(source):
         return addresses.download(source)
     path = addresses.on_disk(ctx, source, env)
@@ -55,7 +57,7 @@ def read(ctx: Context, source: str, env: str) -> bytes:
 
 
 def _interpreter(content: bytes, options: Options) -> list[str]:
-    """A script without a ``#!`` line is one for the shell; a shell that is asked for runs it anyway."""
+    """The interpreter: the given shell, or the shell for a script without a ``#!`` line."""
     if options.shell:
         return [options.shell]
     return [] if content.startswith(b"#!") else ["/bin/sh"]
@@ -63,7 +65,7 @@ def _interpreter(content: bytes, options: Options) -> list[str]:
 
 @contextmanager
 def script_file(content: bytes, suffix: str, user: str | None) -> Iterator[str]:
-    """A new file that only ``user`` (or we) may read and run; it is removed afterwards."""
+    """A temporary file that only ``user`` (by default we) may read and run."""
     ending = suffix.split(" ")[0]
     try:
         with private_file("script", content, suffix=ending, mode=0o500, owner=_owner(user)) as path:

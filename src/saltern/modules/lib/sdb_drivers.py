@@ -1,4 +1,4 @@
-"""The stores of ``sdb://``: each a row with what it can do."""
+"""The drivers of ``sdb://``: each is a row with its operations."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ Config = Mapping[str, Any]
 
 
 class SdbError(Exception):
-    """A store that cannot be asked; the text holds no value of it. ``uri`` is the address that led there."""
+    """A store cannot be used; the text contains no value of it. ``uri`` is the address."""
 
     uri = ""
 
 
 class Driver(Struct, frozen=True, kw_only=True):
-    """Each is called with the key, the profile and the options; ``put`` with the value after the key."""
+    """The operations, called with the key, the profile and the options; ``put`` with the value after the
+    key.
+    """
 
     get: Callable[[str, Config, Config], object]
     put: Callable[[str, object, Config, Config], object] | None = None
@@ -34,7 +36,7 @@ def _env(key: str, _config: Config, _opts: Config) -> object:
 
 
 def _put_env(key: str, value: object, _config: Config, _opts: Config) -> object:
-    """For this process and what it starts; one that is set already stays, as in Salt."""
+    """Set a variable of this process; an existing one stays, as in Salt."""
     return os.environ.setdefault(key, str(value))
 
 
@@ -72,7 +74,7 @@ def _yaml_file(path: str, config: Config, opts: Config) -> object:
     except OSError as problem:
         raise SdbError(f"the file {path} cannot be read: {problem.strerror}") from None
     except (YamlProblem, ValueError):
-        raise SdbError(f"the file {path} is no YAML") from None
+        raise SdbError(f"the file {path} is not YAML") from None
     if not config.get("gpg"):
         return data
     from saltern.render.document import Job
@@ -82,7 +84,7 @@ def _yaml_file(path: str, config: Config, opts: Config) -> object:
 
 
 def _sqlite3(key: str, config: Config, _opts: Config) -> object:
-    """Values as Salt stores them, in MessagePack, or as they are."""
+    """A value, stored in MessagePack as in Salt, or plain."""
     path, table = _database(config)
     if not os.path.isfile(path):
         raise SdbError(f"there is no database {path!r}")
@@ -93,7 +95,7 @@ def _sqlite3(key: str, config: Config, _opts: Config) -> object:
 
 
 def _put_sqlite3(key: str, value: object, config: Config, _opts: Config) -> object:
-    """Into the table, which is made if there is none."""
+    """Store a value in the table, which is created if it is missing."""
     path, table = _database(config)
     usual = f"INSERT OR REPLACE INTO {table} (key, value) VALUES (:key, :value)"
     with _connected(path) as database:
@@ -141,8 +143,8 @@ def _unpacked(value: object) -> object:
 
 
 def _vault(key: str, config: Config, opts: Config) -> object:
-    """``PATH?KEY``, or ``PATH/KEY``, of the server that the profile or ``vault`` describes; all values of
-    ``PATH/KEY`` where there is nothing at the path, as in Salt."""
+    """The value of ``PATH?KEY`` or ``PATH/KEY`` on the server of the profile or of ``vault``; all values of
+    ``PATH/KEY`` if there is nothing at the path, as in Salt."""
     path, name = _vault_path(key)
     with _server(config, opts) as client:
         found = client.find(path)
@@ -152,7 +154,7 @@ def _vault(key: str, config: Config, opts: Config) -> object:
 
 
 def _put_vault(key: str, value: object, config: Config, opts: Config) -> object:
-    """With ``patch: true`` of the profile the other values of the path stay."""
+    """Store a value; with ``patch: true`` in the profile, other values at the path stay."""
     path, name = _vault_path(key)
     with _server(config, opts) as client:
         before = client.find(path) if config.get("patch") else None
@@ -161,7 +163,7 @@ def _put_vault(key: str, value: object, config: Config, opts: Config) -> object:
 
 
 def _delete_vault(key: str, config: Config, opts: Config) -> object:
-    """The one value; the path itself if it has no other."""
+    """Remove a value, and the path if it has no other."""
     path, name = _vault_path(key)
     with _server(config, opts) as client:
         before = client.find(path) or {}
@@ -215,7 +217,7 @@ def _service(config: Config) -> str:
 
 @contextmanager
 def _ring() -> Iterator[Any]:
-    """The key ring of this user; that it is locked, or not there, is a sentence."""
+    """The key ring of this user; errors have a readable message."""
     try:
         import keyring
         from keyring.errors import KeyringError

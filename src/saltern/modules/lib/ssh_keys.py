@@ -1,4 +1,4 @@
-"""Public keys of SSH: read, checked, and found in a user's files."""
+"""Public SSH keys: parse and check them, and find those in a user's files."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ KINDS: dict[str, str] = {
     "ecdsa": "ecdsa-sha2-nistp256",
 }
 KIND = re.compile(r"(?:ssh-|ecdsa-sha2-|sk-ssh-|sk-ecdsa-)[\w.@-]+")
-# Options are words with commas between them; in quotes anything may stand.
+# Options are separated by commas; quoted text may contain anything.
 OPTION = r'[^\s",=]+(?:=(?:"(?:\\.|[^"\\])*"|[^\s",]*))?'
 OPTIONS = re.compile(rf"{OPTION}(?:,{OPTION})*(?=\s)")
 
 
 class Key(Struct, frozen=True, kw_only=True):
-    """One line of an ``authorized_keys`` file. The key itself is no secret."""
+    """One line of an ``authorized_keys`` file. The key itself is not secret."""
 
     kind: str
     blob: str
@@ -51,7 +51,7 @@ def decoded(blob: str) -> bytes:
 
 
 def kind_in(blob: str) -> str:
-    """What a key says of itself; nothing if it is no key."""
+    """The kind in a key; empty if it is not a key."""
     data = decoded(blob)
     size = int.from_bytes(data[:4], "big")
     return data[4 : 4 + size].decode("ascii", "replace") if len(data) > 4 and 0 < size <= 64 else ""
@@ -60,17 +60,17 @@ def kind_in(blob: str) -> str:
 def kind_named(enc: str) -> str:
     name = KINDS.get(enc, enc)
     if not KIND.fullmatch(name):
-        raise Refused(f"no kind of key is called {enc!r}; these are: {', '.join(KINDS)}")
+        raise Refused(f"no kind of key is called {enc!r}; use one of {', '.join(KINDS)}")
     return name
 
 
 def split_options(text: str) -> tuple[str, ...]:
-    """``command="a,b",no-pty`` has two."""
+    """The options in a text; ``command="a,b",no-pty`` has two."""
     return tuple(re.findall(OPTION, text))
 
 
 def parse(line: str) -> Key | None:
-    """A line of ``authorized_keys``; None for a comment, an empty line, or what is no key."""
+    """A line of ``authorized_keys``; None for a comment, an empty line, or an invalid key."""
     line = line.strip()
     if not line or line.startswith("#"):
         return None
@@ -87,22 +87,24 @@ def parse(line: str) -> Key | None:
 
 
 def given(text: str, enc: str | None, comment: str = "", options: tuple[str, ...] = ()) -> Key:
-    """A key as a user gives it: a whole line, or only the key. Raises for what is none."""
+    """A key from a user's text: a whole line, whose own comment and options take precedence, or only the
+    key. Raises if it is invalid.
+    """
     whole = parse(text) if " " in text.strip() else None
     if " " in text.strip() and whole is None:
         raise Refused(f"{text!r:.60} is not a public key")
     key = whole or Key(kind="", blob=text.strip())
     kind = kind_in(key.blob)
     if not kind:
-        raise Refused(f"{text!r:.60} is not a public key; it is base64 text such as AAAAC3NzaC1lZDI1…")
+        raise Refused(f"{text!r:.60} is not a public key; it should be base64 text such as AAAAC3NzaC1lZDI1…")
     wanted = key.kind or (kind_named(enc) if enc else kind)
     if wanted != kind and not (enc == "ecdsa" and kind.startswith("ecdsa-")):
         raise Refused(f"the key {key.blob[:20]}… is of the kind {kind}, not {wanted}")
-    return Key(kind=kind, blob=key.blob, comment=comment or key.comment, options=options or key.options)
+    return Key(kind=kind, blob=key.blob, comment=key.comment or comment, options=key.options or options)
 
 
 def fingerprints(blob: str) -> dict[str, str]:
-    """The names people give to a key: Salt's hexadecimal ones and those of ``ssh-keygen -l``."""
+    """The fingerprints of a key: Salt's hexadecimal ones and those of ``ssh-keygen -l``."""
     import base64
     import hashlib
 
@@ -120,7 +122,7 @@ def fingerprints(blob: str) -> dict[str, str]:
 
 
 class Home(Struct, frozen=True):
-    """A user and where his files are."""
+    """A user and the home directory."""
 
     name: str
     uid: int
@@ -129,7 +131,7 @@ class Home(Struct, frozen=True):
 
 
 def home_of(user: str) -> Home:
-    """Raises ``Refused`` (``later``) for a user that is not there (yet)."""
+    """The home of a user. Raises ``Refused`` (``later``) for a user that does not exist (yet)."""
     import pwd
 
     try:
@@ -140,7 +142,7 @@ def home_of(user: str) -> Home:
 
 
 def file_of(home: Home, config: str) -> str:
-    """``config`` as sshd reads it: ``%h``, ``%u`` and ``%%``, and relative to the home directory."""
+    """The path of ``config`` as in sshd: with ``%h``, ``%u`` and ``%%``, relative to the home directory."""
     marks = {"%h": home.path, "%u": home.name, "%%": "%"}
     path = re.sub("%[hu%]", lambda mark: marks[mark[0]], config)
     if path.startswith("~/"):
@@ -149,7 +151,7 @@ def file_of(home: Home, config: str) -> str:
 
 
 def write_private(path: str, lines: list[str], home: Home | None, mode: int = 0o600) -> None:
-    """Put the lines there; a new file and a new directory belong to the user alone."""
+    """Write the lines; a new file and a new directory are private to the user."""
     owner = files.Attributes(uid=home.uid, gid=home.gid) if home else files.Attributes()
     parent = os.path.dirname(path)
     if files.look(parent, follow=True) is None:

@@ -1,4 +1,4 @@
-"""``stateful``: a command that reports itself whether it changed something."""
+"""``stateful``: commands that report themselves whether they changed something."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ NOT_UNDERSTOOD = (
 
 
 def is_stateful(value: object) -> bool:
-    """True, or the form with a ``test_name``; any other text means nothing, as in Salt."""
+    """True for true, or for the form with a ``test_name``; other texts are ignored, as in Salt."""
     return value is True or (isinstance(value, list | Mapping) and bool(value))
 
 
 def test_command(stateful: object) -> str:
-    """What to run instead in test mode: ``stateful: [{test_name: …}]``, or the mapping alone."""
+    """The command for test mode: ``stateful: [{test_name: …}]``, or the mapping alone."""
     items = stateful if isinstance(stateful, list) else [stateful]
     found = (item.get("test_name") for item in items if isinstance(item, Mapping))
     return str(next((name for name in found if name), ""))
 
 
 def as_reported(answer: Result, done: Done, *, test: bool = False) -> Result:
-    """The answer, corrected by what the command said of itself."""
+    """The result, corrected by the report of the command."""
     if not done.started:
         return answer
     reported = parse(done.stdout)
@@ -64,7 +64,7 @@ def parse(output: str) -> dict[str, object] | None:
 
 
 def before_report(output: str) -> str:
-    """The output but for the report: nothing if all of it is JSON, else all but the last line."""
+    """The output without the report: empty if all of it is JSON, else all but the last line."""
     return "" if _json(output) is not None else output.strip("\n").rpartition("\n")[0]
 
 

@@ -1,4 +1,4 @@
-"""Virtual environments of Python: which program makes them, and how."""
+"""Create virtual environments of Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saltern.system import files
 
 
 class Env(Struct, frozen=True, kw_only=True):
-    """An environment as it shall be made."""
+    """The specification of an environment."""
 
     path: str
     python: str
@@ -24,7 +24,7 @@ class Env(Struct, frozen=True, kw_only=True):
 
 
 class Maker(Struct, frozen=True):
-    """A program that makes environments. ``here`` says whether the machine has it."""
+    """A program that creates environments. ``here`` is true if it is installed."""
 
     name: str
     here: Callable[[Context, str], bool]
@@ -63,12 +63,12 @@ ALIASES = {"pyvenv": "venv", "python3 -m venv": "venv"}
 
 
 def maker_for(ctx: Context, venv_bin: str | None, python: str) -> Maker:
-    """The one that is named, else the first the machine has; asked once in a run."""
+    """The given program, else the first that is installed; determined once per run."""
     if venv_bin:
         name = ALIASES.get(venv_bin, venv_bin)
         row = next((one for one in MAKERS if one.name == os.path.basename(name)), None)
         if row is None:
-            raise Refused(f"venv_bin {venv_bin!r} is not known; virtualenv and venv are")
+            raise Refused(f"venv_bin {venv_bin!r} is not known; use virtualenv or venv")
         if os.path.isabs(name):
             return Maker(row.name, row.here, lambda env: [name, *row.argv(env)[1:]])
         if not row.here(ctx, python):
@@ -91,7 +91,7 @@ def is_environment(path: str) -> bool:
 def make(ctx: Context, env: Env, maker: Maker, there: bool) -> None:
     if there:
         files.remove(env.path)
-    what = f"{maker.name} could not make {env.path}"
+    what = f"{maker.name} could not create {env.path}"
     parent = os.path.dirname(env.path)
     if not os.path.isdir(parent):
         files.make_directories(parent)

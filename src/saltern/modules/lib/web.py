@@ -1,4 +1,4 @@
-"""Files from web servers: fetched with the name and password in their address, or not if unchanged."""
+"""Fetch files from web servers, with the login in their URL, unless they are unchanged."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ UNCHANGED = 304
 
 
 class WebError(Exception):
-    """The server cannot be asked, or did not give the file; the text has no password in it."""
+    """The server cannot be reached, or has refused the file; the text contains no password."""
 
 
 class Reply(Struct, frozen=True):
-    """``data`` is None if there is no such file; ``unchanged`` if it is still the one of the given tag."""
+    """``data`` is None if there is no such file; ``unchanged`` if it still has the given ETag."""
 
     data: bytes | None = None
     etag: str = ""
@@ -28,7 +28,7 @@ class Reply(Struct, frozen=True):
 
 
 def split_login(url: str) -> tuple[str, str]:
-    """The address without name and password, and the header that brings them instead (or nothing)."""
+    """The URL without the login, and the header with it (empty if there is none)."""
     from base64 import b64encode
     from urllib.parse import unquote
 
@@ -45,7 +45,7 @@ def split_login(url: str) -> tuple[str, str]:
 
 
 def fetch(url: str, *, limit: float = 60, verify: bool = True, etag: str = "") -> Reply:
-    """What the server gives. Name and password go to the host that the address names, to no other."""
+    """The reply of the server. The login is sent only to the host in the URL."""
     from http.client import HTTPException, InvalidURL
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen
@@ -65,9 +65,11 @@ def fetch(url: str, *, limit: float = 60, verify: bool = True, etag: str = "") -
                 return Reply(unchanged=True, etag=etag)
             if problem.code in GONE:
                 return Reply()
-            raise WebError(f"{mask(url)}: the server answered {problem.code} {problem.reason}") from None
-    except InvalidURL:  # its text has what stands before the host
-        raise WebError(f"{mask(url)} is not an address that can be fetched") from None
+            raise WebError(
+                f"{mask(url)}: the server responded with {problem.code} {problem.reason}"
+            ) from None
+    except InvalidURL:  # its text contains the login
+        raise WebError(f"{mask(url)} is not a valid URL") from None
     except (OSError, ValueError, HTTPException) as problem:  # URLError is an OSError
         raise WebError(f"{mask(url)}: {mask(str(getattr(problem, 'reason', problem)))}") from None
 

@@ -1,4 +1,4 @@
-"""Cookies that ``http.query`` keeps in files for the next question."""
+"""Cookies that ``http.query`` stores in files for the next request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMATS = ("lwp", "mozilla")
 def jars(
     ctx: Context, cookies: tuple[bool, str | None, str], session: tuple[bool, str | None]
 ) -> list[FileCookieJar]:
-    """The files that are asked for: of cookies (wanted, path, format) and of sessions (wanted, path)."""
+    """The requested files: of cookies (wanted, path, format) and of sessions (wanted, path)."""
     cache = str(ctx.opts.get("cachedir") or cache_directory(ctx.settings))
     found = [_read(cookies[1] or os.path.join(cache, FILE), cookies[2])] if cookies[0] else []
     if session[0]:
@@ -34,12 +34,10 @@ def _read(path: str, form: str) -> FileCookieJar:
     from http.cookiejar import LWPCookieJar, MozillaCookieJar
 
     if form not in FORMATS:
-        raise BadArgument(f"no cookie_format is called {form!r}; these are: {', '.join(FORMATS)}")
+        raise BadArgument(f"no cookie_format is called {form!r}; use one of {', '.join(FORMATS)}")
     jar = (MozillaCookieJar if form == "mozilla" else LWPCookieJar)(path)
     try:
-        jar.load(
-            ignore_discard=True
-        )  # cookies without a date end with a session, which ends when the user says
+        jar.load(ignore_discard=True)  # cookies without a date end with the session, which the user ends
     except FileNotFoundError:
         pass
     except (OSError, UnicodeError) as problem:  # LoadError is an OSError
@@ -48,7 +46,7 @@ def _read(path: str, form: str) -> FileCookieJar:
 
 
 def keep(jars: Iterable[FileCookieJar], answer: HTTPResponse, request: Request) -> None:
-    """For their owner alone: a cookie is as good as a password."""
+    """Store the cookies, readable only by their owner: a cookie is like a password."""
     for jar in jars:
         jar.extract_cookies(answer, request)
         path = str(jar.filename)

@@ -1,4 +1,4 @@
-"""A text as a file of a form, as a browser sends it."""
+"""A text as a file in a form, as a browser sends it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The states saltern ships: what an SLS may name, one module for each state type."""
+"""The states that saltern ships, one module for each state type."""

@@ -1,4 +1,4 @@
-"""``alias``: who gets whose mail."""
+"""``alias``: where the mail of local names goes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.tables import aliases
 
 
-def _checked(name: str) -> str:
+def _check(name: str) -> None:
     if not name or any(sign.isspace() or sign in ":#" for sign in name):
         raise Refused(f"{name!r} cannot be the name of an alias")
-    return name
 
 
 def _facts(ctx: Context, name: str) -> Changes:
@@ -36,7 +35,7 @@ def present(ctx: Context, name: str, *, target: list[str]) -> Result:
         ```
     """
     wanted = ", ".join(one_line(one.strip(), "target", without="#") for one in target)
-    _checked(name)
+    _check(name)
     if not wanted:
         raise Refused("target is empty; use alias.absent to remove an alias")
     return bring(
@@ -50,7 +49,7 @@ def present(ctx: Context, name: str, *, target: list[str]) -> Result:
 
 @state(removes=True)
 def absent(ctx: Context, name: str) -> Result:
-    """Make sure that there is no such alias.
+    """Make sure that an alias does not exist.
 
     Args:
         name: the local name.
@@ -61,7 +60,7 @@ def absent(ctx: Context, name: str) -> Result:
           alias.absent: []
         ```
     """
-    _checked(name)
+    _check(name)
     return bring(
         ctx,
         lambda: {"alias": name} if name in aliases.read(ctx) else {},

@@ -22,15 +22,15 @@ def install(
     priority: int,
     slaves: dict[str, object] | None = None,
 ) -> Result:
-    """Offer a program for a name.
+    """Register a program as an alternative for a name.
 
     Args:
         name: the name, such as ``editor``.
         link: the link that stands for it, such as ``/usr/bin/editor``.
         path: the program.
-        priority: the program of the highest one is taken, unless another one is set by hand.
-        slaves: links that go along with it, such as its manual page: ``{name: {link: …, path: …}}``.
-            If not given, those it has stay.
+        priority: the program with the highest priority is used, unless another one is set by hand.
+        slaves: links that change together with it, such as its manual page: ``{name: {link: …, path: …}}``.
+            If not given, the existing ones stay.
 
     Example:
         ```yaml
@@ -68,7 +68,7 @@ def install(
 
 @state
 def remove(ctx: Context, name: str, *, path: str) -> Result:
-    """Do not offer a program for a name any longer.
+    """Remove a program from the alternatives of a name.
 
     Args:
         name: the name, such as ``editor``.
@@ -98,7 +98,7 @@ def set_(ctx: Context, name: str, *, path: str) -> Result:
 
     Args:
         name: the name, such as ``editor``.
-        path: the program; it has to be offered for the name (``alternatives.install``).
+        path: the program; it must be an alternative for the name (``alternatives.install``).
 
     Example:
         ```yaml
@@ -110,7 +110,7 @@ def set_(ctx: Context, name: str, *, path: str) -> Result:
 
     def refused(group: Group | None) -> str:
         if group is None:
-            return f"Alternative {name} does not exist; make it with alternatives.install"
+            return f"Alternative {name} does not exist; create it with alternatives.install"
         if path not in group.choices:
             there = ", ".join(group.choices)
             return f"{path} is not offered for {name}; offered are {there}"
@@ -130,7 +130,7 @@ def set_(ctx: Context, name: str, *, path: str) -> Result:
 
 @state
 def auto(ctx: Context, name: str) -> Result:
-    """Let the program of the highest priority stand for a name again.
+    """Use the program with the highest priority for a name again.
 
     Args:
         name: the name, such as ``editor``.
@@ -172,7 +172,10 @@ def _settled(
     what: str = "",
     refused: Callable[[Group | None], str] = lambda _: "",
 ) -> Result:
-    """Look, act, look again; ``words`` are for nothing to do, would do, done."""
+    """Change the group of a name if ``good`` is false, and check that it is true afterwards.
+
+    ``words`` are the comments for nothing to do, would change, and changed.
+    """
     nothing, would, done = (text.format(what or name) for text in words)
     group = links.look(ctx, name)
     if why := refused(group):

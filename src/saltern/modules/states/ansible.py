@@ -1,4 +1,4 @@
-"""``ansible``: playbooks as states. Each task on each host is a result of its own, while it happens.
+"""``ansible``: playbooks as states. Each task on each host has its own result, reported as it ends.
 
 .. code-block:: yaml
 
@@ -71,33 +71,35 @@ def playbooks(
 
     In test mode Ansible runs with ``--check --diff``. Handlers are reported like tasks; a failure that the
     playbook ignores or rescues is a success with a note; a host that failed fails the state. All that
-    Ansible prints is kept in a log, whose place is in ``data``. Variables and inventories given as
+    Ansible prints is kept in a log, whose path is in ``data``. Variables and inventories given as
     mappings reach Ansible in private files, never on a command line.
 
     Args:
         name: the playbook: a path, relative to ``rundir`` if that is given, or ``salt://…``.
-        rundir: the directory to run in, where ``ansible.cfg`` is looked for; that of the playbook if not set.
-        git_repo: a repository to fetch the playbooks from, to ``rundir`` or into the cache.
-        git_kwargs: further arguments of ``git.latest`` for it.
+        rundir: the directory to run in, where Ansible looks for ``ansible.cfg``; that of the playbook if not
+            set.
+        git_repo: a repository to fetch the playbooks from, into ``rundir`` or the cache.
+        git_kwargs: further arguments for ``git.latest``.
         ansible_kwargs: any of the arguments below, as Salt has them.
         inventory: files, ``salt://`` files or ``host,host,`` lists, or a mapping as in a YAML inventory.
         limit: only hosts that match this pattern, or one of a list.
         tags, skip_tags: only tasks with, or without, one of these tags.
         extra_vars: a mapping, ``key=value …``, ``@file``, or a list of these.
-        vault_password_file, vault_id: where the passwords of vaults are.
+        vault_password_file, vault_id: where to find the passwords of vaults.
         forks: how many hosts at a time.
         become, become_user, become_method, become_password_file: act as another user on the hosts.
         connection, connection_password_file, remote_user, private_key: how to connect.
         module_path: further directories of modules.
-        start_at_task: begin with the task of this name.
-        flush_cache: forget cached facts first.
+        start_at_task: begin with the task that has this name.
+        flush_cache: clear cached facts first.
         force_handlers: run handlers even if a task fails.
-        check: only say what would change, also outside of test mode.
+        check: only report what would change, also outside of test mode.
         diff: report the differences in files.
-        verbosity: how many ``-v``; the output is in the log.
-        bin_dir: where ``ansible-playbook`` is; else as configured under ``engines``, or on PATH.
+        verbosity: the number of ``-v`` options; the output is in the log.
+        bin_dir: the directory of ``ansible-playbook``; by default as configured under ``engines``, or on
+            PATH.
         env: variables to add to the environment.
-        timeout: seconds after which Ansible is ended, with all it started.
+        timeout: seconds after which Ansible and all its processes are killed.
 
     Example:
         ```yaml
@@ -148,10 +150,10 @@ def playbooks(
         given |= {"check": True, "diff": True}
     steps = Steps(ctx)
     if git_repo:
-        rundir = rundir or _cached(ctx, git_repo)
-        step = _fetched(ctx, git_repo, rundir, git_kwargs or {})
+        rundir = rundir or _cache_path(ctx, git_repo)
+        step = _fetch(ctx, git_repo, rundir, git_kwargs or {})
         steps.add(step)
-        early = _too_early(step, rundir)
+        early = _stop_early(step, rundir)
         if early is not None:
             return replace(early, sub=tuple(steps.kept))
     path, base = locate(ctx, name, rundir)
@@ -164,15 +166,15 @@ def playbooks(
     )
 
 
-def _cached(ctx: Context, repository: str) -> str:
+def _cache_path(ctx: Context, repository: str) -> str:
     from hashlib import sha256
 
     name = sha256(repository.encode()).hexdigest()[:16]
     return os.path.join(cache_directory(ctx.settings), "engines", "ansible", "repositories", name)
 
 
-def _fetched(ctx: Context, repository: str, target: str, git_kwargs: Mapping[str, object]) -> SubResult:
-    """The working copy of the playbooks, as its own step; a password in the address is not shown."""
+def _fetch(ctx: Context, repository: str, target: str, git_kwargs: Mapping[str, object]) -> SubResult:
+    """Fetch the playbooks as a step of the state; a password in the address is not shown."""
     from saltern.modules.lib.web import split_login
     from saltern.modules.states.git.latest import latest
 
@@ -196,11 +198,11 @@ def _fetched(ctx: Context, repository: str, target: str, git_kwargs: Mapping[str
     )
 
 
-def _too_early(step: SubResult, rundir: str) -> Result | None:
-    """What to answer when the working copy is not to be had, or would only be made now."""
+def _stop_early(step: SubResult, rundir: str) -> Result | None:
+    """The result if the working copy could not be fetched, or does not exist yet in test mode."""
     if step.outcome is Outcome.FAILED:
         return Result(outcome=Outcome.FAILED, comment=f"the playbooks could not be fetched: {step.comment}")
     if step.outcome is Outcome.WOULD_CHANGE and not os.path.isdir(rundir):
-        reported = "the playbooks would be fetched; what they would do is not known before"
+        reported = "the playbooks would be fetched; what they would do is unknown until then"
         return would_change(reported)
     return None

@@ -23,15 +23,15 @@ def present(
     job: str | None = None,
     unique_tag: bool = False,
 ) -> Result:
-    """Make sure that a command waits in the queue of ``at``. Once it has run, it is put there again.
+    """Make sure that a command is in the queue of ``at``. Once it has run, it is queued again.
 
     Args:
         name: the command.
-        timespec: when it runs, as ``at`` has it: ``now + 1 hour``, ``09:30 tomorrow``.
+        timespec: when it runs, in the syntax of ``at``: ``now + 1 hour``, ``09:30 tomorrow``.
         tag: a word to find the job by.
         user: the user to run it as.
-        job: the command, if ``name`` is to be a title only.
-        unique_tag: a job with this tag is enough, whatever its command.
+        job: the command, if ``name`` is only a title.
+        unique_tag: any job with this tag counts, whatever its command.
 
     Example:
         ```yaml
@@ -47,7 +47,7 @@ def present(
     one_line(tag or "", "tag")
 
     def found() -> Queued | None:
-        return next((one for one in at_queue.queued(ctx) if _is_it(one, text, tag or "", unique_tag)), None)
+        return next((one for one in at_queue.queued(ctx) if _matches(one, text, tag or "", unique_tag)), None)
 
     return bring(
         ctx,
@@ -58,7 +58,7 @@ def present(
     )
 
 
-def _is_it(one: Queued, text: str, tag: str, unique_tag: bool) -> bool:
+def _matches(one: Queued, text: str, tag: str, unique_tag: bool) -> bool:
     return one.tag == tag and (unique_tag or text.strip() in one.script)
 
 
@@ -76,14 +76,14 @@ def absent(
     hour: int | None = None,
     minute: int | None = None,
 ) -> Result:
-    """Take jobs out of the queue of ``at``.
+    """Remove jobs from the queue of ``at``.
 
     Args:
-        name: a title; ``all`` with nothing else given takes all jobs out.
+        name: a title; ``all`` without other arguments removes all jobs.
         jobid: the number of the job.
         tag: jobs with this tag.
         runas: jobs of this user.
-        year, month, day, hour, minute: jobs that would run then; a year has two digits or four.
+        year, month, day, hour, minute: jobs that run at this time; a year has two digits or four.
 
     Example:
         ```yaml
@@ -124,7 +124,7 @@ def watch(
     job: str | None = None,  # noqa: ARG001
     unique_tag: bool = False,  # noqa: ARG001
 ) -> Result:
-    """Queue a command when something that is watched has changed. Takes what ``present`` takes.
+    """Queue a command when a watched state has changed. Takes the arguments of ``present``.
 
     Args:
         name: the command.
@@ -148,7 +148,7 @@ def watch(
 
 @state
 def mod_watch(ctx: Context, /, name: str, *, sfun: str = "watch", **kwargs: object) -> Result:
-    """What ``at.watch`` does when something it watches has changed: it queues its command.
+    """The reaction of ``at.watch`` to a change in a watched state: it queues its command.
 
     Example:
         ```yaml

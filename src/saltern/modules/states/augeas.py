@@ -21,18 +21,19 @@ def change(
     lens: str | None = None,
     load_path: str | None = None,
 ) -> Result:
-    """Change parts of configuration files by commands of augeas. All of them, or none.
+    """Change parts of configuration files with Augeas commands. Either all of them apply, or none.
 
-    Needs ``augtool`` with its command ``preview``: augeas 1.14 or newer (Debian: ``augeas-tools``); an older
-    one is refused before anything is changed. Arguments and answers follow Salt's documentation of 3006,
-    the last one that has this module, except that Python's ``augeas`` is not needed.
+    Needs ``augtool`` with its command ``preview``: Augeas 1.14 or newer (Debian: ``augeas-tools``); an older
+    one is refused before anything is changed. Arguments and results follow Salt's documentation of 3006,
+    the last version with this module, except that Python's ``augeas`` is not needed.
 
     Args:
-        name: what to call it in the report; the context if that is not given and this is a path in the tree.
-        context: what is before relative paths; with ``lens``, the file.
+        name: the name in the report; also the context if that is not given and the name is a path in the
+            tree.
+        context: the prefix of relative paths; with ``lens``, the file.
         changes: the commands: ``set``, ``setm``, ``mv``, ``ins``, ``rm``.
         lens: read the file with this lens, such as ``Hosts.lns``.
-        load_path: further directories of lenses, with colons between them.
+        load_path: further directories of lenses, separated by colons.
 
     Example:
         ```yaml

@@ -1,4 +1,4 @@
-"""``chef``: runs of Chef as states. Each resource is a result of its own, while it happens.
+"""``chef``: runs of Chef as states. Each resource has its own result, reported as it ends.
 
 .. code-block:: yaml
 
@@ -54,33 +54,34 @@ def client(
 ) -> Result:
     """Run ``chef-client`` once; every resource is a sub state, reported when Chef is done with it.
 
-    In test mode Chef runs with ``--why-run``. What a resource is made of stands below it. A failure that a
-    recipe ignores is a success with a note, and what Chef had planned and did not come to is a failure that
-    was not reached. What is ``sensitive`` stays so. All that Chef prints is kept in a log, whose place is in
-    ``data``.
+    In test mode Chef runs with ``--why-run``. The parts of a resource are below it. A failure that a
+    recipe ignores is a success with a note, and a resource that Chef had planned and did not reach is a
+    failure that says so. ``sensitive`` values stay hidden. All that Chef prints is kept in a log, whose path
+    is in ``data``.
 
     Args:
         name: any text.
         config: the configuration file, also ``salt://…``; ``/etc/chef/client.rb`` if not set.
         json_attributes: a mapping, which reaches Chef in a private file, or a file, or an address.
-        runlist, override_runlist: the run list from now on, or for this run; a list, or text with commas.
+        runlist, override_runlist: the run list from now on, or for this run only; a list, or text with
+            commas.
         environment: Chef's environment.
         node_name: the name of the node.
         localmode: run without a server.
         recipes: recipe files to run, with ``localmode``; also ``salt://…``.
         server, validation_key, client_key: the server, and the keys for it.
         named_run_list: a run list of a Policyfile.
-        config_file_jail: where Chef may look for configuration files.
-        pid: where Chef writes its process number.
-        log_level, logfile: how much Chef logs, and where to, instead of to the log that is kept here.
-        user, group: who Chef becomes when it has started.
+        config_file_jail: the directory in which Chef may look for configuration files.
+        pid: the file to which Chef writes its process ID.
+        log_level, logfile: how much Chef logs, and the file to log to instead of the log that is kept here.
+        user, group: the user and group that Chef switches to after it has started.
         run_lock_timeout: seconds to wait for another run of Chef.
-        chef_license: whether you accept the licence of Chef, in Chef's words.
-        whyrun: only say what would change, also outside of test mode.
+        chef_license: accepts the licence of Chef, with one of Chef's own values.
+        whyrun: only report what would change, also outside of test mode.
         cwd: the directory to run in.
-        bin_dir: where ``chef-client`` is; else as configured under ``engines``, or on PATH.
+        bin_dir: the directory of ``chef-client``; by default as configured under ``engines``, or on PATH.
         env: variables to add to the environment.
-        timeout: seconds after which Chef is ended, with all it started.
+        timeout: seconds after which Chef and all its processes are killed.
         more: the same arguments with dashes in their names, as Salt has them.
 
     Example:
@@ -168,26 +169,27 @@ def solo(
 ) -> Result:
     """Run ``chef-solo``; every resource is a sub state, reported when Chef is done with it.
 
-    All is as with ``client``.
+    Works like ``client``.
 
     Args:
         name: any text.
         config: the configuration file, also ``salt://…``; ``/etc/chef/solo.rb`` if not set.
         json_attributes: a mapping, which reaches Chef in a private file, or a file, or an address.
-        runlist, override_runlist: the run list from now on, or for this run; a list, or text with commas.
+        runlist, override_runlist: the run list from now on, or for this run only; a list, or text with
+            commas.
         environment: Chef's environment.
         node_name: the name of the node.
         recipe_url: an archive of cookbooks to fetch first.
-        legacy_mode: as Chef 11 had it, without the server in memory.
-        log_level, logfile: how much Chef logs, and where to, instead of to the log that is kept here.
-        user, group: who Chef becomes when it has started.
+        legacy_mode: run as Chef 11 did, without a server in memory.
+        log_level, logfile: how much Chef logs, and the file to log to instead of the log that is kept here.
+        user, group: the user and group that Chef switches to after it has started.
         run_lock_timeout: seconds to wait for another run of Chef.
-        chef_license: whether you accept the licence of Chef, in Chef's words.
-        whyrun: only say what would change, also outside of test mode.
+        chef_license: accepts the licence of Chef, with one of Chef's own values.
+        whyrun: only report what would change, also outside of test mode.
         cwd: the directory to run in.
-        bin_dir: where ``chef-solo`` is; else as configured under ``engines``, or on PATH.
+        bin_dir: the directory of ``chef-solo``; by default as configured under ``engines``, or on PATH.
         env: variables to add to the environment.
-        timeout: seconds after which Chef is ended, with all it started.
+        timeout: seconds after which Chef and all its processes are killed.
         more: the same arguments with dashes in their names, as Salt has them.
 
     Example:

@@ -1,12 +1,12 @@
 """``cmd``: run commands and scripts.
 
-A command is not looked at before it runs, so it always counts as a change. Give it
+What a command does is unknown before it runs, so it always counts as a change. Give it
 ``creates``, ``onlyif`` or ``unless``, or watch something with ``cmd.wait``, to run it only
 when there is something to do.
 
-Its ``data`` has what the command left: ``stdout``, ``stderr``, ``retcode`` and ``pid``. A condition that
-keeps it from running keeps it from knowing anything, too: a block or a reference that needs the output
-every time belongs to a command that is ``read_only``.
+Its ``data`` has ``stdout``, ``stderr``, ``retcode`` and ``pid``. If a condition keeps the command
+from running, there is no output either: a block or a reference that needs the output
+every time needs a command that is ``read_only``.
 """
 
 from __future__ import annotations
@@ -68,31 +68,32 @@ def run(
 
     Args:
         name: the command; several lines are one script.
-        cwd: where to run it; the user's home directory if not given.
+        cwd: the directory to run it in; the user's home directory if not given.
         root: run it inside this directory, with ``chroot``.
         runas: the user to run it as.
         shell: the shell; the machine's own (the grain ``shell``, or ``/bin/sh``) if not given.
         env: more environment variables, ``{NAME: value}``.
-        clean_env: give it the variables of ``env`` and no others.
-        reset_system_locale: False leaves it the language that saltern was started with.
+        clean_env: give it only the variables of ``env``.
+        reset_system_locale: False keeps the locale that saltern was started with.
         prepend_path: directories to search before PATH.
         template: render the command first, with ``jinja`` or another engine.
         stateful: the last line of the output says what happened: ``changed=yes comment='…'`` or
-            JSON; all that it says is part of ``data``. ``{test_name: command}`` also gives the command
-            to ask in test mode.
-        read_only: the command changes nothing. It counts as no change, and test mode and plans run it, too;
-            there, it is known after apply if it fails or if a state it requires would change something.
+            JSON; all its values are part of ``data``. ``{test_name: command}`` also gives the command
+            to run in test mode.
+        read_only: the command changes nothing. It counts as unchanged, and test mode and plans run it, too;
+            there, its result is known only after apply if it fails or if a state it requires would change
+            something.
         umask: the umask of the command.
         hide_output: keep its output out of the report, and so out of ``data``; ``no_log`` keeps it out of
             the report alone.
-        timeout: seconds after which it is killed, with all it started.
+        timeout: seconds after which it and all its processes are killed.
         ignore_timeout: such a kill is a success.
-        success_retcodes: exit codes that are a success, too.
-        success_stdout, success_stderr: texts that make it a success if the output holds them.
-        reboot_retcodes: exit codes by which it asks for a reboot: ``{3010: after}`` continues with the next
-            state after it, ``again`` runs the command once more there; true: ``{194: again, 195: after}``.
-        bg: start it and do not wait.
-        stdin: what it reads.
+        success_retcodes: further exit codes that are a success.
+        success_stdout, success_stderr: texts that make it a success if the output contains them.
+        reboot_retcodes: exit codes with which it asks for a reboot: ``{3010: after}`` continues with the next
+            state after the reboot, ``again`` repeats the command first; true: ``{194: again, 195: after}``.
+        bg: start it and do not wait for it.
+        stdin: the text it reads from stdin.
         redirect_stderr: report what it writes to stderr as part of its output.
         rstrip: False keeps empty lines and spaces at the end of its output.
 
@@ -141,7 +142,7 @@ def run(
 
 @state
 def wait(ctx: Context, /, name: str, **_: Unused) -> Result:  # noqa: ARG001
-    """Run a command, but only when something that is watched has changed. Takes what ``run`` takes.
+    """Run a command, but only when a watched state has changed. Takes the arguments of ``run``.
 
     Example:
         ```yaml
@@ -190,7 +191,7 @@ def script(
     stdin: str | None = None,
     **rest: Variables,
 ) -> Result:
-    """Run a script: a private copy, which is removed afterwards.
+    """Run a script as a private copy that is removed afterwards.
 
     Args:
         name: the script, and arguments for it if ``source`` is given as well.
@@ -202,7 +203,7 @@ def script(
         cwd, runas, shell, env, clean_env, reset_system_locale, prepend_path, stateful, read_only, umask,
             hide_output, timeout, ignore_timeout, success_retcodes, success_stdout, success_stderr,
             reboot_retcodes, stdin: as in ``run``.
-        saltenv: where ``salt://`` is looked up.
+        saltenv: the environment for ``salt://``.
 
     Example:
         ```yaml
@@ -263,7 +264,7 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 @state
 def wait_script(ctx: Context, /, name: str, **_: Unused) -> Result:  # noqa: ARG001
-    """Run a script, but only when something that is watched has changed. Takes what ``script`` takes.
+    """Run a script, but only when a watched state has changed. Takes the arguments of ``script``.
 
     Example:
         ```yaml
@@ -295,8 +296,9 @@ def call(
     """Call a Python function, or an execution function by its name.
 
     Args:
-        name: what to call it in the report.
-        func: the function; from a ``#!py`` file a Python one, from elsewhere ``module.function``.
+        name: the name in the report.
+        func: a Python function from a ``#!py`` file, or the name of an execution function,
+            ``module.function``.
         args: a list of arguments for it.
         kws: a mapping of keyword arguments for it.
 
@@ -310,7 +312,7 @@ def call(
     """
     function = ctx.functions[func] if isinstance(func, str) and func in ctx.functions else func
     if not callable(function):
-        raise Refused(f"argument 'func' needs a function, and {func!r} is none")
+        raise Refused(f"argument 'func' needs a function, but {func!r} is not one")
     if ctx.test:
         return would_change(f"Function {name!r} would have been called")
     given = args if isinstance(args, list | tuple) else [] if args is None else [args]
@@ -327,7 +329,7 @@ def call(
 
 @state(programs_only=False)
 def wait_call(ctx: Context, /, name: str, *, func: object, **_: Unused) -> Result:  # noqa: ARG001
-    """Call a function, but only when something that is watched has changed. Takes what ``call`` takes.
+    """Call a function, but only when a watched state has changed. Takes the arguments of ``call``.
 
     Example:
         ```yaml
@@ -369,7 +371,7 @@ def mod_watch(
     saltenv: str | None = None,
     **kwargs: object,
 ) -> Result:
-    """What a ``cmd`` state does when something it watches has changed: it runs.
+    """The reaction of a ``cmd`` state to a change in a watched state: it runs.
 
     Example:
         ```yaml

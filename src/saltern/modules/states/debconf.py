@@ -1,4 +1,4 @@
-"""``debconf``: answers to the questions packages ask when they are installed, given beforehand."""
+"""``debconf``: answer in advance the questions that packages ask when they are installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltern.modules.lib.packages.model import PackageError
 
 @state(name="set")
 def set_(ctx: Context, /, name: str, *, data: dict[str, object], **_: Ignored) -> Result:
-    """Answer questions of a package before it asks them.
+    """Answer the questions of a package in advance.
 
     Args:
         name: the package.
@@ -43,7 +43,7 @@ def set_file(
     defaults: dict[str, object] | None = None,
     **variables: Variables,
 ) -> Result:
-    """Answer questions from a file, as ``debconf-get-selections`` prints it.
+    """Answer questions from a file in the form of ``debconf-get-selections``.
 
     Args:
         name: only a label.
@@ -89,5 +89,5 @@ def _set_answers(ctx: Context, answers: list[debconf.DebconfAnswer]) -> Result:
         words=Words(
             "All answers are already set", f"Answers would be set: {names}", f"Answers were set: {names}"
         ),
-        why=lambda left: f"debconf did not take: {', '.join(left)}",
+        why=lambda left: f"debconf did not accept: {', '.join(left)}",
     )

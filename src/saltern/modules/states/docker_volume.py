@@ -25,14 +25,14 @@ def present(
     driver_opts: object = None,
     force: bool = False,
 ) -> Result:
-    """Make sure that a volume is there.
+    """Make sure that a volume exists.
 
     Args:
         name: the name of the volume.
         driver: its driver; ``local`` if not given.
-        driver_opts: options of the driver, ``{type: tmpfs, device: tmpfs, o: size=1m}`` or a list of such.
-        force: replace a volume of another driver or with other options, **with all that is in it**;
-            without it, another driver is a failure and other options are reported.
+        driver_opts: options of the driver, ``{type: tmpfs, device: tmpfs, o: size=1m}`` or a list of these.
+        force: replace a volume with another driver or other options, **and lose its data**;
+            without it, another driver is a failure and other options are a warning.
 
     Example:
         ```yaml
@@ -44,7 +44,9 @@ def present(
     docker, wanted = engine(ctx), settings(driver_opts or {})
     seen = _find(docker, name)
     if seen and _other_driver(seen, driver) and not force:
-        raise Refused(f"volume {name!r} has the driver {seen['Driver']!r}, not {driver!r}; force replaces it")
+        raise Refused(
+            f"volume {name!r} has the driver {seen['Driver']!r}, not {driver!r}; set force to replace it"
+        )
 
     def differs() -> Changes:
         now = _find(docker, name)
@@ -82,11 +84,11 @@ def present(
 
 @state(removes=True)
 def absent(ctx: Context, /, name: str, *, driver: str | None = None) -> Result:
-    """Make sure that there is no such volume; all that is in it is lost.
+    """Make sure that a volume does not exist; its data is lost.
 
     Args:
         name: the name of the volume.
-        driver: only if it is of this driver.
+        driver: remove it only if it has this driver.
 
     Example:
         ```yaml

@@ -1,4 +1,4 @@
-"""``environ``: the environment of this process, and of every command a later state runs."""
+"""``environ``: the environment of this process, and of all commands of later states."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def setenv(
 
     Args:
         name: the variable, if ``value`` is a text.
-        value: its value, or a mapping of variables to values; false empties a variable.
+        value: its value, or a mapping of variables to values; false makes a variable empty.
         false_unsets: false removes a variable instead.
         clear_all: empty or remove all variables that are not named.
-        permanent: for Windows; not possible here.
+        permanent: not supported: only for Windows.
 
     Example:
         ```yaml
@@ -64,7 +64,7 @@ def setenv(
 
 
 def _wanted(name: str, value: object, *, false_unsets: bool) -> dict[str, str | None]:
-    """Each variable and its value; None for one to be removed."""
+    """The variables and their values; None for variables to remove."""
     given = value if isinstance(value, Mapping) else {name: value}
     wanted: dict[str, str | None] = {}
     for key, one in given.items():

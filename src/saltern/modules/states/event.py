@@ -1,4 +1,4 @@
-"""``event``: send an event of your own.
+"""``event``: send your own events.
 
 It reaches the reporters of the command (``saltern apply --out jsonl`` prints each event as a line) and, on a
 machine of a fleet, the controllers: ``saltern events`` shows it there, and reactions can follow from it.
@@ -31,16 +31,16 @@ def send(
     show_changed: bool = True,
     **kwargs: object,
 ) -> Result:
-    """Send an event; each time it is reached.
+    """Send an event, each time the state runs.
 
     Args:
-        name: the tag of the event, with slashes from the general to the special.
-        data: what it says.
+        name: the tag of the event, with slashes between its parts, the general part first.
+        data: the data of the event.
         preload: further keys beside the data.
         with_env: true, or a list of names: add the environment of this process as ``environ``.
         with_grains: true, or a list of names: add the grains as ``grains``.
         with_pillar: true, or a list of names: add the pillar as ``pillar``.
-        show_changed: count it as a change; without, states that watch this one do not react.
+        show_changed: count it as a change; if false, states that watch this one do not react.
         **kwargs: further keys of the data.
 
     Example:
@@ -65,7 +65,7 @@ def send(
 
 def _checked(tag: str) -> str:
     if not tag.strip() or "\n" in tag:
-        raise Refused(f"{tag!r} cannot be the tag of an event; it is a text such as shop/deploy/done")
+        raise Refused(f"{tag!r} cannot be the tag of an event; use a text such as shop/deploy/done")
     return tag
 
 
@@ -81,7 +81,7 @@ def wait(
     with_pillar: object = False,  # noqa: ARG001
     show_changed: bool = True,  # noqa: ARG001
 ) -> Result:
-    """Send an event when something that is watched has changed. Takes what ``send`` takes.
+    """Send an event when a watched state has changed. Takes the arguments of ``send``.
 
     Args:
         name: the tag of the event.
@@ -107,7 +107,7 @@ def wait(
 
 @state
 def mod_watch(ctx: Context, /, name: str, *, sfun: str = "wait", **kwargs: object) -> Result:
-    """What ``event.wait`` and ``event.send`` do when something they watch has changed: they send.
+    """The reaction of ``event.wait`` and ``event.send`` to a change in a watched state: they send.
 
     Args:
         name: the tag of the event.

@@ -1,4 +1,4 @@
-"""``exec``: programs of your own as engines: each JSON object they print is a result.
+"""``exec``: your own programs as engines: each JSON object they print is a result.
 
 .. code-block:: yaml
 
@@ -24,7 +24,7 @@ from saltern.modules.lib.engines.lines import Reader
 from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
 
 NATURE = Nature(repeat="once", runs_commands=True)
-NO_DRY_RUN = "would run {}; in test mode it is not, as neither dry_run nor test_args says how"
+NO_DRY_RUN = "would run {}; not run in test mode, since neither dry_run nor test_args is set"
 
 
 @state
@@ -41,10 +41,10 @@ def lines(
     dry_run: bool = False,
     test_args: list[str] | None = None,
 ) -> Result:
-    """Run a program that prints one JSON object per step; each step is a result of its own, at once.
+    """Run a program that prints one JSON object per step; each step has its own result, reported at once.
 
-    The format of a line is on the page "Step format". Lines that are no JSON objects, and all that goes
-    to stderr, are kept in a log. The program's own result is its exit code. No shell is
+    The page "Step format" describes the lines. Lines that are not JSON objects, and all output
+    on stderr, are kept in a log. The program's own result is its exit code. No shell is
     involved: quotes group words, and nothing else is special.
 
     Args:
@@ -53,11 +53,11 @@ def lines(
             ``salt://`` becomes the path of that file.
         cwd: the directory to run it in.
         env: variables to add to its environment. ``SALTERN_TEST`` is set to 0 or 1.
-        stdin: what it reads.
-        timeout: seconds after which it is ended, with all it started.
+        stdin: the text it reads from stdin.
+        timeout: seconds after which it and all its processes are killed.
         success_retcodes: exit codes that are a success, besides 0.
         dry_run: the program changes nothing while ``SALTERN_TEST`` is 1, so it may be run in test mode.
-        test_args: further arguments in test mode, with which the program changes nothing.
+        test_args: further arguments for test mode, with which the program changes nothing.
 
     Example:
         ```yaml
@@ -119,7 +119,7 @@ def _last_line(text: str) -> str:
 
 
 def _result(argv: list[str], steps: Steps, reader: Reader, ended: Ended, fine: set[int]) -> Result:
-    """The summary, with what the program itself had to say of the whole."""
+    """The result of the state: the summary of its steps, with the program's own exit code."""
     last_words = "" if steps.failures else _last_line(ended.err) or reader.other
     result = concluded(
         argv[0],

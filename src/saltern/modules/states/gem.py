@@ -30,18 +30,18 @@ def installed(
     proxy: str | None = None,
     source: str | None = None,
 ) -> Result:
-    """A Ruby package is installed.
+    """Make sure that a Ruby package is installed.
 
     Args:
         name: the gem.
-        ruby: the Ruby of rvm it is installed for.
+        ruby: the Ruby version of rvm to install it for.
         gem_bin: the path of the program ``gem``.
         user: the user to install as.
         version: the version it must have; any if not given.
-        rdoc, ri: make these documents, too.
-        pre_releases: take versions that are not finished.
+        rdoc, ri: generate this documentation, too.
+        pre_releases: accept prerelease versions.
         proxy: the proxy to use.
-        source: the address gems are taken from.
+        source: the URL to fetch gems from.
 
     Example:
         ```yaml
@@ -76,7 +76,7 @@ def installed(
 
 
 def _has(ctx: Context, gem: Gem, name: str, version: str | None, there: list[str]) -> bool:
-    """True if a version is there that fits; a requirement such as ``>= 7.1`` is gem's to judge."""
+    """True if a fitting version is installed; gem itself checks a requirement such as ``>= 7.1``."""
     if not version or EXACT.fullmatch(version):
         return version in there if version else bool(there)
     argv = [*gem.argv, "list", "--installed", "--exact", "--version", version, name]
@@ -103,11 +103,11 @@ def removed(
     user: str | None = None,
     gem_bin: str | None = None,
 ) -> Result:
-    """A Ruby package is not installed, in no version.
+    """Make sure that no version of a Ruby package is installed.
 
     Args:
         name: the gem.
-        ruby: the Ruby of rvm it is installed for.
+        ruby: the Ruby version of rvm to install it for.
         user: the user whose gem it is.
         gem_bin: the path of the program ``gem``.
 
@@ -138,7 +138,7 @@ def removed(
 def _source(ctx: Context, name: str, ruby: str | None, user: str | None, *, wanted: bool) -> Result:
     ctx.facts = {"source": name}
     if not name.startswith(("http://", "https://", "file://")):
-        raise Refused(f"{name!r} is not the address of a source")
+        raise Refused(f"{name!r} is not the URL of a source")
     gem = gem_for(ruby, None, user)
     wrong = (name in sources(ctx, gem)) != wanted
     if wrong and not ctx.test:
@@ -161,11 +161,11 @@ def _source(ctx: Context, name: str, ruby: str | None, user: str | None, *, want
 
 @state
 def sources_add(ctx: Context, name: str, *, ruby: str | None = None, user: str | None = None) -> Result:
-    """Gems are taken from this source.
+    """Make sure that gems are fetched from a source.
 
     Args:
-        name: the address.
-        ruby: the Ruby of rvm it is meant for.
+        name: the URL of the source.
+        ruby: the Ruby version of rvm to set it for.
         user: the user whose setting it is.
 
     Example:
@@ -179,11 +179,11 @@ def sources_add(ctx: Context, name: str, *, ruby: str | None = None, user: str |
 
 @state
 def sources_remove(ctx: Context, name: str, *, ruby: str | None = None, user: str | None = None) -> Result:
-    """Gems are not taken from this source.
+    """Make sure that gems are not fetched from a source.
 
     Args:
-        name: the address.
-        ruby: the Ruby of rvm it is meant for.
+        name: the URL of the source.
+        ruby: the Ruby version of rvm to set it for.
         user: the user whose setting it is.
 
     Example:

@@ -24,11 +24,11 @@ NATURE = Nature(refreshes=("grains",))
 
 @state
 def exists(ctx: Context, name: str, *, delimiter: str = ":") -> Result:
-    """A grain is there, whatever its value.
+    """Make sure that a grain exists, whatever its value.
 
     Args:
         name: the grain; ``a:b`` is ``b`` in ``a``.
-        delimiter: what separates the parts of the name.
+        delimiter: the separator of the parts of the name.
 
     Example:
         ```yaml
@@ -47,13 +47,13 @@ def exists(ctx: Context, name: str, *, delimiter: str = ":") -> Result:
 
 @state
 def present(ctx: Context, name: str, *, value: object, delimiter: str = ":", force: bool = False) -> Result:
-    """A grain has this value.
+    """Make sure that a grain has a value.
 
     Args:
         name: the grain; ``a:b`` is ``b`` in ``a``.
         value: its value: a text, a number, a list or a mapping.
-        delimiter: what separates the parts of the name.
-        force: replace a list or a mapping, or replace something by one.
+        delimiter: the separator of the parts of the name.
+        force: allow a list or mapping to be replaced, or to replace another value.
 
     Example:
         ```yaml
@@ -67,12 +67,12 @@ def present(ctx: Context, name: str, *, value: object, delimiter: str = ":", for
 
 @state
 def list_present(ctx: Context, name: str, *, value: object, delimiter: str = ":") -> Result:
-    """A grain is a list that has these values.
+    """Make sure that a grain is a list that contains these values.
 
     Args:
         name: the grain; ``a:b`` is ``b`` in ``a``.
         value: a value, or a list of values.
-        delimiter: what separates the parts of the name.
+        delimiter: the separator of the parts of the name.
 
     Example:
         ```yaml
@@ -93,12 +93,12 @@ def list_present(ctx: Context, name: str, *, value: object, delimiter: str = ":"
 
 @state
 def list_absent(ctx: Context, name: str, *, value: object, delimiter: str = ":") -> Result:
-    """A grain that is a list does not have these values.
+    """Make sure that a grain that is a list does not contain these values.
 
     Args:
         name: the grain; ``a:b`` is ``b`` in ``a``.
         value: a value, or a list of values.
-        delimiter: what separates the parts of the name.
+        delimiter: the separator of the parts of the name.
 
     Example:
         ```yaml
@@ -112,13 +112,13 @@ def list_absent(ctx: Context, name: str, *, value: object, delimiter: str = ":")
 
 @state
 def append(ctx: Context, name: str, *, value: object, convert: bool = False, delimiter: str = ":") -> Result:
-    """A grain that is a list has one more value.
+    """Add a value to a grain that is a list.
 
     Args:
         name: the grain; ``a:b`` is ``b`` in ``a``.
         value: the value.
-        convert: make a list of a grain that is none.
-        delimiter: what separates the parts of the name.
+        convert: convert a grain that is not a list into one.
+        delimiter: the separator of the parts of the name.
 
     Example:
         ```yaml
@@ -134,12 +134,12 @@ def append(ctx: Context, name: str, *, value: object, convert: bool = False, del
 def absent(
     ctx: Context, name: str, *, destructive: bool = False, delimiter: str = ":", force: bool = False
 ) -> Result:
-    """A grain has no value.
+    """Make sure that a grain has no value.
 
     Args:
         name: the grain; ``a:b`` is ``b`` in ``a``.
-        destructive: remove the name of it, too.
-        delimiter: what separates the parts of the name.
+        destructive: remove its name, too.
+        delimiter: the separator of the parts of the name.
         force: remove a list or a mapping.
 
     Example:

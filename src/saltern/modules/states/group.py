@@ -38,12 +38,12 @@ def present(
     Args:
         name: the name of the group.
         gid: its number; the next free one if not given.
-        system: make a system group, with a number from that range.
-        addusers: users who must be members, beside those there are.
+        system: create a system group, with a number from that range.
+        addusers: users who must be members, in addition to the existing ones.
         delusers: users who must not be members.
         members: exactly these members and no others. Not together with ``addusers`` or ``delusers``.
         non_unique: allow a ``gid`` that another group has.
-        local: look into /etc/group only, not into a directory service.
+        local: look only in /etc/group, not in a directory service.
 
     Example:
         ```yaml
@@ -135,7 +135,7 @@ def absent(ctx: Context, name: str, *, local: bool = False) -> Result:
 
     Args:
         name: the name of the group. It must not be the primary group of a user.
-        local: look into /etc/group only, not into a directory service.
+        local: look only in /etc/group, not in a directory service.
 
     Example:
         ```yaml

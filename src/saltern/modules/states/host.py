@@ -13,12 +13,12 @@ from saltern.modules.lib.tables.hosts import Hosts
 
 @state
 def present(ctx: Context, name: str, *, ip: list[str], comment: str = "", clean: bool = False) -> Result:
-    """Make sure that a name stands for these addresses.
+    """Make sure that a name resolves to these addresses.
 
     Args:
         name: the name of the host.
         ip: the address, or a list of them.
-        comment: a remark behind the names of the address.
+        comment: a comment after the names of the address.
         clean: remove the name from all other addresses.
 
     Example:
@@ -81,7 +81,7 @@ def _facts(ctx: Context, name: str) -> Changes:
 
 @state(removes=True)
 def absent(ctx: Context, name: str, *, ip: list[str] | None = None) -> Result:
-    """Make sure that a name does not stand for these addresses.
+    """Make sure that a name does not resolve to these addresses.
 
     Args:
         name: the name of the host.
@@ -120,7 +120,7 @@ def only(ctx: Context, name: str, *, hostnames: list[str]) -> Result:
 
     Args:
         name: the address.
-        hostnames: all its names; the first is the one that it is known by.
+        hostnames: all its names; the first is the canonical name.
 
     Example:
         ```yaml

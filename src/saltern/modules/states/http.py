@@ -1,4 +1,4 @@
-"""``http``: ask web servers and judge their answers."""
+"""``http``: query web servers and check their responses."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def _each(value: object) -> list[object]:
 
 def _check(match_type: str, status_type: str, match: object, status: object) -> None:
     if match is None and status is None:
-        raise Refused("give what the answer must be: 'match' for its text, 'status' for its code, or both")
+        raise Refused("give 'match' for the text of the response, 'status' for its code, or both")
     for name, given, known in (("match_type", match_type, MATCHES), ("status_type", status_type, STATUSES)):
         if given not in known:
-            raise Refused(f"no {name} is called {given!r}; these are: {', '.join(known)}")
+            raise Refused(f"no {name} is called {given!r}; use one of {', '.join(known)}")
 
 
 class Asked:
-    """One question and the judgement on its answer."""
+    """One request and the check of its response."""
 
     def __init__(self, ctx: Context, url: str, kwargs: Mapping[str, object]) -> None:
         answer = ctx.functions["http.query"](url, **{**kwargs, "status": True, "text": True})
@@ -58,7 +58,7 @@ class Asked:
         self.error = str(answer.get("error") or "")
 
     def judge(self, match: object, match_type: str, status: object, status_type: str) -> list[str]:
-        """What is wrong with the answer; nothing if it is right."""
+        """The problems of the response; none if it is right."""
         wrong = []
         if not self.code:
             return [f"no answer: {mask(self.error)}"]
@@ -104,20 +104,20 @@ def query(
     test_url: str | None = None,
     **kwargs: object,
 ) -> Result:
-    """A web server answers as it should.
+    """Make sure that a web server responds as expected.
 
-    In test mode only harmless questions (``GET``, ``HEAD``, ``OPTIONS``) are asked, or ``test_url``.
+    In test mode only safe requests (``GET``, ``HEAD``, ``OPTIONS``) are sent, or one to ``test_url``.
 
     Args:
         name: the address.
-        match: a text that must be in the answer.
+        match: a text that must be in the response.
         match_type: ``string``, or ``pcre`` for a regular expression.
-        status: the code the answer must have.
+        status: the status code that the response must have.
         status_type: ``string``, ``list`` for one of several, or ``pcre``.
-        wait_for: try again for so many seconds.
+        wait_for: try again for this many seconds.
         request_interval: seconds between two attempts.
         method: ``GET``, ``POST`` …
-        test_url: the address to ask in test mode.
+        test_url: the URL to query in test mode.
         data, params, header_dict, username, password, decode, timeout and others: as in the function
             ``http.query``.
 
@@ -155,11 +155,11 @@ def wait_for_successful_query(
     request_interval: float | None = None,
     **kwargs: object,
 ) -> Result:
-    """Wait until a web server answers as it should.
+    """Wait until a web server responds as expected.
 
     Args:
         name: the address.
-        wait_for: how many seconds to wait at most.
+        wait_for: the maximum number of seconds to wait.
         request_interval: seconds between two attempts; one if not given.
         match, match_type, status, status_type and others: as in ``query``.
 
@@ -179,7 +179,7 @@ def wait_for_successful_query(
 
 
 def _until(ctx: Context, ask: Callable[[], Result], seconds: float, interval: float | None) -> Result:
-    """The first good answer, or the last bad one. A mistake in the question is not asked twice."""
+    """The first good result, or the last bad one. An invalid request is not repeated."""
     end = ctx.clock.tick() + seconds
     reported = False
     while True:

@@ -1,4 +1,4 @@
-"""``idem``: runs of Idem as states. Each of its states is a result of its own.
+"""``idem``: runs of Idem as states. Each of its states has its own result.
 
 .. code-block:: yaml
 
@@ -56,36 +56,36 @@ def state(
 ) -> Result:
     """Run Idem's states; each is a sub state, reported when Idem is done with it.
 
-    In test mode Idem runs with ``--test``. Outside of it Idem runs a state again that has failed or changed
-    something, seconds apart, until it is settled: it is reported then, and ``reconciler: none`` keeps
-    Idem from that. A failed state fails this one, though Idem itself ends well. All that Idem prints is kept
-    in a log, whose place is in ``data``; its arguments are in a private file, never on a command line.
+    In test mode Idem runs with ``--test``. Otherwise Idem repeats a state that has failed or changed
+    something, seconds apart, until its result is final: it is reported then. ``reconciler: none`` turns
+    that off. A failed state fails this one, although Idem itself exits with 0. All that Idem prints is kept
+    in a log, whose path is in ``data``; its arguments are in a private file, never on a command line.
 
     Args:
         name: the SLS file or reference, if ``sls`` is not given; also ``salt://…``.
         sls: the SLS files or references.
         source_dir: the directory of SLS files and parameters.
-        sls_sources, param_sources: further places of SLS and of parameter files, such as ``file:///srv/idem``.
+        sls_sources, param_sources: further sources of SLS and parameter files, such as ``file:///srv/idem``.
         params: parameter files.
-        target: only the state of this ID, with all it requires.
-        invert: ``absent`` instead of ``present``, and the other way round.
-        acct_file, acct_key, acct_profile: the encrypted credentials, their key, and which of them to use.
+        target: run only the state with this ID, and all it requires.
+        invert: use ``absent`` instead of ``present``, and the other way round.
+        acct_file, acct_key, acct_profile: the encrypted credentials, their key, and the profile to use.
         render: the render pipe; ``jinja|yaml|replacements`` if not set.
         runtime: ``parallel``, or ``serial``.
-        batch_size: how many states at a time.
+        batch_size: how many states to run at a time.
         reconciler: ``basic``, or ``none``.
-        max_pending_reruns: how often a pending state is run again.
-        hard_fail: end at the first error.
-        esm_plugin, esm_profile: where Idem remembers what it has made.
-        run_name: what Idem calls this run.
+        max_pending_reruns: how often a pending state is repeated.
+        hard_fail: stop at the first error.
+        esm_plugin, esm_profile: where Idem stores what it has created.
+        run_name: Idem's name for this run.
         root_dir, cache_dir: where Idem keeps its files.
         config: a configuration file of Idem.
         log_level: how much Idem logs.
-        test: only say what would change, also outside of test mode.
+        test: only report what would change, also outside of test mode.
         cwd: the directory to run in.
-        bin_dir: where ``idem`` is; else as configured under ``engines``, or on PATH.
+        bin_dir: the directory of ``idem``; by default as configured under ``engines``, or on PATH.
         env: variables to add to the environment.
-        timeout: seconds after which Idem is ended, with all it started.
+        timeout: seconds after which Idem and all its processes are killed.
 
     Example:
         ```yaml

@@ -72,7 +72,7 @@ def absent(
     Args:
         name: the module.
         persist: do not load it at boot, either.
-        comment: with ``persist``: keep its line there, as a remark.
+        comment: with ``persist``: comment its line out instead of removing it.
         mods: several modules, instead of ``name``.
 
     Example:

@@ -1,4 +1,4 @@
-"""``locale``: languages, and the one this machine speaks."""
+"""``locale``: the locale of this machine, and those that are available."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def system(ctx: Context, name: str) -> Result:
 
 @state
 def present(ctx: Context, name: str) -> Result:
-    """Make sure that a locale can be used.
+    """Make sure that a locale is available.
 
     Args:
         name: the locale, such as ``de_DE.UTF-8``.

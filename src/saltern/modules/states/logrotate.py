@@ -25,7 +25,7 @@ def set_(
     """Set a value in logrotate.conf, at its top or in the block of a file.
 
     Args:
-        name: what to call it in the report.
+        name: the name in the report.
         key: the setting; or the path of a block, if ``setting`` is given.
         value: its value, or true for a setting without one; in a block, the name of the setting.
         setting: the value in the block, or true for a setting without one.
@@ -61,5 +61,5 @@ def set_(
 
 
 def _text(value: object) -> str:
-    """A setting without a value is an empty text."""
+    """The value as text; empty for a setting without one."""
     return "" if value is True else one_line(str(value), "the value", without="{}")

@@ -7,7 +7,7 @@
         - test.echo: [hello]
         - test.arg: [1, two, {three: 3}]
 
-In the older form ``name`` is the function and its arguments stand beside it. ``data`` has the answer of
+In the older form ``name`` is the function, followed by its arguments. ``data`` has the return value of
 each function under its name, in the older form under ``ret``.
 """
 
@@ -45,7 +45,7 @@ class Call(Struct, frozen=True):
 
 @state
 def run(ctx: Context, /, name: str, **kwargs: object) -> Result:
-    """Call one or more execution functions. A function that answers ``False`` has failed; so has one that
+    """Call one or more execution functions. A function that returns ``False`` has failed; so has one that
     applied states of which one failed, or files that do not compile.
 
     Args:
@@ -53,7 +53,7 @@ def run(ctx: Context, /, name: str, **kwargs: object) -> Result:
         func: the function in the older form, if ``name`` is something else.
         args, kwargs: in the older form, its arguments; other arguments are keywords for it,
             and ``m_name`` is its argument ``name``.
-        returner: accepted, and means nothing here.
+        returner: accepted, but has no effect.
 
     Example:
         ```yaml
@@ -105,7 +105,7 @@ def _older(name: str, kwargs: Mapping[str, object]) -> Call:
 
 
 def _called(ctx: Context, calls: list[Call]) -> Result:
-    """In order; one that failed does not stop the others."""
+    """Call the functions in order; a failure does not stop the others."""
     changes: dict[str, object] = {}
     answers: dict[str, object] = {}
     wrong: list[str] = []
@@ -127,10 +127,12 @@ def _called(ctx: Context, calls: list[Call]) -> Result:
 
 
 def _failed(call: Call, answer: object) -> str:
-    """Why the answer is a failure; empty if it is none. Of ``state.apply``, one failed state is enough."""
+    """Why the return value is a failure; empty if it is not. For ``state.apply``, one failed state is
+    enough.
+    """
     if answer is False:
         return "it answered False"
-    if isinstance(answer, list) and call.name.startswith("state."):  # the files do not compile
+    if isinstance(answer, list) and call.name.startswith("state."):  # errors of files that do not compile
         return "; ".join(map(str, answer))
     return _failed_within(answer) if isinstance(answer, Mapping) else ""
 
@@ -145,7 +147,7 @@ def _failed_within(answer: Mapping[str, object]) -> str:
 
 
 def _id_of(key: str) -> str:
-    """That of a state, if the key is its tag."""
+    """The ID of a state, if the key is its tag."""
     parts = key.split("_|-")
     return parts[1] if len(parts) == 4 else key
 
@@ -162,7 +164,7 @@ def _unknown(ctx: Context, name: str) -> str:
 
 @state
 def wait(ctx: Context, /, name: str, **kwargs: object) -> Result:  # noqa: ARG001
-    """Call functions, but only when something that is watched has changed. Takes what ``run`` takes.
+    """Call functions, but only when a watched state has changed. Takes the arguments of ``run``.
 
     Example:
         ```yaml
@@ -183,7 +185,7 @@ def wait(ctx: Context, /, name: str, **kwargs: object) -> Result:  # noqa: ARG00
 
 @state
 def mod_watch(ctx: Context, /, name: str, **kwargs: object) -> Result:
-    """What a ``module`` state does when something it watches has changed: it calls.
+    """The reaction of a ``module`` state to a change in a watched state: it calls its functions.
 
     Example:
         ```yaml

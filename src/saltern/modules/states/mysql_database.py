@@ -1,8 +1,8 @@
 """``mysql_database``: databases of a MariaDB or MySQL server.
 
 The server is reached with its client program, ``mariadb`` or ``mysql``. Without any ``connection_``
-argument the options ``mysql.user``, ``mysql.pass``, ``mysql.host`` … of the configuration or the pillar
-count, and without those root logs in at the local socket.
+argument it uses the options ``mysql.user``, ``mysql.pass``, ``mysql.host`` … of the configuration or the
+pillar, and without those root logs in at the local socket.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from saltern.modules.lib.databases.mysql.connection import ConnectionArguments, 
 from saltern.modules.lib.databases.mysql.schemas import Schema
 from saltern.modules.lib.databases.mysql.sight import Sight
 
-# What is there, and what the server calls the character set and the collation that are asked for.
+# The existing database, and the server's names of the requested character set and collation.
 Seen = tuple[Schema | None, tuple[str | None, str | None]]
 
 
@@ -92,7 +92,7 @@ def absent(
     name: str,
     **connection: Unpack[ConnectionArguments],
 ) -> Result:
-    """Drop a database with all that is in it. Those of the server itself are refused.
+    """Drop a database with all its data. The server's own databases are refused.
 
     Args:
         name: the name of the database.

@@ -1,8 +1,8 @@
-"""``mysql_grants``: what the accounts of a MariaDB or MySQL server may do.
+"""``mysql_grants``: privileges of the accounts of a MariaDB or MySQL server.
 
 The server is reached with its client program, ``mariadb`` or ``mysql``. Without any ``connection_``
-argument the options ``mysql.user``, ``mysql.pass``, ``mysql.host`` … of the configuration or the pillar
-count, and without those root logs in at the local socket.
+argument it uses the options ``mysql.user``, ``mysql.pass``, ``mysql.host`` … of the configuration or the
+pillar, and without those root logs in at the local socket.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def present(
     Args:
         name: a title.
         grant: the privileges, such as ``select, insert (name)`` or ``all privileges``.
-        database: what they are on: ``db.table``, ``db.*``, ``*.*`` or ``procedure db.name``.
+        database: the object of the privileges: ``db.table``, ``db.*``, ``*.*`` or ``procedure db.name``.
         user: the name of the user, who must exist.
         host: the host that the account is for.
-        grant_option: the user may hand them on.
-        escape: take ``_`` and ``%`` in the name of the database as they are; without, they are wildcards.
-        revoke_first: take away what else the user has on just that ``database``.
-        ssl_option: what the user's connection needs: a list of ``SSL: true``, ``X509: true``,
+        grant_option: the user may grant them to others.
+        escape: take ``_`` and ``%`` in the name of the database literally; otherwise they are wildcards.
+        revoke_first: revoke all other privileges of the user on exactly this ``database``.
+        ssl_option: requirements for the user's connection: a list of ``SSL: true``, ``X509: true``,
             ``CIPHER: text``, ``ISSUER: text``, ``SUBJECT: text``.
 
     Example:
@@ -83,7 +83,7 @@ def present(
         have = sight.last
         if have.account is None:
             raise Refused(
-                f"there is no user {user}@{host} to grant anything to; make it with mysql_user.present"
+                f"there is no user {user}@{host} to grant anything to; create it with mysql_user.present"
             )
         revoking = _revoking(wanted, have) if revoke_first else []
         needs_ssl = [] if grants.ssl_holds(have.account, ssl) else grants.ssl_statements(wanted, ssl)
@@ -103,7 +103,7 @@ def present(
 
 
 def _granting(wanted: DesiredGrant, have: Held, *, revoke_first: bool) -> list[str]:
-    """What is missing; all of it, where ALL was too much and has just been revoked."""
+    """The missing privileges; all of them if ALL was too much and has just been revoked."""
     some = grants.missing(wanted, have)
     if revoke_first and ALL in grants.surplus(have):
         some = have.needed
@@ -147,12 +147,12 @@ def absent(
 
     Args:
         name: a title.
-        grant: the privileges; ``all privileges`` takes away whatever there is on the ``database``.
-        database: what they are on: ``db.table``, ``db.*``, ``*.*`` or ``procedure db.name``.
+        grant: the privileges; ``all privileges`` revokes all privileges on the ``database``.
+        database: the object of the privileges: ``db.table``, ``db.*``, ``*.*`` or ``procedure db.name``.
         user: the name of the user.
         host: the host that the account is for.
-        grant_option: take away, too, that the user may hand them on.
-        escape: take ``_`` and ``%`` in the name of the database as they are; without, they are wildcards.
+        grant_option: also revoke the right to grant them to others.
+        escape: take ``_`` and ``%`` in the name of the database literally; otherwise they are wildcards.
 
     Example:
         ```yaml

@@ -1,11 +1,11 @@
 """``mysql_query``: run SQL on a MariaDB or MySQL server.
 
-SQL is not looked at before it runs, so it always counts as a change. Give it an ``output`` that is not
+What SQL does is unknown before it runs, so it always counts as a change. Give it an ``output`` that is not
 overwritten, ``onlyif`` or ``unless``, or ``onchanges``, to run it only when there is something to do.
 
 The server is reached with its client program, ``mariadb`` or ``mysql``. Without any ``connection_``
-argument the options ``mysql.user``, ``mysql.pass``, ``mysql.host`` … of the configuration or the pillar
-count, and without those root logs in at the local socket.
+argument it uses the options ``mysql.user``, ``mysql.pass``, ``mysql.host`` … of the configuration or the
+pillar, and without those root logs in at the local socket.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GRAIN = "grain"
 
 
 class Output(Struct, frozen=True, kw_only=True):
-    """Where the answer goes: nowhere, into a grain, or one key of it, or into a file."""
+    """Where the output goes: nowhere, to a grain or one key of it, or to a file."""
 
     output: str | None
     grain: str | None
@@ -60,17 +60,17 @@ def run(
     check_db_exists: bool = True,
     **connection: Unpack[ConnectionArguments],
 ) -> Result:
-    """Run SQL on a database; the answer is the comment, or goes where ``output`` says.
+    """Run SQL on a database. Its output becomes the comment, or goes where ``output`` says.
 
     Args:
         name: a title.
         database: the database to run it on.
         query: the SQL, one statement or several.
-        output: ``grain``, or the path of a file that gets the answer.
-        grain: the grain that gets the answer.
-        key: the grain is a mapping, and this key of it gets the answer.
-        overwrite: run it, and write the answer, although the grain or the file is there already.
-        check_db_exists: fail if the database does not exist; without, the SQL may make it.
+        output: ``grain``, or the path of a file for the output.
+        grain: the grain for the output.
+        key: the key for the output in the grain, which is a mapping then.
+        overwrite: run it and write the output even if the grain or the file exists already.
+        check_db_exists: fail if the database does not exist; otherwise the SQL may create it.
 
     Example:
         ```yaml
@@ -109,12 +109,12 @@ def run_file(
         name: a title, or the file.
         database: the database to run it on.
         query_file: the file: a path, ``salt://`` or ``https://``; the name if not given.
-        output: ``grain``, or the path of a file that gets the answer.
-        grain: the grain that gets the answer.
-        key: the grain is a mapping, and this key of it gets the answer.
-        overwrite: run it, and write the answer, although the grain or the file is there already.
-        saltenv: the environment that ``salt://`` is looked up in.
-        check_db_exists: fail if the database does not exist; without, the SQL may make it.
+        output: ``grain``, or the path of a file for the output.
+        grain: the grain for the output.
+        key: the key for the output in the grain, which is a mapping then.
+        overwrite: run it and write the output even if the grain or the file exists already.
+        saltenv: the environment for ``salt://``.
+        check_db_exists: fail if the database does not exist; otherwise the SQL may create it.
 
     Example:
         ```yaml
@@ -139,7 +139,7 @@ def run_file(
     server = reach(ctx, connection)
     into = Output(output=output, grain=grain, key=key, overwrite=overwrite)
     source = query_file or name
-    if source.startswith("salt://"):  # any other may be made by an earlier state, which a test cannot see
+    if source.startswith("salt://"):  # an earlier state may create any other one, which test mode cannot see
         script(ctx, source, saltenv)
 
     def from_file(at: Connection) -> QueryResult:

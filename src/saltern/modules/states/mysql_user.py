@@ -1,8 +1,8 @@
 """``mysql_user``: accounts of a MariaDB or MySQL server.
 
 The server is reached with its client program, ``mariadb`` or ``mysql``. Without any ``connection_``
-argument the options ``mysql.user``, ``mysql.pass``, ``mysql.host`` … of the configuration or the pillar
-count, and without those root logs in at the local socket.
+argument it uses the options ``mysql.user``, ``mysql.pass``, ``mysql.host`` … of the configuration or the
+pillar, and without those root logs in at the local socket.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from saltern.modules.lib.databases.mysql.accounts import Account, DesiredLogin
 from saltern.modules.lib.databases.mysql.connection import Connection, ConnectionArguments, reach
 from saltern.modules.lib.databases.mysql.sight import Sight
 
-UNVERIFIED = "its password cannot be checked from here, and was left as it is"
+UNVERIFIED = "its password cannot be checked from here and was not changed"
 BOTH = "unix_socket is not used, since a password is given"
 
-# What is there, and whether it logs in as desired.
+# The existing account, and whether it logs in as desired.
 Seen = tuple[Account | None, bool | None]
 
 
@@ -42,16 +42,16 @@ def present(
 ) -> Result:
     """Make sure that an account exists and logs in with this password.
 
-    MariaDB's further ways to log in, such as the socket for root, are left as they are when a password
-    is changed. A password that is kept salted can be checked only for accounts of ``localhost``.
+    MariaDB's further ways to log in, such as the socket for root, stay when a password
+    is changed. A password that is stored salted can be checked only for accounts of ``localhost``.
 
     Args:
         name: the name of the user.
-        host: the host that the account is for; ``%`` stands for any.
+        host: the host that the account is for; ``%`` means any.
         password: the password.
-        password_hash: the hash of the password, as the server keeps it; not used if there is a password.
-        allow_passwordless: without password and hash, let the user in without one.
-        unix_socket: let the user of the machine with this name in, without a password.
+        password_hash: the hash of the password, as the server stores it; not used if a password is given.
+        allow_passwordless: allow login without a password if neither password nor hash is given.
+        unix_socket: let the system user with this name log in without a password.
         auth_plugin: the plugin that checks the password, such as ``ed25519`` or ``caching_sha2_password``.
 
     Example:

@@ -1,4 +1,4 @@
-"""``npm``: Node packages, of the machine or of a directory."""
+"""``npm``: Node packages of the machine or of a directory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][\w.-]+)?")
 
 
 def _fitting(ctx: Context, npm: Npm, spec: str) -> list[str]:
-    """All versions of the registry that fit."""
+    """All versions in the registry that match the specification."""
     reported = npm.out(ctx, "view", spec, "version", what=f"cannot find {spec}")
     return (
         [str(one) for one in reported] if isinstance(reported, list) else [str(reported)] if reported else []
@@ -58,15 +58,15 @@ def installed(
     registry: str | None = None,
     env: object = None,
 ) -> Result:
-    """Node packages are installed.
+    """Make sure that Node packages are installed.
 
     Args:
-        name: the package; ``name@version`` asks for a version, a range or a tag.
-        pkgs: a list of packages instead.
+        name: the package; ``name@version`` names a version, a range or a tag.
+        pkgs: a list of packages instead of ``name``.
         dir: the directory to install into; the whole machine if not given.
         user: the user to install as.
-        force_reinstall: install again what is there.
-        registry: the address of the registry.
+        force_reinstall: reinstall installed packages.
+        registry: the URL of the registry.
         env: more environment variables.
 
     Example:
@@ -87,7 +87,7 @@ def installed(
     changes = {"old": old, "new": todo} if todo else {}
     if todo and ctx.test:
         for spec in filter(lambda one: split(one)[0], todo):
-            _fitting(ctx, npm, spec)  # what the registry does not have would fail
+            _fitting(ctx, npm, spec)  # fail as npm would if the registry has no such version
     if todo and not ctx.test:
         npm.out(ctx, "install", "--", *todo, what=f"Error installing {', '.join(todo)}")
     after = packages(ctx, npm)
@@ -111,7 +111,7 @@ def _names(specs: Sequence[str]) -> list[str]:
 
 @state(removes=True)
 def removed(ctx: Context, name: str, *, dir: str | None = None, user: str | None = None) -> Result:
-    """A Node package is not installed.
+    """Make sure that a Node package is not installed.
 
     Args:
         name: the package.
@@ -155,12 +155,12 @@ def bootstrap(
     user: str | None = None,
     registry: str | None = None,
 ) -> Result:
-    """All that a directory's ``package.json`` asks for is installed.
+    """Make sure that all packages that a directory's ``package.json`` lists are installed.
 
     Args:
         name: the directory.
         user: the user to install as.
-        registry: the address of the registry.
+        registry: the URL of the registry.
 
     Example:
         ```yaml
@@ -198,12 +198,12 @@ def _problems(ctx: Context, npm: Npm) -> list[str]:
 
 @state
 def cache_cleaned(ctx: Context, name: str = "", *, user: str | None = None, force: bool = False) -> Result:
-    """npm's cache is empty.
+    """Make sure that npm's cache is empty.
 
     Args:
-        name: anything; it only names the state.
+        name: any text.
         user: whose cache it is.
-        force: accepted for Salt's sake; npm wants it always.
+        force: accepted for compatibility with Salt; npm always needs it.
 
     Example:
         ```yaml

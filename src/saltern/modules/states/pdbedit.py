@@ -1,4 +1,4 @@
-"""``pdbedit``: accounts of Samba, with its program of that name."""
+"""``pdbedit``: Samba accounts, with the program ``pdbedit``."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ def managed(
     reset_login_hours: bool = False,
     reset_bad_password_count: bool = False,
 ) -> Result:
-    r"""Make sure that Samba knows an account, and how; what is not given is left alone.
+    r"""Make sure that a Samba account exists as described; attributes that are not given stay unchanged.
 
-    An account belongs to a user of this machine, who must be there: see ``user.present``. An account that is
-    not there is made if a password is given. Needs the program ``pdbedit`` of Samba 4.5 or newer (Debian:
-    ``samba-common-bin``). Arguments follow Salt's documentation of 3006, the last one that has this module.
+    An account belongs to a user of this machine, who must exist: see ``user.present``. A missing account is
+    created if a password is given. Needs the program ``pdbedit`` of Samba 4.5 or newer (Debian:
+    ``samba-common-bin``). Arguments follow Salt's documentation of 3006, the last version with this module.
 
     Args:
         name: the login.
         password: the password; never shown.
-        password_hashed: is ``password`` an NT hash, 32 hexadecimal digits? For a moment, the list of
+        password_hashed: true if ``password`` is an NT hash, 32 hexadecimal digits. For a moment, the list of
             processes shows such a hash; a password itself goes through a pipe.
         domain: the domain of the account.
         profile: the path of its profile.
-        script: the script that runs when it logs on.
-        drive: the letter of its home directory, such as ``'X:'``.
+        script: its logon script.
+        drive: the drive letter of its home directory, such as ``'X:'``.
         homedir: the path of its home directory.
         fullname: the full name.
-        account_desc: what the account is for.
-        account_control: which of these the account has, and it has no others of them: ``N`` (needs no
+        account_desc: the description of the account.
+        account_control: exactly the flags that the account has: ``N`` (needs no
             password), ``D`` (disabled), ``H`` (needs a home directory), ``L`` (locks itself), ``X``
             (the password does not expire).
-        machine_sid: read and not used, as in Salt.
+        machine_sid: accepted but not used, as in Salt.
         user_sid: the SID, or its last number.
-        reset_login_hours: allow all hours again.
-        reset_bad_password_count: count wrong passwords from nought again.
+        reset_login_hours: allow login at all hours again.
+        reset_bad_password_count: reset the count of wrong passwords to zero.
 
     Example:
         ```yaml
@@ -84,7 +84,7 @@ def managed(
         },
     )
     if not want.hashed and not samba.account(ctx, name):
-        raise Refused(f"there is no account {name!r}; with a password it would be made")
+        raise Refused(f"there is no account {name!r}; give a password to create it")
     return bring(
         ctx,
         lambda: samba.differs(ctx, want),
@@ -100,13 +100,13 @@ def managed(
 
 present = state(name="present")(managed.body)
 present.doc = managed.doc.replace("pdbedit.managed", "pdbedit.present").replace(
-    "how; what", "how: another name of ``managed``. What", 1
+    "described; attributes", "described: an alias of ``managed``. Attributes", 1
 )
 
 
 @state(removes=True)
 def absent(ctx: Context, name: str) -> Result:
-    """Make sure that Samba does not know an account. The user of this machine stays.
+    """Make sure that a Samba account does not exist. The user of this machine stays.
 
     Args:
         name: the login.

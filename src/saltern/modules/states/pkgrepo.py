@@ -1,4 +1,4 @@
-"""``pkgrepo``: the repositories packages come from."""
+"""``pkgrepo``: package repositories."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from saltern.modules.lib.packages.repositories.repository_plan import (
 )
 
 COMMENT = (
-    "Package repo '{}' would be {}. Packages that come from it are not known until then, so what "
-    "this test says of them may be incomplete."
+    "Package repo '{}' would be {}. Its packages are unknown until then, so what "
+    "this test run says about them may be incomplete."
 )
 
 
 class Fetch(Struct, frozen=True, kw_only=True):
-    """Whether the lists of packages are fetched after a change, and whether new keys are trusted then."""
+    """Whether to update the package lists after a change, and whether to trust new keys then."""
 
     wanted: bool
     trust: bool = False
@@ -65,33 +65,33 @@ def managed(
     refresh_db: bool | None = None,
     **values: object,
 ) -> Result:
-    """Configure a repository of packages, with the key it is signed with.
+    """Configure a package repository, with its signing key.
 
     Args:
         name: for apt the whole entry, ``deb [signed-by=/…] uri distribution components``; for dnf, yum
-            and zypper the id of the repository; for apk its address.
-        humanname: a name for people (``name`` in the file).
-        baseurl, mirrorlist, metalink: the address, for dnf, yum and zypper.
-        gpgcheck, gpgkey: whether packages must be signed, and where the keys are.
-        gpgautoimport: trust the key the repository is signed with, for zypper.
+            and zypper the ID of the repository; for apk its URL.
+        humanname: the display name (``name`` in the file).
+        baseurl, mirrorlist, metalink: the URL, for dnf, yum and zypper.
+        gpgcheck, gpgkey: whether packages must be signed, and where to find the keys.
+        gpgautoimport: trust the signing key of the repository, for zypper.
         enabled: whether the repository is used.
         disabled: the opposite of ``enabled``.
-        file: the file it goes into; for apt one that ends in ``.sources`` is written as deb822. If not
-            given, the one that has it, else ``/etc/apt/sources.list`` or a file named like the id.
+        file: the file to write it to; for apt, a file ending in ``.sources`` is written as deb822. If not
+            given, the file that has it already, else ``/etc/apt/sources.list`` or a file named after the ID.
         dist, comps, architectures, signedby: parts of the entry of apt, instead of those in ``name``.
-        key_url: where the key is: URLs, ``salt://`` or paths. What is on the web is fetched once.
+        key_url: the location of the key: URLs, ``salt://`` or paths. A key from the web is fetched once.
         key_text: the key itself, armoured.
-        keyid, keyserver: ids of keys, and the server to get them from.
-        aptkey, allow_insecure_key, consolidate: accepted for Salt's sake. ``apt-key`` is not used: a key
-            goes to the file ``signed-by`` names, else to ``trusted.gpg.d``.
-        clean_file: the file holds this repository and nothing else.
+        keyid, keyserver: IDs of keys, and the server to get them from.
+        aptkey, allow_insecure_key, consolidate: accepted for compatibility with Salt. ``apt-key`` is not
+            used: a key is written to the file that ``signed-by`` names, else to ``trusted.gpg.d``.
+        clean_file: make this repository the only content of the file.
         ppa: ``owner/name`` of a personal archive, for Ubuntu.
         copr: ``owner/project``, for Fedora.
-        refresh, refresh_db: False leaves the lists of packages as they are after a change.
+        refresh, refresh_db: False does not update the package lists after a change.
 
-    Further arguments become values of the section, for dnf, yum and zypper. For apt, ``trusted`` says whether
-    the repository may be used without a signature; for zypper, ``url`` is another name of ``baseurl``, and
-    ``cache`` keeps the files of packages.
+    Further arguments become values of the section, for dnf, yum and zypper. For apt, ``trusted`` sets whether
+    the repository may be used without a signature; for zypper, ``url`` is an alias of ``baseurl``, and
+    ``cache`` keeps downloaded packages.
 
     Example:
         ```yaml
@@ -150,14 +150,14 @@ def absent(
     refresh_db: bool | None = None,
     **rest: object,
 ) -> Result:
-    """Remove a repository of packages; its key stays.
+    """Remove a package repository; its key stays.
 
     Args:
         name: the repository, as for ``pkgrepo.managed``; for apt the components do not matter.
-        file: look only into this file.
+        file: look only in this file.
         ppa: ``owner/name`` of a personal archive, for Ubuntu.
         copr: ``owner/project``, for Fedora.
-        refresh, refresh_db: False leaves the lists of packages as they are after a change.
+        refresh, refresh_db: False does not update the package lists after a change.
 
     Example:
         ```yaml
@@ -165,7 +165,7 @@ def absent(
           pkgrepo.absent: []
         ```
     """
-    refuse_unsafe("pkgrepo.absent", rest)  # all others: a state often becomes absent by its function alone
+    refuse_unsafe("pkgrepo.absent", rest)  # others pass: often only the state's function is changed
     shown = mask(name)
     fetch = Fetch(wanted=refresh is not False and refresh_db is not False)
     words = (f"Package repo {shown} is absent", "removed", f"Removed repo {shown}")
@@ -187,9 +187,9 @@ def _settle(
 
 
 def _fetched(ctx: Context, *, trust: bool) -> tuple[str, ...]:
-    """Another repository that is broken does not make this one so; but it is worth a word."""
+    """Update the package lists; a warning if that fails, since another repository may be the cause."""
     try:
         choose.refresh(ctx, again=True, trust=trust)
     except PackageError as problem:
-        return (f"the lists of packages could not be fetched: {problem}",)
+        return (f"the package lists could not be updated: {problem}",)
     return ()

@@ -1,4 +1,4 @@
-"""``postgres_cluster``: servers side by side on one machine, as Debian manages them."""
+"""``postgres_cluster``: PostgreSQL clusters of a machine, as Debian manages them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def present(
     data_checksums: bool = False,
     wal_segsize: int | None = None,
 ) -> Result:
-    """Make sure that a cluster exists; it is not started. For Debian and the like.
+    """Make sure that a cluster exists; it is not started. For Debian and its derivatives.
 
     Args:
         name: the name of the cluster, such as ``main``.
@@ -38,7 +38,7 @@ def present(
         datadir: the directory for its data. Cannot be changed later.
         allow_group_access: let the group of its owner read its files; for a new cluster only.
         data_checksums: keep checksums of all pages; for a new cluster only.
-        wal_segsize: the size of a segment of its log, in megabytes; for a new cluster only.
+        wal_segsize: the size of a WAL segment, in megabytes; for a new cluster only.
 
     Example:
         ```yaml

@@ -16,7 +16,7 @@ from saltern.modules.lib.databases.postgres.owners import hand_over, of_others
 from saltern.modules.lib.databases.postgres.sight import Sight, facts_of, removed, words
 from saltern.modules.lib.databases.postgres.stores import Database
 
-FIXED = ("encoding", "lc_collate", "lc_ctype")  # what no statement changes later
+FIXED = ("encoding", "lc_collate", "lc_ctype")  # no statement changes these later
 
 
 @state
@@ -33,17 +33,17 @@ def present(
     template: str | None = None,
     **connection: Unpack[MaintenanceArguments],
 ) -> Result:
-    """Make sure that a database exists, with this owner and place; what is not given is left alone.
+    """Make sure that a database exists as described; attributes that are not given stay unchanged.
 
     Args:
         name: the name of the database.
-        tablespace: the tablespace that it lies in.
+        tablespace: its tablespace.
         encoding: the encoding of its text, such as ``UTF8``; cannot be changed later.
-        lc_collate: the locale that sorts; cannot be changed later.
-        lc_ctype: the locale that distinguishes letters from digits; cannot be changed later.
-        owner: the user it belongs to.
+        lc_collate: the locale for sorting; cannot be changed later.
+        lc_ctype: the locale for character classes; cannot be changed later.
+        owner: its owner.
         owner_recurse: give everything in it (schemas, tables, functions, types …) to ``owner``, too.
-        template: the database that a new one is a copy of.
+        template: the database to copy for a new one.
 
     Example:
         ```yaml
@@ -109,7 +109,7 @@ def present(
 
 
 def _unchangeable(ctx: Context, who: Login, have: Database, parts: dict[str, str]) -> None:
-    """Raises ``Refused`` where a database that exists would have to be made again."""
+    """Raises ``Refused`` if an existing database would have to be created again."""
     for key in FIXED:
         now = getattr(have, key)
         if key in parts and not _same(ctx, who, key, parts[key], now):
@@ -120,7 +120,7 @@ def _unchangeable(ctx: Context, who: Login, have: Database, parts: dict[str, str
 
 
 def _same(ctx: Context, who: Login, key: str, wanted: str, now: str) -> bool:
-    """``utf-8`` is ``UTF8``, and the server knows more such names."""
+    """True if two values mean the same: ``utf-8`` is ``UTF8``, and the server knows more such aliases."""
     if _plain(wanted) == _plain(now):
         return True
     return key == "encoding" and stores.encoding_name(ctx, who, wanted) == now
@@ -136,7 +136,7 @@ def absent(
     name: str,
     **connection: Unpack[MaintenanceArguments],
 ) -> Result:
-    """Remove a database with all that is in it; there must be no connections to it.
+    """Remove a database with all its data; there must be no connections to it.
 
     Args:
         name: the name of the database.

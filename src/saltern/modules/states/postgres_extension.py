@@ -15,7 +15,7 @@ from saltern.modules.lib.databases.postgres.inside import Extension
 from saltern.modules.lib.databases.postgres.login import MaintenanceArguments, reach
 from saltern.modules.lib.databases.postgres.sight import Sight, removed
 
-OBSOLETE = "from_version has no effect: PostgreSQL 13 and newer have no such thing"
+OBSOLETE = "from_version has no effect: PostgreSQL 13 and newer do not support it"
 
 
 @state
@@ -32,9 +32,10 @@ def present(
 
     Args:
         name: the extension. Its package must be installed.
-        schema: the schema that its objects are in; it must exist.
-        ext_version: the version; if not given, a new one gets the newest, and an old one keeps its own.
-        from_version: of no effect on servers of today.
+        schema: the schema of its objects; it must exist.
+        ext_version: the version; if not given, a new extension gets the newest, and an existing one keeps its
+            own.
+        from_version: no effect on current servers.
 
     Example:
         ```yaml
@@ -97,8 +98,8 @@ def absent(
 
     Args:
         name: the extension.
-        restrict: fail if something else depends on it; so it is without ``cascade``, too.
-        cascade: remove what depends on it as well.
+        restrict: fail if something else depends on it; the default without ``cascade``.
+        cascade: also remove all objects that depend on it.
 
     Example:
         ```yaml
@@ -109,7 +110,7 @@ def absent(
     """
     who = reach(ctx, connection)
     if restrict and cascade:
-        raise Refused("restrict and cascade exclude each other")
+        raise Refused("restrict and cascade cannot be combined")
     sight = Sight(ctx, lambda: inside.extension(ctx, who, name), None, gone=True)
     return removed(
         ctx,

@@ -1,4 +1,4 @@
-"""``postgres_group``: groups of a PostgreSQL server's users."""
+"""``postgres_group``: groups of users of a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def present(
     groups: str | list[str] | None = None,
     **connection: Unpack[MaintenanceArguments],
 ) -> Result:
-    """Make sure that a PostgreSQL group exists and is as described; what is not given is left alone.
+    """Make sure that a PostgreSQL group exists as described; attributes that are not given stay unchanged.
 
     Args:
         name: the name of the group.
-        createdb: may it create databases?
-        createroles: may it create other users and groups?
-        encrypted: how the password is kept: ``scram-sha-256``, ``md5``, or as the server does it.
-        superuser: is it exempt from all checks?
-        inherit: does it have the privileges of its own groups without asking for them?
-        login: may it log in? A new group may not.
-        replication: may it start a replication?
-        password: the password, or what the server keeps of it; never shown.
-        refresh_password: set the password in every run, without a comparison.
-        groups: groups that it is in: a list, or one text with commas. It stays in others.
+        createdb: whether it may create databases.
+        createroles: whether it may create other users and groups.
+        encrypted: how the password is stored: ``scram-sha-256``, ``md5``, or the server's default.
+        superuser: whether it bypasses all permission checks.
+        inherit: whether it has the privileges of its own groups automatically.
+        login: whether it may log in; a new group may not.
+        replication: whether it may start a replication.
+        password: the password, or its stored form; never shown.
+        refresh_password: set the password in every run, without comparing it.
+        groups: groups that it is in: a list, or one text with commas. It stays in other groups.
 
     Example:
         ```yaml
@@ -76,7 +76,7 @@ def absent(
     name: str,
     **connection: Unpack[MaintenanceArguments],
 ) -> Result:
-    """Remove a PostgreSQL group; it must not own anything any more.
+    """Remove a PostgreSQL group; it must not own any objects.
 
     Args:
         name: the name of the group.

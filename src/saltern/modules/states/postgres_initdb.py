@@ -28,17 +28,17 @@ def present(
     waldir: str | None = None,
     checksums: bool = False,
 ) -> Result:
-    """Make sure that a data directory has been initialized; one that has been is left alone.
+    """Make sure that a data directory is initialized; an initialized one is not changed.
 
     Args:
-        name: the directory. ``runas`` must own it, or be allowed to make it.
+        name: the directory. ``runas`` must own it, or be allowed to create it.
         user: the name of the server's first superuser; ``runas`` if not given.
         password: that superuser's password; never shown.
-        auth: how local connections prove who they are: ``password``, ``scram-sha-256``, ``peer``, ``trust`` …
+        auth: how local connections authenticate: ``password``, ``scram-sha-256``, ``peer``, ``trust`` …
         encoding: the encoding of new databases.
         locale: the locale of new databases.
-        runas: the user of this machine that the server is to run as.
-        waldir: the directory for the server's log of changes, if not inside the data directory.
+        runas: the system user that the server will run as.
+        waldir: the directory for the write-ahead log, if not inside the data directory.
         checksums: keep checksums of all pages.
 
     Example:
@@ -53,7 +53,7 @@ def present(
         ```
     """
     if not os.path.isabs(name):
-        raise Refused(f"name must be a whole path, such as /var/lib/postgresql/data, not {name!r}")
+        raise Refused(f"name must be an absolute path, such as /var/lib/postgresql/data, not {name!r}")
     want = Directory(
         path=name,
         auth=auth,

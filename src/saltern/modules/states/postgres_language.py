@@ -1,4 +1,4 @@
-"""``postgres_language``: languages that functions of a database can be written in."""
+"""``postgres_language``: languages for functions of a database."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def present(
     maintenance_db: str,
     **connection: Unpack[LoginArguments],
 ) -> Result:
-    """Make sure that functions of a database can be written in a language.
+    """Make sure that a language for functions is installed in a database.
 
     Args:
         name: the language, such as ``plpgsql`` or ``plperl``. Its package must be installed.
@@ -65,7 +65,7 @@ def absent(
     maintenance_db: str,
     **connection: Unpack[LoginArguments],
 ) -> Result:
-    """Remove a language from a database; no function may be written in it any more.
+    """Remove a language from a database; no function may use it.
 
     Args:
         name: the language.

@@ -1,4 +1,4 @@
-"""``postgres_privileges``: what a user or group may do with tables, schemas, databases …"""
+"""``postgres_privileges``: privileges of users and groups on tables, schemas, databases …"""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def present(
     prepend: str = "public",
     **connection: Unpack[MaintenanceArguments],
 ) -> Result:
-    """Make sure that a user or group has privileges on an object; others that it has are left alone.
+    """Make sure that a user or group has privileges on an object; its other privileges stay.
 
     Args:
         name: the user or group; ``public`` for every user.
         object_name: the object. ``ALL`` for all tables, sequences or functions of a schema; a function may
             be given with its arguments, as in ``area(int, int)``.
         object_type: ``table`` (also for views), ``sequence``, ``function``, ``schema``, ``database``,
-            ``tablespace``, ``language``, or ``group`` for being a member.
+            ``tablespace``, ``language``, or ``group`` for membership.
         privileges: the privileges, such as ``SELECT``, or ``ALL``; not for a group.
-        grant_option: may it pass them on to others?
-        prepend: the schema that the object is in.
+        grant_option: whether it may grant them to others.
+        prepend: the schema of the object.
 
     Example:
         ```yaml
@@ -95,16 +95,16 @@ def absent(
     prepend: str = "public",
     **connection: Unpack[MaintenanceArguments],
 ) -> Result:
-    """Make sure that a user or group was granted none of these privileges on an object.
+    """Make sure that a user or group has none of these privileges on an object.
 
     Args:
         name: the user or group; ``public`` for every user.
         object_name: the object. ``ALL`` for all tables, sequences or functions of a schema; a function may
             be given with its arguments, as in ``area(int, int)``.
         object_type: ``table`` (also for views), ``sequence``, ``function``, ``schema``, ``database``,
-            ``tablespace``, ``language``, or ``group`` for being a member.
+            ``tablespace``, ``language``, or ``group`` for membership.
         privileges: the privileges, such as ``SELECT``, or ``ALL``; not for a group.
-        prepend: the schema that the object is in.
+        prepend: the schema of the object.
 
     Example:
         ```yaml

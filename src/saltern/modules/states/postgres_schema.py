@@ -24,12 +24,12 @@ def present(
     owner: str | None = None,
     **connection: Unpack[LoginArguments],
 ) -> Result:
-    """Make sure that a schema exists in a database, and belongs to this owner.
+    """Make sure that a schema exists in a database, with this owner.
 
     Args:
         name: the name of the schema.
-        dbname: the database that it is in.
-        owner: the user it belongs to; if not given, the user who makes it.
+        dbname: its database.
+        owner: its owner; if not given, the user who creates it.
 
     Example:
         ```yaml
@@ -76,11 +76,11 @@ def absent(
     dbname: str,
     **connection: Unpack[LoginArguments],
 ) -> Result:
-    """Remove a schema from a database; nothing may be in it any more.
+    """Remove a schema from a database; it must be empty.
 
     Args:
         name: the name of the schema.
-        dbname: the database that it is in.
+        dbname: its database.
 
     Example:
         ```yaml

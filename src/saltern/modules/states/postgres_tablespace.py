@@ -1,4 +1,4 @@
-"""``postgres_tablespace``: directories outside the data directory that hold tables."""
+"""``postgres_tablespace``: directories for tables outside the data directory."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def present(
 
     Args:
         name: the name of the tablespace.
-        directory: where it lies: an empty directory that belongs to the user the server runs as.
-        options: ``seq_page_cost``, ``random_page_cost`` and their kin; others are left alone.
-        owner: the user it belongs to.
+        directory: its location: an empty directory that belongs to the user the server runs as.
+        options: ``seq_page_cost``, ``random_page_cost`` and others; options that are not given stay.
+        owner: its owner.
 
     Example:
         ```yaml
@@ -54,13 +54,13 @@ def present(
     """
     who = reach(ctx, connection)
     if not os.path.isabs(directory):
-        raise Refused(f"directory must be a whole path, such as /srv/postgres, not {directory!r}")
+        raise Refused(f"directory must be an absolute path, such as /srv/postgres, not {directory!r}")
     settings = {named(key, "an option"): str(value) for key, value in (options or {}).items()}
     sight = Sight(ctx, lambda: stores.tablespace(ctx, who, named(name, "name")), None)
     if sight.last is not None and sight.last.location != os.path.normpath(directory):
         raise Refused(
-            f"tablespace {name!r} lies in {sight.last.location}, not in {directory}; it cannot be moved, "
-            "only removed and made anew"
+            f"tablespace {name!r} is in {sight.last.location}, not in {directory}; it cannot be moved, "
+            "only removed and created again"
         )
 
     def differs() -> Changes:
@@ -105,7 +105,7 @@ def absent(
     name: str,
     **connection: Unpack[MaintenanceArguments],
 ) -> Result:
-    """Remove a tablespace; nothing may lie in it any more.
+    """Remove a tablespace; it must be empty.
 
     Args:
         name: the name of the tablespace.

@@ -1,4 +1,4 @@
-"""``postgres_user``: who may log in to a PostgreSQL server."""
+"""``postgres_user``: users of a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ def present(
     groups: str | list[str] | None = None,
     **connection: Unpack[MaintenanceArguments],
 ) -> Result:
-    """Make sure that a PostgreSQL user exists and is as described; what is not given is left alone.
+    """Make sure that a PostgreSQL user exists as described; attributes that are not given stay unchanged.
 
     Args:
         name: the name of the user.
-        createdb: may it create databases?
-        createroles: may it create other users and groups?
-        encrypted: how the password is kept: ``scram-sha-256``, ``md5``, or as the server does it.
-        superuser: is it exempt from all checks?
-        replication: may it start a replication?
-        inherit: does it have the privileges of its groups without asking for them?
-        login: may it log in? A new user may.
-        password: the password, or what the server keeps of it (``SCRAM-SHA-256$…``, ``md5…``); never shown.
+        createdb: whether it may create databases.
+        createroles: whether it may create other users and groups.
+        encrypted: how the password is stored: ``scram-sha-256``, ``md5``, or the server's default.
+        superuser: whether it bypasses all permission checks.
+        replication: whether it may start a replication.
+        inherit: whether it has the privileges of its groups automatically.
+        login: whether it may log in; a new user may.
+        password: the password, or its stored form (``SCRAM-SHA-256$…``, ``md5…``); never shown.
         default_password: the password of a new user, if ``password`` is not given; never shown.
-        refresh_password: set the password in every run, without a comparison: for those who connect as a
-            role that may not read what the server keeps of passwords.
-        valid_until: when the password ends: ``2030-12-31``, or ``infinity``.
-        groups: groups that it is in: a list, or one text with commas. It stays in others.
+        refresh_password: set the password in every run, without comparing it: for connections with a
+            role that may not read stored passwords.
+        valid_until: when the password expires: ``2030-12-31``, or ``infinity``.
+        groups: groups that it is in: a list, or one text with commas. It stays in other groups.
 
     Example:
         ```yaml
@@ -85,7 +85,7 @@ def absent(
     name: str,
     **connection: Unpack[MaintenanceArguments],
 ) -> Result:
-    """Remove a PostgreSQL user; it must not own anything any more.
+    """Remove a PostgreSQL user; it must not own any objects.
 
     Args:
         name: the name of the user.

@@ -1,4 +1,4 @@
-"""``puppet``: manifests as states. Each resource is a result of its own, while it happens.
+"""``puppet``: manifests as states. Each resource has its own result, reported as it ends.
 
 .. code-block:: yaml
 
@@ -50,32 +50,32 @@ def apply(
 ) -> Result:
     """Apply a Puppet manifest; every resource is a sub state, reported when Puppet is done with it.
 
-    In test mode Puppet runs with ``--noop``. A resource that is skipped since another one failed is a
-    failure that was not reached. What a manifest marks as ``Sensitive`` stays hidden. All that Puppet prints
-    is kept in a log, whose place is in ``data``.
+    In test mode Puppet runs with ``--noop``. A resource that is skipped because another one failed is a
+    failure that says so. ``Sensitive`` values stay hidden. All that Puppet prints
+    is kept in a log, whose path is in ``data``.
 
     Args:
         name: the manifest, or a directory of manifests; also ``salt://…``.
-            With ``code`` or ``catalog`` any text.
+            Any text with ``code`` or ``catalog``.
         code: Puppet code to apply instead; it reaches Puppet in a private file.
         catalog: a compiled catalog to apply instead, as JSON.
         modulepath: directories of modules.
         hiera_config: the configuration of Hiera.
-        environment, environmentpath: the environment, and where environments are.
-        confdir, vardir: where Puppet's configuration is, and where it keeps its files.
+        environment, environmentpath: the environment, and the directory of environments.
+        confdir, vardir: the directories of Puppet's configuration and of its files.
         certname: the name of the node.
-        facts: further facts; texts and numbers.
+        facts: further facts, as texts and numbers.
         tags, skip_tags: only resources with, or without, one of these tags.
         ordering: ``manifest``, ``title-hash`` or ``random``.
-        loadclasses: also the classes of the last run, from the file that the agent keeps.
-        noop: only say what would change, also outside of test mode.
+        loadclasses: also load the classes of the last run, from the agent's class file.
+        noop: only report what would change, also outside of test mode.
         show_diff: report the differences in files.
         verbose, debug: how much Puppet logs.
         settings: any other settings of Puppet, by name.
         cwd: the directory to run in.
-        bin_dir: where ``puppet`` is; else as configured under ``engines``, or on PATH.
+        bin_dir: the directory of ``puppet``; by default as configured under ``engines``, or on PATH.
         env: variables to add to the environment.
-        timeout: seconds after which Puppet is ended, with all it started.
+        timeout: seconds after which Puppet and all its processes are killed.
 
     Example:
         ```yaml

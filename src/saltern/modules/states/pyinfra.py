@@ -1,4 +1,4 @@
-"""``pyinfra``: its deploys as states. Each operation on each host is a result of its own, while it happens.
+"""``pyinfra``: its deploys as states. Each operation on each host has its own result, reported as it ends.
 
 .. code-block:: yaml
 
@@ -56,31 +56,31 @@ def deploy(
     """Run pyinfra deploys; every operation on every host is a sub state, reported when it is done.
 
     In test mode pyinfra runs with ``--dry``, and the changes are the commands it would run. An error that the
-    deploy ignores is a success with a note. All that pyinfra prints is kept in a log, whose place is in
+    deploy ignores is a success with a note. All that pyinfra prints is kept in a log, whose path is in
     ``data``. Its arguments reach pyinfra in a private file, never on a command line.
 
     Args:
         name: the deploy: a path, relative to ``cwd`` if that is given, or ``salt://…``.
-        files: several deploys, in this order; ``name`` is any text then.
+        files: several deploys, in this order; ``name`` can be any text then.
         inventory: a file, a host, a list of hosts, or a mapping of hosts with their data.
         data: values for ``host.data``, for all hosts.
         group_data: further directories of group data.
         limit, exclude: only these hosts or groups, or all but these.
         config: the configuration file; ``config.py`` if not set.
         sudo, sudo_user, use_sudo_login, su_user: act as another user on the hosts.
-        shell_executable: the shell that runs commands there.
-        parallel: how many hosts at a time.
-        serial: host by host.
+        shell_executable: the shell for commands on the hosts.
+        parallel: how many hosts to run on at a time.
+        serial: run host by host.
         no_wait: do not wait for all hosts before the next operation.
-        fail_percent: how many hosts may fail before all is ended.
-        retry, retry_delay: how often a failed operation is tried again, and after how many seconds.
+        fail_percent: the percentage of hosts that may fail before the deploy stops.
+        retry, retry_delay: how often to repeat a failed operation, and after how many seconds.
         ssh_user, ssh_port, ssh_key, ssh_key_password, ssh_password: how to connect.
         diff: print the differences in files; they are in the log.
-        verbosity: how many ``-v``; the output is in the log.
+        verbosity: the number of ``-v`` options; the output is in the log.
         cwd: the directory to run in; that of the deploy if not set.
-        bin_dir: where ``pyinfra`` is; else as configured under ``engines``, or on PATH.
+        bin_dir: the directory of ``pyinfra``; by default as configured under ``engines``, or on PATH.
         env: variables to add to the environment.
-        timeout: seconds after which pyinfra is ended, with all it started.
+        timeout: seconds after which pyinfra and all its processes are killed.
 
     Example:
         ```yaml

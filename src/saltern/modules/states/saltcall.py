@@ -1,4 +1,4 @@
-"""``saltcall``: a real Salt without a master. Each of its states is a result of its own, while it happens.
+"""``saltcall``: a real Salt without a master. Each of its states has its own result, reported as it ends.
 
 .. code-block:: yaml
 
@@ -45,29 +45,29 @@ def apply(
 ) -> Result:
     """Apply states with ``salt-call --local``; each state of Salt is a sub state, in the order they run.
 
-    Salt reads the same trees as this run unless others are given, with a configuration of its own that is
-    gone afterwards. In test mode it runs with ``test=True``. Sub states of its states are below them. All
-    that Salt prints is kept in a log, whose place is in ``data``; pillar values reach Salt in a private
+    Salt reads the same trees as this run unless others are given, with its own temporary configuration.
+    In test mode it runs with ``test=True``. Sub states of its states are below them. All
+    that Salt prints is kept in a log, whose path is in ``data``; pillar values reach Salt in a private
     file, never on a command line.
 
     Args:
         name: the SLS file, if neither ``sls`` nor ``highstate`` is given.
         sls: the SLS files.
-        highstate: what Salt's top file gives.
+        highstate: apply the states of Salt's top file.
         saltenv, pillarenv: the environments.
-        pillar: values over those of the pillar.
+        pillar: values that override those of the pillar.
         exclude: SLS files to leave out.
-        test: only say what would change, also outside of test mode.
-        queue: wait for another run of Salt's states, instead of failing.
+        test: only report what would change, also outside of test mode.
+        queue: wait for another state run of Salt instead of failing.
         file_roots, pillar_roots: the trees, by environment; those of this run if not set.
         grains: grains to add to those that Salt finds.
         config: further options of Salt's minion.
-        config_dir: a directory with a minion's configuration, such as ``/etc/salt``, to begin with.
+        config_dir: a directory with a minion's configuration to start from, such as ``/etc/salt``.
         log_level: how much Salt logs.
         cwd: the directory to run in.
-        bin_dir: where ``salt-call`` is; else as configured under ``engines``, or on PATH.
+        bin_dir: the directory of ``salt-call``; by default as configured under ``engines``, or on PATH.
         env: variables to add to the environment.
-        timeout: seconds after which Salt is ended, with all it started.
+        timeout: seconds after which Salt and all its processes are killed.
 
     Example:
         ```yaml

@@ -27,23 +27,23 @@ def updated(
     slots: str = kept.ROOT,
     deadline: float = 60.0,
 ) -> Result:
-    """Bring this program to a version, and continue the run in the new one.
+    """Update saltern to a version, and continue the run in the new one.
 
-    The new build is put into a slot of its own (a virtual environment) and proven there: it starts, it is
-    the version that was asked for, it reads the journal of this run. Then the link `current` is switched,
-    the process becomes the new build, and the run continues with the next state. If the new build does
-    not come up in time, a watchdog switches back, the old build continues, and this state has failed. If this
+    The new build is installed into its own slot (a virtual environment) and tested there: it must start, be
+    the requested version, and read the journal of this run. Then the link `current` is switched,
+    the process is replaced by the new build, and the run continues with the next state. If the new build does
+    not start in time, a watchdog switches back, the old build continues, and this state has failed. If this
     version is running already, nothing is done.
 
     Args:
         name: any text.
-        version: the version that is to run.
-        source: where to get it: a directory of wheels, a wheel, or the address of an index; what pip
-            is configured for if not given.
-        hashes: a requirements file with a hash for every package; nothing else is installed then.
-        deps: install what the build depends on, too.
-        slots: the directory that has the slots and the link.
-        deadline: seconds in which the new build must have taken over.
+        version: the version to run.
+        source: where to get it: a directory of wheels, a wheel, or the URL of an index; the index that pip
+            is configured with if not given.
+        hashes: a requirements file with a hash for every package; no other packages are installed then.
+        deps: install the dependencies of the build, too.
+        slots: the directory of the slots and the link.
+        deadline: seconds within which the new build must have taken over.
 
     Example:
         ```yaml
@@ -55,7 +55,7 @@ def updated(
     """
     wanted = Wanted(version=_version(version), source=source, hashes=hashes, deps=deps)
     if deadline <= 0:
-        raise Refused(f"deadline needs some time, not {deadline:g} seconds")
+        raise Refused(f"deadline must be more than 0 seconds, not {deadline:g}")
     running = saltern.__version__
     crossing = ctx.run.crossing
     if crossing is not None and crossing.kind == "update" and not ctx.test:
@@ -85,7 +85,7 @@ def _built(ctx: Context, wanted: Wanted, root: str, deadline: float) -> Result:
         "slot": slot,
         "deadline": deadline,
     }
-    comment = f"saltern {wanted.version} is built and proven"
+    comment = f"saltern {wanted.version} is built and tested"
     return Result(outcome=Outcome.OK, comment=comment, data=_facts(root), extra={"update": ask})
 
 

@@ -1,7 +1,7 @@
-"""``schedule``: functions to be run at times, kept in a file of the configuration.
+"""``schedule``: functions that run at certain times, stored in a file of the configuration.
 
 The file is ``_schedule.conf`` in the directory of included files: ``/etc/saltern/saltern.d``, or
-``/etc/salt/minion.d`` where saltern reads Salt's configuration. Nothing runs the jobs yet: the agent will.
+``/etc/salt/minion.d`` where saltern reads Salt's configuration. `saltern agent run` runs the jobs.
 """
 
 from __future__ import annotations
@@ -55,34 +55,34 @@ def present(
     persist: bool = True,
     **_: Ignored,
 ) -> Result:
-    """Make sure that a job is in the schedule, just like this.
+    """Make sure that a job is in the schedule exactly as described.
 
     Args:
         name: the name of the job.
         function: the function to run, such as ``state.apply``.
-        seconds, minutes, hours, days: run it each time that so much has passed; they add up.
+        seconds, minutes, hours, days: run it each time this much time has passed; they add up.
         when: a time, or a list of times: ``Monday 5:00pm``, ``2027-01-31 17:00``, or a name from ``whens``.
-        cron: the times as crontab has them, such as ``*/5 * * * *``.
-        once: run it once, at this time; in the format ``2027-01-31T17:00:00`` if ``once_fmt`` says no other.
-        once_fmt: the format of ``once``, as Python's ``strptime`` has it.
-        range: run it only from ``start`` to ``end``; with ``invert``, only outside of that.
+        cron: the times in crontab syntax, such as ``*/5 * * * *``.
+        once: run it once, at this time; in the format ``2027-01-31T17:00:00`` unless ``once_fmt`` is given.
+        once_fmt: the format of ``once``, for Python's ``strptime``.
+        range: run it only from ``start`` to ``end``; with ``invert``, only outside of that range.
         skip_during_range: do not run it from ``start`` to ``end``.
-        run_after_skip_range: run it after that, if it was skipped.
-        splay: wait up to so many seconds more, or from ``start`` to ``end``.
+        run_after_skip_range: run it after that range, if it was skipped.
+        splay: delay it by up to this many seconds, or by ``start`` to ``end`` seconds.
         until: do not run it after this time.
         after: do not run it before this time.
         run_on_start: run it as soon as the agent starts, too.
-        maxrunning: how many of it may run at once.
+        maxrunning: how many runs of it may overlap.
         job_args: a list of arguments for the function.
         job_kwargs: a mapping of further arguments for it.
-        enabled: false: keep it, and do not run it.
-        jid_include: note each run of it.
-        returner: where what it says goes.
-        return_config: which settings of the returner count.
+        enabled: false keeps it without running it.
+        jid_include: record each run of it.
+        returner: the returner that gets its return.
+        return_config: the key of the returner's settings.
         return_kwargs: further settings for it.
-        return_job: false: what it says goes nowhere.
-        metadata: anything that what it says is to be marked with.
-        persist: keep the job when the agent ends. There is no other way yet, so false is refused.
+        return_job: false discards its return.
+        metadata: data to attach to its return.
+        persist: keep the job when the agent ends. False is not supported.
 
     Example:
         ```yaml
@@ -123,7 +123,7 @@ def present(
         "metadata": metadata,
     }
     if not persist:
-        raise Refused("persist: false needs a running agent, which there is not yet")
+        raise Refused("persist: false is not supported: a job is always kept in the file")
     wanted = job(name, {key: value for key, value in given.items() if value is not None}, store.whens(ctx))
     store.check_own(ctx, name)
 
@@ -187,11 +187,11 @@ def absent(ctx: Context, /, name: str, **_: Ignored) -> Result:
 
 
 def _switched(ctx: Context, name: str, *, on: bool) -> Result:
-    """``enabled`` of a job that must be there."""
+    """Set ``enabled`` of a job, which must exist to be enabled."""
     word = "enabled" if on else "disabled"
     store.check_own(ctx, name)
     if not on and not ctx.test and name not in store.jobs(store.read(ctx)):
-        comment = f"Job {name} not present in schedule"  # what is not there is not run
+        comment = f"Job {name} not present in schedule"  # a missing job does not run
         return Result(outcome=Outcome.OK, comment=comment, data=_facts(ctx, name))
 
     def have() -> dict[str, object]:
@@ -211,7 +211,7 @@ def _switched(ctx: Context, name: str, *, on: bool) -> Result:
 
 @state
 def enabled(ctx: Context, /, name: str, **_: Ignored) -> Result:
-    """Make sure that a job of the schedule is run.
+    """Make sure that a job of the schedule is enabled.
 
     Args:
         name: the name of the job, which must be in the schedule.
@@ -227,10 +227,10 @@ def enabled(ctx: Context, /, name: str, **_: Ignored) -> Result:
 
 @state
 def disabled(ctx: Context, /, name: str, **_: Ignored) -> Result:
-    """Make sure that a job of the schedule is kept, and not run.
+    """Make sure that a job of the schedule is disabled, but kept.
 
     Args:
-        name: the name of the job; one that is not in the schedule is not run.
+        name: the name of the job; a job that is not in the schedule counts as disabled.
 
     Example:
         ```yaml

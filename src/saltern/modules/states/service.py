@@ -1,8 +1,8 @@
-"""``service``: what runs in the background, now and after a reboot.
+"""``service``: services that run now and after a reboot.
 
-Where systemd is installed but no init runs (chroots, image builds, containers), only links are made and
-removed: ``enable``, ``service.enabled`` and their kin count for the next boot, and nothing is started or
-stopped. The option ``providers: {service: sysv}`` uses init scripts there all the same.
+Where systemd is installed but no init runs (chroots, image builds, containers), only links are created and
+removed: ``enable``, ``service.enabled`` and similar states take effect at the next boot, and nothing is
+started or stopped. The option ``providers: {service: sysv}`` uses init scripts there anyway.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def running(
     full_restart: bool = False,  # noqa: ARG001
     **rest: Unused,
 ) -> Result:
-    """Make sure that a service runs. When something it watches changes, it is restarted.
+    """Make sure that a service runs. It is restarted when a watched state has changed.
 
     Args:
         name: the service, or a unit such as ``backup.timer``.
-        enable: start it at boot (true), do not (false), or leave that alone (not given).
-        sig: a pattern for the command line of its processes, for services without a status of their own.
-        init_delay: seconds to wait after a start or stop, before looking again.
-        no_block: do not wait until it has started; it is not looked at again, either.
+        enable: whether to start it at boot; unchanged if not given.
+        sig: a pattern for the command line of its processes, for services without a status command.
+        init_delay: seconds to wait after a start or stop before checking again.
+        no_block: do not wait until it has started, nor check that it runs.
         unmask: unmask it first, if it is masked.
         unmask_runtime: unmask it first, if it is masked until the next boot.
         reload: on a watched change, reload it instead of restarting it.
@@ -90,13 +90,13 @@ def dead(
     no_block: bool = False,
     **rest: Unused,
 ) -> Result:
-    """Make sure that a service does not run. One that does not exist does not run.
+    """Make sure that a service does not run. A service that does not exist does not run.
 
     Args:
         name: the service.
-        enable: start it at boot (true), do not (false), or leave that alone (not given).
-        sig: a pattern for the command line of its processes, for services without a status of their own.
-        init_delay: seconds to wait after the stop, before looking again.
+        enable: whether to start it at boot; unchanged if not given.
+        sig: a pattern for the command line of its processes, for services without a status command.
+        init_delay: seconds to wait after the stop before checking again.
         no_block: do not wait until it has stopped.
 
     Example:
@@ -112,7 +112,7 @@ def dead(
 
 @state
 def enabled(ctx: Context, /, name: str, **rest: Unused) -> Result:
-    """Make sure that a service starts at boot. Whether it runs now is left alone.
+    """Make sure that a service starts at boot. It is not started now.
 
     Args:
         name: the service.
@@ -129,7 +129,7 @@ def enabled(ctx: Context, /, name: str, **rest: Unused) -> Result:
 
 @state
 def disabled(ctx: Context, /, name: str, **rest: Unused) -> Result:
-    """Make sure that a service does not start at boot. Whether it runs now is left alone.
+    """Make sure that a service does not start at boot. It is not stopped now.
 
     Args:
         name: the service.
@@ -144,7 +144,7 @@ def disabled(ctx: Context, /, name: str, **rest: Unused) -> Result:
     return _brought(ctx, name, DesiredService(enabled=False), words, rest)
 
 
-# Accepted for trees written for Salt; they mean nothing here.
+# Accepted for compatibility with Salt; they have no effect.
 QUIETLY_UNUSED = frozenset({"provider", "timeout", "restart", "runlevels", "skip_verify"})
 
 
@@ -182,7 +182,7 @@ def unmasked(ctx: Context, name: str, *, runtime: bool = False) -> Result:
 
     Args:
         name: the service.
-        runtime: a mask that lasts until the next boot; without it, one that stays.
+        runtime: remove a mask that lasts until the next boot; otherwise a permanent one.
 
     Example:
         ```yaml
@@ -204,7 +204,7 @@ def _masking(ctx: Context, name: str, *, wanted: bool, runtime: bool) -> Result:
     verb = kind if wanted else kind.replace("masked", "unmasked")
     move: Callable[..., None] = managing.mask if wanted else managing.unmask
     if managing.kind not in ("systemd", "offline"):
-        move(name)  # refuses, in test mode as well
+        move(name)  # may refuse, in test mode as well
     return bring(
         ctx,
         differs,
@@ -231,7 +231,7 @@ def mod_watch(
     no_block: bool = False,
     **_: Unused,
 ) -> Result:
-    """What a service does when something it watches has changed: restart, reload, or stop if dead.
+    """The reaction of a service to a change in a watched state: restart, reload, or stop if ``dead``.
 
     Example:
         ```yaml

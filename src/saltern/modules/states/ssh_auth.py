@@ -1,4 +1,4 @@
-"""``ssh_auth``: which keys may log in as a user."""
+"""``ssh_auth``: the keys that may log in as a user."""
 
 # ruff: noqa: ARG001 - the signatures are the interface
 
@@ -39,7 +39,7 @@ def _wanted(
     source_hash: str,
     options: object,
 ) -> list[Key]:
-    """The keys that are meant: of ``source`` if one is given, else the one in ``name``."""
+    """The keys: those in ``source`` if it is given, else the one in ``name``."""
     chosen = _options(options)
     if "\n" in comment:
         raise Refused("a comment cannot have more than one line")
@@ -47,12 +47,12 @@ def _wanted(
         return [ssh.given(name, enc, comment, chosen)]
     keys = [ssh.given(line, enc, "", chosen) for line in _texts(ctx, name, source, source_hash)]
     if not keys:
-        raise Refused(f"{source} holds no public key")
+        raise Refused(f"{source} contains no public key")
     return keys
 
 
 def _texts(ctx: Context, name: str, source: str, source_hash: str) -> list[str]:
-    """What is meant to be keys: the lines of ``source`` if one is given, else ``name``."""
+    """The texts of the keys: the lines of ``source`` if it is given, else ``name``."""
     if not source:
         return [name]
     found = sources.find(ctx, source, sources.Fetch(source_hash=source_hash, skip_verify=not source_hash))
@@ -61,7 +61,7 @@ def _texts(ctx: Context, name: str, source: str, source_hash: str) -> list[str]:
 
 
 def _blob(text: str) -> str:
-    """The key in a text, which need not be a good one; empty if there is none."""
+    """The key in a text, valid or not; empty if there is none."""
     words = text.split()
     if len(words) == 1:
         return words[0]
@@ -70,7 +70,9 @@ def _blob(text: str) -> str:
 
 
 def _find_home(ctx: Context, user: str) -> Home | None:
-    """None in test mode for a user that an earlier state may make."""
+    """The home directory; None in test mode if the user does not exist, since an earlier state may create
+    it.
+    """
     try:
         return ssh.home_of(user)
     except Refused as missing:
@@ -118,17 +120,17 @@ def present(
     config: str = CONFIG,
     **_: Ignored,
 ) -> Result:
-    """A public key may log in as a user.
+    """Make sure that a public key may log in as a user.
 
     Args:
         name: the key, alone or as the whole line of a ``.pub`` file.
-        user: whose login it is.
-        enc: the kind of the key (``ed25519``, ``rsa`` …) if it shall be checked; a key says it itself.
-        comment: the comment behind it.
+        user: the user to log in as.
+        enc: the kind of the key (``ed25519``, ``rsa`` …), to check it; a key contains its kind.
+        comment: the comment after the key.
         source: a file of keys instead, ``salt://`` or a path.
-        source_hash: what that file must have.
+        source_hash: the checksum of that file.
         options: a list such as ``no-pty`` or ``command="…"``.
-        config: the file, relative to the user's home directory; ``%h`` and ``%u`` are understood.
+        config: the file, relative to the user's home directory; ``%h`` and ``%u`` are expanded.
 
     Example:
         ```yaml
@@ -170,13 +172,13 @@ def absent(
     source_hash: str = "",
     config: str = CONFIG,
 ) -> Result:
-    """A public key may not log in as a user.
+    """Make sure that a public key may not log in as a user.
 
     Args:
-        name: the key, alone or as a whole line. What is no key is not there.
-        user: whose login it is.
+        name: the key, alone or as a whole line. An invalid key counts as absent.
+        user: the user to log in as.
         source: a file of keys instead, ``salt://`` or a path.
-        source_hash: what that file must have.
+        source_hash: the checksum of that file.
         config: the file, relative to the user's home directory.
 
     Example:
@@ -215,14 +217,14 @@ def manage(
     config: str = CONFIG,
     **_: Ignored,
 ) -> Result:
-    """These keys may log in as a user, and no others.
+    """Make sure that exactly these keys may log in as a user.
 
     Args:
-        name: anything; it only names the state.
+        name: any text.
         ssh_keys: the keys, each alone or as a whole line.
-        user: whose login it is.
-        enc, comment, options: for keys that do not say it themselves.
-        source: accepted for Salt's sake.
+        user: the user to log in as.
+        enc, comment, options: for keys that do not contain them.
+        source: accepted for compatibility with Salt.
         config: the file, relative to the user's home directory.
 
     Example:
@@ -244,7 +246,7 @@ def manage(
     kept, removed = without(there, others)
     lines, changes = merged(kept, wanted)
     words = (
-        f"The keys of user {user} are as they should be",
+        f"The keys of user {user} are in the correct state",
         f"The keys of user {user} are set to be changed",
         f"The keys of user {user} were changed",
     )

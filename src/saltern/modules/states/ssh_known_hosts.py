@@ -1,4 +1,4 @@
-"""``ssh_known_hosts``: the keys by which hosts are recognised."""
+"""``ssh_known_hosts``: the keys of known hosts."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ def present(
     hash_known_hosts: bool = True,
     timeout: int = 5,
 ) -> Result:
-    """A host is known by its key.
+    """Make sure that the key of a host is known.
 
-    Without ``key`` the host is asked for it, now; give ``fingerprint`` so that no other host can answer.
+    Without ``key``, the host itself is asked for its key; give ``fingerprint`` so that no other host can
+    respond.
 
     Args:
         name: the host.
-        user: whose file it is; the whole machine's if not given.
-        fingerprint: of the key, as ``SHA256:…`` or hexadecimal.
+        user: the owner of the file; the file of the whole machine if not given.
+        fingerprint: the fingerprint of the key, as ``SHA256:…`` or hexadecimal.
         key: the key itself, alone or as ``kind key``.
-        port: where the host listens, if not at 22.
+        port: the port of the host, if not 22.
         enc: the kind of key to ask for: ``ed25519``, ``rsa``, ``ecdsa``.
         config: another file.
-        hash_known_hosts: False writes the name of the host so that every user can read it.
+        hash_known_hosts: False writes the name of the host in plain text.
         timeout: seconds to wait for the host.
 
     Example:
@@ -73,7 +74,7 @@ def present(
 
 
 def _place(ctx: Context, user: str | None, config: str | None) -> tuple[str, ssh.Home | None]:
-    """In test mode a user that an earlier state may make has no file yet."""
+    """The path of the file; a user that an earlier state may create has none yet in test mode."""
     try:
         return known.place(user, config)
     except Refused as missing:
@@ -138,13 +139,13 @@ def absent(
     config: str | None = None,
     port: int | None = None,
 ) -> Result:
-    """A host is not known any more.
+    """Make sure that a host is not known.
 
     Args:
         name: the host.
-        user: whose file it is; the whole machine's if not given.
+        user: the owner of the file; the file of the whole machine if not given.
         config: another file.
-        port: where the host listens, if not at 22.
+        port: the port of the host, if not 22.
 
     Example:
         ```yaml

@@ -1,4 +1,4 @@
-"""``terraform``: configurations of Terraform and OpenTofu as states. Each resource is a result of its own.
+"""``terraform``: configurations of Terraform and OpenTofu as states. Each resource has its own result.
 
 .. code-block:: yaml
 
@@ -47,29 +47,29 @@ def apply(
 ) -> Result:
     """Apply a configuration of Terraform or OpenTofu; every resource is a sub state, reported when done.
 
-    A plan is made first, and that very plan is applied; in test mode it is only shown. Changed outputs are
-    sub states, too, and the values of all outputs are in ``data``. What is marked as sensitive is hidden,
-    and so are copies of it. All that is printed is kept in logs, whose places are in ``data``.
+    A plan is made first, and exactly that plan is applied; in test mode it is only shown. Changed outputs are
+    sub states, too, and the values of all outputs are in ``data``. Sensitive values are hidden,
+    and so are their copies. All output is kept in logs, whose paths are in ``data``.
 
     Args:
         name: the directory of the configuration; any text if ``directory`` is given.
         directory: the directory of the configuration.
         vars: values for variables; they reach the program in a private file.
         var_files: files of variables, relative to the directory, or ``salt://…``.
-        targets: only these resources or modules, with all they depend on.
+        targets: only these resources or modules, with their dependencies.
         replace: replace these resources even if nothing has changed.
-        destroy: destroy all that the configuration has made.
-        init: make the directory ready first, also in test mode: without that there is no plan.
+        destroy: destroy everything that the configuration has created.
+        init: initialize the directory first, also in test mode: there is no plan without it.
         upgrade, reconfigure, backend_config: options of ``init``.
         workspace: the workspace.
-        refresh: look at what there is before planning.
-        refresh_only: only take over into the state what was changed elsewhere.
+        refresh: read the current state of resources before planning.
+        refresh_only: only update the state with changes that were made elsewhere.
         lock, lock_timeout: lock the state; how long to wait for it, such as ``30s``.
-        parallelism: how many resources at a time.
-        program: ``terraform`` or ``tofu``; if not set, the first of them that is there.
-        bin_dir: where the program is; else as configured under ``engines``, or on PATH.
+        parallelism: how many resources to change at a time.
+        program: ``terraform`` or ``tofu``; if not set, the first that is installed.
+        bin_dir: the directory of the program; by default as configured under ``engines``, or on PATH.
         env: variables to add to the environment.
-        timeout: seconds for each of its commands, after which it is ended with all it started.
+        timeout: seconds after which each of its commands is killed, with all its processes.
 
     Example:
         ```yaml

@@ -1,7 +1,7 @@
-"""``test``: states that pretend, for trying out requisites, test mode, delayed blocks and reports.
+"""``test``: states that only pretend, for trying out requisites, test mode, delayed blocks and reports.
 
-They take any argument, and what they do not use comes back as ``data``, so that each can stand in for a
-state that finds something out.
+They take any argument, and return unused ones as ``data``, so that each can stand in for a
+state that reads data.
 """
 
 # ruff: noqa: ARG001 - the signature is the interface
@@ -17,7 +17,7 @@ from saltern.language.result import Outcome, Result, failed, ok, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 
-# Answers that never differ are made once: ``test.nop`` is what benchmarks call by the ten thousand.
+# Constant results are created once: benchmarks call ``test.nop`` thousands of times.
 SUCCESS = ok("Success!")
 FAILURE = failed("Failure!")
 WOULD_FAIL = failed("If we weren't testing, this would be a failure!")
@@ -33,7 +33,7 @@ def _pretended() -> dict[str, object]:
 def nop(ctx: Context, /, name: str, **given: object) -> Result:
     """Do nothing, successfully. Takes any argument, so it can stand in for any state.
 
-    What it is given comes back as ``data``.
+    Its arguments are returned as ``data``.
 
     Example:
         ```yaml
@@ -51,7 +51,7 @@ def succeed_without_changes(
     """Succeed and change nothing.
 
     Args:
-        comment: what the result says.
+        comment: the comment of the result.
 
     Example:
         ```yaml
@@ -68,10 +68,10 @@ def succeed_without_changes(
 def succeed_with_changes(
     ctx: Context, /, name: str, *, comment: object = "Success!", **given: object
 ) -> Result:
-    """Succeed and say that something changed.
+    """Succeed and report changes.
 
     Args:
-        comment: what the result says.
+        comment: the comment of the result.
 
     Example:
         ```yaml
@@ -88,10 +88,10 @@ def succeed_with_changes(
 def fail_without_changes(
     ctx: Context, /, name: str, *, comment: object = "Failure!", **given: object
 ) -> Result:
-    """Fail and change nothing; in test mode it says that it would fail, and fails.
+    """Fail and change nothing; in test mode, say that it would fail, and fail.
 
     Args:
-        comment: what the result says.
+        comment: the comment of the result.
 
     Example:
         ```yaml
@@ -114,10 +114,10 @@ def fail_without_changes(
 
 @state
 def fail_with_changes(ctx: Context, /, name: str, *, comment: object = "Failure!", **given: object) -> Result:
-    """Fail, having changed something.
+    """Fail and report changes.
 
     Args:
-        comment: what the result says.
+        comment: the comment of the result.
 
     Example:
         ```yaml
@@ -144,14 +144,14 @@ def configurable_test_state(
     allow_test_mode_failure: bool = False,
     **given: object,
 ) -> Result:
-    """Answer as the arguments say.
+    """Return the result that the arguments describe.
 
     Args:
         changes: true, false or ``Random``: whether something changed.
         result: true, false or ``Random``: whether it succeeded.
-        comment: what the result says.
+        comment: the comment of the result.
         warnings: a warning or a list of them.
-        allow_test_mode_failure: in test mode, fail where the real run would fail.
+        allow_test_mode_failure: in test mode, fail if the real run would fail.
 
     Example:
         ```yaml
@@ -205,10 +205,10 @@ def _decide(value: object) -> bool:
 
 @state
 def show_notification(ctx: Context, /, name: str, *, text: object = None, **_: object) -> Result:
-    """Put a text into the report.
+    """Add a text to the report.
 
     Args:
-        text: what to say; required.
+        text: the text; required.
 
     Example:
         ```yaml
@@ -218,7 +218,7 @@ def show_notification(ctx: Context, /, name: str, *, text: object = None, **_: o
         ```
     """
     if text is None or text == "":
-        return failed("argument 'text' is missing: it is what the notification says")
+        return failed("argument 'text' is missing: give the text of the notification")
     return ok(_lines(text), text=text)
 
 
@@ -246,14 +246,14 @@ def check_pillar(
     verbose: bool = False,
     **_: object,
 ) -> Result:
-    """Fail unless pillar has these keys, and with values of these types.
+    """Fail unless the pillar has these keys, with values of these types.
 
     Every argument is a key or a list of keys; ``a:b`` looks into mappings.
 
     Args:
         present: keys that must exist.
-        boolean, integer, string, listing, dictionary: keys whose value must be of that type.
-        verbose: also name the keys that are fine.
+        boolean, integer, string, listing, dictionary: keys whose value must have that type.
+        verbose: also list the keys that pass.
 
     Example:
         ```yaml
@@ -295,7 +295,7 @@ def check_pillar(
 
 
 def _is(value: object, kind: str) -> bool:
-    if isinstance(value, bool):  # which Python counts among the numbers
+    if isinstance(value, bool):  # a bool is also an int in Python
         return kind == "boolean"
     return isinstance(value, KINDS[kind][0])
 
@@ -304,7 +304,7 @@ def _is(value: object, kind: str) -> bool:
 def mod_watch(
     ctx: Context, /, name: str, *, sfun: object = None, result: object = True, **given: object
 ) -> Result:
-    """What a ``test`` state does when something it watches has changed: it says so.
+    """The reaction of a ``test`` state to a change in a watched state: it reports it.
 
     Example:
         ```yaml

@@ -1,4 +1,4 @@
-"""``timezone``: which time this machine keeps."""
+"""``timezone``: the time zone of this machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def system(ctx: Context, name: str, *, utc: bool = True) -> Result:
             - utc: true
         ```
     """
-    if not ctx.test:  # tzdata may be a package of this very run
+    if not ctx.test:  # an earlier state may install tzdata
         clock.checked(name)
     wanted = "UTC" if utc else "localtime"
 

@@ -57,40 +57,40 @@ def present(
     gid_from_name: bool = False,
     local: bool = False,
 ) -> Result:
-    """Make sure that a user exists and is as described; what is not given is left alone.
+    """Make sure that a user exists as described; attributes that are not given stay unchanged.
 
     Args:
         name: the login name.
         uid: the user's number; the next free one if not given.
         gid: the primary group, by number or by name.
-        usergroup: make a group of the same name for a new user; the system's habit if not given.
+        usergroup: create a group with the same name for a new user; the system's default if not given.
         groups: the other groups the user is in. All of them must exist.
-        optional_groups: more groups; those that do not exist are passed over.
-        remove_groups: take the user out of groups that are not listed.
+        optional_groups: more groups; those that do not exist are ignored.
+        remove_groups: remove the user from groups that are not listed.
         home: the home directory.
-        createhome: make the home directory if it is missing.
-        persist_home: when ``home`` changes, move what is in the old one.
+        createhome: create the home directory if it is missing.
+        persist_home: when ``home`` changes, move the contents of the old one.
         password: the password hash, as in /etc/shadow; never shown.
-        hash_password: ``password`` is the plain password; a hash is made of it here.
-        enforce_password: false sets the password of a new user only.
+        hash_password: ``password`` is the plain password, to be hashed here.
+        enforce_password: false sets the password only for a new user.
         empty_password: no password at all: the user logs in without one.
         shell: the login shell.
         unique: false allows a ``uid`` that another user has.
-        system: make a system user, with a number from that range.
+        system: create a system user, with a number from that range.
         fullname, roomnumber, workphone, homephone, other: the parts of the comment field.
-        loginclass: for BSD systems; of no effect here.
-        date: when the password was last changed: days since 1970, or ``2026-12-31``; 0 asks for a new one.
+        loginclass: for BSD systems; has no effect here.
+        date: when the password was last changed: days since 1970, or ``2026-12-31``; 0 forces a new one.
         mindays, maxdays: days before the password may, and must, be changed; -1 for no limit.
-        inactdays: days after its end that the password still works; -1 for no limit.
-        warndays: days before its end that the user is warned.
-        expire: when the account ends: days since 1970, or ``2026-12-31``; -1 for never.
-        win_homedrive, win_profile, win_logonscript, win_description: for Windows; of no effect here.
-        nologinit: do not enter the user into the databases of last and failed logins.
+        inactdays: days that the password still works after it has expired; -1 for no limit.
+        warndays: days before the password expires that the user is warned.
+        expire: when the account expires: days since 1970, or ``2026-12-31``; -1 for never.
+        win_homedrive, win_profile, win_logonscript, win_description: for Windows; no effect here.
+        nologinit: do not add the user to the databases of last and failed logins.
         allow_uid_change, allow_gid_change: permit another ``uid`` or ``gid`` for an existing user. Files
             keep their old owner.
         password_lock: lock or unlock the password.
-        gid_from_name: the primary group is the one called like the user.
-        local: look into /etc/passwd and /etc/group only, not into a directory service.
+        gid_from_name: the primary group is the one named after the user.
+        local: look only in /etc/passwd and /etc/group, not in a directory service.
 
     Example:
         ```yaml
@@ -104,7 +104,7 @@ def present(
     """
     user_tools.checked_name(name)
     if empty_password and password is not None:
-        raise Refused("password and empty_password exclude each other")
+        raise Refused("password and empty_password cannot be combined")
     texts = (fullname, roomnumber, workphone, homephone, other)
     ages = (date, mindays, maxdays, inactdays, warndays, expire)
     given: Changes = {"uid": uid, "gid": _gid(ctx, name if gid_from_name else gid, local=local)}
@@ -163,7 +163,7 @@ def _words(name: str, exists: bool) -> Words:
 
 
 def _gid(ctx: Context, gid: str | None, *, local: bool) -> int | str | None:
-    """The number of a group. One that is not there yet may come of an earlier state, in test mode."""
+    """The number of a group. In test mode, an earlier state may still create a missing one."""
     if gid is None:
         return None
     if gid.lstrip("-").isdigit():
@@ -202,7 +202,7 @@ def _days(key: str, value: object) -> int:
 
 
 def _permitted(ctx: Context, want: DesiredUser, *, allow_uid_change: bool, allow_gid_change: bool) -> bool:
-    """True if the user exists; raises ``Refused`` where its numbers must not change."""
+    """True if the user exists; raises ``Refused`` if its numbers would change but must not."""
     have = records.account(ctx, want.name, local=want.local)
     if have is None:
         return False
@@ -225,7 +225,7 @@ def absent(
         name: the login name.
         purge: remove the home directory and the mail as well.
         force: remove the user even if it is logged in.
-        local: look into /etc/passwd only, not into a directory service.
+        local: look only in /etc/passwd, not in a directory service.
 
     Example:
         ```yaml
@@ -255,7 +255,7 @@ def absent(
 
 
 def _group_goes(ctx: Context, have: records.Account) -> bool:
-    """``userdel`` takes the user's own group with it, if no other user has it."""
+    """True if ``userdel`` removes the user's own group, which no other user has."""
     own = records.group(ctx, have.name, local=True)
     if own is None or own.gid != have.gid or records.defaults(ctx)["USERGROUPS_ENAB"] != "yes":
         return False

@@ -1,4 +1,4 @@
-"""``virtualenv``: Python environments of their own."""
+"""``virtualenv``: virtual environments of Python."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MEANINGLESS = frozenset(
 
 
 def python_version(ctx: Context, python: str, user: str | None = None) -> str:
-    """``Python 3.11.2``."""
+    """The version of a Python, such as ``Python 3.11.2``."""
     return output(ctx, [python, "--version"], what=f"cannot run {python}", user=user).strip()
 
 
@@ -64,20 +64,20 @@ def managed(
     no_binary: object = None,
     **rest: Unused,
 ) -> Result:
-    """A Python environment of its own, with packages in it.
+    """Make sure that a virtual environment exists, with these packages.
 
     Args:
         name: the directory of the environment.
-        venv_bin: ``virtualenv`` or ``venv``; the first of them the machine has if not given.
+        venv_bin: ``virtualenv`` or ``venv``; the first that is installed if not given.
         requirements: a file of requirements, a path or ``salt://``.
-        system_site_packages: let it see the packages of the machine.
-        clear: make it anew each time.
-        python: the Python it is made with.
-        prompt: what its activation shows.
+        system_site_packages: give it access to the packages of the machine.
+        clear: create it again each time.
+        python: the Python to create it with.
+        prompt: the prompt of the activated environment.
         user: the user who owns it.
         cwd: where pip runs.
         pip_pkgs: requirements to install.
-        pip_upgrade: take the newest versions that fit.
+        pip_upgrade: install the newest versions that fit.
         index_url, extra_index_url, find_links, no_index, pre_releases, no_deps, no_binary, proxy,
             pip_exists_action, pip_ignore_installed, pip_no_cache_dir, pip_cache_dir: as in ``pip.installed``.
         env_vars: more environment variables for pip.
@@ -142,7 +142,9 @@ def _managed(
     check_exposed(ctx, env)
     there = is_environment(env.path)
     if not there and os.path.isdir(env.path) and os.listdir(env.path):
-        raise Refused(f"{env.path} is not empty and no environment; remove it, or choose another directory")
+        raise Refused(
+            f"{env.path} is not empty and not a virtual environment; remove it, or choose another directory"
+        )
     before = packages(ctx, pip, fresh=True) if there else {}
     making = clear or not there
     changes: dict[str, object] = {}
@@ -176,18 +178,18 @@ def _managed(
 
 
 def check_exposed(ctx: Context, env: Env) -> None:
-    """Raise where another user could exchange the environment, whose programs root would then run."""
+    """Raise if another user could replace the environment, whose programs root would then run."""
     found = foreign_directory(env.path) if (env.user or ctx.runas) in (None, "root") else None
     if found is not None:
         directory, uid = found
         owner = "all users" if uid < 0 else name_of(uid)
         raise Refused(
-            f"{directory} can be changed by {owner}, whose programs root would run from {env.path}; say "
-            "user: NAME, or choose a directory of root"
+            f"{directory} can be changed by {owner}, whose programs root would run from {env.path}; set "
+            "user: NAME, or choose a directory that only root can change"
         )
 
 
-BROUGHT = ("pip", "setuptools", "wheel")  # every environment has them without being asked for
+BROUGHT = ("pip", "setuptools", "wheel")  # in every environment by default
 
 
 def _requirements(found: Mapping[str, str]) -> list[str]:
@@ -197,7 +199,7 @@ def _requirements(found: Mapping[str, str]) -> list[str]:
 def _packages(
     ctx: Context, env: Env, pip: Pip, words: Sequence[str], before: Mapping[str, str]
 ) -> dict[str, object]:
-    """Install, or find out what would be; for an environment that is not there yet with its maker's pip."""
+    """Install packages, or predict it; for an environment that does not exist yet, with its creator's pip."""
     fresh = ctx.test and not is_environment(env.path)
     asked = [*words]
     if fresh:

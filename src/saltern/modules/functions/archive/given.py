@@ -1,4 +1,4 @@
-"""Arguments of the functions of ``archive``: names with commas, wildcards, how much to return."""
+"""Parse the arguments of ``archive`` functions: names with commas, wildcards, how much to return."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRIMMED = 100
 
 
 def texts(given: object) -> list[str]:
-    """A list, or names with commas between them."""
+    """The names in a list, or in a text with commas."""
     if given is None:
         return []
     parts = given.split(",") if isinstance(given, str) else each(given)
@@ -23,7 +23,7 @@ def texts(given: object) -> list[str]:
 
 
 def found(sources: object, cwd: str | None) -> list[str]:
-    """The names with wildcards resolved. None is taken for an option of the program."""
+    """The names with wildcards resolved. The program cannot take any of them as an option."""
     from glob import glob
 
     names: list[str] = []
@@ -43,7 +43,7 @@ def trimmed(names: list[str], trim_output: bool | int) -> list[str]:
 def said(
     ctx: Context, argv: list[str], *, what: str, cwd: str | None = None, user: str | None = None
 ) -> Names:
-    """What a program prints, on either stream: some report their work as if it were a problem."""
+    """The output of a program on both streams: some report their work on stderr."""
     ran = program(ctx, argv, cwd=cwd, user=user)
     if ran.code:
         raise Refused(complaint(ran, argv[0], what=what))

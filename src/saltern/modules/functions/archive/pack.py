@@ -1,4 +1,4 @@
-"""Files and directories become archives."""
+"""``archive``: pack files and directories into archives."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -69,13 +69,13 @@ def zip_(
     runas: str | None = None,
     zip64: bool = False,
 ) -> Names:
-    """Pack files and directories into a zip archive; the names that were packed, directories with ``/``.
+    """Pack files and directories into a zip archive. Returns the packed names, directories with ``/``.
 
     Args:
         zip_file: the archive.
         sources: what to pack, with wildcards; relative names need ``cwd``.
-        cwd: names in the archive are relative to it.
-        runas: the user the archive belongs to.
+        cwd: the directory that names in the archive are relative to.
+        runas: the user who owns the archive.
 
     Example:
         ```console
@@ -104,7 +104,7 @@ def zip_(
 
 
 def _below(path: str) -> Iterator[str]:
-    """The path and, of a directory, all that is in it: each directory before what it holds."""
+    """The path and, for a directory, everything in it: each directory before its contents."""
     if not os.path.exists(path):
         raise BadArgument(f"{path} does not exist")
     if not os.path.isdir(path):
@@ -125,12 +125,12 @@ def cmd_zip(
     cwd: str | None = None,
     runas: str | None = None,
 ) -> Names:
-    """Pack with the program ``zip``; what it prints.
+    """Pack with the program ``zip``. Returns its output.
 
     Args:
         zip_file: the archive.
-        sources: what to pack, directories with all they hold; wildcards are allowed.
-        cwd, runas: where, and as whom.
+        sources: what to pack, directories with their contents; wildcards are allowed.
+        cwd, runas: the directory to run it in, and the user to run it as.
 
     Example:
         ```console
@@ -152,12 +152,12 @@ def rar(
     cwd: str | None = None,
     runas: str | None = None,
 ) -> Names:
-    """Pack with the program ``rar``; what it prints.
+    """Pack with the program ``rar``. Returns its output.
 
     Args:
         rarfile: the archive.
         sources: what to pack; wildcards are allowed.
-        cwd, runas: where, and as whom.
+        cwd, runas: the directory to run it in, and the user to run it as.
 
     Example:
         ```console

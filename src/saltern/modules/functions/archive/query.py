@@ -1,4 +1,4 @@
-"""What an archive holds."""
+"""``archive``: list the contents of archives."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -36,9 +36,9 @@ def list_(
 
     Args:
         name: ``salt://``, a path or a web address.
-        archive_format: where the name does not show it.
-        options, strip_components: what ``archive.extracted`` is given.
-        source_hash: what the archive must have.
+        archive_format: the format, if the name does not show it.
+        options, strip_components: as in ``archive.extracted``.
+        source_hash: the checksum of the archive.
 
     Example:
         ```console
@@ -79,7 +79,7 @@ def _names(found: Sequence[Entry], kind: str) -> Iterator[str]:
 
 @function
 def is_encrypted(ctx: Context, name: str, clean: bool = False, saltenv: str = "base") -> bool:
-    """True if a zip archive asks for a password.
+    """True if a zip archive needs a password.
 
     Example:
         ```console

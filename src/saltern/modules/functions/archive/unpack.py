@@ -1,4 +1,4 @@
-"""Archives become files and directories, below one directory and nowhere else."""
+"""``archive``: unpack archives below one directory, and nowhere else."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -34,17 +34,17 @@ def tar(
     template: str | None = None,
     runas: str | None = None,
 ) -> Names:
-    """Run ``tar`` and return what it prints.
+    """Run ``tar`` and return its output.
 
-    It unpacks into a private directory, from which everything is moved to its place: neither a hostile
-    archive nor another user can lead it elsewhere. As another user (``runas``) it works in place.
+    It unpacks into a private directory, from which everything is moved to its destination: neither a hostile
+    archive nor another user can redirect it elsewhere. As another user (``runas``) it unpacks in place.
 
     Args:
         options: such as ``czf`` or ``-x --gzip -f``; the archive follows them.
         tarfile: the archive.
         sources: what to pack, or to unpack; wildcards are allowed.
         dest: the directory to unpack into.
-        cwd, runas: where, and as whom.
+        cwd, runas: the directory to run it in, and the user to run it as.
 
     Example:
         ```console
@@ -74,7 +74,7 @@ def tar(
 
 
 def _extracts(options: Sequence[str]) -> bool:
-    """``xf``, ``-xf``, ``--extract``; only the first word may do without its hyphen."""
+    """True for ``xf``, ``-xf`` or ``--extract``; only the first word may omit its hyphen."""
     bundles = [word for word in options if word[:1] == "-" and word[:2] != "--"]
     bundles += [word for word in options[:1] if not word.startswith("-")]
     return any("x" in word for word in bundles) or not {"--extract", "--get"}.isdisjoint(options)
@@ -83,7 +83,7 @@ def _extracts(options: Sequence[str]) -> bool:
 def _move_in(
     ctx: Context, scratch: str, path: str, into: str, wanted: files.Attributes = files.KEPT
 ) -> list[Entry]:
-    """What a program unpacked in private is copied to its place, by handles."""
+    """Copy what a program has unpacked in a private directory to its destination, by file handles."""
     files.make_directories(into)
     kept = Staged(path=scratch, owners=True, modes=True)
     with Rooted(into) as tree:
@@ -103,7 +103,7 @@ def unzip(
     password: str | None = None,
     extract_perms: bool = True,
 ) -> Names:
-    """Unpack a zip archive safely; the names that were unpacked.
+    """Unpack a zip archive safely. Returns the unpacked names.
 
     Example:
         ```console
@@ -138,16 +138,16 @@ def cmd_unzip(
     trim_output: bool | int = False,
     password: str | None = None,
 ) -> Names:
-    """Unpack with the program ``unzip``, in a private directory first; what it prints.
+    """Unpack with the program ``unzip``, in a private directory first. Returns its output.
 
     Args:
         zip_file: the archive.
         dest: the directory to unpack into.
-        excludes: what to leave out, with wildcards.
-        options: of the program, such as ``-j``.
-        runas: the user who runs it and owns what it unpacks.
+        excludes: names to leave out, with wildcards.
+        options: options of the program, such as ``-j``.
+        runas: the user who runs it and owns the unpacked files.
         trim_output: return only the first 100 lines, or that many.
-        password: of an encrypted archive.
+        password: the password of an encrypted archive.
 
     Example:
         ```console
@@ -179,13 +179,13 @@ def unrar(
     runas: str | None = None,
     trim_output: bool | int = False,
 ) -> Names:
-    """Unpack a rar archive with a program of the machine; the names that were unpacked.
+    """Unpack a rar archive with an installed program. Returns the unpacked names.
 
     Args:
         rarfile: the archive.
         dest: the directory to unpack into.
         excludes: names to leave out, with wildcards.
-        runas: the user who owns what is unpacked.
+        runas: the user who owns the unpacked files.
         trim_output: return only the first 100 names, or that many.
 
     Example:

@@ -1,7 +1,7 @@
 """``cp``: the files of the tree, from templates. ``LAZY`` says which submodule has which function.
 
-There is nothing to cache: a file of the tree is on this machine already, so its "cached"
-copy is the file itself. Only what comes from the web is kept, below ``cachedir``.
+Files of the tree need no cache: they are on this machine already, so the "cached"
+copy is the file itself. Only files from the web are cached, below ``cachedir``.
 """
 
 from __future__ import annotations

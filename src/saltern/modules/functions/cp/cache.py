@@ -1,4 +1,4 @@
-"""``cp``: files of the tree and of servers, brought into the cache."""
+"""``cp``: get files of the tree and of servers into the cache."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -28,7 +28,7 @@ def cache_file(
     verify_ssl: bool = True,
     use_etag: bool = False,
 ) -> str | bool:
-    """Where a file can be read on this machine, or False.
+    """The path of a file on this machine, or False.
 
     Example:
         ```console
@@ -58,7 +58,7 @@ def _fetched(ctx: Context, url: str, source_hash: str, verify_ssl: bool, use_eta
 
 @function
 def cache_files(ctx: Context, paths: object, saltenv: str | None = None) -> list[str | bool]:
-    """Where these files can be read on this machine: a list of them, or their names with commas between.
+    """The paths of files on this machine. ``paths`` is a list, or a text with commas.
 
     Example:
         ```console
@@ -81,7 +81,7 @@ def cache_dir(
     include_pat: str | None = None,
     exclude_pat: str | None = None,
 ) -> list[str]:
-    """Where the files below a directory of the tree can be read on this machine.
+    """The paths of the files below a directory of the tree on this machine.
 
     Example:
         ```console
@@ -101,7 +101,7 @@ def _wanted(name: str, include: str | None, exclude: str | None) -> bool:
 
 
 def _fits(name: str, pattern: str) -> bool:
-    """A glob, or ``E@`` and a regular expression."""
+    """True if a name matches a glob, or ``E@`` and a regular expression."""
     if pattern.startswith("E@"):
         return re.search(pattern[2:], name) is not None
     return fnmatchcase(name, pattern) or fnmatchcase(os.path.basename(name), pattern)
@@ -109,7 +109,7 @@ def _fits(name: str, pattern: str) -> bool:
 
 @function
 def cache_master(ctx: Context, saltenv: str | None = None) -> list[str | bool]:
-    """Where every file of the tree can be read on this machine.
+    """The paths of all files of the tree on this machine.
 
     Example:
         ```console

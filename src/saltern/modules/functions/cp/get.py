@@ -1,4 +1,4 @@
-"""``cp``: files of the tree and of servers, rendered and put where they are wanted."""
+"""``cp``: copy files of the tree and of servers, and render them."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -41,7 +41,7 @@ def get_file(
     gzip: object = None,
     **values: object,
 ) -> str | bool:
-    """Copy a file to ``dest``; a directory there keeps the file's name.
+    """Copy a file to ``dest``; if that is a directory, the file keeps its name.
 
     Example:
         ```console
@@ -118,7 +118,7 @@ def get_url(
     verify_ssl: bool = True,
     use_etag: bool = False,
 ) -> str | bool:
-    """Fetch a file. ``dest`` None gives its text, an empty one keeps it and says where.
+    """Fetch a file. If ``dest`` is None, return its text; if it is empty, cache the file and return its path.
 
     Example:
         ```console
@@ -143,7 +143,7 @@ def get_dir(
     template: str | None = None,
     gzip: object = None,
 ) -> list[str | bool]:
-    """Copy a directory of the tree, with all below it, into ``dest``.
+    """Copy a directory of the tree, with everything below it, into ``dest``.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``cp``: what the tree has, and what is known of its files."""
+"""``cp``: list the tree, and read facts about its files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.modules.lib import addresses
 
 @function
 def is_cached(ctx: Context, path: str, saltenv: str | None = None) -> str:
-    """Where the copy of a file is, or nothing.
+    """The path of the cached copy of a file; empty if there is none.
 
     Example:
         ```console
@@ -31,7 +31,7 @@ def is_cached(ctx: Context, path: str, saltenv: str | None = None) -> str:
 
 @function
 def hash_file(ctx: Context, path: str, saltenv: str | None = None) -> dict[str, str] | str:
-    """The digest of a file and how it was made, or nothing.
+    """The digest of a file and its algorithm; empty if there is no such file.
 
     Example:
         ```console
@@ -56,7 +56,7 @@ def hash_file(ctx: Context, path: str, saltenv: str | None = None) -> dict[str, 
 
 @function
 def stat_file(ctx: Context, path: str, saltenv: str | None = None, octal: bool = True) -> str | int:
-    """The mode of a file of the tree, or nothing.
+    """The mode of a file of the tree; None if there is no such file.
 
     Example:
         ```console
@@ -105,7 +105,7 @@ def list_master_dirs(ctx: Context, saltenv: str | None = None, prefix: str = "")
 
 @function
 def list_states(ctx: Context, saltenv: str | None = None) -> list[str]:
-    """The names of every SLS of the environment.
+    """The names of all SLS files of the environment.
 
     Example:
         ```console
@@ -135,7 +135,7 @@ def envs(ctx: Context) -> list[str]:
 
 @function
 def list_master_symlinks(ctx: Context, saltenv: str | None = None, prefix: str = "") -> dict[str, str]:
-    """The links among the files of the environment, and where they lead.
+    """The links among the files of the environment, with their targets.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``disk``: how full file systems are, and what is on block devices.
+"""``disk``: usage of file systems, and the contents of block devices.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """

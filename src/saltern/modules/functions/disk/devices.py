@@ -1,4 +1,4 @@
-"""``disk``: what is on block devices."""
+"""``disk``: the contents of block devices."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def device_of(device: str) -> str:
 
 @function
 def blkid(ctx: Context, device: str | None = None, token: str | None = None) -> dict[str, dict[str, str]]:
-    """What is on block devices: ``UUID``, ``LABEL``, ``TYPE`` and more, by device.
+    """The contents of block devices: ``UUID``, ``LABEL``, ``TYPE`` and more, by device.
 
     Args:
         device: only this device.
-        token: only those with this, such as ``TYPE=ext4``.
+        token: only devices with this value, such as ``TYPE=ext4``.
 
     Example:
         ```console
@@ -55,7 +55,7 @@ def blkid(ctx: Context, device: str | None = None, token: str | None = None) -> 
 
 
 def _plain(value: str) -> str:
-    """``export`` is for shells: signs that are special there have a backslash."""
+    """The value without the backslashes before characters that are special to shells."""
     return re.sub(r"\\(.)", r"\1", value)
 
 
@@ -80,11 +80,11 @@ def fstype(ctx: Context, device: str) -> str:
 
 @function
 def dump(ctx: Context, device: str, args: object = None) -> object:
-    """What the kernel knows of a block device: sizes, read-ahead and more; false if it is none.
+    """The kernel's values for a block device: sizes, read-ahead and more; false if it is not a block device.
 
     Args:
         device: the device.
-        args: only these of the names, such as ``getsize64``.
+        args: only these values, such as ``getsize64``.
 
     Example:
         ```console

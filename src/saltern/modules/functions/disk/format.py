@@ -1,4 +1,4 @@
-"""``disk``: making file systems, and setting up block devices."""
+"""``disk``: create file systems, and tune block devices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FATS = (12, 16, 32)
 
 @function
 def tune(ctx: Context, /, device: str, **kwargs: object) -> object:
-    """Set how the kernel treats a block device: what it then is.
+    """Set the kernel's values for a block device. Returns the new values.
 
     Args:
         device: the device.
@@ -42,7 +42,7 @@ def tune(ctx: Context, /, device: str, **kwargs: object) -> object:
             raise Refused(f"{name} can only be set to true")
         words += [f"--{TUNED[name]}", *([] if name in SWITCHES else [str(value)])]
     if not words:
-        raise Refused(f"nothing to set; there are {', '.join(TUNED)}")
+        raise Refused(f"nothing to set; give one of {', '.join(TUNED)}")
     tool(ctx, "blockdev", *words, device_of(device))
     asked = ["getro" if name in SWITCHES else TUNED[name].replace("set", "get") for name in kwargs]
     return dump(ctx, device, asked)
@@ -50,7 +50,7 @@ def tune(ctx: Context, /, device: str, **kwargs: object) -> object:
 
 @function
 def wipe(ctx: Context, device: str) -> bool:
-    """Remove the signs of file systems from a device: whether it could be done.
+    """Remove the signatures of file systems from a device. Returns true on success.
 
     Args:
         device: the device.
@@ -68,7 +68,7 @@ def wipe(ctx: Context, device: str) -> bool:
 
 @function
 def resize2fs(ctx: Context, device: str) -> bool:
-    """Let an ext file system fill its device.
+    """Resize an ext file system to fill its device.
 
     Args:
         device: the device.
@@ -96,15 +96,15 @@ def format_(
     fat: int | None = None,
     force: bool = False,
 ) -> bool:
-    """Make a file system on a device, which loses what is on it: whether it could be done.
+    """Create a file system on a device, whose data is lost. Returns true on success.
 
     Args:
         device: the device.
         fs_type: the kind of file system.
         inode_size: the size of inodes, for ext and xfs.
-        lazy_itable_init: ext: leave the tables of inodes to the kernel to fill.
+        lazy_itable_init: ext: let the kernel initialize the inode tables later.
         fat: 12, 16 or 32, for fat and vfat.
-        force: do it even where something is there.
+        force: do it even if the device is not empty.
 
     Example:
         ```console

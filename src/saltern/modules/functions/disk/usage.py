@@ -1,4 +1,4 @@
-"""``disk``: how full the file systems are."""
+"""``disk``: usage of file systems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLUMNS = ("filesystem", "1K-blocks", "used", "available", "capacity")
 
 @function
 def usage(ctx: Context, args: str | None = None) -> dict[str, object]:
-    """Every mounted file system: size and use in KiB. ``args`` are letters for ``df``.
+    """The size and usage of all mounted file systems, in KiB. ``args`` are option letters for ``df``.
 
     Example:
         ```console
@@ -24,7 +24,7 @@ def usage(ctx: Context, args: str | None = None) -> dict[str, object]:
 
 @function
 def inodeusage(ctx: Context, args: str | None = None) -> dict[str, object]:
-    """Every mounted file system: inodes and their use.
+    """The inodes and their usage of all mounted file systems.
 
     Example:
         ```console
@@ -44,7 +44,7 @@ def _df(ctx: Context, flags: str, args: str | None, columns: tuple[str, ...]) ->
 
 @function
 def percent(ctx: Context, args: str | None = None) -> object:
-    """How full each file system is, or the one mounted here.
+    """The usage of each file system, or of the one mounted here, as a percentage.
 
     Example:
         ```console

@@ -1,7 +1,7 @@
-"""``docker``: containers, images, networks and volumes of a Docker engine. Needs a running engine only.
+"""``docker``: containers, images, networks and volumes of a Docker engine. Needs only a running engine.
 
-Where it is says ``docker.url`` of the configuration or the pillar, or ``DOCKER_HOST``; it is
-``unix:///var/run/docker.sock`` otherwise. ``LAZY`` says which submodule has which function; none is imported
+Its address is ``docker.url`` of the configuration or the pillar, or ``DOCKER_HOST``; the default is
+``unix:///var/run/docker.sock``. ``LAZY`` says which submodule has which function; none is imported
 before it is called.
 """
 

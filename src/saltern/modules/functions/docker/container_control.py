@@ -19,7 +19,7 @@ Moved = dict[str, Any]
 def _moved(
     docker: Engine, name: str, wanted: str, act: Callable[[], object], *, anyway: bool = False
 ) -> Moved:
-    """Salt's answer: whether the state is another one now, and what it was and is."""
+    """Act on a container, and return Salt's mapping: success, and the old and new state."""
     before = lifecycle.state_of(the(docker, name))
     if before == wanted and not anyway:
         reported = f"Container '{name}' already {wanted}"
@@ -52,8 +52,8 @@ def stop(ctx: Context, name: str, timeout: int | None = None, unpause: bool = Fa
 
     Args:
         name: the name or ID of the container.
-        timeout: seconds it has to end before it is killed; what it was made with, or 10, if not given.
-        unpause: resume a paused one first.
+        timeout: seconds to wait before it is killed; the value it was created with, or 10, if not given.
+        unpause: resume a paused container first.
 
     Example:
         ```console
@@ -75,7 +75,7 @@ def restart(ctx: Context, name: str, timeout: int = 10) -> Moved:
 
     Args:
         name: the name or ID of the container.
-        timeout: seconds it has to end before it is killed.
+        timeout: seconds to wait before it is killed.
 
     Example:
         ```console
@@ -109,7 +109,7 @@ def _unpaused(ctx: Context, name: str) -> Moved:
 
 @function
 def pause(ctx: Context, name: str) -> Moved:
-    """Halt all processes of a container.
+    """Pause all processes of a container.
 
     Args:
         name: the name or ID of the container.
@@ -124,7 +124,7 @@ def pause(ctx: Context, name: str) -> Moved:
 
 @function
 def freeze(ctx: Context, name: str) -> Moved:
-    """Another name of ``pause``.
+    """An alias of ``pause``.
 
     Args:
         name: the name or ID of the container.
@@ -154,7 +154,7 @@ def unpause(ctx: Context, name: str) -> Moved:
 
 @function
 def unfreeze(ctx: Context, name: str) -> Moved:
-    """Another name of ``unpause``.
+    """An alias of ``unpause``.
 
     Args:
         name: the name or ID of the container.
@@ -208,8 +208,8 @@ def wait(
 
     Args:
         name: the name or ID of the container.
-        ignore_already_stopped: one that has ended before is no failure.
-        fail_on_exit_status: an exit code other than 0 is one.
+        ignore_already_stopped: do not fail if it has ended before.
+        fail_on_exit_status: fail if its exit code is not 0.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``docker``: make and remove containers."""
+"""``docker``: create and remove containers."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def rm(
     stop: bool = False,
     timeout: int | None = None,
 ) -> list[str]:
-    """Remove a container: the IDs of those removed.
+    """Remove a container. Returns the IDs of removed containers.
 
     Args:
         name: the name or ID of the container.
         force: kill it first if it runs.
-        volumes: with the anonymous volumes.
+        volumes: also remove its anonymous volumes.
         stop: stop it first if it runs.
-        timeout: seconds it has to end then.
+        timeout: seconds to wait for it to stop.
 
     Example:
         ```console
@@ -48,7 +48,7 @@ def rm(
 
 @function
 def rename(ctx: Context, name: str, new_name: str) -> bool:
-    """Give a container another name.
+    """Rename a container.
 
     Args:
         name: the name or ID of the container.
@@ -76,15 +76,15 @@ def create(
     client_timeout: float = 60,
     **container: object,
 ) -> dict[str, Any]:
-    """Make a container.
+    """Create a container.
 
     Args:
-        image: the image; pulled if it is not there.
-        name: its name; the engine invents one if not given.
+        image: the image; pulled if it is missing.
+        name: its name; chosen by the engine if not given.
         start: start it, too.
         skip_translate, ignore_collisions, validate_ip_addrs: as in ``docker_container.running``.
-        client_timeout: seconds to wait for an answer of the engine.
-        container: everything that describes a container, as in ``docker_container.running``.
+        client_timeout: seconds to wait for a response of the engine.
+        container: all arguments that describe a container, as in ``docker_container.running``.
 
     Example:
         ```console
@@ -123,17 +123,17 @@ def run_container(
     client_timeout: float = 60,
     **container: object,
 ) -> dict[str, Any]:
-    """Run a container to its end: ``{Id, Name, ExitCode, Logs}``.
+    """Run a container to its end. Returns ``{Id, Name, ExitCode, Logs}``.
 
     Args:
-        image: the image; pulled if it is not there.
-        name: its name; the engine invents one if not given.
+        image: the image; pulled if it is missing.
+        name: its name; chosen by the engine if not given.
         bg: do not wait for it to end.
-        replace: remove a container of that name first.
-        force: even if it runs.
+        replace: remove an existing container with that name first.
+        force: remove it even if it runs.
         skip_translate, ignore_collisions, validate_ip_addrs: as in ``docker_container.running``.
-        client_timeout: seconds to wait for an answer of the engine; not for the container.
-        container: everything that describes a container, as in ``docker_container.running``.
+        client_timeout: seconds to wait for a response of the engine, not for the container.
+        container: all arguments that describe a container, as in ``docker_container.running``.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``docker``: look at containers."""
+"""``docker``: query containers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KINDS = {0: "Changed", 1: "Added", 2: "Deleted"}
 
 
 def the(docker: Engine, name: str) -> Seen:
-    """The container of this name or ID. Raises ``Refused`` if there is none."""
+    """The container with this name or ID. Raises ``Refused`` if there is none."""
     seen = docker.find(f"/containers/{lifecycle.checked(name)}/json")
     if seen is None:
         raise Refused(f"there is no container {name!r}")
@@ -30,9 +30,9 @@ def ps(
     """The containers, by ID.
 
     Args:
-        filters: only those that have it, such as ``{label: web}`` or ``{status: exited}``.
-        all: those that do not run, too.
-        verbose: with all that ``inspect_container`` returns, under ``Info``.
+        filters: only matching containers, such as ``{label: web}`` or ``{status: exited}``.
+        all: also containers that do not run.
+        verbose: add the data of ``inspect_container``, under ``Info``.
 
     Example:
         ```console
@@ -58,7 +58,7 @@ def list_containers(ctx: Context, all: bool = False) -> list[str]:
     """The names of the containers.
 
     Args:
-        all: those that do not run, too.
+        all: also containers that do not run.
 
     Example:
         ```console
@@ -71,7 +71,7 @@ def list_containers(ctx: Context, all: bool = False) -> list[str]:
 
 @function
 def exists(ctx: Context, name: str) -> bool:
-    """True if there is such a container.
+    """True if a container exists.
 
     Args:
         name: its name or ID.
@@ -86,7 +86,7 @@ def exists(ctx: Context, name: str) -> bool:
 
 @function
 def state(ctx: Context, name: str) -> str:
-    """``running``, ``paused`` or ``stopped``.
+    """The state of a container: ``running``, ``paused`` or ``stopped``.
 
     Args:
         name: the name or ID of the container.
@@ -101,7 +101,7 @@ def state(ctx: Context, name: str) -> str:
 
 @function
 def inspect_container(ctx: Context, name: str) -> dict[str, Any]:
-    """All that the engine knows of a container, its environment included.
+    """All data of a container, including its environment.
 
     Args:
         name: the name or ID of the container.
@@ -131,11 +131,11 @@ def pid(ctx: Context, name: str) -> int:
 
 @function
 def port(ctx: Context, name: str, private_port: str | None = None) -> dict[str, Any]:
-    """Where the ports of a container are published: ``{80/tcp: [{HostIp, HostPort}]}``.
+    """The published ports of a container: ``{80/tcp: [{HostIp, HostPort}]}``.
 
     Args:
-        name: the name or ID of the container, or a pattern such as ``web*``; then it is by names.
-        private_port: this one only, ``80`` or ``53/udp``.
+        name: the name or ID of the container, or a pattern such as ``web*``; the result is by name then.
+        private_port: only this port, ``80`` or ``53/udp``.
 
     Example:
         ```console
@@ -185,16 +185,16 @@ def logs(
     since: int | None = None,
     until: int | None = None,
 ) -> str:
-    """What a container has printed.
+    """The output of a container.
 
     Args:
         name: the name or ID of the container.
-        stdout: with its stdout.
-        stderr: with its stderr.
-        timestamps: with the time before each line.
-        tail: how many of the last lines; ``all`` for all.
-        since: only what is younger, in seconds since 1970.
-        until: only what is older.
+        stdout: include its stdout.
+        stderr: include its stderr.
+        timestamps: prefix each line with the time.
+        tail: the number of last lines; ``all`` for all.
+        since: only lines since then, in seconds since 1970.
+        until: only lines until then.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``docker``: files into containers and out of them, and archives of containers and images."""
+"""``docker``: copy files into and out of containers, and archive containers and images."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def copy_from(
     Args:
         name: the name or ID of the container.
         source: its path in the container.
-        dest: where it goes, a path or a directory.
-        overwrite: replace a file that is there.
-        makedirs: make the directory.
+        dest: the destination, a path or a directory.
+        overwrite: replace an existing file.
+        makedirs: create the directory.
 
     Example:
         ```console
@@ -44,7 +44,7 @@ def copy_from(
         member = archive.next()
         file = archive.extractfile(member) if member is not None and member.isfile() else None
         if file is None:
-            raise Refused(f"{source} in {name} is no file; only files can be copied")
+            raise Refused(f"{source} in {name} is not a file; only files can be copied")
         ctx.host.write(target, file.read())
     return True
 
@@ -59,8 +59,8 @@ def copy_to(
         name: the name or ID of the container.
         source: the file, a path or ``salt://``.
         dest: its path in the container.
-        overwrite: replace a file that is there.
-        makedirs: make the directory.
+        overwrite: replace an existing file.
+        makedirs: create the directory.
 
     Example:
         ```console
@@ -114,13 +114,13 @@ def export(
     makedirs: bool = False,
     compression: str | None = None,
 ) -> dict[str, Any]:
-    """Write the files of a container into an archive: ``{Path, Size}``.
+    """Write the files of a container to an archive. Returns ``{Path, Size}``.
 
     Args:
         name: the name or ID of the container.
         path: the archive.
-        overwrite: replace a file that is there.
-        makedirs: make the directory.
+        overwrite: replace an existing file.
+        makedirs: create the directory.
         compression: ``gzip``, ``bz2`` or ``xz``.
 
     Example:
@@ -142,13 +142,13 @@ def save(
     makedirs: bool = False,
     compression: str | None = None,
 ) -> dict[str, Any]:
-    """Write an image into an archive: ``{Path, Size}``.
+    """Write an image to an archive. Returns ``{Path, Size}``.
 
     Args:
         name: the name or ID of the image.
         path: the archive.
-        overwrite: replace a file that is there.
-        makedirs: make the directory.
+        overwrite: replace an existing file.
+        makedirs: create the directory.
         compression: ``gzip``, ``bz2`` or ``xz``.
 
     Example:
@@ -181,7 +181,7 @@ def _packed(data: bytes, compression: str | None) -> bytes:
 
 def _place(ctx: Context, path: str, overwrite: bool, makedirs: bool) -> None:
     if not os.path.isabs(path):
-        raise Refused(f"{path!r} is no absolute path")
+        raise Refused(f"{path!r} is not an absolute path")
     if ctx.host.exists(path) and not overwrite:
         raise Refused(f"{path} exists; set overwrite to True to replace it")
     if makedirs:

@@ -20,12 +20,12 @@ from saltern.modules.lib.containers.stream import progress
 def pull(
     ctx: Context, /, image: str, insecure_registry: bool = False, client_timeout: float = 60, **_: Ignored
 ) -> dict[str, Any]:  # fmt: skip
-    """Fetch an image, ``latest`` if no tag is named: ``{Layers: {Pulled, Already_Pulled}}``.
+    """Pull an image, ``latest`` if no tag is given. Returns ``{Layers: {Pulled, Already_Pulled}}``.
 
     Args:
         image: its name, ``name:tag``.
         insecure_registry: has no effect: which registries need no TLS is a setting of the engine.
-        client_timeout: has no effect: a pull may take its time.
+        client_timeout: has no effect: a pull has no time limit.
 
     Example:
         ```console
@@ -38,7 +38,7 @@ def pull(
 
 @function
 def push(ctx: Context, /, image: str, **_: Ignored) -> dict[str, Any]:
-    """Send an image to its registry: ``{Layers: {Pushed, Already_Pushed}}``.
+    """Push an image to its registry. Returns ``{Layers: {Pushed, Already_Pushed}}``.
 
     Args:
         image: its name, ``registry/name:tag``.
@@ -49,7 +49,7 @@ def push(ctx: Context, /, image: str, **_: Ignored) -> dict[str, Any]:
         ```
     """
     repository, tag = store.split(store.checked(image))
-    # Engines want the header even if it has nothing to say.
+    # Engines require the header even if it is empty.
     headers = registries.header(ctx, repository) or {registries.HEADER: registries.encoded({})}
     path, query = f"/images/{repository}/push", {"tag": tag or "latest"}
     body = engine(ctx).ask("POST", path, query, headers=headers, timeout=store.LONG).body
@@ -69,13 +69,13 @@ def build(
     buildargs: dict[str, object] | None = None,
     **_: Ignored,
 ) -> dict[str, Any]:
-    """Build an image from a directory with a Dockerfile: ``{Id, Image}``.
+    """Build an image from a directory with a Dockerfile. Returns ``{Id, Image}``.
 
     Args:
         path: the directory.
         repository: the name of the image.
         tag: its tag; ``latest`` if not given.
-        cache: use what earlier builds left.
+        cache: use the cache of earlier builds.
         rm: remove the containers it needed.
         dockerfile: the name of the Dockerfile.
         buildargs: values for the ``ARG`` lines.
@@ -95,7 +95,7 @@ def build(
 def import_(
     ctx: Context, /, source: str, repository: str, tag: str = "latest", **_: Ignored
 ) -> dict[str, Any]:
-    """Make an image of an archive with a root file system: ``{Id, Image}``.
+    """Create an image from an archive with a root file system. Returns ``{Id, Image}``.
 
     Args:
         source: the archive, a path or ``salt://``.
@@ -114,12 +114,12 @@ def import_(
 
 @function
 def load(ctx: Context, path: str, repository: str | None = None, tag: str | None = None) -> dict[str, Any]:
-    """Load images that ``docker.save`` wrote: ``{Path, Images}``.
+    """Load images that ``docker.save`` wrote. Returns ``{Path, Images}``.
 
     Args:
         path: the archive, a path or ``salt://``.
-        repository: name the image so, if there is only one.
-        tag: and with this tag.
+        repository: a name for the image, if there is only one.
+        tag: a tag for it.
 
     Example:
         ```console
@@ -130,19 +130,19 @@ def load(ctx: Context, path: str, repository: str | None = None, tag: str | None
     came = store.load(docker, store.local(ctx, path))
     if repository:
         if len(came) != 1:
-            raise Refused(f"{path} has {len(came)} images; repository can name one only")
+            raise Refused(f"{path} has {len(came)} images; repository can name only one")
         store.tag(docker, came[0], store.full_name(repository, tag))
     return {"Path": path, "Images": came}
 
 
 @function
 def tag(ctx: Context, /, name: str, repository: str, tag: str = "latest", **_: Ignored) -> bool:
-    """Give an image another name.
+    """Add a name to an image.
 
     Args:
         name: its name or ID.
         repository: the new name.
-        tag: with this tag.
+        tag: the new tag.
 
     Example:
         ```console
@@ -163,7 +163,7 @@ def commit(
     message: str | None = None,
     author: str | None = None,
 ) -> dict[str, Any]:
-    """Make an image of a container as it is: ``{Id, Image}``.
+    """Create an image from the current state of a container. Returns ``{Id, Image}``.
 
     Args:
         name: the name or ID of the container.
@@ -191,12 +191,12 @@ def commit(
 
 @function
 def rmi(ctx: Context, *names: str, force: bool = False, prune: bool = True) -> dict[str, list[str]]:
-    """Remove images: ``{Layers, Tags}``, the IDs and names that are gone.
+    """Remove images. Returns ``{Layers, Tags}``, the removed IDs and names.
 
     Args:
         names: their names or IDs.
-        force: even if a container was made of one.
-        prune: with those below that are no longer needed.
+        force: remove them even if a container uses them.
+        prune: also remove parent images that are no longer needed.
 
     Example:
         ```console

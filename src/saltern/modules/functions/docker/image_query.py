@@ -1,4 +1,4 @@
-"""``docker``: look at images."""
+"""``docker``: query images."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def images(ctx: Context, verbose: bool = False, all: bool = False) -> dict[str, 
     """The images, by ID.
 
     Args:
-        verbose: with all that ``inspect_image`` returns, under ``Info``.
-        all: with those that others are made of.
+        verbose: add the data of ``inspect_image``, under ``Info``.
+        all: include the parents of other images.
 
     Example:
         ```console
@@ -49,7 +49,7 @@ def list_tags(ctx: Context) -> list[str]:
 
 @function
 def inspect_image(ctx: Context, name: str) -> dict[str, Any]:
-    """All that the engine knows of an image.
+    """All data of an image.
 
     Args:
         name: its name or ID.
@@ -64,7 +64,7 @@ def inspect_image(ctx: Context, name: str) -> dict[str, Any]:
 
 @function
 def resolve_image_id(ctx: Context, name: str) -> str | bool:
-    """The whole ID of an image; false if it is not here.
+    """The full ID of an image; false if it does not exist.
 
     Args:
         name: its name, or the beginning of its ID.
@@ -80,11 +80,11 @@ def resolve_image_id(ctx: Context, name: str) -> str | bool:
 
 @function
 def resolve_tag(ctx: Context, name: str, all: bool = False) -> object:
-    """The name of an image, or its ID if it has none; false if it is not here.
+    """The name of an image, or its ID if it has none; false if it does not exist.
 
     Args:
         name: its name, or the beginning of its ID.
-        all: a list of all its names.
+        all: return a list of all its names.
 
     Example:
         ```console
@@ -100,11 +100,11 @@ def resolve_tag(ctx: Context, name: str, all: bool = False) -> object:
 
 @function
 def history(ctx: Context, name: str, quiet: bool = False) -> list[Any]:
-    """How an image was made, the first step first.
+    """The history of an image, the first step first.
 
     Args:
         name: its name or ID.
-        quiet: only the commands.
+        quiet: return only the commands.
 
     Example:
         ```console
@@ -133,7 +133,7 @@ def layers(ctx: Context, name: str) -> list[str]:
 
 @function
 def depends(ctx: Context, name: str) -> dict[str, list[str]]:
-    """The containers that are made of an image, and the images that are built on it.
+    """The containers that use an image, and the images built on it.
 
     Args:
         name: its name or ID.
@@ -156,11 +156,11 @@ def depends(ctx: Context, name: str) -> dict[str, list[str]]:
 
 @function
 def dangling(ctx: Context, prune: bool = False, force: bool = False) -> object:
-    """The images that have no name.
+    """The images without a name.
 
     Args:
-        prune: remove them; then it is ``{ID: {Removed, Comment}}``.
-        force: even if a container was made of one.
+        prune: remove them, and return ``{ID: {Removed, Comment}}``.
+        force: remove them even if a container uses them.
 
     Example:
         ```console

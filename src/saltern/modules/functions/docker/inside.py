@@ -1,6 +1,6 @@
-"""``docker``: run a command in a container that is there.
+"""``docker``: run commands in existing containers.
 
-The command is not given to a shell; for one, say ``sh -c '…'``.
+The command is not run by a shell; for that, use ``sh -c '…'``.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def run(
     user: str | None = None,
     **_: Ignored,
 ) -> str:
-    """Run a command in a container: what it printed.
+    """Run a command in a container. Returns its output.
 
     Args:
         name: the name or ID of the container.
         cmd: the command, a line or a list of words.
-        stdin: what it reads.
-        user: whom it runs as.
+        stdin: the text it reads from stdin.
+        user: the user it runs as.
 
     Example:
         ```console
@@ -76,13 +76,13 @@ def run_all(
     user: str | None = None,
     **_: Ignored,
 ) -> dict[str, Any]:
-    """Run a command in a container: ``{pid, retcode, stdout, stderr}``.
+    """Run a command in a container. Returns ``{pid, retcode, stdout, stderr}``.
 
     Args:
         name: the name or ID of the container.
         cmd: the command, a line or a list of words.
-        stdin: what it reads.
-        user: whom it runs as.
+        stdin: the text it reads from stdin.
+        user: the user it runs as.
 
     Example:
         ```console
@@ -102,13 +102,13 @@ def run_stdout(
     user: str | None = None,
     **_: Ignored,
 ) -> str:
-    """Run a command in a container: its stdout.
+    """Run a command in a container. Returns its stdout.
 
     Args:
         name: the name or ID of the container.
         cmd: the command, a line or a list of words.
-        stdin: what it reads.
-        user: whom it runs as.
+        stdin: the text it reads from stdin.
+        user: the user it runs as.
 
     Example:
         ```console
@@ -128,13 +128,13 @@ def run_stderr(
     user: str | None = None,
     **_: Ignored,
 ) -> str:
-    """Run a command in a container: its stderr.
+    """Run a command in a container. Returns its stderr.
 
     Args:
         name: the name or ID of the container.
         cmd: the command, a line or a list of words.
-        stdin: what it reads.
-        user: whom it runs as.
+        stdin: the text it reads from stdin.
+        user: the user it runs as.
 
     Example:
         ```console
@@ -154,13 +154,13 @@ def retcode(
     user: str | None = None,
     **_: Ignored,
 ) -> int:
-    """Run a command in a container: its exit code.
+    """Run a command in a container. Returns its exit code.
 
     Args:
         name: the name or ID of the container.
         cmd: the command, a line or a list of words.
-        stdin: what it reads.
-        user: whom it runs as.
+        stdin: the text it reads from stdin.
+        user: the user it runs as.
 
     Example:
         ```console

@@ -27,8 +27,8 @@ def networks(
     """The networks.
 
     Args:
-        names: only those of these names.
-        ids: only those of these IDs.
+        names: only networks with these names.
+        ids: only networks with these IDs.
 
     Example:
         ```console
@@ -42,7 +42,7 @@ def networks(
 
 @function
 def inspect_network(ctx: Context, network_id: str) -> dict[str, Any]:
-    """All that the engine knows of a network.
+    """All data of a network.
 
     Args:
         network_id: its name or ID.
@@ -61,7 +61,7 @@ def connected(ctx: Context, name: str, verbose: bool = False) -> object:
 
     Args:
         name: the name or ID of the network.
-        verbose: with their addresses, by ID.
+        verbose: include their addresses, by ID.
 
     Example:
         ```console
@@ -86,18 +86,18 @@ def create_network(
     attachable: bool = False,
     labels: object = None,
 ) -> dict[str, Any]:
-    """Make a network: ``{Id, Warning}``.
+    """Create a network. Returns ``{Id, Warning}``.
 
     Args:
         name: its name.
         driver: its driver.
         driver_opts: options of the driver.
         subnet: its addresses, ``10.0.20.0/24``; the engine chooses if not given.
-        iprange: the part of it that containers get their addresses from.
+        iprange: the part of the subnet from which containers get their addresses.
         gateway: the address of the gateway.
-        internal: nothing gets out of it.
-        enable_ipv6: it has IPv6, too.
-        attachable: containers that belong to no service may be in it.
+        internal: containers in it cannot reach other networks.
+        enable_ipv6: enable IPv6, too.
+        attachable: containers without a service may join it.
         labels: ``{name: value}`` or ``name=value``.
 
     Example:
@@ -137,7 +137,7 @@ def remove_network(ctx: Context, network_id: str) -> bool:
 
 @function
 def connect_container_to_network(ctx: Context, /, container: str, net_id: str, **endpoint: object) -> bool:
-    """Bring a container into a network.
+    """Connect a container to a network.
 
     Args:
         container: the name or ID of the container.
@@ -157,7 +157,7 @@ def connect_container_to_network(ctx: Context, /, container: str, net_id: str, *
 
 @function
 def disconnect_container_from_network(ctx: Context, container: str, network_id: str) -> bool:
-    """Take a container out of a network.
+    """Disconnect a container from a network.
 
     Args:
         container: the name or ID of the container.
@@ -175,7 +175,7 @@ def disconnect_container_from_network(ctx: Context, container: str, network_id: 
 
 @function
 def disconnect_all_containers_from_network(ctx: Context, network_id: str) -> list[str]:
-    """Take all containers out of a network: their names.
+    """Disconnect all containers from a network. Returns their names.
 
     Args:
         network_id: the name or ID of the network.

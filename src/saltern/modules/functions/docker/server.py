@@ -33,7 +33,7 @@ def version(ctx: Context) -> dict[str, Any]:
 
 @function
 def info(ctx: Context) -> dict[str, Any]:
-    """What the engine says of itself.
+    """The engine's information about itself.
 
     Example:
         ```console
@@ -46,7 +46,7 @@ def info(ctx: Context) -> dict[str, Any]:
 
 @function
 def inspect(ctx: Context, name: str) -> dict[str, Any]:
-    """All that the engine knows of a container, an image, a volume or a network, whichever has the name.
+    """All data of the container, image, volume or network with this name.
 
     Args:
         name: the name or ID.
@@ -77,15 +77,15 @@ def prune(
     volumes: bool = False,
     system: bool | None = None,
 ) -> dict[str, Any]:
-    """Remove what is unused: what was removed, by kind.
+    """Remove unused objects. Returns what was removed, by kind.
 
     Args:
         containers: containers that do not run.
         networks: networks without containers.
         images: images without a name.
-        build: what builds left behind.
-        volumes: volumes no container has.
-        system: all but volumes; this is what it does if nothing is named.
+        build: the build cache.
+        volumes: volumes that no container uses.
+        system: all but volumes; the default.
 
     Example:
         ```console
@@ -101,7 +101,7 @@ def prune(
 
 @function
 def login(ctx: Context, *registries_: str) -> dict[str, Any]:
-    """Log in to the registries of the pillar, and keep it for the ``docker`` program, too.
+    """Log in to the registries of the pillar, and store the logins for the ``docker`` program, too.
 
     Args:
         registries_: only these.
@@ -136,10 +136,10 @@ def _logged_in(ctx: Context, address: str, entry: dict[str, str], errors: list[s
 
 @function
 def logout(ctx: Context, *registries_: str) -> dict[str, Any]:
-    """Forget logins.
+    """Remove stored logins.
 
     Args:
-        registries_: only these; those of the pillar if none is named.
+        registries_: only these; those of the pillar if none is given.
 
     Example:
         ```console
@@ -154,12 +154,12 @@ def logout(ctx: Context, *registries_: str) -> dict[str, Any]:
 
 @function
 def search(ctx: Context, name: str, official: bool = False, trusted: bool = False) -> dict[str, Any]:
-    """Look for an image in Docker's registry.
+    """Search for an image in Docker's registry.
 
     Args:
-        name: a word to look for.
+        name: the search term.
         official: only official ones.
-        trusted: only those that are built by themselves.
+        trusted: only automated builds.
 
     Example:
         ```console

@@ -17,7 +17,7 @@ def volumes(ctx: Context, filters: dict[str, object] | None = None) -> dict[str,
     """The volumes: ``{Volumes: […], Warnings: …}``.
 
     Args:
-        filters: only those that have it, such as ``{dangling: true}``.
+        filters: only matching volumes, such as ``{dangling: true}``.
 
     Example:
         ```console
@@ -34,7 +34,7 @@ def volumes(ctx: Context, filters: dict[str, object] | None = None) -> dict[str,
 
 @function
 def inspect_volume(ctx: Context, name: str) -> dict[str, Any]:
-    """All that the engine knows of a volume.
+    """All data of a volume.
 
     Args:
         name: its name.
@@ -54,7 +54,7 @@ def inspect_volume(ctx: Context, name: str) -> dict[str, Any]:
 def create_volume(
     ctx: Context, name: str, driver: str = "local", driver_opts: object = None
 ) -> dict[str, Any]:
-    """Make a volume.
+    """Create a volume.
 
     Args:
         name: its name.
@@ -73,7 +73,7 @@ def create_volume(
 
 @function
 def remove_volume(ctx: Context, name: str) -> bool:
-    """Remove an unused volume, with all that is in it.
+    """Remove an unused volume with its data.
 
     Args:
         name: its name.

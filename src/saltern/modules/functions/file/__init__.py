@@ -1,4 +1,4 @@
-"""``file``: look at files and change them, from templates, conditions and ``module.run``.
+"""``file``: query and change files, from templates, conditions and ``module.run``.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """

@@ -13,7 +13,7 @@ BACKUP = re.compile(r"_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_\d{6}")
 
 
 def _backups(ctx: Context, path: str) -> list[str]:
-    """The copies ``backup: minion`` kept of a file, the newest first."""
+    """The backups of a file that ``backup: minion`` made, the newest first."""
     from saltern.config.settings import cache_directory
 
     parent, name = os.path.split(f"{cache_directory(ctx.settings)}/file_backup{absolute(path)}")
@@ -25,7 +25,7 @@ def _backups(ctx: Context, path: str) -> list[str]:
 
 @function
 def list_backups(ctx: Context, path: str, limit: int | None = None) -> dict[int, dict[str, object]]:
-    """The copies kept of a file, the newest first: ``{0: {Location, Size, "Backup Time"}}``.
+    """The backups of a file, the newest first: ``{0: {Location, Size, "Backup Time"}}``.
 
     Example:
         ```console
@@ -44,7 +44,7 @@ def list_backups(ctx: Context, path: str, limit: int | None = None) -> dict[int,
 
 @function
 def delete_backup(ctx: Context, path: str, backup_id: int) -> dict[str, object]:
-    """Remove one of them.
+    """Remove one backup of a file.
 
     Example:
         ```console

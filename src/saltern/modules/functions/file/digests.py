@@ -21,7 +21,7 @@ def digest_of(path: str, form: str) -> str:
     try:
         return digest(data, form)
     except ValueError:
-        raise BadArgument(f"no checksum is called {form!r}; there are {', '.join(FORMS.values())}") from None
+        raise BadArgument(f"no checksum is called {form!r}; use one of {', '.join(FORMS.values())}") from None
 
 
 @function
@@ -66,5 +66,5 @@ def check_hash(ctx: Context, path: str, file_hash: str) -> bool:
     form, _, value = file_hash.replace("=", ":").rpartition(":")
     chosen = form or FORMS.get(len(value), "")
     if not chosen:
-        raise BadArgument(f"{file_hash!r} is no checksum: it has {len(value)} digits")
+        raise BadArgument(f"{file_hash!r} is not a checksum: it has {len(value)} digits")
     return digest_of(path, chosen) == value.lower()

@@ -24,7 +24,7 @@ from saltern.system import files
 def _edited(
     ctx: Context, path: str, new: str, backup: object, show: bool = True, encoding: str | None = None
 ) -> str | bool:
-    """Write if it differs; the difference, or whether there was one."""
+    """Write the text if it differs. Returns the difference, or whether there was one."""
     full = absolute(path)
     seen = files.see(full)
     if seen is None or seen.data is None:
@@ -58,9 +58,10 @@ def replace(
     backslash_literal: bool = False,
     encoding: str | None = None,
 ) -> str | bool:
-    """Replace what matches a regular expression. Gives the difference, or for ``search_only`` a flag.
+    """Replace the matches of a regular expression. Returns the difference, or true or false with
+    ``search_only``.
 
-    ``encoding`` is that of the file, if it is not UTF-8.
+    ``encoding`` is that of the file, if not UTF-8.
 
     Example:
         ```console
@@ -108,7 +109,7 @@ def line(
     quiet: bool = False,
     indent: bool = True,
 ) -> str | bool:
-    """Ensure, insert, replace or delete a line, as the state ``file.line``.
+    """Ensure, insert, replace or delete a line, like the state ``file.line``.
 
     Example:
         ```console
@@ -158,7 +159,7 @@ def comment(ctx: Context, path: str, regex: str, char: str = "#", backup: object
 
 @function
 def uncomment(ctx: Context, path: str, regex: str, char: str = "#", backup: object = ".bak") -> str | bool:
-    """Take the comment sign from lines.
+    """Remove the comment sign from lines.
 
     Example:
         ```console

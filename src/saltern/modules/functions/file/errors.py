@@ -1,4 +1,4 @@
-"""Errors of the system in words, for execution functions."""
+"""System errors as readable messages, for execution functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.modules.api.refused import Refused, explain
 
 
 class explain_errors:
-    """``with explain_errors(path):`` makes a plain ``BadArgument`` of what the system refuses."""
+    """``with explain_errors(path):`` turns system errors into a ``BadArgument`` with a readable message."""
 
     __slots__ = ("path",)
 
@@ -34,7 +34,7 @@ def expanded(path: str) -> str:
 
 
 def absolute(path: str) -> str:
-    """For functions that change something: a path that does not depend on the current directory."""
+    """Check that a path is absolute, for functions that change something."""
     full = expanded(path)
     if not os.path.isabs(full):
         raise BadArgument(f"{path!r} is not an absolute path")

@@ -17,7 +17,7 @@ from saltern.system import files
 def symlink(
     ctx: Context, src: str, path: str, force: bool = False, atomic: bool = False, follow_symlinks: bool = True
 ) -> bool:
-    """Make a link ``path`` that leads to ``src``.
+    """Create a link at ``path`` that points to ``src``.
 
     Example:
         ```console
@@ -41,12 +41,12 @@ def symlink(
 def _already(path: str, right: bool) -> bool:
     if right:
         return True
-    raise BadArgument(f"{path} is in the way; say force=True")
+    raise BadArgument(f"{path} is in the way; set force=True")
 
 
 @function
 def link(ctx: Context, src: str, path: str) -> bool:
-    """Make ``path`` a further name of the file ``src``.
+    """Create a hard link at ``path`` to the file ``src``.
 
     Example:
         ```console

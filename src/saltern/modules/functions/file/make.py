@@ -1,4 +1,4 @@
-"""``file``: make, copy, move and remove files and directories."""
+"""``file``: create, copy, move and remove files and directories."""
 
 # ruff: noqa: ARG001 - the signature is the interface
 
@@ -18,7 +18,7 @@ from saltern.system.files import Attributes
 
 @function
 def touch(ctx: Context, name: str, atime: float | None = None, mtime: float | None = None) -> bool:
-    """Create an empty file, or set the times of what is there.
+    """Create an empty file, or set the times of an existing file or directory.
 
     Example:
         ```console
@@ -42,7 +42,7 @@ def touch(ctx: Context, name: str, atime: float | None = None, mtime: float | No
 
 @function
 def remove(ctx: Context, path: str) -> bool:
-    """Remove a file, a link, or a directory with all it holds; False if nothing is there.
+    """Remove a file, a link, or a directory with its contents; False if it does not exist.
 
     Example:
         ```console
@@ -92,7 +92,7 @@ def rmdir(
 def mkdir(
     ctx: Context, dir_path: str, user: str | None = None, group: str | None = None, mode: Mode | None = None
 ) -> bool:
-    """Make a directory and those above it.
+    """Create a directory and its parents.
 
     Example:
         ```console
@@ -110,7 +110,7 @@ def mkdir(
 def makedirs(
     ctx: Context, path: str, user: str | None = None, group: str | None = None, mode: Mode | None = None
 ) -> bool:
-    """Make the directories above ``path``; its last part is taken for a file unless it ends in ``/``.
+    """Create the parent directories of ``path``; its last part is a file unless it ends in ``/``.
 
     Example:
         ```console
@@ -142,7 +142,7 @@ def copy(ctx: Context, src: str, dst: str, recurse: bool = False, remove_existin
     with explain_errors(dst):
         if files.kind_of(found) == "directory":
             if not recurse:
-                raise BadArgument(f"{src} is a directory; say recurse=True")
+                raise BadArgument(f"{src} is a directory; set recurse=True")
             _copy_tree(source, target, remove_existing)
             return True
         if os.path.isdir(target):

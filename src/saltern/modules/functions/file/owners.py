@@ -16,7 +16,7 @@ Mode = str
 
 
 def attributes_of(user: object, group: object, mode: object) -> Attributes:
-    """Names or numbers: what is typed at a prompt, or written in a template, may be either."""
+    """The attributes from names or numbers: templates and commands may give either."""
     owner, owners_group = (None if value in (None, "") else str(value) for value in (user, group))
     with explain_errors("owner"):
         return owners.attributes_of(owner, owners_group, None if mode in (None, "") else octal(mode))
@@ -31,7 +31,7 @@ def octal(mode: object) -> str:
 
 @function
 def chown(ctx: Context, path: str, user: str | None, group: str | None) -> None:
-    """Change the owner; empty leaves it.
+    """Change the owner; an empty name leaves it unchanged.
 
     Example:
         ```console
@@ -76,7 +76,7 @@ def chgrp(ctx: Context, path: str, group: str) -> None:
 
 @function
 def set_mode(ctx: Context, path: str, mode: Mode) -> str:
-    """Change the mode; the new one.
+    """Change the mode. Returns the new one.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``file``: owner, group and mode of a file, and ids of users and groups."""
+"""``file``: owner, group and mode of a file, and IDs of users and groups."""
 
 # ruff: noqa: ARG001 - the signature is the interface
 
@@ -21,12 +21,12 @@ def stat_of(path: str, follow: bool = True) -> os.stat_result:
         found = files.look(expanded(path), follow=follow)
         if found is not None:
             return found
-    raise BadArgument(f"{path}: nothing is there")
+    raise BadArgument(f"{path}does not exist")
 
 
 @function
 def get_mode(ctx: Context, path: str, follow_symlinks: bool = True) -> str:
-    """The mode, such as ``0644``.
+    """The mode of a file, such as ``0644``.
 
     Example:
         ```console
@@ -40,7 +40,7 @@ def get_mode(ctx: Context, path: str, follow_symlinks: bool = True) -> str:
 
 @function
 def get_uid(ctx: Context, path: str, follow_symlinks: bool = True) -> int:
-    """The number of the user who owns it.
+    """The number of the user who owns a file.
 
     Example:
         ```console
@@ -54,7 +54,7 @@ def get_uid(ctx: Context, path: str, follow_symlinks: bool = True) -> int:
 
 @function
 def get_gid(ctx: Context, path: str, follow_symlinks: bool = True) -> int:
-    """The number of the group that owns it.
+    """The number of the group that owns a file.
 
     Example:
         ```console
@@ -68,7 +68,7 @@ def get_gid(ctx: Context, path: str, follow_symlinks: bool = True) -> int:
 
 @function
 def get_user(ctx: Context, path: str, follow_symlinks: bool = True) -> str:
-    """The user who owns it.
+    """The user who owns a file.
 
     Example:
         ```console
@@ -82,7 +82,7 @@ def get_user(ctx: Context, path: str, follow_symlinks: bool = True) -> str:
 
 @function
 def get_group(ctx: Context, path: str, follow_symlinks: bool = True) -> str:
-    """The group that owns it.
+    """The group that owns a file.
 
     Example:
         ```console
@@ -95,8 +95,8 @@ def get_group(ctx: Context, path: str, follow_symlinks: bool = True) -> str:
 
 
 @function
-def uid_to_user(ctx: Context, uid: int) -> str:
-    """The name of a user; empty if there is none.
+def uid_to_user(ctx: Context, uid: int | str) -> str | int:
+    """The name of a user; the number itself if there is none, and empty for what is no number.
 
     Example:
         ```console
@@ -105,13 +105,15 @@ def uid_to_user(ctx: Context, uid: int) -> str:
             ada
         ```
     """
+    if not str(uid).isdecimal():
+        return str(uid) if owners.user_id(str(uid)) is not None else ""
     name = names_of(ctx).user(int(uid))
-    return "" if name == str(uid) else name
+    return int(uid) if name == str(uid) else name
 
 
 @function
-def gid_to_group(ctx: Context, gid: int) -> str:
-    """The name of a group; empty if there is none.
+def gid_to_group(ctx: Context, gid: int | str) -> str | int:
+    """The name of a group; the number itself if there is none, and empty for what is no number.
 
     Example:
         ```console
@@ -120,8 +122,10 @@ def gid_to_group(ctx: Context, gid: int) -> str:
             staffers
         ```
     """
+    if not str(gid).isdecimal():
+        return str(gid) if owners.group_id(str(gid)) is not None else ""
     name = names_of(ctx).group(int(gid))
-    return "" if name == str(gid) else name
+    return int(gid) if name == str(gid) else name
 
 
 @function

@@ -1,4 +1,4 @@
-"""``file``: parts of paths, without a look at the disk."""
+"""``file``: parts of paths, without access to the disk."""
 
 # ruff: noqa: ARG001 - the signature is the interface
 
@@ -40,7 +40,7 @@ def dirname(ctx: Context, path: str) -> str:
 
 @function
 def join(ctx: Context, *args: str) -> str:
-    """Parts put together to a path.
+    """Join parts to a path.
 
     Example:
         ```console
@@ -68,7 +68,7 @@ def normpath(ctx: Context, path: str) -> str:
 
 @function
 def pardir(ctx: Context) -> str:
-    """The name of the directory above.
+    """The name of the parent directory.
 
     Example:
         ```console

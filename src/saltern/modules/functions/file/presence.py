@@ -1,4 +1,4 @@
-"""``file``: what is at a path, and what kind of file it is."""
+"""``file``: whether a path exists, and its kind."""
 
 # ruff: noqa: ARG001 - the signature is the interface
 
@@ -17,7 +17,7 @@ ACCESS: dict[str, int] = {"f": os.F_OK, "r": os.R_OK, "w": os.W_OK, "x": os.X_OK
 
 @function
 def file_exists(ctx: Context, path: str) -> bool:
-    """True if a regular file is there; a link counts by what it leads to.
+    """True if a regular file exists; links are followed.
 
     Example:
         ```console
@@ -31,7 +31,7 @@ def file_exists(ctx: Context, path: str) -> bool:
 
 @function
 def directory_exists(ctx: Context, path: str) -> bool:
-    """True if a directory is there; a link counts by what it leads to.
+    """True if a directory exists; links are followed.
 
     Example:
         ```console
@@ -61,7 +61,7 @@ def path_exists_glob(ctx: Context, path: str) -> bool:
 
 @function
 def is_link(ctx: Context, path: str, nostat: bool = False) -> bool:
-    """True if a symbolic link is there. ``nostat`` is accepted for Salt's sake.
+    """True if the path is a symbolic link. ``nostat`` is accepted for compatibility with Salt.
 
     Example:
         ```console
@@ -75,7 +75,7 @@ def is_link(ctx: Context, path: str, nostat: bool = False) -> bool:
 
 @function
 def is_hardlink(ctx: Context, path: str) -> bool:
-    """True if a file is there that has more than one name.
+    """True if the path is a file with more than one name.
 
     Example:
         ```console
@@ -95,7 +95,7 @@ def _is(path: str, kind: str) -> bool:
 
 @function
 def is_fifo(ctx: Context, name: str) -> bool:
-    """True if a pipe is there.
+    """True if the path is a pipe.
 
     Example:
         ```console
@@ -109,7 +109,7 @@ def is_fifo(ctx: Context, name: str) -> bool:
 
 @function
 def is_chrdev(ctx: Context, name: str) -> bool:
-    """True if a character device is there.
+    """True if the path is a character device.
 
     Example:
         ```console
@@ -123,7 +123,7 @@ def is_chrdev(ctx: Context, name: str) -> bool:
 
 @function
 def is_blkdev(ctx: Context, name: str) -> bool:
-    """True if a block device is there.
+    """True if the path is a block device.
 
     Example:
         ```console
@@ -137,7 +137,7 @@ def is_blkdev(ctx: Context, name: str) -> bool:
 
 @function
 def access(ctx: Context, path: str, mode: str) -> bool:
-    """True if this process may: ``f`` see it, ``r`` read it, ``w`` write it, ``x`` run it.
+    """True if this process may see (``f``), read (``r``), write (``w``) or execute (``x``) a path.
 
     Example:
         ```console
@@ -153,7 +153,7 @@ def access(ctx: Context, path: str, mode: str) -> bool:
 
 @function
 def readdir(ctx: Context, path: str) -> list[str]:
-    """The names in a directory, ``.`` and ``..`` among them.
+    """The names in a directory, including ``.`` and ``..``.
 
     Example:
         ```console
@@ -172,7 +172,7 @@ def readdir(ctx: Context, path: str) -> list[str]:
 
 @function
 def readlink(ctx: Context, path: str, canonicalize: bool = False) -> str:
-    """Where a link leads; with ``canonicalize``, the file at the very end.
+    """The target of a link; with ``canonicalize``, the final target.
 
     Example:
         ```console
@@ -183,5 +183,5 @@ def readlink(ctx: Context, path: str, canonicalize: bool = False) -> str:
     """
     full = expanded(path)
     if not os.path.islink(full):
-        raise BadArgument(f"{path}: no link is there")
+        raise BadArgument(f"{path}is not a link")
     return os.path.realpath(full) if canonicalize else os.readlink(full)

@@ -1,4 +1,4 @@
-"""What is in files, and which files there are."""
+"""``file``: read and search files, and find them."""
 
 # ruff: noqa: ARG001 - the signature is the interface
 
@@ -34,7 +34,7 @@ def _text(path: str) -> str:
 
 @function
 def read(ctx: Context, path: str, binary: bool = False) -> str | bytes:
-    """All a file holds; with ``binary``, as bytes.
+    """The content of a file; with ``binary``, as bytes.
 
     Example:
         ```console
@@ -69,7 +69,7 @@ def seek_read(ctx: Context, path: str, size: int, offset: int) -> bytes:
 
 @function
 def contains(ctx: Context, path: str, text: str) -> bool:
-    """True if a file holds this text; False if there is no file.
+    """True if a file contains a text; False if the file does not exist.
 
     Example:
         ```console
@@ -83,7 +83,7 @@ def contains(ctx: Context, path: str, text: str) -> bool:
 
 @function
 def contains_regex(ctx: Context, path: str, regex: str, lchar: str = "") -> bool:
-    """True if a line of a file matches; ``lchar`` are characters to take from its start first.
+    """True if a line of a file matches a regular expression, after ``lchar`` is stripped from its start.
 
     Example:
         ```console
@@ -219,10 +219,6 @@ def _name(match: re.Pattern[str]) -> Test:
     return lambda _ctx, path, _found: match.match(os.path.basename(path)) is not None
 
 
-def _whole(match: re.Pattern[str]) -> Test:
-    return lambda _ctx, path, _found: match.match(path) is not None
-
-
 def _type(value: str) -> Test:
     kinds = {TYPES.get(letter) for letter in value}
     if None in kinds:
@@ -241,7 +237,7 @@ def _group(value: str) -> Test:
 
 
 def _size(value: str) -> Test:
-    """``+10m`` and more, ``-10m`` and less, ``10k-20k`` between, a bare size exactly."""
+    """A test for sizes: ``+10m`` at least, ``-10m`` at most, ``10k-20k`` between, a bare size exactly."""
     match = SIZE.fullmatch(value.lower())
     if match is None:
         raise BadArgument(f"size {value!r}: write 10k, +10k, -10k or 10k-20k")
@@ -253,12 +249,12 @@ def _size(value: str) -> Test:
 
 
 def _mtime(value: str) -> Test:
-    """``+3d`` or ``3d``: changed within three days; ``-3d``: longer ago."""
+    """A test for times: ``-3d`` within three days, ``3d`` or ``+3d`` longer ago."""
     match = AGE.fullmatch(value.lower())
     if match is None:
         raise BadArgument(f"mtime {value!r}: write 3d, 1w2d or -12h")
     span = sum(int(part[:-1]) * SPANS[part[-1]] for part in re.findall(r"\d+[wdhms]", match[2]))
-    older = match[1] == "-"
+    older = match[1] != "-"
     return lambda ctx, _path, found: (ctx.clock.now() - found.st_mtime > span) is older
 
 
@@ -270,8 +266,8 @@ def _grep(value: str) -> Test:
 CRITERIA: dict[str, Callable[[str], Test]] = {
     "name": lambda value: _name(_glob(value)),
     "iname": lambda value: _name(_glob(value, re.IGNORECASE)),
-    "regex": lambda value: _whole(_regex(value)),
-    "iregex": lambda value: _whole(_regex(value, re.IGNORECASE)),
+    "regex": lambda value: _name(_regex(value)),
+    "iregex": lambda value: _name(_regex(value, re.IGNORECASE)),
     "type": _type,
     "owner": _owner,
     "group": _group,
@@ -289,15 +285,18 @@ def find(
     maxdepth: int | None = None,
     mindepth: int = 0,
     follow: bool = False,
+    delete: str | None = None,
     **criteria: str,
 ) -> list[str]:
-    """The paths below ``path`` that fulfil all criteria, sorted.
+    """The paths below ``path`` that meet all criteria, sorted.
 
     Args:
         maxdepth, mindepth: how far below ``path``.
         follow: go into directories that are links.
-        criteria: ``name``, ``iname`` (globs), ``regex``, ``iregex`` (the whole path), ``type`` (letters as
-            for ``find``), ``owner``, ``group``, ``size`` (``+10m``), ``mtime`` (``3d``), ``grep``.
+        delete: remove what was found, of these types (letters as for ``find``).
+        criteria: ``name``, ``iname`` (globs), ``regex``, ``iregex`` (the beginning of the name), ``type``
+            (letters as for ``find``), ``owner``, ``group``, ``size`` (``+10m``), ``mtime`` (``-3d`` for what
+            changed within three days, ``3d`` for what did before), ``grep``.
 
     Example:
         ```console
@@ -311,6 +310,7 @@ def find(
     if unknown := sorted(known.keys() - CRITERIA.keys()):
         raise BadArgument(f"find knows {', '.join(CRITERIA)}, not {', '.join(unknown)}")
     tests = [CRITERIA[word](str(value)) for word, value in known.items()]
+    tests += [_type(delete)] if delete else []
     root = expanded(path)
     start = files.look(root, follow=True)
     if start is None:
@@ -320,8 +320,15 @@ def find(
         if files.kind_of(start) == "directory":
             found += below(root, depth=maxdepth, follow=follow)
     floor = root.rstrip("/").count("/") + int(mindepth)
-    return [
+    places = [
         place
         for place, state in found
         if place.rstrip("/").count("/") >= floor and all(test(ctx, place, state) for test in tests)
     ]
+    if delete:
+        if root in places and files.kind_of(start) == "directory":
+            raise BadArgument(f"delete would remove {root} itself; say mindepth=1")
+        for place in reversed(places):
+            with explain_errors(place):
+                files.remove(place)
+    return places

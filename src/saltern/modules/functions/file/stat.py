@@ -1,4 +1,4 @@
-"""``file``: everything that the system knows of a file or a filesystem."""
+"""``file``: status of files and file systems."""
 
 # ruff: noqa: ARG001 - the signature is the interface
 
@@ -27,7 +27,7 @@ TYPES: dict[str, str] = {
 def stats(
     ctx: Context, path: str, hash_type: str | None = None, follow_symlinks: bool = True
 ) -> dict[str, object]:
-    """All that is known of a path; with ``hash_type`` (``sha256``), its checksum, too.
+    """The status of a path; with ``hash_type`` (``sha256``), also its checksum.
 
     Example:
         ```console
@@ -63,7 +63,7 @@ def stats(
 
 @function
 def lstat(ctx: Context, path: str) -> dict[str, object]:
-    """What the system knows of a path itself, links not followed; empty if nothing is there.
+    """The status of a path, without following links; empty if it does not exist.
 
     Example:
         ```console
@@ -84,7 +84,7 @@ def lstat(ctx: Context, path: str) -> dict[str, object]:
 
 @function
 def statvfs(ctx: Context, path: str) -> dict[str, object]:
-    """What the system knows of the file system a path is on.
+    """The status of the file system of a path.
 
     Example:
         ```console

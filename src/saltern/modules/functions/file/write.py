@@ -13,7 +13,7 @@ from saltern.system import files
 
 
 def _lines(args: tuple[object, ...], kwargs: dict[str, object]) -> list[str]:
-    """The lines of ``write`` and the like: arguments one by one, or ``args=`` with a text or a list."""
+    """The lines for ``write`` and others: from single arguments, or from ``args=`` with a text or a list."""
     given = kwargs.get("args", list(args))
     listed = given if isinstance(given, list | tuple) else [given]
     return [str(item) for part in listed for item in (part if isinstance(part, list | tuple) else [part])]
@@ -28,7 +28,7 @@ def write_text(path: str, text: str, encoding: str | None = None) -> None:
 
 
 def codec_of(encoding: str | None) -> tuple[str, str]:
-    """UTF-8, in which bytes that are none survive, or another one, strictly."""
+    """The codec and its error handler: UTF-8 keeps invalid bytes, others are strict."""
     if not encoding:
         return "utf-8", "surrogateescape"
     try:
@@ -40,7 +40,7 @@ def codec_of(encoding: str | None) -> tuple[str, str]:
 
 @function
 def write(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
-    """Write lines to a file; what it held is gone.
+    """Write lines to a file, replacing its content.
 
     Example:
         ```console
@@ -94,7 +94,7 @@ def prepend(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
 
 @function
 def truncate(ctx: Context, path: str, length: int) -> None:
-    """Cut a file to this many bytes.
+    """Truncate a file to this many bytes.
 
     Example:
         ```console

@@ -1,6 +1,6 @@
-"""``firewalld``: look at zones and services of the firewall daemon, and change them.
+"""``firewalld``: query and change zones and services of the firewall daemon.
 
-With ``permanent`` the configuration is meant, which needs no running daemon; without it, what is in force.
+With ``permanent`` they use the configuration, which needs no running daemon; otherwise the rules in force.
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """
 

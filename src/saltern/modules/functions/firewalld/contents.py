@@ -1,4 +1,4 @@
-"""Functions of ``firewalld`` for what belongs to a zone, ports aside."""
+"""Functions of ``firewalld`` for the contents of a zone, except ports."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from saltern.modules.functions.firewalld.zones import get_icmp_types
 
 @function
 def list_icmp_block(ctx: Context, zone: str, permanent: bool = True) -> list[str]:
-    """The types of ICMP that a zone blocks.
+    """The ICMP types that a zone blocks.
 
     Args:
         zone: the zone.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -26,12 +26,12 @@ def list_icmp_block(ctx: Context, zone: str, permanent: bool = True) -> list[str
 
 @function
 def block_icmp(ctx: Context, zone: str, icmp: str, permanent: bool = True) -> str | bool:
-    """Block a type of ICMP; false if there is no such type.
+    """Block an ICMP type; false if there is no such type.
 
     Args:
         zone: the zone.
         icmp: the type.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -45,12 +45,12 @@ def block_icmp(ctx: Context, zone: str, icmp: str, permanent: bool = True) -> st
 
 @function
 def allow_icmp(ctx: Context, zone: str, icmp: str, permanent: bool = True) -> str | bool:
-    """Block a type of ICMP no more; false if there is no such type.
+    """Stop blocking an ICMP type; false if there is no such type.
 
     Args:
         zone: the zone.
         icmp: the type.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -68,7 +68,7 @@ def get_interfaces(ctx: Context, zone: str, permanent: bool = True) -> list[str]
 
     Args:
         zone: the zone.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -85,7 +85,7 @@ def add_interface(ctx: Context, zone: str, interface: str, permanent: bool = Tru
     Args:
         zone: the zone.
         interface: the interface.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -102,7 +102,7 @@ def remove_interface(ctx: Context, zone: str, interface: str, permanent: bool = 
     Args:
         zone: the zone.
         interface: the interface.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -118,7 +118,7 @@ def get_sources(ctx: Context, zone: str, permanent: bool = True) -> list[str]:
 
     Args:
         zone: the zone.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -135,7 +135,7 @@ def add_source(ctx: Context, zone: str, source: str, permanent: bool = True) -> 
     Args:
         zone: the zone.
         source: the source.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -152,7 +152,7 @@ def remove_source(ctx: Context, zone: str, source: str, permanent: bool = True) 
     Args:
         zone: the zone.
         source: the source.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -168,7 +168,7 @@ def get_rich_rules(ctx: Context, zone: str, permanent: bool = True) -> list[str]
 
     Args:
         zone: the zone.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -185,7 +185,7 @@ def add_rich_rule(ctx: Context, zone: str, rule: str, permanent: bool = True) ->
     Args:
         zone: the zone.
         rule: the rich rule.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -202,7 +202,7 @@ def remove_rich_rule(ctx: Context, zone: str, rule: str, permanent: bool = True)
     Args:
         zone: the zone.
         rule: the rich rule.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -218,7 +218,7 @@ def list_services(ctx: Context, zone: str | None = None, permanent: bool = True)
 
     Args:
         zone: the zone; the default one if not given.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -235,7 +235,7 @@ def add_service(ctx: Context, service: str, zone: str | None = None, permanent: 
     Args:
         service: the service.
         zone: the zone; the default one if not given.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -252,7 +252,7 @@ def remove_service(ctx: Context, service: str, zone: str | None = None, permanen
     Args:
         service: the service.
         zone: the zone; the default one if not given.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""How the functions of ``firewalld`` ask the daemon."""
+"""Run ``firewall-cmd`` for the functions of ``firewalld``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from saltern.modules.lib.firewalls import firewalld
 
 
 def ask(ctx: Context, *args: str, permanent: bool) -> str:
-    """What firewalld answers; raises ``Refused`` with its own words."""
+    """The output of firewalld; raises ``Refused`` with its error message."""
     daemon = firewalld.reach(ctx)
     return daemon.permanent(ctx, *args) if permanent else daemon.now(ctx, *args)
 

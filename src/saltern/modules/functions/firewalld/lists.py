@@ -1,4 +1,4 @@
-"""Looking at what belongs to a zone, and adding to it or taking away."""
+"""List, add and remove the contents of a zone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def listed(ctx: Context, zone: str | None, arg: str, permanent: bool) -> list[st
 
 
 def change(ctx: Context, zone: str | None, what: tuple[str, str, str], permanent: bool) -> str:
-    """``what``: add or remove, the kind, and which."""
+    """Change a zone. ``what``: add or remove, the kind, and the value."""
     verb, arg, which = what
     option = f"--{verb}-{KINDS[arg].option}={value(which, arg)}"
     return ask(ctx, *of_zone(zone), option, permanent=permanent)

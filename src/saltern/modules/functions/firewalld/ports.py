@@ -1,4 +1,4 @@
-"""Functions of ``firewalld`` for ports of a zone, open or forwarded."""
+"""Functions of ``firewalld`` for open and forwarded ports of a zone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def list_ports(ctx: Context, zone: str, permanent: bool = True) -> list[str]:
 
     Args:
         zone: the zone.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -39,8 +39,8 @@ def add_port(
     Args:
         zone: the zone.
         port: the port.
-        permanent: the configuration; false for what is in force.
-        force_masquerade: let the zone masquerade as well.
+        permanent: use the configuration; false for the rules in force.
+        force_masquerade: also enable masquerading for the zone.
 
     Example:
         ```console
@@ -58,7 +58,7 @@ def remove_port(ctx: Context, zone: str, port: str, permanent: bool = True) -> s
     Args:
         zone: the zone.
         port: the port.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -70,11 +70,11 @@ def remove_port(ctx: Context, zone: str, port: str, permanent: bool = True) -> s
 
 @function
 def list_port_fwd(ctx: Context, zone: str, permanent: bool = True) -> list[dict[str, str]]:
-    """What a zone forwards.
+    """The forwarded ports of a zone.
 
     Args:
         zone: the zone.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -100,11 +100,11 @@ def add_port_fwd(
     Args:
         zone: the zone.
         src: the port.
-        dest: the port it goes to.
+        dest: the destination port.
         proto: the protocol.
-        dstaddr: the address it goes to; this machine if empty.
-        permanent: the configuration; false for what is in force.
-        force_masquerade: let the zone masquerade as well.
+        dstaddr: the destination address; this machine if empty.
+        permanent: use the configuration; false for the rules in force.
+        force_masquerade: also enable masquerading for the zone.
 
     Example:
         ```console
@@ -126,15 +126,15 @@ def remove_port_fwd(
     dstaddr: str = "",
     permanent: bool = True,
 ) -> str:
-    """Forward a port no more.
+    """Stop forwarding a port.
 
     Args:
         zone: the zone.
         src: the port.
-        dest: the port it goes to.
+        dest: the destination port.
         proto: the protocol.
-        dstaddr: the address it goes to; this machine if empty.
-        permanent: the configuration; false for what is in force.
+        dstaddr: the destination address; this machine if empty.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""Functions of ``firewalld`` for what a service is."""
+"""Functions of ``firewalld`` for the definitions of services."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def get_services(ctx: Context, permanent: bool = True) -> list[str]:
     """The names of all services.
 
     Args:
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -38,7 +38,7 @@ def get_services(ctx: Context, permanent: bool = True) -> list[str]:
 
 @function
 def new_service(ctx: Context, name: str, restart: bool = True) -> str:
-    """Make a service.
+    """Create a service.
 
     Args:
         name: the service.

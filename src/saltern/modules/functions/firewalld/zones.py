@@ -36,7 +36,7 @@ def reload_rules(ctx: Context) -> str:
 
 @function
 def make_permanent(ctx: Context) -> str:
-    """Keep what is in force as the permanent configuration.
+    """Save the rules in force as the permanent configuration.
 
     Example:
         ```console
@@ -48,7 +48,7 @@ def make_permanent(ctx: Context) -> str:
 
 @function
 def default_zone(ctx: Context) -> str:
-    """The zone of everything that has no other.
+    """The default zone.
 
     Example:
         ```console
@@ -60,7 +60,7 @@ def default_zone(ctx: Context) -> str:
 
 @function
 def set_default_zone(ctx: Context, zone: str) -> str:
-    """Set the zone of everything that has no other.
+    """Set the default zone.
 
     Args:
         zone: the zone.
@@ -75,10 +75,10 @@ def set_default_zone(ctx: Context, zone: str) -> str:
 
 @function
 def list_zones(ctx: Context, permanent: bool = True) -> Sections:
-    """Everything of all zones.
+    """The contents of all zones.
 
     Args:
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -93,7 +93,7 @@ def get_zones(ctx: Context, permanent: bool = True) -> list[str]:
     """The names of all zones.
 
     Args:
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -105,7 +105,7 @@ def get_zones(ctx: Context, permanent: bool = True) -> list[str]:
 
 @function
 def new_zone(ctx: Context, zone: str, restart: bool = True) -> str:
-    """Make a zone.
+    """Create a zone.
 
     Args:
         zone: the zone.
@@ -141,11 +141,11 @@ def delete_zone(ctx: Context, zone: str, restart: bool = True) -> str:
 
 @function
 def list_all(ctx: Context, zone: str | None = None, permanent: bool = True) -> Sections:
-    """Everything of a zone.
+    """The contents of a zone.
 
     Args:
         zone: the zone; the default one if not given.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -157,10 +157,10 @@ def list_all(ctx: Context, zone: str | None = None, permanent: bool = True) -> S
 
 @function
 def get_icmp_types(ctx: Context, permanent: bool = True) -> list[str]:
-    """The types of ICMP that can be blocked.
+    """The ICMP types that can be blocked.
 
     Args:
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -176,7 +176,7 @@ def get_masquerade(ctx: Context, zone: str | None = None, permanent: bool = True
 
     Args:
         zone: the zone; the default one if not given.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -189,11 +189,11 @@ def get_masquerade(ctx: Context, zone: str | None = None, permanent: bool = True
 
 @function
 def add_masquerade(ctx: Context, zone: str | None = None, permanent: bool = True) -> str:
-    """Let a zone masquerade.
+    """Enable masquerading for a zone.
 
     Args:
         zone: the zone; the default one if not given.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console
@@ -205,11 +205,11 @@ def add_masquerade(ctx: Context, zone: str | None = None, permanent: bool = True
 
 @function
 def remove_masquerade(ctx: Context, zone: str | None = None, permanent: bool = True) -> str:
-    """Let a zone masquerade no more.
+    """Disable masquerading for a zone.
 
     Args:
         zone: the zone; the default one if not given.
-        permanent: the configuration; false for what is in force.
+        permanent: use the configuration; false for the rules in force.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``git``: ask repositories, and drive git from other states.
+"""``git``: query and change repositories.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """

@@ -1,4 +1,4 @@
-"""``git``: getting repositories, and moving within them."""
+"""``git``: clone repositories, update them, and switch revisions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _simple(verb: str, call: str, answer: str) -> Function[..., str]:
     ) -> str:
         return here(ctx, cwd, user).out(verb, *options(opts), *([rev] if rev else []))
 
-    said = f"Run ``git {verb}`` in a repository; what it prints."
+    said = f"Run ``git {verb}`` in a repository. Returns its output."
     run.doc = documented(said, f"git.{verb} /srv/checkout {call}", answer)
     return run
 
@@ -45,7 +45,7 @@ def fetch(
     identity: object = None,
     **_: object,
 ) -> str:
-    """Fetch from a remote; what git says of it.
+    """Fetch from a remote. Returns the output of git.
 
     Example:
         ```console
@@ -63,7 +63,7 @@ def fetch(
 def pull(
     ctx: Context, /, cwd: str, opts: str = "", user: str | None = None, identity: object = None, **_: object
 ) -> str:
-    """Fetch and merge; what git says of it.
+    """Fetch and merge. Returns the output of git.
 
     Example:
         ```console
@@ -100,7 +100,7 @@ def clone(
         ```
     """
     if not url:
-        raise BadArgument("'url' is missing; give the address of the remote repository")
+        raise BadArgument("'url' is missing; give the URL of the remote repository")
     target = os.path.join(absolute(cwd), name) if name else absolute(cwd)
     git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
     git.out("clone", "--quiet", *options(opts), "--", url, target)
@@ -111,7 +111,7 @@ def clone(
 def init(
     ctx: Context, /, cwd: str, bare: bool = False, user: str | None = None, opts: str = "", **_: object
 ) -> str:
-    """Make a repository; what git says of it.
+    """Create a repository. Returns the output of git.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``git``: changing a repository. Each answers what git prints."""
+"""``git``: change a repository. Each function returns the output of git."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltern.modules.functions.file.errors import absolute
 from saltern.modules.functions.git.query import here, options
 from saltern.modules.lib.git.command import Git, login
 
-# ``**_`` takes what Salt knows of Windows and encodings: password, ignore_retcode, output_encoding, git_opts.
+# ``**_`` accepts password, ignore_retcode, output_encoding and git_opts of Salt, which have no effect here.
 
 
 def _paths(filename: object) -> list[str]:
@@ -26,13 +26,13 @@ def _paths(filename: object) -> list[str]:
 def add(
     ctx: Context, /, cwd: str, filename: object, opts: str = "", user: str | None = None, **_: object
 ) -> str:
-    """Add files to what the next commit has.
+    """Add files to the index.
 
     Args:
         cwd: the working copy.
         filename: the file, or a list of them.
         opts: further options of ``git add``.
-        user: who runs git.
+        user: the user to run git as.
 
     Example:
         ```console
@@ -46,13 +46,13 @@ def add(
 def rm(
     ctx: Context, /, cwd: str, filename: object, opts: str = "", user: str | None = None, **_: object
 ) -> str:
-    """Remove files, also from what the next commit has.
+    """Remove files, also from the index.
 
     Args:
         cwd: the working copy.
         filename: the file, or a list of them.
         opts: further options of ``git rm``.
-        user: who runs git.
+        user: the user to run git as.
 
     Example:
         ```console
@@ -75,13 +75,13 @@ def commit(
     filename: object = None,
     **_: object,
 ) -> str:
-    """Commit what was added.
+    """Commit the index.
 
     Args:
         cwd: the working copy.
-        message: what to say of it.
+        message: the message of the commit.
         opts: further options of ``git commit``.
-        user: who runs git.
+        user: the user to run git as.
         filename: commit this file, or a list of them, whether added or not.
 
     Example:
@@ -97,13 +97,13 @@ def commit(
 def branch(
     ctx: Context, /, cwd: str, name: str | None = None, opts: str = "", user: str | None = None, **_: object
 ) -> bool:
-    """Make, move or delete a branch.
+    """Create, move or delete a branch.
 
     Args:
         cwd: the repository.
         name: the branch.
         opts: what to do with it: options of ``git branch``.
-        user: who runs git.
+        user: the user to run git as.
 
     Example:
         ```console
@@ -128,15 +128,15 @@ def tag(
     user: str | None = None,
     **_: object,
 ) -> str:
-    """Make a tag, or delete one (``opts=-d``).
+    """Create a tag, or delete one (``opts=-d``).
 
     Args:
         cwd: the repository.
         name: the tag.
-        ref: what it is for.
-        message: what to say of it, which makes an annotated tag.
+        ref: the commit to tag.
+        message: the message, for an annotated tag.
         opts: further options of ``git tag``.
-        user: who runs git.
+        user: the user to run git as.
 
     Example:
         ```console
@@ -163,14 +163,14 @@ def push(
     identity: object = None,
     **_: object,
 ) -> str:
-    """Send commits to a remote.
+    """Push commits to a remote.
 
     Args:
         cwd: the repository.
-        remote: the remote, or its address.
-        ref: what to send, such as ``main`` or ``main:next``.
+        remote: the remote, or its URL.
+        ref: what to push, such as ``main`` or ``main:next``.
         opts: further options of ``git push``.
-        user: who runs git.
+        user: the user to run git as.
         identity: the private key for ssh.
 
     Example:
@@ -189,13 +189,13 @@ def push(
 def rebase(
     ctx: Context, /, cwd: str, rev: str = "master", opts: str = "", user: str | None = None, **_: object
 ) -> str:
-    """Put the commits of the current branch onto another one.
+    """Rebase the current branch onto another one.
 
     Args:
         cwd: the working copy.
-        rev: the branch or commit to put them onto.
+        rev: the branch or commit to rebase onto.
         opts: further options of ``git rebase``.
-        user: who runs git.
+        user: the user to run git as.
 
     Example:
         ```console
@@ -212,13 +212,13 @@ def rebase(
 def stash(
     ctx: Context, /, cwd: str, action: str = "save", opts: str = "", user: str | None = None, **_: object
 ) -> str:
-    """Put local changes aside, or take them back.
+    """Stash local changes, or restore them.
 
     Args:
         cwd: the working copy.
         action: ``save``, ``apply``, ``pop``, ``list``, ``drop`` or ``clear``.
         opts: further options, such as a message.
-        user: who runs git.
+        user: the user to run git as.
 
     Example:
         ```console
@@ -241,13 +241,13 @@ def submodule(
     identity: object = None,
     **_: object,
 ) -> str:
-    """Do something with the submodules of a repository.
+    """Run a command on the submodules of a repository.
 
     Args:
         cwd: the working copy.
-        command: what: ``add``, ``init``, ``update``, ``sync``, ``status``, ``deinit`` …
+        command: ``add``, ``init``, ``update``, ``sync``, ``status``, ``deinit`` …
         opts: further options, such as ``--init`` for ``update``.
-        user: who runs git.
+        user: the user to run git as.
         identity: the private key for ssh.
 
     Example:
@@ -265,12 +265,12 @@ def submodule(
 def discard_local_changes(
     ctx: Context, /, cwd: str, path: str = ".", user: str | None = None, **_: object
 ) -> str:
-    """Undo what was changed in a working copy and not added.
+    """Discard changes in a working copy that are not in the index.
 
     Args:
         cwd: the working copy.
         path: only below this path.
-        user: who runs git.
+        user: the user to run git as.
 
     Example:
         ```console
@@ -291,14 +291,14 @@ def symbolic_ref(
     user: str | None = None,
     **_: object,
 ) -> str:
-    """What a symbolic ref stands for; with ``value``, let it stand for that.
+    """The target of a symbolic ref; with ``value``, set it.
 
     Args:
         cwd: the repository.
         ref: the symbolic ref.
-        value: what it shall stand for.
+        value: its new target.
         opts: further options of ``git symbolic-ref``.
-        user: who runs git.
+        user: the user to run git as.
 
     Example:
         ```console
@@ -324,14 +324,14 @@ def archive(
     user: str | None = None,
     **kwargs: object,
 ) -> bool:
-    """Pack the files of a commit.
+    """Create an archive of the files of a commit.
 
     Args:
         cwd: the repository.
         output: the file to write.
         rev: the commit.
-        prefix: what stands before every name; the name of the directory if not given.
-        user: who runs git.
+        prefix: the prefix of every name; the name of the directory if not given.
+        user: the user to run git as.
         kwargs: ``format``, such as ``tar.gz`` or ``zip``; otherwise taken from the name of the file.
 
     Example:

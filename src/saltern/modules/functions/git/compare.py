@@ -1,4 +1,4 @@
-"""``git``: what commits have to do with each other."""
+"""``git``: compare commits."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def diff(
         item2: another one.
         opts: further options of ``git diff``.
         user: who runs git.
-        no_index: compare two files, whether git knows them or not.
-        cached: compare with what was added.
-        paths: only of these paths.
+        no_index: compare two files, tracked or not.
+        cached: compare with the index.
+        paths: only these paths.
 
     Example:
         ```console
@@ -65,18 +65,18 @@ def merge_base(
     user: str | None = None,
     **kwargs: object,
 ) -> object:
-    """The commit that others have in common.
+    """The common ancestor of commits.
 
     Args:
         cwd: the repository.
         refs: the commits; a list, or text with commas.
-        octopus: of all of them.
-        is_ancestor: say only whether the first is an ancestor of the second.
-        independent: those that cannot be reached from the others.
-        fork_point: where a branch (of ``refs``) left this one.
+        octopus: the common ancestor of all of them.
+        is_ancestor: return only whether the first is an ancestor of the second.
+        independent: the commits that cannot be reached from the others.
+        fork_point: the commit where a branch (of ``refs``) left this one.
         opts: further options of ``git merge-base``.
         user: who runs git.
-        kwargs: ``all``: every one there is.
+        kwargs: ``all``: all common ancestors.
 
     Example:
         ```console
@@ -116,13 +116,13 @@ def merge_tree(
     user: str | None = None,
     **_: object,
 ) -> str:
-    """What a merge of two commits would change, without doing it.
+    """The changes that a merge of two commits would make.
 
     Args:
         cwd: the repository.
         ref1: a commit.
         ref2: another one.
-        base: the commit they have in common; found if not given.
+        base: their common ancestor; determined if not given.
         user: who runs git.
 
     Example:
@@ -147,17 +147,17 @@ def remote_refs(
     https_pass: str | None = None,
     **kwargs: object,
 ) -> dict[str, str]:
-    """What a remote repository has: the commit of every ref.
+    """The commit of every ref of a remote repository.
 
     Args:
-        url: its address.
+        url: its URL.
         heads: only branches.
         tags: only tags.
         user: who runs git.
         identity: the private key for ssh.
         https_user: the name for https.
         https_pass: the password for https.
-        kwargs: ``filter``: only refs that fit this pattern.
+        kwargs: ``filter``: only refs that match this pattern.
 
     Example:
         ```console

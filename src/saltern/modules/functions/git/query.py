@@ -1,4 +1,4 @@
-"""``git``: ask repositories, and the verbs that formulas use."""
+"""``git``: query repositories."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def version(ctx: Context, versioninfo: bool = False) -> object:
 def revision(
     ctx: Context, /, cwd: str, rev: str = "HEAD", short: bool = False, user: str | None = None, **_: object
 ) -> str:
-    """The commit a revision means.
+    """The commit of a revision.
 
     Example:
         ```console
@@ -61,7 +61,7 @@ def revision(
 def rev_parse(
     ctx: Context, /, cwd: str, rev: str | None = None, opts: str = "", user: str | None = None, **_: object
 ) -> str:
-    """What ``git rev-parse`` prints.
+    """The output of ``git rev-parse``.
 
     Example:
         ```console
@@ -75,7 +75,7 @@ def rev_parse(
 
 @function
 def current_branch(ctx: Context, /, cwd: str, user: str | None = None, **_: object) -> str:
-    """The branch that is checked out, or nothing.
+    """The branch that is checked out; empty if there is none.
 
     Example:
         ```console
@@ -91,7 +91,7 @@ def current_branch(ctx: Context, /, cwd: str, user: str | None = None, **_: obje
 def list_branches(
     ctx: Context, /, cwd: str, remote: bool = False, user: str | None = None, **_: object
 ) -> list[str]:
-    """The branches of a repository, or those it knows of its remotes.
+    """The branches of a repository, or the remote-tracking ones.
 
     Example:
         ```console
@@ -122,7 +122,7 @@ def list_tags(ctx: Context, /, cwd: str, user: str | None = None, **_: object) -
 def remotes(
     ctx: Context, /, cwd: str, user: str | None = None, redact_auth: bool = True, **_: object
 ) -> dict[str, dict[str, str]]:
-    """The remotes of a repository and their addresses, passwords left out.
+    """The remotes of a repository and their URLs, without passwords.
 
     Example:
         ```console
@@ -155,7 +155,7 @@ def remote_get(
     redact_auth: bool = True,
     **_: object,
 ) -> dict[str, str]:
-    """The addresses of one remote.
+    """The URLs of one remote.
 
     Example:
         ```console
@@ -178,7 +178,7 @@ def remote_get(
 def remote_set(
     ctx: Context, /, cwd: str, url: str, remote: str = "origin", user: str | None = None, **_: object
 ) -> dict[str, str]:
-    """Give a remote this address; the remote is added if there is none of that name.
+    """Set the URL of a remote; a missing remote is added.
 
     Example:
         ```console
@@ -211,7 +211,7 @@ def ls_remote(
     https_pass: str | None = None,
     **_: object,
 ) -> dict[str, str]:
-    """What a remote has: the commit of every ref.
+    """The commit of every ref of a remote.
 
     Example:
         ```console
@@ -248,7 +248,7 @@ def status(ctx: Context, /, cwd: str, user: str | None = None, **_: object) -> d
 
 @function
 def is_worktree(ctx: Context, /, cwd: str, user: str | None = None, **_: object) -> bool:
-    """True if the directory is a further working tree of a repository that lies elsewhere.
+    """True if the directory is an additional working tree of a repository elsewhere.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``git``: the settings of repositories and users."""
+"""``git``: settings of repositories and users."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ def config_set(
     user: str | None = None,
     **kwargs: object,
 ) -> list[str]:
-    """Set something: all its values then.
+    """Set the value of a setting. Returns all its values.
 
     Args:
         key: the setting, such as ``user.name``.
         value: its value.
-        multivar: its values, in the place of all that there are; a list, or text with commas.
+        multivar: its values, replacing all others; a list, or text with commas.
         cwd: the repository.
         user: who runs git.
-        kwargs: ``global``: set it for the user; ``add``: keep the values that there are.
+        kwargs: ``global``: set it for the user; ``add``: keep the existing values.
 
     Example:
         ```console
@@ -94,14 +94,14 @@ def config_unset(
     user: str | None = None,
     **kwargs: object,
 ) -> bool:
-    """Forget a setting.
+    """Remove a setting.
 
     Args:
         key: the setting.
-        value_regex: only values that fit this.
+        value_regex: only values that match this.
         cwd: the repository.
         user: who runs git.
-        kwargs: ``global``: of the user; ``all``: all its values.
+        kwargs: ``global``: a setting of the user; ``all``: all its values.
 
     Example:
         ```console
@@ -127,14 +127,14 @@ def config_get_regexp(
     user: str | None = None,
     **kwargs: object,
 ) -> dict[str, list[str]]:
-    """The settings whose names fit, each with its values.
+    """The settings whose names match, each with its values.
 
     Args:
-        key: an expression for their names.
-        value_regex: only values that fit this.
+        key: a regular expression for their names.
+        value_regex: only values that match this.
         cwd: the repository; the settings of the user if not given.
         user: who runs git.
-        kwargs: ``global``: of the user.
+        kwargs: ``global``: settings of the user.
 
     Example:
         ```console

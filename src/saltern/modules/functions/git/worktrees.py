@@ -1,4 +1,4 @@
-"""``git``: further working trees of a repository."""
+"""``git``: additional working trees of a repository."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from saltern.modules.lib.git.command import lines
 def list_worktrees(
     ctx: Context, /, cwd: str, stale: bool = False, user: str | None = None, **kwargs: object
 ) -> dict[str, dict[str, object]]:
-    """The further working trees of a repository.
+    """The additional working trees of a repository.
 
     Args:
         cwd: the repository.
         stale: only those whose directory is gone.
         user: who runs git.
-        kwargs: ``all``: those that are gone, too.
+        kwargs: ``all``: also those whose directory is gone.
 
     Example:
         ```console
@@ -60,15 +60,15 @@ def worktree_add(
     user: str | None = None,
     **kwargs: object,
 ) -> str:
-    """Make a further working tree: what git says of it.
+    """Create an additional working tree. Returns the output of git.
 
     Args:
         cwd: the repository.
-        worktree_path: where it shall be.
-        ref: what to check out there.
-        reset_branch: take a branch of that name that there is.
-        force: even if the branch is checked out elsewhere.
-        detach: without a branch.
+        worktree_path: its path.
+        ref: the revision to check out.
+        reset_branch: reset an existing branch with that name.
+        force: create it even if the branch is checked out elsewhere.
+        detach: detach its HEAD, without a branch.
         opts: further options of ``git worktree add``.
         user: who runs git.
         kwargs: ``branch``: its branch; the last part of the path if not given.
@@ -99,13 +99,13 @@ def worktree_prune(
     user: str | None = None,
     **_: object,
 ) -> str:
-    """Forget working trees whose directory is gone: which ones.
+    """Remove the records of working trees whose directory is gone. Returns their names.
 
     Args:
         cwd: the repository.
-        dry_run: only say which.
-        verbose: say which.
-        expire: only those that are gone for so long.
+        dry_run: only list them.
+        verbose: list them.
+        expire: only those that are older than this.
         opts: further options of ``git worktree prune``.
         user: who runs git.
 
@@ -122,7 +122,7 @@ def worktree_prune(
 
 @function
 def worktree_rm(ctx: Context, /, cwd: str, user: str | None = None, **_: object) -> bool:
-    """Remove a further working tree.
+    """Remove an additional working tree.
 
     Args:
         cwd: its directory.

@@ -1,4 +1,4 @@
-"""``iptables``: look at the kernel's packet filter, and change it.
+"""``iptables``: query and change the kernel's packet filter.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """

@@ -15,7 +15,7 @@ def _there(ctx: Context, table: str, chain: str, rule: str, family: str) -> bool
 
 
 def _done(ctx: Context, table: str, chain: str, family: str, *args: str) -> str:
-    """What iptables says of a failure, in Salt's manner; empty if there was none."""
+    """Run iptables. Returns its error message, as Salt does; empty on success."""
     where = iptables.place(table, chain, family, whole_table=args[0] == "-F")
     ran = iptables.run(ctx, where, *args, accept=(0, 1, 2, 3, 4))
     return said(ran) or f"exit code {ran.code}" if ran.code else ""
@@ -25,7 +25,7 @@ def _done(ctx: Context, table: str, chain: str, family: str, *args: str) -> str:
 def set_policy(
     ctx: Context, table: str = "filter", chain: str = "", policy: str = "", family: str = "ipv4"
 ) -> str:
-    """Set the policy of a built-in chain; empty, or what iptables has against it.
+    """Set the policy of a built-in chain. Returns the error of iptables; empty on success.
 
     Args:
         table: the table.
@@ -43,10 +43,10 @@ def set_policy(
 
 @function
 def save(ctx: Context, filename: str | None = None, family: str = "ipv4") -> str:
-    """Keep the rules in force in a file; its path.
+    """Save the rules in force to a file. Returns its path.
 
     Args:
-        filename: the file; where the machine looks for them at boot if not given.
+        filename: the file; the one that the machine loads at boot if not given.
         family: ``ipv4`` or ``ipv6``.
 
     Example:
@@ -62,7 +62,7 @@ def save(ctx: Context, filename: str | None = None, family: str = "ipv4") -> str
 
 @function
 def new_chain(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> bool | str:
-    """Make a chain; true, or what iptables has against it.
+    """Create a chain. Returns true, or the error of iptables.
 
     Args:
         table: the table.
@@ -79,7 +79,7 @@ def new_chain(ctx: Context, table: str = "filter", chain: str = "", family: str 
 
 @function
 def delete_chain(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> bool | str:
-    """Delete an empty chain; true, or what iptables has against it.
+    """Delete an empty chain. Returns true, or the error of iptables.
 
     Args:
         table: the table.
@@ -98,7 +98,7 @@ def delete_chain(ctx: Context, table: str = "filter", chain: str = "", family: s
 def append(
     ctx: Context, table: str = "filter", chain: str = "", rule: str = "", family: str = "ipv4"
 ) -> bool:
-    """Append a rule that is not there yet; whether it was.
+    """Append a rule unless it exists. Returns true if it was appended.
 
     Args:
         table: the table.
@@ -125,12 +125,12 @@ def insert(
     rule: str = "",
     family: str = "ipv4",
 ) -> str | bool:
-    """Insert a rule that is not there yet: empty, what iptables has against it, or false if it is there.
+    """Insert a rule unless it exists. Returns the error of iptables, empty on success, or false if it exists.
 
     Args:
         table: the table.
         chain: the chain.
-        position: the number it gets, from 1, or from -1 (before the last rule) backwards.
+        position: its position, from 1, or backwards from -1 (before the last rule).
         rule: the rule, as on the command line of iptables.
         family: ``ipv4`` or ``ipv6``.
 
@@ -154,12 +154,12 @@ def delete(
     rule: str = "",
     family: str = "ipv4",
 ) -> str:
-    """Delete a rule; empty, or what iptables has against it.
+    """Delete a rule. Returns the error of iptables; empty on success.
 
     Args:
         table: the table.
         chain: the chain.
-        position: its number, or
+        position: its position, or
         rule: the rule, as on the command line of iptables.
         family: ``ipv4`` or ``ipv6``.
 
@@ -176,7 +176,7 @@ def delete(
 
 @function
 def flush(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> str:
-    """Delete all rules of a chain; empty, or what iptables has against it.
+    """Delete all rules of a chain. Returns the error of iptables; empty on success.
 
     Args:
         table: the table.

@@ -1,4 +1,4 @@
-"""Functions of ``iptables`` that look at rules, in force or kept."""
+"""Functions of ``iptables`` that query rules, in force or saved."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def build_rule(
     Args:
         table: the table.
         chain: the chain.
-        command: what to do: ``A``, ``I``, ``D`` …; or a long name such as ``append``.
-        position: the number of the rule, for the whole command.
+        command: the command: ``A``, ``I``, ``D`` …; or a long name such as ``append``.
+        position: the position of the rule, for the whole command.
         full: the whole command, not only the rule.
         family: ``ipv4`` or ``ipv6``.
         **options: the rule, as in the state ``iptables.append``.
@@ -86,7 +86,7 @@ def get_rules(ctx: Context, family: str = "ipv4") -> dict[str, dict[str, dict[st
 def get_saved_rules(
     ctx: Context, conf_file: str | None = None, family: str = "ipv4"
 ) -> dict[str, dict[str, dict[str, object]]]:
-    """The rules that a file keeps, by table and chain.
+    """The rules saved in a file, by table and chain.
 
     Args:
         conf_file: the file; the machine's own if not given.
@@ -103,7 +103,7 @@ def get_saved_rules(
 
 @function
 def get_policy(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> str | None:
-    """The policy of a built-in chain in force.
+    """The current policy of a built-in chain.
 
     Args:
         table: the table.
@@ -126,7 +126,7 @@ def get_saved_policy(
     conf_file: str | None = None,
     family: str = "ipv4",
 ) -> str | None:
-    """The policy of a chain that a file keeps.
+    """The policy of a chain saved in a file.
 
     Args:
         table: the table.
@@ -165,7 +165,7 @@ def check(ctx: Context, table: str = "filter", chain: str = "", rule: str = "", 
 
 @function
 def check_chain(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> bool:
-    """True if there is a chain.
+    """True if a chain exists.
 
     Args:
         table: the table.

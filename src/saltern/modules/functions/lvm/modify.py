@@ -1,4 +1,4 @@
-"""``lvm``: making, resizing and removing volumes. A refusal is reported in the answer, as in Salt."""
+"""``lvm``: create, resize and remove volumes. Errors are returned, not raised, as in Salt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saltern.modules.lib.volumes.arguments import checked_name, listed
 
 
 def _tried(act: Callable[[], None], done: str) -> str:
-    """What to say of it: that it is done, or why not."""
+    """Act, and return the message for success or the error."""
     try:
         act()
     except Refused as problem:
@@ -25,7 +25,7 @@ def _tried(act: Callable[[], None], done: str) -> str:
 def _on_volumes(
     ctx: Context, act: Callable[[list[str]], None], devices: object, override: bool, *, volumes: bool
 ) -> object:
-    """Do it for the devices that are (or are not yet) physical volumes; skip or report the others."""
+    """Act on the devices that are (or are not yet) physical volumes; skip or report the others."""
     try:
         todo = []
         for device in listed(devices):
@@ -46,12 +46,12 @@ def _on_volumes(
 def pvcreate(
     ctx: Context, /, devices: object, override: bool = True, force: bool = True, **options: object
 ) -> object:
-    """Make physical volumes of devices: true, or what is against it.
+    """Create physical volumes on devices. Returns true, or the error.
 
     Args:
         devices: the devices; a list, or text with commas.
-        override: skip those that are physical volumes already.
-        force: answer yes to what ``pvcreate`` asks.
+        override: skip devices that are physical volumes already.
+        force: answer yes to the questions of ``pvcreate``.
         options: further options of ``pvcreate``.
 
     Example:
@@ -68,12 +68,12 @@ def pvcreate(
 
 @function
 def pvremove(ctx: Context, devices: object, override: bool = True, force: bool = True) -> object:
-    """Take devices away from LVM: true, or what is against it.
+    """Remove physical volumes from devices. Returns true, or the error.
 
     Args:
         devices: the devices; a list, or text with commas.
-        override: skip those that are no physical volumes.
-        force: answer yes to what ``pvremove`` asks.
+        override: skip devices that are not physical volumes.
+        force: answer yes to the questions of ``pvremove``.
 
     Example:
         ```console
@@ -87,12 +87,12 @@ def pvremove(ctx: Context, devices: object, override: bool = True, force: bool =
 
 @function
 def pvresize(ctx: Context, devices: object, override: bool = True, force: bool = True) -> object:
-    """Let physical volumes fill devices that have become larger: true, or what is against it.
+    """Resize physical volumes to fill devices that have grown. Returns true, or the error.
 
     Args:
         devices: the devices; a list, or text with commas.
-        override: skip those that are no physical volumes.
-        force: answer yes to what ``pvresize`` asks.
+        override: skip devices that are not physical volumes.
+        force: answer yes to the questions of ``pvresize``.
 
     Example:
         ```console
@@ -108,12 +108,12 @@ def pvresize(ctx: Context, devices: object, override: bool = True, force: bool =
 def vgcreate(
     ctx: Context, /, vgname: str, devices: object, force: bool = False, **options: object
 ) -> dict[str, object]:
-    """Make a volume group: what it then is, and what came of it.
+    """Create a volume group. Returns its data and the outcome.
 
     Args:
         vgname: the name of the group.
         devices: the devices; a list, or text with commas.
-        force: answer yes to what ``vgcreate`` asks.
+        force: answer yes to the questions of ``vgcreate``.
         options: further options of ``vgcreate``.
 
     Example:
@@ -131,12 +131,12 @@ def vgcreate(
 
 @function
 def vgextend(ctx: Context, vgname: str, devices: object, force: bool = False) -> dict[str, object]:
-    """Add devices to a volume group: what came of it.
+    """Add devices to a volume group. Returns the outcome.
 
     Args:
         vgname: the name of the group.
         devices: the devices; a list, or text with commas.
-        force: answer yes to what ``vgextend`` asks.
+        force: answer yes to the questions of ``vgextend``.
 
     Example:
         ```console
@@ -152,7 +152,7 @@ def vgextend(ctx: Context, vgname: str, devices: object, force: bool = False) ->
 
 @function
 def vgremove(ctx: Context, vgname: str, force: bool = True) -> str:
-    """Remove a volume group: what came of it.
+    """Remove a volume group. Returns the outcome.
 
     Args:
         vgname: the name of the group.
@@ -185,18 +185,18 @@ def lvcreate(
     force: bool = False,
     **options: object,
 ) -> dict[str, object]:
-    """Make a logical volume: what it then is, and what came of it.
+    """Create a logical volume. Returns its data and the outcome.
 
     Args:
         lvname: the name of the volume.
         vgname: the volume group; for a thin volume ``group/pool``.
-        size: how large it is, such as ``10G``; a bare number is in MiB.
-        extents: how large it is, in extents or as ``100%FREE``.
+        size: its size, such as ``10G``; a bare number is in MiB.
+        extents: its size in extents, or as ``100%FREE``.
         snapshot: the volume it is a snapshot of.
         pv: the physical volume to take the space from.
         thinvolume: take space from a thin pool as it is needed.
-        thinpool: make a pool for thin volumes.
-        force: answer yes to what ``lvcreate`` asks.
+        thinpool: create a pool for thin volumes.
+        force: answer yes to the questions of ``lvcreate``.
         options: further options of ``lvcreate``.
 
     Example:
@@ -227,12 +227,12 @@ def lvcreate(
 
 @function
 def lvremove(ctx: Context, lvname: str, vgname: str, force: bool = True) -> str:
-    """Remove a logical volume: what came of it.
+    """Remove a logical volume. Returns the outcome.
 
     Args:
         lvname: the name of the volume.
         vgname: the volume group it is in.
-        force: answer yes to what ``lvremove`` asks.
+        force: answer yes to the questions of ``lvremove``.
 
     Example:
         ```console
@@ -270,13 +270,13 @@ def lvresize(
     force: bool = False,
     resizefs: bool = False,
 ) -> dict[str, object]:
-    """Give a logical volume another size: what came of it.
+    """Change the size of a logical volume. Returns the outcome.
 
     Args:
-        size: the size, or by how much it changes, such as ``+12M``.
+        size: the new size, or the change, such as ``+12M``.
         lvpath: the path of the volume.
-        extents: the size in extents, or by how much it changes, such as ``+100%FREE``.
-        force: let it become smaller.
+        extents: the new size in extents, or the change, such as ``+100%FREE``.
+        force: allow it to shrink.
         resizefs: resize the file system in it, too.
 
     Example:
@@ -296,13 +296,13 @@ def lvextend(
     force: bool = False,
     resizefs: bool = False,
 ) -> dict[str, object]:
-    """Make a logical volume larger: what came of it.
+    """Extend a logical volume. Returns the outcome.
 
     Args:
-        size: the size, or by how much it grows, such as ``+12M``.
+        size: the new size, or the growth, such as ``+12M``.
         lvpath: the path of the volume.
-        extents: the size in extents, or by how much it grows, such as ``+100%FREE``.
-        force: answer yes to what ``lvextend`` asks.
+        extents: the new size in extents, or the growth, such as ``+100%FREE``.
+        force: answer yes to the questions of ``lvextend``.
         resizefs: resize the file system in it, too.
 
     Example:

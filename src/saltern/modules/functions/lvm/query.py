@@ -1,4 +1,6 @@
-"""``lvm``: what there is. Names and numbers are those of ``pvdisplay -c`` and the like, as in Salt."""
+"""``lvm``: query volumes. Names and numbers are those of ``pvdisplay -c`` and similar programs, as in
+Salt.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from saltern.modules.lib.volumes.report import Row, number
 
 Fields = Mapping[str, Callable[[Row], object]]
 SECTOR = 512
-UNKNOWN = "-1"  # what LVM prints where LVM 1 had a number
+UNKNOWN = "-1"  # printed by LVM 2 for numbers that only LVM 1 had
 VG_STATUS = {"w": 0x300, "r": 0x100}  # LVM's bits for writing and reading
 RESIZABLE, EXPORTED = 0x4, 0x2
 LV_ACCESS = {"w": 3, "r": 1}
@@ -53,7 +55,7 @@ def _allocatable(row: Row) -> object:
 PHYSICAL: Fields = {
     "Physical Volume Device": _is("pv_name"),
     "Volume Group Name": _is("vg_name"),
-    "Physical Volume Size (kB)": _sectors("dev_size"),  # so Salt calls it; pvdisplay counts sectors
+    "Physical Volume Size (kB)": _sectors("dev_size"),  # Salt's name; pvdisplay counts sectors
     "Internal Physical Volume Number": _never,
     "Physical Volume Status": _allocatable,
     "Physical Volume (not) Allocatable": _allocatable,
@@ -134,12 +136,12 @@ def fullversion(ctx: Context) -> dict[str, str]:
 
 @function
 def pvdisplay(ctx: Context, pvname: str = "", real: bool = False, quiet: bool = False) -> dict[str, object]:  # noqa: ARG001 - Salt's signature
-    """Every physical volume, or the one on a device; nothing if there is none.
+    """All physical volumes, or the one on a device; empty if there is none.
 
     Args:
         pvname: the device.
-        real: name the device itself where a link to it is known.
-        quiet: there for Salt's sake; that there is none is never an error.
+        real: resolve a link to the device.
+        quiet: accepted for compatibility with Salt; a missing one is never an error.
 
     Example:
         ```console
@@ -158,11 +160,11 @@ def pvdisplay(ctx: Context, pvname: str = "", real: bool = False, quiet: bool = 
 
 @function
 def vgdisplay(ctx: Context, vgname: str = "", quiet: bool = False) -> dict[str, object]:  # noqa: ARG001 - Salt's signature
-    """Every volume group, or the one of this name; nothing if there is none.
+    """All volume groups, or the one with this name; empty if there is none.
 
     Args:
         vgname: the name of the group.
-        quiet: there for Salt's sake; that there is none is never an error.
+        quiet: accepted for compatibility with Salt; a missing one is never an error.
 
     Example:
         ```console
@@ -181,11 +183,11 @@ def _open(group: Row, volumes: list[Row]) -> str:
 
 @function
 def lvdisplay(ctx: Context, lvname: str = "", quiet: bool = False) -> dict[str, object]:  # noqa: ARG001 - Salt's signature
-    """Every logical volume, or the one of this path; nothing if there is none.
+    """All logical volumes, or the one with this path; empty if there is none.
 
     Args:
         lvname: the path of the volume, such as ``/dev/data/www``, or ``data/www``, or a group.
-        quiet: there for Salt's sake; that there is none is never an error.
+        quiet: accepted for compatibility with Salt; a missing one is never an error.
 
     Example:
         ```console

@@ -2,7 +2,7 @@
 
 Every function also takes ``connection_user``, ``connection_pass``, ``connection_host``,
 ``connection_port``, ``connection_db``, ``connection_unix_socket``, ``connection_charset``,
-``connection_default_file`` and ``connection_default_group``. What is not given comes from the options
+``connection_default_file`` and ``connection_default_group``. Defaults come from the options
 ``mysql.user``, ``mysql.pass`` … of the configuration or the pillar; without those root logs in at the
 local socket. The server is reached with its client program, ``mariadb`` or ``mysql``.
 

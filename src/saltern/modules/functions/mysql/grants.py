@@ -1,4 +1,4 @@
-"""``mysql``: what accounts may do."""
+"""``mysql``: privileges of accounts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def user_grants(
     Args:
         user: the name of the user.
         host: the host that the account is for.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -46,12 +46,12 @@ def grant_exists(
 
     Args:
         grant: the privileges, such as ``select, insert``.
-        database: what they are on: ``db.table``, ``db.*`` or ``*.*``.
+        database: the object of the privileges: ``db.table``, ``db.*`` or ``*.*``.
         user: the name of the user.
         host: the host that the account is for.
-        grant_option: the user may hand them on.
-        escape: take ``_`` and ``%`` in the name of the database as they are; without, they are wildcards.
-        **connection_args: how to reach the server; see the head of this page.
+        grant_option: the user may grant them to others.
+        escape: take ``_`` and ``%`` in the name of the database literally; otherwise they are wildcards.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -77,17 +77,17 @@ def grant_add(
     ssl_option: object = False,
     **connection_args: object,
 ) -> bool:
-    """Give privileges to an account, which must exist.
+    """Grant privileges to an account, which must exist.
 
     Args:
         grant: the privileges, such as ``select, insert``.
-        database: what they are on: ``db.table``, ``db.*`` or ``*.*``.
+        database: the object of the privileges: ``db.table``, ``db.*`` or ``*.*``.
         user: the name of the user.
         host: the host that the account is for.
-        grant_option: the user may hand them on.
-        escape: take ``_`` and ``%`` in the name of the database as they are; without, they are wildcards.
-        ssl_option: what the user's connection needs: a list of ``SSL: true``, ``SUBJECT: text`` …
-        **connection_args: how to reach the server; see the head of this page.
+        grant_option: the user may grant them to others.
+        escape: take ``_`` and ``%`` in the name of the database literally; otherwise they are wildcards.
+        ssl_option: requirements for the user's connection: a list of ``SSL: true``, ``SUBJECT: text`` …
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -118,16 +118,16 @@ def grant_revoke(
     escape: bool = True,
     **connection_args: object,
 ) -> bool:
-    """Take privileges from an account; those that it has not are no matter.
+    """Revoke privileges from an account; privileges it does not have are ignored.
 
     Args:
         grant: the privileges, such as ``select, insert``.
-        database: what they are on: ``db.table``, ``db.*`` or ``*.*``.
+        database: the object of the privileges: ``db.table``, ``db.*`` or ``*.*``.
         user: the name of the user.
         host: the host that the account is for.
-        grant_option: take away, too, that the user may hand them on.
-        escape: take ``_`` and ``%`` in the name of the database as they are; without, they are wildcards.
-        **connection_args: how to reach the server; see the head of this page.
+        grant_option: also revoke the right to grant them to others.
+        escape: take ``_`` and ``%`` in the name of the database literally; otherwise they are wildcards.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -149,7 +149,7 @@ def tokenize_grant(
     ctx: Context,  # noqa: ARG001 - nothing is asked
     grant: str,
 ) -> dict[str, object]:
-    """The parts of a statement as ``user_grants`` gives it: user, host, grant, database.
+    """The parts of a statement of ``user_grants``: user, host, grant, database.
 
     Args:
         grant: the statement.
@@ -161,7 +161,7 @@ def tokenize_grant(
     """
     found = shown(grant)
     if found is None:
-        raise Refused(f"this is no grant of privileges: {grant!r}")
+        raise Refused(f"this is not a GRANT statement: {grant!r}")
     return {
         "user": found.user,
         "host": found.host,

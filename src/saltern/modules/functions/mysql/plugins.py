@@ -17,7 +17,7 @@ def plugins_list(ctx: Context, /, **connection_args: object) -> list[dict[str, s
     """The plugins of the server, as mappings with ``name`` and ``status``.
 
     Args:
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -36,11 +36,11 @@ def _status(ctx: Context, server: Connection, name: str) -> str:
 
 @function
 def plugin_status(ctx: Context, /, name: str, **connection_args: object) -> str:
-    """The status of a plugin, such as ``ACTIVE``; empty if it is not there.
+    """The status of a plugin, such as ``ACTIVE``; empty if it is not loaded.
 
     Args:
         name: the plugin.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -54,12 +54,12 @@ def plugin_status(ctx: Context, /, name: str, **connection_args: object) -> str:
 
 @function
 def plugin_add(ctx: Context, /, name: str, soname: str | None = None, **connection_args: object) -> bool:
-    """Load a plugin; true if it is there then.
+    """Load a plugin. Returns true if it is loaded now.
 
     Args:
         name: the plugin.
-        soname: the file of its code; the name with ``.so`` if not given.
-        **connection_args: how to reach the server; see the head of this page.
+        soname: its library file; the name with ``.so`` if not given.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -76,11 +76,11 @@ def plugin_add(ctx: Context, /, name: str, soname: str | None = None, **connecti
 
 @function
 def plugin_remove(ctx: Context, /, name: str, **connection_args: object) -> bool:
-    """Unload a plugin; true if it is not there then.
+    """Unload a plugin. Returns true if it is not loaded now.
 
     Args:
         name: the plugin.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console

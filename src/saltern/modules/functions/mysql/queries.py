@@ -1,4 +1,4 @@
-"""``mysql``: SQL of one's own."""
+"""``mysql``: run SQL."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from saltern.modules.lib.databases.mysql.queries import execute, script
 
 @function
 def query(ctx: Context, /, database: str, query: str, **connection_args: object) -> dict[str, object]:
-    """Run SQL: its rows, or how many rows it changed. Values are text, or none.
+    """Run SQL. Returns its rows, or the number of changed rows. Values are text, or None.
 
-    Of several statements the last rows count. Without rows there are no names of columns.
+    For several statements, the last rows are returned. Without rows there are no column names.
 
     Args:
         database: the database to run it on; empty for none.
         query: the SQL.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```jinja
@@ -33,13 +33,13 @@ def query(ctx: Context, /, database: str, query: str, **connection_args: object)
 def file_query(
     ctx: Context, /, database: str, file_name: str, saltenv: str | None = None, **connection_args: object
 ) -> dict[str, object]:
-    """Run a file of SQL: its last rows, or how many rows it changed in all.
+    """Run a file of SQL. Returns its last rows, or the total number of changed rows.
 
     Args:
         database: the database to run it on; empty for none.
         file_name: the file: a path, ``salt://`` or ``https://``.
-        saltenv: the environment that ``salt://`` is looked up in.
-        **connection_args: how to reach the server; see the head of this page.
+        saltenv: the environment for ``salt://``.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -56,11 +56,11 @@ def quote_identifier(
     identifier: str,
     for_grants: bool = False,
 ) -> str:
-    """A name in backticks, to be part of a statement.
+    """Quote a name with backticks, for use in a statement.
 
     Args:
         identifier: the name of a database, a table or a column.
-        for_grants: for the database of a grant, where ``_`` and ``%`` stand for any sign: escape those, too.
+        for_grants: also escape ``_`` and ``%``, which are wildcards in the database of a grant.
 
     Example:
         ```console

@@ -9,7 +9,7 @@ from saltern.modules.lib.databases.mysql.answers import Row
 from saltern.modules.lib.databases.mysql.connection import Connection, connection
 
 UNKNOWN_STATEMENT = 1064
-# What older and newer servers call it; the first one that a server understands counts.
+# The statements of older and newer servers; the first that the server understands is used.
 OF_MASTER = ("SHOW MASTER STATUS", "SHOW BINARY LOG STATUS")
 OF_SLAVE = ("SHOW SLAVE STATUS", "SHOW REPLICA STATUS")
 RUNNING = ("Slave_IO_Running", "Replica_IO_Running")
@@ -29,10 +29,10 @@ def _first(ctx: Context, server: Connection, statements: tuple[str, ...]) -> Row
 
 @function
 def get_master_status(ctx: Context, /, **connection_args: object) -> dict[str, str | None]:
-    """Where the binary log of this server is; empty if it keeps none.
+    """The position in the binary log of this server; empty if it has none.
 
     Args:
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -44,10 +44,10 @@ def get_master_status(ctx: Context, /, **connection_args: object) -> dict[str, s
 
 @function
 def get_slave_status(ctx: Context, /, **connection_args: object) -> dict[str, str | None]:
-    """How far this server has come in following another; empty if it follows none.
+    """The replication status of this server; empty if it does not replicate another.
 
     Args:
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -59,12 +59,12 @@ def get_slave_status(ctx: Context, /, **connection_args: object) -> dict[str, st
 
 @function
 def slave_lag(ctx: Context, /, **connection_args: object) -> int:
-    """How many seconds this server is behind the one it follows.
+    """How many seconds this server is behind the one it replicates.
 
-    -1 if it follows none, -2 if it does not get anything from it, -3 if it cannot be asked.
+    -1 if it replicates none, -2 if replication does not run, -3 if the server cannot be reached.
 
     Args:
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console

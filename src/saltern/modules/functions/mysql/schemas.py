@@ -15,7 +15,7 @@ def db_list(ctx: Context, /, **connection_args: object) -> list[str]:
     """The names of all databases.
 
     Args:
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -31,7 +31,7 @@ def db_get(ctx: Context, /, name: str, **connection_args: object) -> dict[str, s
 
     Args:
         name: the database.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -48,7 +48,7 @@ def db_exists(ctx: Context, /, name: str, **connection_args: object) -> bool:
 
     Args:
         name: the database.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -66,7 +66,7 @@ def db_tables(ctx: Context, /, name: str, **connection_args: object) -> list[str
 
     Args:
         name: the database.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -91,13 +91,13 @@ def db_create(
     collate: str | None = None,
     **connection_args: object,
 ) -> bool:
-    """Make a database; false if it is there already.
+    """Create a database; false if it exists already.
 
     Args:
         name: the database.
         character_set: its default character set.
         collate: its default collation.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -128,7 +128,7 @@ def alter_db(
         name: the database.
         character_set: its new default character set.
         collate: its new default collation.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -146,11 +146,11 @@ def alter_db(
 
 @function
 def db_remove(ctx: Context, /, name: str, **connection_args: object) -> bool:
-    """Drop a database with all that is in it; false if there is none, or if it belongs to the server.
+    """Drop a database with all its data; false if it does not exist, or belongs to the server.
 
     Args:
         name: the database.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -170,12 +170,12 @@ def db_remove(ctx: Context, /, name: str, **connection_args: object) -> bool:
 def db_check(
     ctx: Context, /, name: str, table: str | None = None, **connection_args: object
 ) -> list[dict[str, str | None]]:
-    """Look for errors in tables: a row of the server for each remark.
+    """Check tables for errors. Returns the messages of the server.
 
     Args:
         name: the database.
         table: one table; all of the database if not given.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -189,12 +189,12 @@ def db_check(
 def db_repair(
     ctx: Context, /, name: str, table: str | None = None, **connection_args: object
 ) -> list[dict[str, str | None]]:
-    """Repair tables: a row of the server for each remark.
+    """Repair tables. Returns the messages of the server.
 
     Args:
         name: the database.
         table: one table; all of the database if not given.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -208,12 +208,12 @@ def db_repair(
 def db_optimize(
     ctx: Context, /, name: str, table: str | None = None, **connection_args: object
 ) -> list[dict[str, str | None]]:
-    """Give back the space that tables do not need: a row of the server for each remark.
+    """Optimize tables: release unused space. Returns the messages of the server.
 
     Args:
         name: the database.
         table: one table; all of the database if not given.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console

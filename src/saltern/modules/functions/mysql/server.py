@@ -20,7 +20,7 @@ def version(ctx: Context, /, **connection_args: object) -> str:
     """The version of the server.
 
     Args:
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -32,10 +32,10 @@ def version(ctx: Context, /, **connection_args: object) -> str:
 
 @function
 def status(ctx: Context, /, **connection_args: object) -> dict[str, str | None]:
-    """What the server counts: connections, queries, bytes …
+    """The counters of the server: connections, queries, bytes …
 
     Args:
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -47,10 +47,10 @@ def status(ctx: Context, /, **connection_args: object) -> dict[str, str | None]:
 
 @function
 def showvariables(ctx: Context, /, **connection_args: object) -> dict[str, str | None]:
-    """The settings of a session.
+    """The settings of the session.
 
     Args:
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -65,7 +65,7 @@ def showglobal(ctx: Context, /, **connection_args: object) -> dict[str, str | No
     """The settings of the server.
 
     Args:
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -77,10 +77,10 @@ def showglobal(ctx: Context, /, **connection_args: object) -> dict[str, str | No
 
 @function
 def processlist(ctx: Context, /, **connection_args: object) -> list[dict[str, str | None]]:
-    """What the server does right now, one mapping for each connection.
+    """What the server is doing now, one mapping per connection.
 
     Args:
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console

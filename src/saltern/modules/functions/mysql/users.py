@@ -15,7 +15,7 @@ def user_list(ctx: Context, /, **connection_args: object) -> list[dict[str, str 
     """All accounts, as mappings with ``User`` and ``Host``.
 
     Args:
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -34,7 +34,7 @@ def user_info(
     Args:
         user: the name of the user.
         host: the host that the account is for.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -58,18 +58,18 @@ def user_exists(
     auth_plugin: str = accounts.NATIVE,
     **connection_args: object,
 ) -> bool:
-    """True if an account exists; with a password or a way to log in, whether it has that, too.
+    """True if an account exists, and has the given password or login method.
 
     Args:
         user: the name of the user.
         host: the host that the account is for.
         password: the password that it must have.
-        password_hash: the hash of the password that it must have; not used if there is a password.
+        password_hash: the hash of the password that it must have; not used if a password is given.
         passwordless: it must have no password.
-        unix_socket: it must let the user of the machine with this name in.
-        password_column: not used; where the server keeps the password is found out.
+        unix_socket: the system user with this name must be able to log in.
+        password_column: not used; the column is detected.
         auth_plugin: the plugin that checks the password.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -110,18 +110,18 @@ def user_create(
     auth_plugin: str = accounts.NATIVE,
     **connection_args: object,
 ) -> bool:
-    """Make an account; false if it is there already.
+    """Create an account; false if it exists already.
 
     Args:
         user: the name of the user.
         host: the host that the account is for.
         password: the password.
-        password_hash: its hash, as the server keeps it; not used if there is a password.
-        allow_passwordless: without password and hash, let the user in without one.
-        unix_socket: let the user of the machine with this name in, without a password.
-        password_column: not used; where the server keeps the password is found out.
+        password_hash: its hash, as the server stores it; not used if a password is given.
+        allow_passwordless: allow login without a password if neither password nor hash is given.
+        unix_socket: let the system user with this name log in without a password.
+        password_column: not used; the column is detected.
         auth_plugin: the plugin that checks the password.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -158,12 +158,12 @@ def user_chpass(
         user: the name of the user.
         host: the host that the account is for.
         password: the password.
-        password_hash: its hash, as the server keeps it; not used if there is a password.
-        allow_passwordless: without password and hash, let the user in without one.
-        unix_socket: let the user of the machine with this name in, without a password.
-        password_column: not used; where the server keeps the password is found out.
+        password_hash: its hash, as the server stores it; not used if a password is given.
+        allow_passwordless: allow login without a password if neither password nor hash is given.
+        unix_socket: let the system user with this name log in without a password.
+        password_column: not used; the column is detected.
         auth_plugin: the plugin that checks the password.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -188,7 +188,7 @@ def user_remove(ctx: Context, /, user: str, host: str = "localhost", **connectio
     Args:
         user: the name of the user.
         host: the host that the account is for.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console
@@ -206,12 +206,12 @@ def user_remove(ctx: Context, /, user: str, host: str = "localhost", **connectio
 
 @function
 def verify_login(ctx: Context, /, user: str, password: str | None = None, **connection_args: object) -> bool:
-    """True if a user can log in, from here and with this password.
+    """True if a user can log in from this machine with this password.
 
     Args:
         user: the name of the user.
         password: the password.
-        **connection_args: how to reach the server; see the head of this page.
+        **connection_args: how to reach the server; see the top of this page.
 
     Example:
         ```console

@@ -54,7 +54,7 @@ def ip_addrs(
 
     Args:
         interface: only those of this interface, or of a list of them.
-        include_loopback: those of the loopback interface, too.
+        include_loopback: include those of the loopback interface.
         cidr: only those in this network.
         type: only ``public`` or only ``private`` ones.
 
@@ -80,7 +80,7 @@ def ipaddrs(
 
     Args:
         interface: only those of this interface, or of a list of them.
-        include_loopback: those of the loopback interface, too.
+        include_loopback: include those of the loopback interface.
         cidr: only those in this network.
         type: only ``public`` or only ``private`` ones.
 
@@ -102,7 +102,7 @@ def ip_addrs6(
 
     Args:
         interface: only those of this interface, or of a list of them.
-        include_loopback: those of the loopback interface, too.
+        include_loopback: include those of the loopback interface.
         cidr: only those in this network.
 
     Example:
@@ -123,7 +123,7 @@ def ipaddrs6(
 
     Args:
         interface: only those of this interface, or of a list of them.
-        include_loopback: those of the loopback interface, too.
+        include_loopback: include those of the loopback interface.
         cidr: only those in this network.
 
     Example:
@@ -190,7 +190,7 @@ def interface_ip(ctx: Context, iface: str) -> str:
 
 @function
 def interfaces(ctx: Context) -> dict[str, object]:
-    """Every interface: whether it is up, its hardware address and its addresses.
+    """All interfaces: whether they are up, their MAC addresses and their addresses.
 
     Example:
         ```console
@@ -221,7 +221,7 @@ def _described(link: Interface) -> dict[str, object]:
 
 @function
 def hw_addr(ctx: Context, iface: str) -> str:
-    """The hardware address of an interface, or an empty text.
+    """The MAC address of an interface, or an empty text.
 
     Args:
         iface: the interface.
@@ -303,8 +303,8 @@ def ip_networks(
 
     Args:
         interface: only those of this interface, or of a list of them.
-        include_loopback: the one of the loopback interface, too.
-        verbose: each with its address, its netmask and how large it is.
+        include_loopback: include the one of the loopback interface.
+        verbose: include the address, the netmask and the size of each.
 
     Example:
         ```console
@@ -322,8 +322,8 @@ def ip_networks6(
 
     Args:
         interface: only those of this interface, or of a list of them.
-        include_loopback: the one of the loopback interface, too.
-        verbose: each with its address, its netmask and how large it is.
+        include_loopback: include the one of the loopback interface.
+        verbose: include the address, the netmask and the size of each.
 
     Example:
         ```console
@@ -335,7 +335,7 @@ def ip_networks6(
 
 @function
 def ifacestartswith(ctx: Context, cidr: str) -> list[str]:
-    """The interfaces with an IPv4 address that starts so.
+    """The interfaces with an IPv4 address that begins with a text.
 
     Args:
         cidr: the beginning of an address, such as ``10.0``.

@@ -1,4 +1,4 @@
-"""``network``: what can be said of an address or a network alone."""
+"""``network``: computations with addresses and networks."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -52,10 +52,10 @@ def ip_in_subnet(ctx: Context, addr: str, cidr: str) -> bool:
 
 @function
 def calc_net(ctx: Context, ip_addr: str, netmask: str | None = None) -> str:
-    """The network an address is in.
+    """The network of an address.
 
     Args:
-        ip_addr: the address, perhaps with its prefix length.
+        ip_addr: the address, optionally with its prefix length.
         netmask: the netmask.
 
     Example:
@@ -70,7 +70,7 @@ def calc_net(ctx: Context, ip_addr: str, netmask: str | None = None) -> str:
 
 @function
 def convert_cidr(ctx: Context, cidr: str) -> dict[str, str]:
-    """A network, parsed.
+    """The parts of a network.
 
     Args:
         cidr: the network.
@@ -98,7 +98,7 @@ def convert_cidr(ctx: Context, cidr: str) -> dict[str, str]:
 
 @function
 def is_loopback(ctx: Context, ip_addr: str) -> bool:
-    """True if an address is one of a machine to itself.
+    """True if an address is a loopback address.
 
     Args:
         ip_addr: the address.
@@ -132,7 +132,7 @@ def is_private(ctx: Context, ip_addr: str) -> bool:
 
 @function
 def reverse_ip(ctx: Context, ip_addr: str) -> str:
-    """The name under which DNS knows an address.
+    """The reverse DNS name of an address.
 
     Args:
         ip_addr: the address.

@@ -12,7 +12,7 @@ BUFFERS = ("rx", "rx-mini", "rx-jumbo", "tx")
 
 @function
 def get_bufsize(ctx: Context, iface: str) -> dict[str, dict[str, str]]:
-    """How large the buffers of a card are, and can be; nothing where it has none to speak of.
+    """The current and maximum sizes of the buffers of a network card; empty if it does not report them.
 
     Args:
         iface: the interface.
@@ -40,7 +40,7 @@ def get_bufsize(ctx: Context, iface: str) -> dict[str, dict[str, str]]:
 
 @function
 def mod_bufsize(ctx: Context, /, iface: str, **sizes: object) -> dict[str, object]:
-    """Set how large the buffers of a card are.
+    """Set the sizes of the buffers of a network card.
 
     Args:
         iface: the interface.

@@ -41,7 +41,7 @@ class Connection(Struct, frozen=True):
 
 
 def connections(protocol: str) -> Iterator[Connection]:
-    """The rows of /proc/net for one protocol; none where there is no such file."""
+    """The rows of /proc/net for one protocol; none without such a file."""
     try:
         with open(f"/proc/net/{protocol}", encoding="ascii") as file:
             rows = [line.split() for line in file][1:]
@@ -63,7 +63,7 @@ def connections(protocol: str) -> Iterator[Connection]:
 
 
 def _end(text: str) -> tuple[str, int]:
-    """``0100007F:0016`` is 127.0.0.1, port 22: four bytes at a time, the last one first."""
+    """The address and port: ``0100007F:0016`` is 127.0.0.1, port 22; each four bytes are reversed."""
     from ipaddress import ip_address
 
     host, _, port = text.partition(":")
@@ -72,7 +72,7 @@ def _end(text: str) -> tuple[str, int]:
 
 
 def _owners() -> dict[str, str]:
-    """Who has a socket open: its inode → ``pid/program``. As far as we may see."""
+    """The owners of sockets: inode → ``pid/program``, for the processes that we may read."""
     found: dict[str, str] = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -80,7 +80,7 @@ def _owners() -> dict[str, str]:
             with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
                 name = file.read().strip()
         except OSError:
-            continue  # it has ended, or is not ours to look at
+            continue  # it has ended, or we may not read it
         links = (_link(f"/proc/{pid}/fd/{number}") for number in numbers)
         found |= {link[8:-1]: f"{pid}/{name}" for link in links if link.startswith("socket:[")}
     return found
@@ -95,7 +95,7 @@ def _link(path: str) -> str:
 
 @function
 def netstat(ctx: Context) -> list[dict[str, str]]:
-    """Every socket of TCP and UDP: its ends, its state, its user and its program.
+    """All TCP and UDP sockets: their addresses, state, user and program.
 
     Example:
         ```console
@@ -127,7 +127,7 @@ def _written(end: tuple[str, int]) -> str:
 
 @function
 def active_tcp(ctx: Context) -> dict[int, dict[str, object]]:
-    """Every TCP connection that stands, by a running number.
+    """All established TCP connections, numbered.
 
     Example:
         ```console

@@ -40,7 +40,7 @@ def get_fqdn(ctx: Context) -> str:
 
 @function
 def mod_hostname(ctx: Context, hostname: str) -> bool:
-    """Name this machine, now and at boot; where /etc/hosts has the old name, it has the new one then.
+    """Set the name of this machine, now and at boot, and replace the old name in /etc/hosts.
 
     Args:
         hostname: the name.
@@ -56,7 +56,7 @@ def mod_hostname(ctx: Context, hostname: str) -> bool:
 
 @function
 def fqdns(ctx: Context) -> dict[str, list[str]]:
-    """Every full name that the addresses of this machine have in DNS.
+    """All full names of the addresses of this machine in DNS.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``network``: asking other machines, and waking them."""
+"""``network``: probe other machines, and wake them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE = 120
 
 
 def _host(host: str) -> str:
-    """A name or an address, which no program takes for an option."""
+    """A name or an address that no program can take as an option."""
     text = str(host)
     if not re.fullmatch(r"[A-Za-z0-9_:][A-Za-z0-9_.:%-]*", text):
         raise Refused(f"no host can be called {text!r}")
@@ -34,7 +34,7 @@ def connect(
     timeout: float = 5,
     **_: object,
 ) -> dict[str, object]:
-    """Whether a port of a host answers.
+    """Connect to a port of a host. Returns whether that worked.
 
     Args:
         host: the host.
@@ -70,12 +70,12 @@ def connect(
 
 @function
 def ping(ctx: Context, host: str, timeout: object = False, return_boolean: bool = False) -> object:
-    """Ping a host four times: what ``ping`` prints.
+    """Ping a host four times. Returns the output of ``ping``.
 
     Args:
         host: the host.
-        timeout: how many seconds to wait for an answer.
-        return_boolean: say only whether it answers.
+        timeout: how many seconds to wait for a response.
+        return_boolean: return only whether it responds.
 
     Example:
         ```console
@@ -93,7 +93,7 @@ def ping(ctx: Context, host: str, timeout: object = False, return_boolean: bool 
 
 @function
 def dig(ctx: Context, host: str) -> str:
-    """What ``dig`` prints of a name.
+    """The output of ``dig`` for a name.
 
     Args:
         host: the name.
@@ -108,7 +108,7 @@ def dig(ctx: Context, host: str) -> str:
 
 @function
 def traceroute(ctx: Context, host: str) -> list[dict[str, object]]:
-    """The way to a host: every station with its delays in milliseconds.
+    """The route to a host: every hop with its delays in milliseconds.
 
     Args:
         host: the host.
@@ -135,10 +135,10 @@ def _hop(number: str, rest: str) -> dict[str, object]:
 
 @function
 def wol(ctx: Context, mac: str, bcast: str = "255.255.255.255", destport: int = 9) -> bool:  # noqa: ARG001
-    """Wake a machine up through its network card.
+    """Wake a machine through its network card.
 
     Args:
-        mac: the hardware address of the card.
+        mac: the MAC address of the card.
         bcast: the broadcast address of its network.
         destport: the port to send to.
 

@@ -1,4 +1,4 @@
-"""``network``: where packets go."""
+"""``network``: routes and neighbours."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def routes(ctx: Context, family: str | None = None) -> list[Row]:  # noqa: ARG00
 
 @function
 def default_route(ctx: Context, family: str | None = None) -> list[Row]:
-    """The routes for everything that has no other.
+    """The default routes.
 
     Args:
         family: only those of ``inet`` or ``inet6``.
@@ -103,7 +103,7 @@ def default_route(ctx: Context, family: str | None = None) -> list[Row]:
 
 @function
 def get_route(ctx: Context, ip: str) -> dict[str, str | None]:
-    """How a packet to an address would go: through which gateway, interface and address of ours.
+    """The route to an address: its gateway, interface and source address.
 
     Args:
         ip: the address.
@@ -133,7 +133,7 @@ def _neighbours(ctx: Context, family: str) -> dict[str, str]:
 
 @function
 def arp(ctx: Context) -> dict[str, str]:
-    """The IPv4 addresses of machines nearby, by their hardware addresses.
+    """The IPv4 addresses of neighbours, by their MAC addresses.
 
     Example:
         ```console
@@ -157,7 +157,7 @@ def ip_neighs(ctx: Context) -> dict[str, str]:
 
 @function
 def ip_neighs6(ctx: Context) -> dict[str, str]:
-    """The IPv6 addresses of machines nearby, by their hardware addresses.
+    """The IPv6 addresses of neighbours, by their MAC addresses.
 
     Example:
         ```console

@@ -1,6 +1,6 @@
-"""``nftables``: look at the kernel's packet filter, and change it.
+"""``nftables``: query and change the kernel's packet filter.
 
-Functions that change or check something answer ``{"result": …, "comment": …}``, as Salt's do. ``LAZY`` says
+Functions that change or check something return ``{"result": …, "comment": …}``, as Salt's do. ``LAZY`` says
 which submodule has which function; none is imported before it is called.
 """
 

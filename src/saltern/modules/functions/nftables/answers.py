@@ -1,4 +1,4 @@
-"""How functions of ``nftables`` answer."""
+"""Return values of the functions of ``nftables``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def shown(where: Place) -> str:
 
 
 def done(ctx: Context, where: Place, verb: str, *words: str) -> Reply:
-    """Let nft do it; what it has against it is the comment."""
+    """Run nft, and return the outcome; an error of nft is the comment."""
     try:
         nft.run(ctx, *words)
     except Refused as refused:

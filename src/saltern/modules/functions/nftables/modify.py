@@ -12,11 +12,11 @@ from saltern.modules.lib.firewalls.nft import Place
 
 @function
 def save(ctx: Context, filename: str | None = None, family: str = "ipv4") -> str:  # noqa: ARG001
-    """Keep all tables in force in a file; its content.
+    """Save all tables in force to a file. Returns its content.
 
     Args:
         filename: the file; /etc/nftables if not given.
-        family: of no effect; all families are kept.
+        family: has no effect; all families are saved.
 
     Example:
         ```console
@@ -29,7 +29,7 @@ def save(ctx: Context, filename: str | None = None, family: str = "ipv4") -> str
 
 @function
 def new_table(ctx: Context, table: str, family: str = "ipv4") -> Reply:
-    """Make a table.
+    """Create a table.
 
     Args:
         table: the table.
@@ -71,13 +71,13 @@ def new_chain(
     priority: object = None,
     family: str = "ipv4",
 ) -> Reply:
-    """Make a chain.
+    """Create a chain.
 
     Args:
         table: the table.
         chain: the chain.
-        table_type: ``filter``, ``nat`` or ``route``, for a chain that packets reach by themselves.
-        hook: where they reach it.
+        table_type: ``filter``, ``nat`` or ``route``, for a base chain.
+        hook: the hook of a base chain.
         priority: its order among the chains of the hook.
         family: ``ipv4``, ``ipv6``, ``inet`` …
 
@@ -115,7 +115,7 @@ def delete_chain(ctx: Context, table: str = "filter", chain: str = "", family: s
 def append(
     ctx: Context, table: str = "filter", chain: str = "", rule: str = "", family: str = "ipv4"
 ) -> Reply:
-    """Append a rule that is not there yet.
+    """Append a rule unless it exists.
 
     Args:
         table: the table.
@@ -146,12 +146,12 @@ def insert(
     rule: str = "",
     family: str = "ipv4",
 ) -> Reply:
-    """Insert a rule that is not there yet, first or before another one.
+    """Insert a rule unless it exists, first or before another one.
 
     Args:
         table: the table.
         chain: the chain.
-        position: the handle of the rule it comes before.
+        position: the handle of the rule to insert it before.
         rule: the rule, in the language of nft.
         family: ``ipv4``, ``ipv6``, ``inet`` …
 
@@ -218,7 +218,7 @@ def flush(ctx: Context, table: str = "filter", chain: str = "", family: str = "i
 def set_policy(
     ctx: Context, table: str = "filter", chain: str = "", policy: str = "", family: str = "ipv4"
 ) -> bool:
-    """Set the policy of a chain with a hook; whether it worked.
+    """Set the policy of a chain with a hook. Returns true on success.
 
     Args:
         table: the table.

@@ -1,4 +1,4 @@
-"""Functions of ``nftables`` that look at tables, chains and rules."""
+"""Functions of ``nftables`` that query tables, chains and rules."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def list_tables(ctx: Context, family: str = "ipv4") -> list[nft.Item]:
 
 @function
 def get_rules(ctx: Context, family: str = "ipv4") -> list[str]:
-    """The tables in force, each in the language of nft.
+    """The tables in force, each in the syntax of nft.
 
     Args:
         family: ``ipv4``, ``ipv6``, ``inet`` …
@@ -99,7 +99,7 @@ def get_rules(ctx: Context, family: str = "ipv4") -> list[str]:
 
 @function
 def get_rules_json(ctx: Context, family: str = "ipv4") -> list[nft.Item]:
-    """Everything in force, as the JSON of nft has it.
+    """Everything in force, as the JSON output of nft.
 
     Args:
         family: ``ipv4``, ``ipv6``, ``inet`` …
@@ -116,7 +116,7 @@ def get_rules_json(ctx: Context, family: str = "ipv4") -> list[nft.Item]:
 
 @function
 def get_saved_rules(ctx: Context, conf_file: str | None = None) -> list[str]:
-    """The lines of the file that keeps the rules, without blank ones and remarks.
+    """The lines of the file of saved rules, without blank lines and comments.
 
     Args:
         conf_file: the file; /etc/nftables if not given.
@@ -132,7 +132,7 @@ def get_saved_rules(ctx: Context, conf_file: str | None = None) -> list[str]:
 
 @function
 def check_table(ctx: Context, table: str = "", family: str = "ipv4") -> Reply:
-    """Whether there is a table.
+    """Whether a table exists.
 
     Args:
         table: the table.
@@ -150,7 +150,7 @@ def check_table(ctx: Context, table: str = "", family: str = "ipv4") -> Reply:
 
 @function
 def check_chain(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> Reply:
-    """Whether there is a chain.
+    """Whether a chain exists.
 
     Args:
         table: the table.
@@ -171,7 +171,7 @@ def check_chain(ctx: Context, table: str = "filter", chain: str = "", family: st
 def check(
     ctx: Context, table: str = "filter", chain: str = "", rule: str = "", family: str = "ipv4"
 ) -> Reply:
-    """Whether a chain has a rule that does the same.
+    """Whether a chain has a rule with the same meaning.
 
     Args:
         table: the table.

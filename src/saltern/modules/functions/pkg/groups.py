@@ -1,4 +1,4 @@
-"""``pkg`` functions for groups of packages: of dnf, yum, zypper (patterns) and pacman."""
+"""``pkg`` functions for package groups of dnf, yum, zypper (patterns) and pacman."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -15,7 +15,7 @@ from saltern.modules.lib.packages.whole_group import whole
 
 @function
 def group_list(ctx: Context, /, **_: object) -> dict[str, list[str]]:
-    """The groups of packages there are, as ``available``, ``installed``, ``available environments`` …
+    """The package groups, as ``available``, ``installed``, ``available environments`` …
 
     Example:
         ```console
@@ -30,8 +30,9 @@ def group_info(ctx: Context, /, name: str, expand: bool = False, **_: object) ->
     """The packages of a group, as ``mandatory``, ``default``, ``optional`` and ``conditional``.
 
     Args:
-        name: the group, by its name or its id.
-        expand: accepted for Salt's sake; an environment is listed with all that its groups have.
+        name: the name or ID of the group.
+        expand: accepted for compatibility with Salt; an environment is always listed with the packages of its
+            groups.
 
     Example:
         ```console
@@ -50,10 +51,10 @@ def group_info(ctx: Context, /, name: str, expand: bool = False, **_: object) ->
 
 @function
 def group_diff(ctx: Context, /, name: str, **_: object) -> dict[str, dict[str, list[str]]]:
-    """The packages of a group that are installed, and that are not.
+    """The installed and the missing packages of a group.
 
     Args:
-        name: the group, by its name or its id.
+        name: the name or ID of the group.
 
     Example:
         ```console
@@ -81,10 +82,10 @@ def group_install(
     include: list[str] | None = None,
     **more: object,
 ) -> dict[str, object]:
-    """Install the packages of a group; what changed. ``pkg.group_installed`` is the state for it.
+    """Install the packages of a group. Returns the changes. The state for it is ``pkg.group_installed``.
 
     Args:
-        name: the group, by its name or its id.
+        name: the name or ID of the group.
         skip: packages to leave out.
         include: optional packages to install, too.
 

@@ -1,4 +1,4 @@
-"""``pkg`` functions that change something. The states are the better way to most of it."""
+"""``pkg`` functions that change something. Prefer the states for most of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltern.modules.lib.packages.wanted import LATEST, Wanted, from_sources, wa
 
 @function
 def refresh_db(ctx: Context, /, cache_valid_time: float = 0, failhard: bool = False, **_: object) -> bool:
-    """Fetch the lists of packages; False if that failed, and an error with ``failhard``.
+    """Update the package lists; False if that fails, or an error with ``failhard``.
 
     Example:
         ```console
@@ -44,7 +44,8 @@ def install(
     only_upgrade: bool = False,
     **_: object,
 ) -> dict[str, object]:
-    """Install packages; what changed, with old and new versions. ``pkg.installed`` is the state for it.
+    """Install packages. Returns the changes, with old and new versions. The state for it is
+    ``pkg.installed``.
 
     Example:
         ```console
@@ -103,7 +104,7 @@ def _leaving(ctx: Context, verb: str, name: str, pkgs: object) -> dict[str, obje
 
 @function
 def remove(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
-    """Remove packages; what changed, with old and new versions.
+    """Remove packages. Returns the changes, with old and new versions.
 
     Example:
         ```console
@@ -122,7 +123,7 @@ def remove(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) ->
 
 @function
 def purge(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
-    """Remove packages with their configuration; what changed, with old and new versions.
+    """Remove packages with their configuration. Returns the changes, with old and new versions.
 
     Example:
         ```console
@@ -143,7 +144,7 @@ def purge(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) -> 
 def upgrade(
     ctx: Context, /, refresh: bool = True, dist_upgrade: bool = False, **_: object
 ) -> dict[str, object]:
-    """Upgrade all packages; what changed, with old and new versions.
+    """Upgrade all packages. Returns the changes, with old and new versions.
 
     Example:
         ```console
@@ -157,7 +158,7 @@ def upgrade(
 
 @function
 def autoremove(ctx: Context, list_only: bool = False, purge: bool = False) -> dict[str, object] | list[str]:
-    """Remove packages that only were there for others; with ``list_only`` their names.
+    """Remove packages that no other package needs any more; with ``list_only``, only return their names.
 
     Example:
         ```console
@@ -170,7 +171,7 @@ def autoremove(ctx: Context, list_only: bool = False, purge: bool = False) -> di
 
 @function
 def hold(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
-    """Hold packages: no upgrade changes them. By package what changed.
+    """Hold packages, so that no upgrade changes them. Returns the changes by package.
 
     Example:
         ```console
@@ -196,7 +197,7 @@ def hold(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) -> d
 
 @function
 def unhold(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
-    """Release packages that are held. By package what changed.
+    """Release held packages. Returns the changes by package.
 
     Example:
         ```console

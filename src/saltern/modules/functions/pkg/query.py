@@ -1,4 +1,4 @@
-"""``pkg`` functions that only look."""
+"""``pkg`` functions that query packages."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -12,7 +12,7 @@ from saltern.modules.lib.packages.model import How, Order, PackageError
 
 
 def _fresh(ctx: Context, valid_for: float) -> None:
-    """Lists as fresh as they can be had; without the right to fetch them, those there are."""
+    """Update the package lists if possible; without permission, use the existing ones."""
     try:
         choose.refresh(ctx, valid_for=valid_for)
     except PackageError:
@@ -31,9 +31,9 @@ def list_pkgs(
     """Installed packages with their versions.
 
     Args:
-        versions_as_list: each version in its own list.
-        removed: instead those that were removed, but left their configuration.
-        purge_desired: accepted for Salt's sake.
+        versions_as_list: return the versions of each package as a list.
+        removed: instead list packages that were removed but left their configuration.
+        purge_desired: accepted for compatibility with Salt.
 
     Example:
         ```console
@@ -48,13 +48,13 @@ def list_pkgs(
 
 
 def _one_or_all(names: tuple[str, ...], found: dict[str, str]) -> str | dict[str, str]:
-    """Salt's shape: the value itself for one name, a mapping for several."""
+    """The value itself for one name, a mapping for several, as in Salt."""
     return found[names[0]] if len(names) == 1 else found
 
 
 @function
 def version(ctx: Context, /, *names: str, **_: object) -> str | dict[str, str]:
-    """The installed version of a package, empty if it is not; for several a mapping.
+    """The installed version of a package, empty if it is not installed; for several packages a mapping.
 
     Example:
         ```console
@@ -79,14 +79,14 @@ def latest_version(
     cache_valid_time: float = 0,
     **_: object,
 ) -> str | dict[str, str]:
-    """The version an upgrade or installation would bring; empty if the package is up to date.
+    """The version that an upgrade or installation would install; empty if the package is up to date.
 
     Args:
-        names: the packages; for several a mapping is returned.
-        refresh: fetch the lists of packages first, once per run.
-        fromrepo: the repository, or on Debian the release, to look into.
-        show_installed: the newest version also if it is the installed one.
-        cache_valid_time: seconds for which the lists count as fresh.
+        names: the packages; for several, a mapping is returned.
+        refresh: update the package lists first, once per run.
+        fromrepo: the repository, or on Debian the release, to query.
+        show_installed: return the newest version even if it is installed.
+        cache_valid_time: seconds for which the package lists count as fresh.
 
     Example:
         ```console
@@ -111,7 +111,7 @@ def latest_version(
 
 @function
 def available_version(ctx: Context, /, *names: str, **more: object) -> str | dict[str, str]:
-    """Another name of ``pkg.latest_version``.
+    """An alias of ``pkg.latest_version``.
 
     Example:
         ```console
@@ -125,7 +125,7 @@ def available_version(ctx: Context, /, *names: str, **more: object) -> str | dic
 
 @function
 def upgrade_available(ctx: Context, /, name: str, **more: object) -> bool:
-    """True if there is a newer version of a package than the installed one.
+    """True if there is a newer version of an installed package.
 
     Example:
         ```console
@@ -141,7 +141,7 @@ def upgrade_available(ctx: Context, /, name: str, **more: object) -> bool:
 def list_upgrades(
     ctx: Context, /, refresh: bool = True, dist_upgrade: bool = True, **_: object
 ) -> dict[str, str]:
-    """Packages an upgrade would change, with their new versions.
+    """The packages that an upgrade would change, with their new versions.
 
     Example:
         ```console
@@ -164,7 +164,7 @@ def list_upgrades(
 
 @function
 def list_repo_pkgs(ctx: Context, /, *names: str, fromrepo: str = "", **_: object) -> dict[str, list[str]]:
-    """All versions the repositories have of packages.
+    """All versions of packages in the repositories.
 
     Example:
         ```console
@@ -184,7 +184,7 @@ def list_repo_pkgs(ctx: Context, /, *names: str, fromrepo: str = "", **_: object
 
 @function
 def version_cmp(ctx: Context, /, pkg1: str, pkg2: str, ignore_epoch: bool = False, **_: object) -> int:
-    """-1, 0 or 1, as the first version is older than, the same as, or newer than the second.
+    """-1, 0 or 1: whether the first version is older than, the same as, or newer than the second.
 
     Example:
         ```console
@@ -200,7 +200,7 @@ def version_cmp(ctx: Context, /, pkg1: str, pkg2: str, ignore_epoch: bool = Fals
 
 @function
 def info_installed(ctx: Context, /, *names: str, attr: str = "", **_: object) -> dict[str, dict[str, str]]:
-    """What is known of installed packages; ``attr`` names the keys wanted, with commas between.
+    """The data of installed packages; ``attr`` selects keys, separated by commas.
 
     Example:
         ```console
@@ -228,7 +228,7 @@ def info_installed(ctx: Context, /, *names: str, attr: str = "", **_: object) ->
 
 @function
 def file_list(ctx: Context, /, *packages: str, **_: object) -> dict[str, object]:
-    """The files of packages in one list, and what went wrong as ``errors``.
+    """The files of packages in one list, and problems as ``errors``.
 
     Example:
         ```console
@@ -253,7 +253,7 @@ def file_list(ctx: Context, /, *packages: str, **_: object) -> dict[str, object]
 
 @function
 def file_dict(ctx: Context, /, *packages: str, **_: object) -> dict[str, object]:
-    """The files of packages by package, and what went wrong as ``errors``.
+    """The files of packages by package, and problems as ``errors``.
 
     Example:
         ```console
@@ -280,7 +280,7 @@ def file_dict(ctx: Context, /, *packages: str, **_: object) -> dict[str, object]
 
 @function
 def owner(ctx: Context, /, *paths: str, **_: object) -> str | dict[str, str]:
-    """The package a file belongs to, empty if none; for several paths a mapping.
+    """The package that a file belongs to, empty if there is none; for several paths a mapping.
 
     Example:
         ```console
@@ -309,7 +309,7 @@ def normalize_name(ctx: Context, name: str) -> str:
 
 @function
 def list_holds(ctx: Context, /, **_: object) -> list[str]:
-    """The packages that are held.
+    """The held packages.
 
     Example:
         ```console
@@ -323,7 +323,7 @@ def list_holds(ctx: Context, /, **_: object) -> list[str]:
 def get_selections(
     ctx: Context, pattern: str | None = None, state: str | None = None
 ) -> dict[str, list[str]]:
-    """What dpkg is set to do with its packages, by ``hold``, ``install``, ``deinstall`` and ``purge``.
+    """The selections of dpkg, by ``hold``, ``install``, ``deinstall`` and ``purge``.
 
     Example:
         ```console
@@ -341,7 +341,7 @@ def get_selections(
 
     manager = choose.manager(ctx)
     if not isinstance(manager, Dpkg):
-        raise PackageError(f"{manager.name} has no selections; pkg.list_holds lists what is held")
+        raise PackageError(f"{manager.name} has no selections; pkg.list_holds lists held packages")
     found = {
         word: [name for name in names if pattern is None or fnmatchcase(name, pattern)]
         for word, names in selections(manager).items()

@@ -1,4 +1,4 @@
-"""``pkg`` functions for repositories and the keys they are signed with."""
+"""``pkg`` functions for repositories and their signing keys."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -16,9 +16,9 @@ from saltern.modules.lib.packages.model import PackageError
 
 @function
 def list_repos(ctx: Context, /, **_: object) -> dict[str, object]:
-    """The repositories that are configured, with what their files say; passwords are shown as ``***``.
+    """The configured repositories with their settings; passwords are shown as ``***``.
 
-    For apt a list by address; else one by its id.
+    For apt lists by URL; for others mappings by ID.
 
     Example:
         ```console
@@ -46,10 +46,10 @@ def _configured(ctx: Context) -> dict[str, object]:
 
 @function
 def get_repo(ctx: Context, /, repo: str, **_: object) -> dict[str, object]:
-    """What is configured of one repository; empty if it is not. Passwords are shown as ``***``.
+    """The settings of one repository; empty if it is not configured. Passwords are shown as ``***``.
 
     Args:
-        repo: for apt the entry (``deb uri distribution``), else the id, for apk the line.
+        repo: for apt the entry (``deb uri distribution``), for apk the line, else the ID.
 
     Example:
         ```console
@@ -72,7 +72,7 @@ def get_repo(ctx: Context, /, repo: str, **_: object) -> dict[str, object]:
 
 @function
 def mod_repo(ctx: Context, /, repo: str, **values: object) -> dict[str, object]:
-    """Add a repository, or change it. ``pkgrepo.managed`` is the state for it.
+    """Add or change a repository. The state for it is ``pkgrepo.managed``.
 
     Args:
         repo: as for ``pkgrepo.managed``, whose other arguments may be given, too.
@@ -95,7 +95,7 @@ def mod_repo(ctx: Context, /, repo: str, **values: object) -> dict[str, object]:
 
 @function
 def del_repo(ctx: Context, /, repo: str, **values: object) -> str:
-    """Remove a repository; what was done. ``pkgrepo.absent`` is the state for it.
+    """Remove a repository. Returns what was done. The state for it is ``pkgrepo.absent``.
 
     Args:
         repo: as for ``pkgrepo.absent``, whose other arguments may be given, too.
@@ -119,24 +119,24 @@ def del_repo(ctx: Context, /, repo: str, **values: object) -> str:
 
 
 def _only_apt(ctx: Context) -> str:
-    """Where apt keeps keys it trusts for all repositories."""
+    """The directory of the keys that apt trusts for all repositories."""
     from saltern.modules.lib.packages.apt import Apt
 
     manager = choose.manager(ctx)
     if not isinstance(manager, Apt):
         raise PackageError(
-            f"{manager.name} takes the key a repository names; set gpgkey with pkgrepo.managed"
+            f"{manager.name} uses the key that a repository names; set gpgkey with pkgrepo.managed"
         )
     return f"{manager.place('Dir::Etc')}/trusted.gpg.d"
 
 
 @function
 def get_repo_keys(ctx: Context, aptkey: bool = True, keydir: str | None = None) -> dict[str, object]:
-    """The keys apt trusts for all repositories, by their short ids.
+    """The keys that apt trusts for all repositories, by their short IDs.
 
     Args:
-        aptkey: accepted for Salt's sake.
-        keydir: another directory to look into.
+        aptkey: accepted for compatibility with Salt.
+        keydir: another directory to look in.
 
     Example:
         ```console
@@ -163,14 +163,15 @@ def add_repo_key(
     keydir: str | None = None,
     keyfile: str | None = None,
 ) -> bool:
-    """Make apt trust a key for all repositories. ``signed-by`` of ``pkgrepo.managed`` is safer: for one only.
+    """Make apt trust a key for all repositories. ``signed-by`` of ``pkgrepo.managed`` is safer: it is for one
+    repository.
 
     Args:
         path: the file of the key, ``salt://``, a path or a URL.
         text: the key itself, armoured.
-        keyserver, keyid: a server, and the id of the key to get from it.
-        saltenv, aptkey: accepted for Salt's sake.
-        keydir: another directory to put it into.
+        keyserver, keyid: a server, and the ID of the key to get from it.
+        saltenv, aptkey: accepted for compatibility with Salt.
+        keydir: another directory to write it to.
         keyfile: the name of its file there.
 
     Example:
@@ -214,13 +215,13 @@ def del_repo_key(
     aptkey: bool = True,
     keydir: str | None = None,
 ) -> bool:
-    """Make apt forget a key it trusts for all repositories; False if it did not know it.
+    """Remove a key that apt trusts for all repositories; False if there is no such key.
 
     Args:
-        name: the file the key is in.
-        keyid: the id of the key, if the file is not known.
-        aptkey: accepted for Salt's sake.
-        keydir: another directory to look into.
+        name: the file of the key.
+        keyid: the ID of the key, if the file is not known.
+        aptkey: accepted for compatibility with Salt.
+        keydir: another directory to look in.
 
     Example:
         ```console

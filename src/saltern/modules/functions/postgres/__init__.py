@@ -1,4 +1,4 @@
-"""``postgres``: a PostgreSQL server: its users, databases, privileges and all the rest.
+"""``postgres``: users, databases, privileges and other objects of a PostgreSQL server.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """

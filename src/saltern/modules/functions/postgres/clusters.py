@@ -1,4 +1,4 @@
-"""Data directories, and Debian's clusters around them."""
+"""Data directories, and Debian's clusters."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from saltern.modules.lib.databases.postgres.clusters import Directory, Layout
 
 @function
 def cluster_list(ctx: Context, verbose: bool = False) -> list[str] | dict[str, dict[str, object]]:
-    """Every cluster of this machine, such as ``15/main``. For Debian and the like.
+    """All clusters of this machine, such as ``15/main``. For Debian and its derivatives.
 
     Args:
-        verbose: with ``port``, ``status``, ``user``, ``datadir`` and ``log`` of each.
+        verbose: include ``port``, ``status``, ``user``, ``datadir`` and ``log`` of each.
 
     Example:
         ```console
@@ -45,7 +45,7 @@ def cluster_list(ctx: Context, verbose: bool = False) -> list[str] | dict[str, d
 
 @function
 def cluster_exists(ctx: Context, version: str, name: str = "main") -> bool:
-    """True if there is a cluster. For Debian and the like.
+    """True if a cluster exists. For Debian and its derivatives.
 
     Args:
         version: the version of PostgreSQL, such as ``15``.
@@ -74,7 +74,7 @@ def cluster_create(
     data_checksums: bool | None = None,
     wal_segsize: int | None = None,
 ) -> bool:
-    """Make a cluster, without starting it. For Debian and the like.
+    """Create a cluster without starting it. For Debian and its derivatives.
 
     Args:
         version: the version of PostgreSQL, such as ``15``.
@@ -85,7 +85,7 @@ def cluster_create(
         datadir: the directory for its data.
         allow_group_access: let the group of its owner read its files.
         data_checksums: keep checksums of all pages.
-        wal_segsize: the size of a segment of its log, in megabytes.
+        wal_segsize: the size of a WAL segment, in megabytes.
 
     Example:
         ```console
@@ -109,12 +109,12 @@ def cluster_create(
 
 @function
 def cluster_remove(ctx: Context, version: str, name: str = "main", stop: bool = False) -> bool:
-    """Remove a cluster with all its data; false if there is none. For Debian and the like.
+    """Remove a cluster with all its data; false if there is none. For Debian and its derivatives.
 
     Args:
         version: the version of PostgreSQL, such as ``15``.
         name: the cluster.
-        stop: stop it first if it is running; else it is not removed.
+        stop: stop it first if it is running; otherwise a running cluster is not removed.
 
     Example:
         ```console
@@ -131,7 +131,7 @@ def cluster_remove(ctx: Context, version: str, name: str = "main", stop: bool = 
 
 @function
 def datadir_exists(ctx: Context, name: str) -> bool:  # noqa: ARG001 - Salt's signature
-    """True if a data directory has been initialized.
+    """True if a data directory is initialized.
 
     Args:
         name: the directory.
@@ -159,18 +159,18 @@ def datadir_init(
     checksums: bool = False,
     runas: str | None = None,
 ) -> bool:
-    """Initialize a data directory; false if it has been already.
+    """Initialize a data directory; false if it is initialized already.
 
     Args:
         name: the directory.
-        auth: how local connections prove who they are: ``password``, ``scram-sha-256``, ``peer`` …
+        auth: how local connections authenticate: ``password``, ``scram-sha-256``, ``peer`` …
         user: the name of the server's first superuser; ``runas`` if not given.
         password: that superuser's password.
         encoding: the encoding of new databases.
         locale: the locale of new databases.
-        waldir: the directory for the server's log of changes, if not inside the data directory.
+        waldir: the directory for the write-ahead log, if not inside the data directory.
         checksums: keep checksums of all pages.
-        runas: the user of this machine that the server is to run as.
+        runas: the system user that the server will run as.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""Databases: list, make, change and remove them."""
+"""Databases: list, create, change and remove them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def db_list(
     """Every database of the server, with ``Owner``, ``Encoding``, ``Collate``, ``Ctype``, ``Tablespace`` …
 
     Args:
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -76,9 +76,9 @@ def db_exists(
 
     Args:
         name: the database.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -108,18 +108,18 @@ def db_create(
     template: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Make a database; false if it is there already.
+    """Create a database; false if it exists already.
 
     Args:
         name: the database.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
-        tablespace: the tablespace that it lies in.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
+        tablespace: its tablespace.
         encoding: the encoding of its text, such as ``UTF8``.
-        lc_collate, lc_ctype: the locales that sort, and that classify characters.
-        owner: the user it belongs to.
-        template: the database that it is a copy of.
+        lc_collate, lc_ctype: the locales for sorting and for character classes.
+        owner: its owner.
+        template: the database to copy.
 
     Example:
         ```console
@@ -158,14 +158,14 @@ def db_alter(
     owner_recurse: bool = False,
     runas: str | None = None,
 ) -> bool:
-    """Change the owner or the tablespace of a database; false if nothing is asked for.
+    """Change the owner or the tablespace of a database; false if neither is given.
 
     Args:
         name: the database.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
-        tablespace: the tablespace that it moves to.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
+        tablespace: its new tablespace.
         owner: its new owner.
         owner_recurse: give everything in it to the new owner, too.
 
@@ -196,13 +196,13 @@ def db_remove(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Remove a database with all that is in it; there must be no connections to it; false if there is none.
+    """Remove a database with all its data; there must be no connections to it. False if it does not exist.
 
     Args:
         name: the database.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -229,13 +229,13 @@ def owner_to(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Give everything in a database (schemas, tables, views, sequences, functions, types) to one owner.
+    """Set the owner of everything in a database (schemas, tables, views, sequences, functions, types).
 
     Args:
         dbname: the database.
         ownername: the new owner.
-        user, host, port, password: how to connect; if not given, as the options ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, password: how to connect; the defaults are the options ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""Extensions: which there are, and which a database has."""
+"""Extensions: the available ones, and those of a database."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def available_extensions(
     password: str | None = None,
     runas: str | None = None,
 ) -> dict[str, dict[str, str]]:
-    """Every extension that could be installed, with ``default_version`` and ``comment``.
+    """All extensions that can be installed, with ``default_version`` and ``comment``.
 
     Args:
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -71,12 +71,12 @@ def installed_extensions(
     password: str | None = None,
     runas: str | None = None,
 ) -> dict[str, dict[str, str]]:
-    """Every extension of a database, with ``extversion`` and ``schema_name``.
+    """All extensions of a database, with ``extversion`` and ``schema_name``.
 
     Args:
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -112,13 +112,13 @@ def get_available_extension(
     password: str | None = None,
     runas: str | None = None,
 ) -> dict[str, str] | None:
-    """What ``postgres.available_extensions`` says of one extension; nothing if there is none.
+    """The entry of one extension in ``postgres.available_extensions``; None if there is none.
 
     Args:
         name: the extension.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -148,13 +148,13 @@ def get_installed_extension(
     password: str | None = None,
     runas: str | None = None,
 ) -> dict[str, str] | None:
-    """What ``postgres.installed_extensions`` says of one extension; nothing if there is none.
+    """The entry of one extension in ``postgres.installed_extensions``; None if there is none.
 
     Args:
         name: the extension.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -188,13 +188,13 @@ def is_available_extension(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """True if an extension could be installed.
+    """True if an extension can be installed.
 
     Args:
         name: the extension.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -222,9 +222,9 @@ def is_installed_extension(
 
     Args:
         name: the extension.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console

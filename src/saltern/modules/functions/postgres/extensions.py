@@ -26,15 +26,15 @@ def create_metadata(
     password: str | None = None,
     runas: str | None = None,
 ) -> list[str]:
-    """What is to be done for an extension: ``EXTENSION NOT INSTALLED``, ``EXTENSION TO UPGRADE`` …
+    """What has to be done for an extension: ``EXTENSION NOT INSTALLED``, ``EXTENSION TO UPGRADE`` …
 
     Args:
         name: the extension.
-        ext_version: the version that it is to have.
-        schema: the schema that it is to be in.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        ext_version: the wanted version.
+        schema: the wanted schema.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -69,17 +69,17 @@ def create_extension(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Install an extension, or bring it to a version or into a schema; false if it is so already.
+    """Install an extension, or change its version or schema; false if there is nothing to do.
 
     Args:
         name: the extension.
-        if_not_exists: of no effect: whether it exists is always looked at first.
-        schema: the schema that it is to be in.
-        ext_version: the version that it is to have.
-        from_version: of no effect on servers of today.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        if_not_exists: has no effect: this is always checked first.
+        schema: the wanted schema.
+        ext_version: the wanted version.
+        from_version: no effect on current servers.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -122,16 +122,16 @@ def drop_extension(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Remove an extension from a database; true if it was not there.
+    """Remove an extension from a database; true if it was not installed.
 
     Args:
         name: the extension.
-        if_exists: of no effect: whether it exists is always looked at first.
-        restrict: fail if something else depends on it; so it is without ``cascade``, too.
-        cascade: remove what depends on it as well.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        if_exists: has no effect: this is always checked first.
+        restrict: fail if something else depends on it; the default without ``cascade``.
+        cascade: also remove all objects that depend on it.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -142,7 +142,7 @@ def drop_extension(
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
     if restrict and cascade:
-        raise Refused("restrict and cascade exclude each other")
+        raise Refused("restrict and cascade cannot be combined")
     if inside.extension(ctx, who, str(name)) is not None:
         inside.drop_extension(ctx, who, str(name), cascade=bool(cascade))
     return True

@@ -1,4 +1,4 @@
-"""Groups: make, change and remove them."""
+"""Groups: create, change and remove them."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def group_create(
     groups: str | list[str] | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Make a group; false if it is there already.
+    """Create a group; false if it exists already.
 
     Args:
         groupname: its name.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
-        createdb: may it create databases?
-        createroles: may it create other users and groups?
-        encrypted: how the password is kept: ``scram-sha-256``, ``md5``, or as the server does it.
-        login: may it log in?
-        inherit: does it have the privileges of its groups without asking for them?
-        superuser: is it exempt from all checks?
-        replication: may it start a replication?
-        rolepassword: its password, or what the server keeps of it.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
+        createdb: whether it may create databases.
+        createroles: whether it may create other users and groups.
+        encrypted: how the password is stored: ``scram-sha-256``, ``md5``, or the server's default.
+        login: whether it may log in.
+        inherit: whether it has the privileges of its groups automatically.
+        superuser: whether it bypasses all permission checks.
+        replication: whether it may start a replication.
+        rolepassword: its password, or the stored form.
         groups: groups that it is in: a list, or one text with commas.
 
     Example:
@@ -92,21 +92,21 @@ def group_update(
     groups: str | list[str] | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Change a group; what is not given is left alone. False if there is none.
+    """Change a group; attributes that are not given stay unchanged. False if it does not exist.
 
     Args:
         groupname: its name.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
-        createdb: may it create databases?
-        createroles: may it create other users and groups?
-        encrypted: how the password is kept: ``scram-sha-256``, ``md5``, or as the server does it.
-        inherit: does it have the privileges of its groups without asking for them?
-        login: may it log in?
-        superuser: is it exempt from all checks?
-        replication: may it start a replication?
-        rolepassword: its password, or what the server keeps of it.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
+        createdb: whether it may create databases.
+        createroles: whether it may create other users and groups.
+        encrypted: how the password is stored: ``scram-sha-256``, ``md5``, or the server's default.
+        inherit: whether it has the privileges of its groups automatically.
+        login: whether it may log in.
+        superuser: whether it bypasses all permission checks.
+        replication: whether it may start a replication.
+        rolepassword: its password, or the stored form.
         groups: groups that it is in: a list, or one text with commas.
 
     Example:
@@ -146,13 +146,13 @@ def group_remove(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Remove a group, which must not own anything any more; false if there is none.
+    """Remove a group, which must not own any objects; false if it does not exist.
 
     Args:
         groupname: its name.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -162,7 +162,4 @@ def group_remove(
         ```
     """
     who = connection(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    if roles.get(ctx, who, str(groupname)) is None:
-        return False
-    roles.drop(ctx, who, str(groupname))
-    return True
+    return roles.drop_if_present(ctx, who, str(groupname))

@@ -1,4 +1,4 @@
-"""Languages that functions of a database can be written in: list, add and remove them."""
+"""Languages for functions of a database: list, add and remove them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def language_list(
     password: str | None = None,
     runas: str | None = None,
 ) -> dict[str, str]:
-    """Every language that functions of a database can be written in.
+    """All languages for functions of a database.
 
     Args:
         maintenance_db: the database.
-        user, host, port, password: how to connect; if not given, as the options ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, password: how to connect; the defaults are the options ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -55,13 +55,13 @@ def language_exists(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """True if functions of a database can be written in a language.
+    """True if a language for functions is installed in a database.
 
     Args:
         name: the language.
         maintenance_db: the database.
-        user, host, port, password: how to connect; if not given, as the options ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, password: how to connect; the defaults are the options ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -85,13 +85,13 @@ def language_create(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Let functions of a database be written in a language; false if they can be already.
+    """Install a language for functions in a database; false if it is installed already.
 
     Args:
         name: the language.
         maintenance_db: the database.
-        user, host, port, password: how to connect; if not given, as the options ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, password: how to connect; the defaults are the options ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -118,13 +118,13 @@ def language_remove(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Remove a language, in which no function may be written any more; false if there is none.
+    """Remove a language, which no function may use; false if it is not installed.
 
     Args:
         name: the language.
         maintenance_db: the database.
-        user, host, port, password: how to connect; if not given, as the options ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, password: how to connect; the defaults are the options ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console

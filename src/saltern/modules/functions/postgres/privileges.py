@@ -23,18 +23,19 @@ def privileges_list(
     password: str | None = None,
     runas: str | None = None,
 ) -> dict[str, object]:
-    """Who has which privileges on an object, and may pass them on: ``{role: {privilege: true or false}}``.
+    """The privileges on an object, and whether they can be granted on: ``{role: {privilege: true or
+    false}}``.
 
-    For a group it says who is in it, and may let others in.
+    For a group, its members, and whether they can add others.
 
     Args:
         name: the object.
         object_type: ``table``, ``sequence``, ``function``, ``schema``, ``database``, ``tablespace``,
             ``language`` or ``group``.
-        prepend: the schema that the object is in.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        prepend: the schema of the object.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -87,12 +88,12 @@ def has_privileges(
         object_name: the object; ``ALL`` for all tables, sequences or functions of a schema.
         object_type: ``table``, ``sequence``, ``function``, ``schema``, ``database``, ``tablespace``,
             ``language`` or ``group``.
-        privileges: a list, or one text with commas; ``ALL`` for all that there are.
-        grant_option: must it be allowed to pass them on?
-        prepend: the schema that the object is in.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        privileges: a list, or one text with commas; ``ALL`` for all privileges.
+        grant_option: whether it must be allowed to grant them to others.
+        prepend: the schema of the object.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -124,19 +125,19 @@ def privileges_grant(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Give privileges on an object to a user or group; false if it has them already.
+    """Grant privileges on an object to a user or group; false if it has them already.
 
     Args:
         name: the user or group; ``public`` for every user.
         object_name: the object; ``ALL`` for all tables, sequences or functions of a schema.
         object_type: ``table``, ``sequence``, ``function``, ``schema``, ``database``, ``tablespace``,
             ``language`` or ``group``.
-        privileges: a list, or one text with commas; ``ALL`` for all that there are.
-        grant_option: may it pass them on?
-        prepend: the schema that the object is in.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        privileges: a list, or one text with commas; ``ALL`` for all privileges.
+        grant_option: whether it may grant them to others.
+        prepend: the schema of the object.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -170,18 +171,18 @@ def privileges_revoke(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Take privileges on an object from a user or group; false if it has none of them.
+    """Revoke privileges on an object from a user or group; false if it has none of them.
 
     Args:
         name: the user or group; ``public`` for every user.
         object_name: the object; ``ALL`` for all tables, sequences or functions of a schema.
         object_type: ``table``, ``sequence``, ``function``, ``schema``, ``database``, ``tablespace``,
             ``language`` or ``group``.
-        privileges: a list, or one text with commas; ``ALL`` for all that there are.
-        prepend: the schema that the object is in.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        privileges: a list, or one text with commas; ``ALL`` for all privileges.
+        prepend: the schema of the object.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""Users and groups: look at them."""
+"""Users and groups: query them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def user_list(
     runas: str | None = None,
     return_password: bool = False,
 ) -> dict[str, dict[str, object]]:
-    """Every user and group of the server, by name, with what it may do and its groups.
+    """All users and groups of the server by name, with their rights and groups.
 
     Args:
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
-        return_password: show what the server keeps of the passwords, to those who may read it.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
+        return_password: include the stored passwords, if the login may read them.
 
     Example:
         ```console
@@ -76,14 +76,14 @@ def role_get(
     runas: str | None = None,
     return_password: bool = False,
 ) -> dict[str, object] | None:
-    """What ``postgres.user_list`` says of one user or group; nothing if there is none.
+    """The entry of one user or group in ``postgres.user_list``; None if there is none.
 
     Args:
         name: the user or group.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
-        return_password: show what the server keeps of the password, to those who may read it.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
+        return_password: include the stored password, if the login may read it.
 
     Example:
         ```console
@@ -119,9 +119,9 @@ def user_exists(
 
     Args:
         name: the user or group.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console

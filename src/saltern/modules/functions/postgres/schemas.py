@@ -1,4 +1,4 @@
-"""Schemas: list, make and remove them."""
+"""Schemas: list, create and remove them."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def schema_list(
 
     Args:
         dbname: the database.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        db_user, db_password, db_host, db_port: how to connect; if not given, as the options
-            ``postgres.*`` say.
+        user: the system user that psql runs as; ``postgres`` for a local server.
+        db_user, db_password, db_host, db_port: how to connect; the defaults are the options
+            ``postgres.*``.
 
     Example:
         ```console
@@ -67,14 +67,14 @@ def schema_get(
     db_host: str | None = None,
     db_port: str | None = None,
 ) -> dict[str, str] | None:
-    """What ``postgres.schema_list`` says of one schema; nothing if there is none.
+    """The entry of one schema in ``postgres.schema_list``; None if there is none.
 
     Args:
         dbname: the database.
         name: the schema.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        db_user, db_password, db_host, db_port: how to connect; if not given, as the options
-            ``postgres.*`` say.
+        user: the system user that psql runs as; ``postgres`` for a local server.
+        db_user, db_password, db_host, db_port: how to connect; the defaults are the options
+            ``postgres.*``.
 
     Example:
         ```console
@@ -108,9 +108,9 @@ def schema_exists(
     Args:
         dbname: the database.
         name: the schema.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        db_user, db_password, db_host, db_port: how to connect; if not given, as the options
-            ``postgres.*`` say.
+        user: the system user that psql runs as; ``postgres`` for a local server.
+        db_user, db_password, db_host, db_port: how to connect; the defaults are the options
+            ``postgres.*``.
 
     Example:
         ```console
@@ -135,15 +135,15 @@ def schema_create(
     db_host: str | None = None,
     db_port: str | None = None,
 ) -> bool:
-    """Make a schema; false if it is there already.
+    """Create a schema; false if it exists already.
 
     Args:
         dbname: the database.
         name: the schema.
-        owner: the user it belongs to.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        db_user, db_password, db_host, db_port: how to connect; if not given, as the options
-            ``postgres.*`` say.
+        owner: its owner.
+        user: the system user that psql runs as; ``postgres`` for a local server.
+        db_user, db_password, db_host, db_port: how to connect; the defaults are the options
+            ``postgres.*``.
 
     Example:
         ```console
@@ -170,14 +170,14 @@ def schema_remove(
     db_host: str | None = None,
     db_port: str | None = None,
 ) -> bool:
-    """Remove a schema, in which nothing may be any more; false if there is none.
+    """Remove a schema, which must be empty; false if it does not exist.
 
     Args:
         dbname: the database.
         name: the schema.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        db_user, db_password, db_host, db_port: how to connect; if not given, as the options
-            ``postgres.*`` say.
+        user: the system user that psql runs as; ``postgres`` for a local server.
+        db_user, db_password, db_host, db_port: how to connect; the defaults are the options
+            ``postgres.*``.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""The server itself, and queries of one's own."""
+"""The server itself, and custom queries."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def version(
     """The version of the server.
 
     Args:
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -48,15 +48,15 @@ def psql_query(
     runas: str | None = None,
     write: bool = False,
 ) -> list[dict[str, str]]:
-    """Run one SQL statement; what it finds is a list of rows, each by the names of the columns.
+    """Run one SQL statement. Returns a list of rows, each a mapping of columns.
 
-    psql's own commands (``\\!`` and the like) and variables mean nothing in it.
+    psql's own commands (such as ``\\!``) and variables have no effect.
 
     Args:
         query: the statement. It must not change anything, unless ``write`` is set.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
         write: allow changes.
 
     Example:

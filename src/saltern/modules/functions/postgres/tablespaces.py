@@ -1,4 +1,4 @@
-"""Tablespaces: list, make, change and remove them."""
+"""Tablespaces: list, create, change and remove them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def tablespace_list(
     """Every tablespace of the server, with ``Owner``, ``ACL``, ``Opts`` and ``Location``.
 
     Args:
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -73,9 +73,9 @@ def tablespace_exists(
 
     Args:
         name: the tablespace.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -102,16 +102,16 @@ def tablespace_create(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Make a tablespace.
+    """Create a tablespace.
 
     Args:
         name: the tablespace.
-        location: where it lies: an empty directory that belongs to the user the server runs as.
-        options: ``seq_page_cost``, ``random_page_cost`` and their kin.
-        owner: the user it belongs to.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        location: its location: an empty directory that belongs to the user the server runs as.
+        options: ``seq_page_cost``, ``random_page_cost`` and others.
+        owner: its owner.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -142,17 +142,17 @@ def tablespace_alter(
     reset_option: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Change the name, the owner or the options of a tablespace; false if nothing is asked for.
+    """Change the name, the owner or the options of a tablespace; false if nothing is given.
 
     Args:
         name: the tablespace.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
         new_name: its new name.
         new_owner: its new owner.
         set_option: options and their new values.
-        reset_option: an option that gets the server's own value again.
+        reset_option: an option to reset to the server's default.
 
     Example:
         ```console
@@ -187,13 +187,13 @@ def tablespace_remove(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Remove a tablespace, in which nothing may lie any more; false if there is none.
+    """Remove a tablespace, which must be empty; false if it does not exist.
 
     Args:
         name: the tablespace.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console

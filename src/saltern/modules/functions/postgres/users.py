@@ -1,4 +1,4 @@
-"""Users: make, change and remove them."""
+"""Users: create, change and remove them."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ def user_create(
     groups: str | list[str] | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Make a user, who may log in unless ``login`` says no; false if it is there already.
+    """Create a user, who may log in unless ``login`` is false; false if it exists already.
 
     Args:
         username: its name.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
-        createdb: may it create databases?
-        createroles: may it create other users and groups?
-        inherit: does it have the privileges of its groups without asking for them?
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
+        createdb: whether it may create databases.
+        createroles: whether it may create other users and groups.
+        inherit: whether it has the privileges of its groups automatically.
         login: may it log in?
-        connlimit: how many connections it may have at a time; -1 for any number.
-        encrypted: how the password is kept: ``scram-sha-256``, ``md5``, or as the server does it.
-        superuser: is it exempt from all checks?
-        replication: may it start a replication?
-        rolepassword: its password, or what the server keeps of it.
-        valid_until: when the password ends: ``2030-12-31``, or ``infinity``.
+        connlimit: the maximum number of its connections; -1 for no limit.
+        encrypted: how the password is stored: ``scram-sha-256``, ``md5``, or the server's default.
+        superuser: whether it bypasses all permission checks.
+        replication: whether it may start a replication.
+        rolepassword: its password, or the stored form.
+        valid_until: when the password expires: ``2030-12-31``, or ``infinity``.
         groups: groups that it is in: a list, or one text with commas.
 
     Example:
@@ -100,23 +100,23 @@ def user_update(
     groups: str | list[str] | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Change a user; what is not given is left alone. False if there is none.
+    """Change a user; attributes that are not given stay unchanged. False if it does not exist.
 
     Args:
         username: its name.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
-        createdb: may it create databases?
-        createroles: may it create other users and groups?
-        encrypted: how the password is kept: ``scram-sha-256``, ``md5``, or as the server does it.
-        superuser: is it exempt from all checks?
-        inherit: does it have the privileges of its groups without asking for them?
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
+        createdb: whether it may create databases.
+        createroles: whether it may create other users and groups.
+        encrypted: how the password is stored: ``scram-sha-256``, ``md5``, or the server's default.
+        superuser: whether it bypasses all permission checks.
+        inherit: whether it has the privileges of its groups automatically.
         login: may it log in?
-        connlimit: how many connections it may have at a time; -1 for any number.
-        replication: may it start a replication?
-        rolepassword: its password, or what the server keeps of it.
-        valid_until: when the password ends: ``2030-12-31``, or ``infinity``.
+        connlimit: the maximum number of its connections; -1 for no limit.
+        replication: whether it may start a replication.
+        rolepassword: its password, or the stored form.
+        valid_until: when the password expires: ``2030-12-31``, or ``infinity``.
         groups: groups that it is in: a list, or one text with commas.
 
     Example:
@@ -158,13 +158,13 @@ def user_remove(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Remove a user, which must not own anything any more; false if there is none.
+    """Remove a user, which must not own any objects; false if it does not exist.
 
     Args:
         username: its name.
-        user, host, port, maintenance_db, password: how to connect; if not given, as the options
-            ``postgres.*`` say.
-        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user, host, port, maintenance_db, password: how to connect; the defaults are the options
+            ``postgres.*``.
+        runas: the system user that psql runs as; ``postgres`` for a local server.
 
     Example:
         ```console
@@ -174,7 +174,4 @@ def user_remove(
         ```
     """
     who = connection(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    if roles.get(ctx, who, str(username)) is None:
-        return False
-    roles.drop(ctx, who, str(username))
-    return True
+    return roles.drop_if_present(ctx, who, str(username))

@@ -1,4 +1,4 @@
-"""``selinux``: look at its mode and its policy, and change what the machine adds to it.
+"""``selinux``: query its mode and policy, and change the local part of the policy.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """

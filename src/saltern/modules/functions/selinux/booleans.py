@@ -13,7 +13,7 @@ from saltern.modules.lib.selinux.booleans import Boolean
 
 @function
 def list_sebool(ctx: Context) -> dict[str, Boolean]:
-    """All booleans: their state, their default, and what they are for.
+    """All booleans: their state, default and description.
 
     Example:
         ```console
@@ -25,7 +25,7 @@ def list_sebool(ctx: Context) -> dict[str, Boolean]:
 
 @function
 def getsebool(ctx: Context, boolean: str) -> Boolean:
-    """The state of a boolean, its default, and what it is for; empty if there is none.
+    """The state, default and description of a boolean; empty if there is none.
 
     Args:
         boolean: the boolean.
@@ -40,12 +40,12 @@ def getsebool(ctx: Context, boolean: str) -> Boolean:
 
 @function
 def setsebool(ctx: Context, boolean: str, value: object, persist: bool = False) -> bool:
-    """Set a boolean; whether it worked.
+    """Set a boolean. Returns true on success.
 
     Args:
         boolean: the boolean.
         value: on or off.
-        persist: after a reboot as well.
+        persist: keep it after a reboot.
 
     Example:
         ```console
@@ -57,11 +57,11 @@ def setsebool(ctx: Context, boolean: str, value: object, persist: bool = False) 
 
 @function
 def setsebools(ctx: Context, pairs: Mapping[str, object], persist: bool = False) -> bool:
-    """Set several booleans; whether it worked.
+    """Set several booleans. Returns true on success.
 
     Args:
         pairs: the booleans, each with on or off.
-        persist: after a reboot as well.
+        persist: keep it after a reboot.
 
     Example:
         ```console

@@ -13,7 +13,7 @@ Done = dict[str, object]
 
 
 def done(ran: Ran) -> Done:
-    """In the form of ``cmd.run_all``."""
+    """The result of a program, in the form of ``cmd.run_all``."""
     return {"pid": ran.pid, "retcode": ran.code, "stdout": ran.out.strip(), "stderr": ran.err.strip()}
 
 
@@ -22,7 +22,7 @@ def filetype_id_to_string(
     ctx: Context,  # noqa: ARG001 - Salt's signature
     filetype: str = "a",
 ) -> str:
-    """What semanage calls a kind of files.
+    """The name of a kind of files in semanage.
 
     Args:
         filetype: its letter.
@@ -45,10 +45,10 @@ def fcontext_get_policy(
     sel_user: str | None = None,
     sel_level: str | None = None,
 ) -> dict[str, str] | None:
-    """How files of a path are to be labelled; None if nothing says so exactly.
+    """The policy for the labels of the files of a path; None if there is no entry for exactly this path.
 
     Args:
-        name: the path; it may have patterns.
+        name: the path; it may contain patterns.
         filetype: the kind of files, as in the state; ``a`` for all.
         sel_type: only if it is this type.
         sel_user: only if it is this user.
@@ -73,10 +73,10 @@ def fcontext_add_policy(
     sel_user: str | None = None,
     sel_level: str | None = None,
 ) -> Done:
-    """Say how files of a path are to be labelled.
+    """Set the policy for the labels of the files of a path.
 
     Args:
-        name: the path; it may have patterns.
+        name: the path; it may contain patterns.
         filetype: the kind of files, as in the state; ``a`` for all.
         sel_type: the type.
         sel_user: the user.
@@ -101,14 +101,14 @@ def fcontext_delete_policy(
     sel_user: str | None = None,
     sel_level: str | None = None,
 ) -> Done:
-    """Forget how files of a path are to be labelled.
+    """Remove the local policy for the labels of the files of a path.
 
     Args:
-        name: the path; it may have patterns.
+        name: the path; it may contain patterns.
         filetype: the kind of files, as in the state; ``a`` for all.
-        sel_type: of no effect.
-        sel_user: of no effect.
-        sel_level: of no effect.
+        sel_type: has no effect.
+        sel_user: has no effect.
+        sel_level: has no effect.
 
     Example:
         ```console
@@ -121,11 +121,11 @@ def fcontext_delete_policy(
 
 @function
 def fcontext_policy_is_applied(ctx: Context, name: str, recursive: bool = False) -> str:
-    """What would be labelled otherwise, as restorecon reports it; empty if nothing.
+    """The files whose labels differ from the policy, as restorecon reports them; empty if there are none.
 
     Args:
-        name: the path; it may have patterns.
-        recursive: what is below it as well.
+        name: the path; it may contain patterns.
+        recursive: also label everything below it.
 
     Example:
         ```console
@@ -138,11 +138,11 @@ def fcontext_policy_is_applied(ctx: Context, name: str, recursive: bool = False)
 
 @function
 def fcontext_apply_policy(ctx: Context, name: str, recursive: bool = False) -> Done:
-    """Label files as they are to be; what that changes is among the ``changes``.
+    """Label files as the policy says. Returns the changes under ``changes``.
 
     Args:
-        name: the path; it may have patterns.
-        recursive: what is below it as well.
+        name: the path; it may contain patterns.
+        recursive: also label everything below it.
 
     Example:
         ```console

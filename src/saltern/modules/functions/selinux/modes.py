@@ -9,7 +9,7 @@ from saltern.modules.lib.selinux import mode as modes
 
 @function
 def selinux_fs_path(ctx: Context) -> str | None:
-    """Where the kernel shows SELinux; None if it is off.
+    """The path of the SELinux file system; None if SELinux is off.
 
     Example:
         ```console
@@ -21,7 +21,7 @@ def selinux_fs_path(ctx: Context) -> str | None:
 
 @function
 def getenforce(ctx: Context) -> str:
-    """The mode that SELinux runs in.
+    """The current mode of SELinux.
 
     Example:
         ```console
@@ -33,7 +33,7 @@ def getenforce(ctx: Context) -> str:
 
 @function
 def getconfig(ctx: Context) -> str | None:
-    """The mode that SELinux boots into; None if its configuration names none.
+    """The mode of SELinux after a boot; None if its configuration has none.
 
     Example:
         ```console
@@ -45,7 +45,7 @@ def getconfig(ctx: Context) -> str | None:
 
 @function
 def setenforce(ctx: Context, mode: str) -> str:
-    """Set the mode, now and at boot; the one it then runs in.
+    """Set the mode, now and at boot. Returns the current mode.
 
     Args:
         mode: ``enforcing``, ``permissive``, or ``disabled``, which needs a reboot.

@@ -13,7 +13,7 @@ ModuleFacts = dict[str, object]
 
 
 def _known(module: modules.Module) -> ModuleFacts:
-    """In Salt's shape; today's semodule knows no versions."""
+    """The module in Salt's form; current semodule has no versions."""
     return {"Enabled": module.enabled, "Version": None}
 
 
@@ -55,7 +55,7 @@ def getsemod(ctx: Context, module: str) -> ModuleFacts:
 
 @function
 def setsemod(ctx: Context, module: str, state: str) -> bool:
-    """Enable or disable a module; whether it worked.
+    """Enable or disable a module. Returns true on success.
 
     Args:
         module: the module.
@@ -72,7 +72,7 @@ def setsemod(ctx: Context, module: str, state: str) -> bool:
 
 @function
 def install_semod(ctx: Context, module_path: str) -> bool:
-    """Install a module; whether it worked.
+    """Install a module. Returns true on success.
 
     Args:
         module_path: its file, as an absolute path or ``salt://``.
@@ -87,7 +87,7 @@ def install_semod(ctx: Context, module_path: str) -> bool:
 
 @function
 def remove_semod(ctx: Context, module: str) -> bool:
-    """Remove a module; whether it worked.
+    """Remove a module. Returns true on success.
 
     Args:
         module: the module.

@@ -18,8 +18,8 @@ def port_get_policy(
     Args:
         name: the port, such as ``tcp/8080``.
         sel_type: only if it is this type.
-        protocol: ``tcp`` or ``udp``, if the name does not say it.
-        port: the port or range, if the name does not say it.
+        protocol: ``tcp`` or ``udp``, if not in the name.
+        port: the port or range, if not in the name.
 
     Example:
         ```console
@@ -40,13 +40,13 @@ def port_add_policy(
     port: object = None,
     sel_range: str | None = None,
 ) -> Done:
-    """Give a port a type.
+    """Set the type of a port.
 
     Args:
         name: the port, such as ``tcp/8080``.
         sel_type: the type.
-        protocol: ``tcp`` or ``udp``, if the name does not say it.
-        port: the port or range, if the name does not say it.
+        protocol: ``tcp`` or ``udp``, if not in the name.
+        port: the port or range, if not in the name.
         sel_range: the range of levels.
 
     Example:
@@ -55,7 +55,7 @@ def port_add_policy(
         ```
     """
     if not sel_type:
-        raise Refused("sel_type is missing; a port is given a type")
+        raise Refused("sel_type is missing; give the type of the port")
     return done(ports.run(ctx, "add", ports.port(name, protocol, port), sel_type, sel_range))
 
 
@@ -68,13 +68,13 @@ def port_modify_policy(
     port: object = None,
     sel_range: str | None = None,
 ) -> Done:
-    """Give a port that has a type another.
+    """Change the type of a port.
 
     Args:
         name: the port, such as ``tcp/8080``.
         sel_type: the type.
-        protocol: ``tcp`` or ``udp``, if the name does not say it.
-        port: the port or range, if the name does not say it.
+        protocol: ``tcp`` or ``udp``, if not in the name.
+        port: the port or range, if not in the name.
         sel_range: the range of levels.
 
     Example:
@@ -87,12 +87,12 @@ def port_modify_policy(
 
 @function
 def port_delete_policy(ctx: Context, name: str, protocol: str | None = None, port: object = None) -> Done:
-    """Forget the type of a port.
+    """Remove the local type of a port.
 
     Args:
         name: the port, such as ``tcp/8080``.
-        protocol: ``tcp`` or ``udp``, if the name does not say it.
-        port: the port or range, if the name does not say it.
+        protocol: ``tcp`` or ``udp``, if not in the name.
+        port: the port or range, if not in the name.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``state``: the files of states, compiled and applied from within.
+"""``state``: compile and apply state files from within a run.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """

@@ -1,4 +1,4 @@
-"""``state``: applying files from within a run. The answer is Salt's dictionary, or a list of problems."""
+"""``state``: apply files from within a run. Returns Salt's dictionary, or a list of problems."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.state.asked import names, or_problems, states
 
 # ``**options``: saltenv, pillarenv, pillar and exclude; others of Salt's (queue, concurrent …) are accepted
-# and make no difference here.
+# and have no effect here.
 
 
 def in_test_mode(ctx: Context, test: bool | None) -> bool | None:
-    """A run that only tests does not do anything through a function either."""
+    """True if ``test`` is set, or the run is in test mode: functions change nothing then, either."""
     return True if ctx.test else test
 
 
@@ -24,8 +24,8 @@ def sls(ctx: Context, /, mods: object, test: bool | None = None, **options: obje
 
     Args:
         mods: the names of the files; a list, or text with commas.
-        test: only say what would change.
-        options: ``saltenv``, ``pillar`` (values over those of the machine) and ``exclude``.
+        test: only report what would change.
+        options: ``saltenv``, ``pillar`` (values that override those of the machine) and ``exclude``.
 
     Example:
         ```console
@@ -38,10 +38,10 @@ def sls(ctx: Context, /, mods: object, test: bool | None = None, **options: obje
 
 @function
 def highstate(ctx: Context, /, test: bool | None = None, **options: object) -> object:
-    """Apply all files that the top file gives to this machine.
+    """Apply all files of the top file for this machine.
 
     Args:
-        test: only say what would change.
+        test: only report what would change.
         options: ``saltenv``, ``pillar`` and ``exclude``.
 
     Example:
@@ -54,11 +54,11 @@ def highstate(ctx: Context, /, test: bool | None = None, **options: object) -> o
 
 @function(name="apply")
 def apply_(ctx: Context, /, mods: object = None, test: bool | None = None, **options: object) -> object:
-    """Apply state files, or without a name all that the top file gives to this machine.
+    """Apply state files, or without a name all files of the top file for this machine.
 
     Args:
         mods: the names of the files; a list, or text with commas.
-        test: only say what would change.
+        test: only report what would change.
         options: ``saltenv``, ``pillar`` and ``exclude``.
 
     Example:
@@ -71,7 +71,7 @@ def apply_(ctx: Context, /, mods: object = None, test: bool | None = None, **opt
 
 @function
 def test(ctx: Context, /, mods: object = None, **options: object) -> object:
-    """What applying state files would change.
+    """Report what applying state files would change.
 
     Args:
         mods: the names of the files; a list, or text with commas; all of the top file if not given.
@@ -87,12 +87,12 @@ def test(ctx: Context, /, mods: object = None, **options: object) -> object:
 
 @function
 def sls_id(ctx: Context, /, id_: str, mods: object, test: bool | None = None, **options: object) -> object:
-    """Apply one ID of state files, and what it requires.
+    """Apply one ID of state files, and the states it requires.
 
     Args:
         id_: the ID.
         mods: the names of the files; a list, or text with commas.
-        test: only say what would change.
+        test: only report what would change.
         options: ``saltenv``, ``pillar`` and ``exclude``.
 
     Example:
@@ -110,7 +110,7 @@ def template(ctx: Context, /, tem: str, test: bool | None = None, **options: obj
 
     Args:
         tem: its path.
-        test: only say what would change.
+        test: only report what would change.
         options: ``saltenv``, ``pillar`` and ``exclude``.
 
     Example:
@@ -140,8 +140,8 @@ def single(
     Args:
         fun: the state, such as ``file.directory``.
         name: its name.
-        test: only say what would change.
-        queue: there for Salt's sake.
+        test: only report what would change.
+        queue: accepted for compatibility with Salt.
         kwargs: its arguments; ``pillar`` and ``pillarenv`` are those of the run.
 
     Example:
@@ -150,7 +150,7 @@ def single(
         ```
     """
     if "." not in str(fun):
-        raise BadArgument(f"{fun!r} names no state; write MODULE.FUNCTION")
+        raise BadArgument(f"{fun!r} is not a state; write MODULE.FUNCTION")
     options: dict[str, object] = {key: kwargs.pop(key) for key in ("pillar", "pillarenv") if key in kwargs}
     return or_problems(
         lambda: states(ctx).single(str(fun), str(name), kwargs, options, test=in_test_mode(ctx, test))

@@ -1,4 +1,4 @@
-"""How a function asks for the tree: through the run, in its own run."""
+"""Access to the tree for functions, through the run."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ T = TypeVar("T")
 
 def states(ctx: Context) -> States:
     if ctx.run.states is None:
-        raise BadArgument("functions of 'state' work in a run of saltern's command line only")
+        raise BadArgument("functions of 'state' work only in a run from saltern's command line")
     return ctx.run.states
 
 
 def names(mods: object) -> list[str]:
-    """A list, or text with commas."""
+    """The names in a list, or in a text with commas."""
     found = mods if isinstance(mods, list | tuple) else str(mods).split(",") if mods else []
     wanted = [str(one).strip() for one in found if str(one).strip()]
     if not wanted:
@@ -28,7 +28,7 @@ def names(mods: object) -> list[str]:
 
 
 def or_problems(ask: Callable[[], T]) -> T | list[str]:
-    """The answer, or every problem of the files as a text, as in Salt."""
+    """The return value, or all problems of the files as texts, as in Salt."""
     try:
         return ask()
     except CompileError as problem:

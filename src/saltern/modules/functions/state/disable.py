@@ -1,4 +1,4 @@
-"""``state``: what must not be applied on this machine, kept in its grains."""
+"""``state``: states that are disabled on this machine, stored in its grains."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _switched(ctx: Context, states: object, *, on: bool) -> dict[str, object]:
 
 @function
 def disable(ctx: Context, states: object) -> dict[str, object]:
-    """Do not apply these on this machine, until they are enabled again.
+    """Disable states on this machine until they are enabled again.
 
     Args:
         states: patterns for states, such as ``pkg.*``; a list, or text with commas.
@@ -51,10 +51,10 @@ def disable(ctx: Context, states: object) -> dict[str, object]:
 
 @function
 def enable(ctx: Context, states: object) -> dict[str, object]:
-    """Apply these on this machine again.
+    """Enable disabled states on this machine.
 
     Args:
-        states: what was disabled; a list, or text with commas.
+        states: the disabled patterns; a list, or text with commas.
 
     Example:
         ```console
@@ -66,7 +66,7 @@ def enable(ctx: Context, states: object) -> dict[str, object]:
 
 @function
 def list_disabled(ctx: Context) -> list[str]:
-    """What is not applied on this machine.
+    """The states that are disabled on this machine.
 
     Example:
         ```console
@@ -78,10 +78,10 @@ def list_disabled(ctx: Context) -> list[str]:
 
 @function
 def running(ctx: Context, concurrent: bool = False) -> list[str]:  # noqa: ARG001 - Salt's signature
-    """Other runs on this machine that were started by a Salt minion: none.
+    """Other runs on this machine that a Salt minion started: none.
 
     Args:
-        concurrent: there for Salt's sake.
+        concurrent: accepted for compatibility with Salt.
 
     Example:
         ```console
@@ -93,7 +93,7 @@ def running(ctx: Context, concurrent: bool = False) -> list[str]:  # noqa: ARG00
 
 @function
 def clear_cache(ctx: Context) -> list[str]:  # noqa: ARG001 - Salt's signature
-    """Nothing to do: a run compiles everything anew.
+    """Do nothing: every run compiles everything.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``state``: applying what is in no file of the tree: a text, high data, one chunk, or another top file."""
+"""``state``: apply a text, high data, one chunk, or another top file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.state.apply import highstate, in_test_mode, single
 from saltern.modules.functions.state.asked import or_problems, states
 
-TEXT, HIGH = "template-str", "high-data"  # what stands where the name of a file would
+TEXT, HIGH = "template-str", "high-data"  # names in place of a file's
 
 
 def _apply_text(
@@ -27,8 +27,8 @@ def template_str(ctx: Context, /, tem: str, test: bool | None = None, **options:
     """Apply the text of an SLS.
 
     Args:
-        tem: the text; it is rendered as a file would be.
-        test: only say what would change.
+        tem: the text; it is rendered like a file.
+        test: only report what would change.
         options: ``saltenv``, ``pillar`` and ``exclude``.
 
     Example:
@@ -41,11 +41,11 @@ def template_str(ctx: Context, /, tem: str, test: bool | None = None, **options:
 
 @function
 def high(ctx: Context, /, data: Mapping[str, object], test: bool | None = None, **options: object) -> object:
-    """Apply high data: what an SLS renders to.
+    """Apply high data, the result of rendering an SLS.
 
     Args:
         data: IDs, and the states below them.
-        test: only say what would change.
+        test: only report what would change.
         options: ``saltenv``, ``pillar`` and ``exclude``.
 
     Example:
@@ -59,11 +59,11 @@ def high(ctx: Context, /, data: Mapping[str, object], test: bool | None = None, 
 
 @function
 def low(ctx: Context, /, data: Mapping[str, object], **options: object) -> object:
-    """Apply one chunk of low data, and give its return.
+    """Apply one chunk of low data. Returns its result.
 
     Args:
         data: ``state``, ``fun``, ``name`` and the arguments of the state.
-        options: accepted because Salt has them.
+        options: accepted for compatibility with Salt.
 
     Example:
         ```console
@@ -80,11 +80,11 @@ def low(ctx: Context, /, data: Mapping[str, object], **options: object) -> objec
 
 @function
 def top(ctx: Context, /, topfn: str, test: bool | None = None, **options: object) -> object:
-    """Apply what another top file gives to this machine.
+    """Apply the states of another top file for this machine.
 
     Args:
         topfn: the name of that file in the tree, such as ``prod_top.sls``.
-        test: only say what would change.
+        test: only report what would change.
         options: ``saltenv``, ``pillarenv``, ``pillar`` and ``exclude``.
 
     Example:

@@ -1,6 +1,6 @@
-"""``state``: a run that is asked for now, tried in test mode, and applied later by name.
+"""``state``: request a run, which is tried in test mode now and applied later by name.
 
-The requests are kept in ``cachedir``, in the file and the format in which Salt keeps them.
+The requests are stored in ``cachedir``, in Salt's file and format.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def _read(ctx: Context) -> Requests:
     try:
         return msgspec.msgpack.decode(packed, type=Requests)
     except msgspec.DecodeError as problem:
-        raise BadArgument(f"{path} holds no requests: {problem}; remove it") from None
+        raise BadArgument(f"{path} contains no requests: {problem}; remove it") from None
 
 
 def _keep(ctx: Context, requests: Requests) -> None:
-    """For its owner only: the arguments may hold secrets."""
+    """Store the requests in a file that only its owner can read: the arguments may contain secrets."""
     path = _path(ctx)
     if not requests:
         ctx.host.remove(path)
@@ -49,7 +49,7 @@ def _keep(ctx: Context, requests: Requests) -> None:
 
 @function
 def request(ctx: Context, /, mods: object = None, **options: object) -> object:
-    """Ask for a run: see what it would change, and keep it until ``state.run_request`` applies it.
+    """Request a run: report what it would change, and store it until ``state.run_request`` applies it.
 
     Args:
         mods: the names of the files; a list, or text with commas; all of the top file if not given.
@@ -70,7 +70,7 @@ def request(ctx: Context, /, mods: object = None, **options: object) -> object:
 
 @function
 def check_request(ctx: Context, name: str | None = None) -> object:
-    """The runs that are asked for: what they would change, and their arguments.
+    """The requested runs: what they would change, and their arguments.
 
     Args:
         name: only this request.
@@ -90,10 +90,10 @@ def check_request(ctx: Context, name: str | None = None) -> object:
 
 @function
 def clear_request(ctx: Context, name: str | None = None) -> bool:
-    """Forget requests without applying them.
+    """Remove requests without applying them.
 
     Args:
-        name: only this request; False is the answer if there are others, but not this one.
+        name: only this request; False is returned if there are others, but not this one.
 
     Example:
         ```console
@@ -110,11 +110,11 @@ def clear_request(ctx: Context, name: str | None = None) -> bool:
 
 @function
 def run_request(ctx: Context, /, name: str = DEFAULT, **options: object) -> object:
-    """Apply what was asked for, and forget the request. Without such a request nothing happens.
+    """Apply a requested run, and remove the request. Without such a request nothing happens.
 
     Args:
         name: the name of the request.
-        options: over those that the request was made with.
+        options: options that override those of the request.
 
     Example:
         ```console

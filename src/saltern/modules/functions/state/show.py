@@ -1,4 +1,4 @@
-"""``state``: what the files say, without doing it. What is wrong with them comes as a list of texts."""
+"""``state``: show the content of files without applying them. Problems are returned as a list of texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.functions.state.asked import names, or_problems, states
 
-# ``**options``: saltenv, pillar and exclude; others that Salt knows (queue, test, …) make no difference here.
+# ``**options``: saltenv, pillar and exclude; others of Salt (queue, test, …) have no effect here.
 
 
 @function
@@ -16,7 +16,7 @@ def show_sls(ctx: Context, /, mods: object, **options: object) -> object:
 
     Args:
         mods: the names of the files; a list, or text with commas.
-        options: ``saltenv``, ``pillar`` (values over those of the machine) and ``exclude``.
+        options: ``saltenv``, ``pillar`` (values that override those of the machine) and ``exclude``.
 
     Example:
         ```console
@@ -44,7 +44,7 @@ def show_low_sls(ctx: Context, /, mods: object, **options: object) -> object:
 
 @function
 def show_highstate(ctx: Context, /, **options: object) -> object:
-    """The high data of all files that the top file gives to this machine.
+    """The high data of all files of the top file for this machine.
 
     Args:
         options: ``saltenv``, ``pillar`` and ``exclude``.
@@ -59,7 +59,7 @@ def show_highstate(ctx: Context, /, **options: object) -> object:
 
 @function
 def show_lowstate(ctx: Context, /, **options: object) -> object:
-    """The low data of all files that the top file gives to this machine.
+    """The low data of all files of the top file for this machine.
 
     Args:
         options: ``saltenv``, ``pillar`` and ``exclude``.
@@ -74,7 +74,7 @@ def show_lowstate(ctx: Context, /, **options: object) -> object:
 
 @function
 def show_top(ctx: Context, /, **options: object) -> object:
-    """Which files the top file gives to this machine, by environment.
+    """The files of the top file for this machine, by environment.
 
     Args:
         options: ``saltenv`` and ``pillar``.
@@ -93,7 +93,7 @@ def show_top(ctx: Context, /, **options: object) -> object:
 
 @function
 def show_states(ctx: Context, /, **options: object) -> object:
-    """The names of the files whose states would be applied, in the order in which they come.
+    """The names of the files whose states would be applied, in order.
 
     Args:
         options: ``saltenv``, ``pillar`` and ``exclude``.
@@ -113,7 +113,7 @@ def show_states(ctx: Context, /, **options: object) -> object:
 
 @function
 def show_state_usage(ctx: Context, /, **options: object) -> object:
-    """Which files of each environment the top file gives to this machine, and which not.
+    """The files of each environment that the top file uses for this machine, and those it does not.
 
     Args:
         options: ``pillar``.
@@ -148,7 +148,7 @@ def _usage(every: list[str], given: list[str]) -> dict[str, object]:
 
 @function
 def sls_exists(ctx: Context, /, mods: object, **options: object) -> bool:
-    """True if there are these state files, and nothing is wrong with them.
+    """True if these state files exist and compile.
 
     Args:
         mods: the names of the files; a list, or text with commas.

@@ -1,4 +1,4 @@
-"""``status``: how busy this machine is.
+"""``status``: load, memory, processes and counters of this machine.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """

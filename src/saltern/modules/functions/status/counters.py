@@ -1,4 +1,4 @@
-"""``status``: what the kernel counts, by Salt's names."""
+"""``status``: counters of the kernel, with Salt's names."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -61,7 +61,7 @@ def _number(text: str) -> object:
 
 @function
 def cpustats(ctx: Context) -> dict[str, object]:
-    """How much time the processors spent on what, and how often they were interrupted.
+    """The time that the processors spent by kind of work, and the number of interrupts.
 
     Example:
         ```console
@@ -82,7 +82,7 @@ def cpustats(ctx: Context) -> dict[str, object]:
 
 @function
 def cpuinfo(ctx: Context) -> dict[str, object]:
-    """What the kernel knows of the last processor; its ``flags`` are a list.
+    """The kernel's data of the last processor; its ``flags`` are a list.
 
     Example:
         ```console
@@ -103,7 +103,7 @@ def cpuinfo(ctx: Context) -> dict[str, object]:
 
 @function
 def diskstats(ctx: Context) -> dict[str, object]:
-    """What was read from and written to every disk.
+    """The reads and writes of every disk.
 
     Example:
         ```console
@@ -116,7 +116,7 @@ def diskstats(ctx: Context) -> dict[str, object]:
 
 @function
 def vmstats(ctx: Context) -> dict[str, object]:
-    """What the kernel counts of its memory.
+    """The kernel's counters of virtual memory.
 
     Example:
         ```console
@@ -128,7 +128,7 @@ def vmstats(ctx: Context) -> dict[str, object]:
 
 @function
 def netstats(ctx: Context) -> dict[str, object]:
-    """What the kernel counts of TCP and IP.
+    """The kernel's counters of TCP and IP.
 
     Example:
         ```console
@@ -145,7 +145,7 @@ def netstats(ctx: Context) -> dict[str, object]:
 
 @function
 def netdev(ctx: Context) -> dict[str, object]:
-    """What went through every network interface.
+    """The traffic of every network interface.
 
     Example:
         ```console

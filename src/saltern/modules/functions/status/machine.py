@@ -61,7 +61,7 @@ def time(ctx: Context, format: str = "%A, %d. %B %Y %I:%M%p") -> str:
 
 @function
 def meminfo(ctx: Context) -> dict[str, dict[str, str]]:
-    """The kernel's count of memory.
+    """The memory of the machine and its usage, from the kernel.
 
     Example:
         ```console
@@ -75,7 +75,7 @@ def meminfo(ctx: Context) -> dict[str, dict[str, str]]:
 
 @function
 def nproc(ctx: Context) -> int:
-    """How many processors there are.
+    """The number of processors.
 
     Example:
         ```console
@@ -87,7 +87,7 @@ def nproc(ctx: Context) -> int:
 
 @function
 def version(ctx: Context) -> str:
-    """What the kernel says of itself.
+    """The version of the kernel.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``status``: processes, and who is logged in."""
+"""``status``: processes, and logged-in users."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -15,7 +15,7 @@ LOGIN = ("user", "tty", "login", "idle", "jcpu", "pcpu")
 
 
 def _commands() -> Iterator[tuple[str, str]]:
-    """Every process: its number, and its command line, or its name in brackets if it has none."""
+    """All processes: the ID, and the command line, or the name in brackets if there is none."""
     for name in sorted(filter(str.isdigit, os.listdir("/proc")), key=int):
         try:
             with open(f"/proc/{name}/cmdline", "rb") as file:
@@ -30,7 +30,7 @@ def _commands() -> Iterator[tuple[str, str]]:
 
 @function
 def pid(ctx: Context, sig: str) -> str:
-    """The numbers of the processes whose command line has this text, one per line.
+    """The IDs of the processes whose command line contains a text, one per line.
 
     Args:
         sig: the text.
@@ -46,7 +46,7 @@ def pid(ctx: Context, sig: str) -> str:
 
 @function
 def procs(ctx: Context) -> dict[str, object]:
-    """Every process: its user and its command line, by its number.
+    """All processes by ID: their user and command line.
 
     Example:
         ```console
@@ -71,7 +71,7 @@ def procs(ctx: Context) -> dict[str, object]:
 
 @function
 def w(ctx: Context) -> list[dict[str, str]]:
-    """Who is logged in, since when, and what they do.
+    """The logged-in users, since when, and their commands.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``status``: several things at once, and the room on disks."""
+"""``status``: disk usage, and several values at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.modules.functions.status import counters, machine, processes
 
 @function
 def diskusage(ctx: Context, *args: str) -> dict[str, object]:  # noqa: ARG001 - every function has it
-    """The size of file systems and what is free, in bytes.
+    """The size and free space of file systems, in bytes.
 
     Args:
         args: paths, and patterns for kinds of file systems such as ``ext?``; all if not given.
@@ -40,7 +40,7 @@ def diskusage(ctx: Context, *args: str) -> dict[str, object]:  # noqa: ARG001 - 
 
 
 def _mounted(kinds: list[str]) -> list[str]:
-    """Where file systems of these kinds are mounted."""
+    """The mount points of file systems of these kinds."""
     from fnmatch import fnmatchcase
 
     if not kinds:
@@ -56,7 +56,7 @@ def _mounted(kinds: list[str]) -> list[str]:
 
 @function
 def all_status(ctx: Context) -> dict[str, object]:
-    """Everything that ``status`` knows.
+    """The values of all functions of ``status``.
 
     Example:
         ```console
@@ -80,7 +80,7 @@ def all_status(ctx: Context) -> dict[str, object]:
 
 @function
 def custom(ctx: Context) -> dict[str, object]:
-    """What the configuration asks for: ``status.cpustats.custom: [ctxt, btime]`` gives these two.
+    """The values selected in the configuration: ``status.cpustats.custom: [ctxt, btime]`` selects these two.
 
     Example:
         ```console

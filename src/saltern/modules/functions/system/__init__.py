@@ -1,4 +1,4 @@
-"""``system``: the name, the description and the clock of this machine, and its power button.
+"""``system``: the name, the description and the clock of this machine, reboots and shutdowns.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 LAZY: dict[str, str] = dict.fromkeys(("halt", "init", "poweroff", "reboot", "shutdown"), "power")
-REBOOT = "/run/reboot-required"  # which packages of Debian write
+REBOOT = "/run/reboot-required"  # written by Debian packages
 TIMES = ("%I:%M:%S %p", "%I:%M %p", "%H:%M:%S", "%H:%M")
 DATES = ("%Y-%m-%d", "%m-%d-%Y", "%m-%d-%y", "%m/%d/%Y", "%m/%d/%y", "%Y/%m/%d")
 
@@ -41,7 +41,7 @@ def get_computer_name(ctx: Context) -> str:
 
 @function
 def set_computer_name(ctx: Context, hostname: str) -> bool:
-    """Name this machine, now and at boot.
+    """Set the name of this machine, now and at boot.
 
     Args:
         hostname: the name.
@@ -70,7 +70,7 @@ def get_computer_desc(ctx: Context) -> object:
 
 @function
 def set_computer_desc(ctx: Context, desc: str) -> bool:
-    """Describe this machine.
+    """Set the description of this machine.
 
     Args:
         desc: the description.
@@ -85,7 +85,7 @@ def set_computer_desc(ctx: Context, desc: str) -> bool:
 
 
 def _now(ctx: Context, utc_offset: str | None) -> datetime:
-    """The time here, or as far from UTC as ``+0100`` says."""
+    """The local time, or the time at an offset from UTC such as ``+0100``."""
     from datetime import datetime, timedelta, timezone
 
     if utc_offset is None:
@@ -105,7 +105,7 @@ def get_system_date(ctx: Context, utc_offset: str | None = None) -> str:
     """The date, such as ``Sun 11/15/2026``.
 
     Args:
-        utc_offset: how far from UTC, such as ``+0100``; the zone of the machine if not given.
+        utc_offset: the offset from UTC, such as ``+0100``; the zone of the machine if not given.
 
     Example:
         ```console
@@ -120,7 +120,7 @@ def get_system_time(ctx: Context, utc_offset: str | None = None) -> str:
     """The time, such as ``02:40:05 PM``.
 
     Args:
-        utc_offset: how far from UTC, such as ``+0100``; the zone of the machine if not given.
+        utc_offset: the offset from UTC, such as ``+0100``; the zone of the machine if not given.
 
     Example:
         ```console
@@ -132,10 +132,10 @@ def get_system_time(ctx: Context, utc_offset: str | None = None) -> str:
 
 @function
 def get_system_date_time(ctx: Context, utc_offset: str | None = None) -> str:
-    """Date and time, such as ``2026-11-15 14:40:05``.
+    """The date and time, such as ``2026-11-15 14:40:05``.
 
     Args:
-        utc_offset: how far from UTC, such as ``+0100``; the zone of the machine if not given.
+        utc_offset: the offset from UTC, such as ``+0100``; the zone of the machine if not given.
 
     Example:
         ```console
@@ -156,7 +156,7 @@ def set_system_date_time(
     seconds: int | None = None,
     utc_offset: str | None = None,
 ) -> bool:
-    """Set the clock, and the hardware clock if there is one; what is not given stays.
+    """Set the clock, and the hardware clock if there is one; parts that are not given stay unchanged.
 
     Args:
         years: the year.
@@ -165,7 +165,7 @@ def set_system_date_time(
         hours: the hour, up to 23.
         minutes: the minute.
         seconds: the second.
-        utc_offset: how far from UTC the time is meant, such as ``+0100``.
+        utc_offset: the offset of the given time from UTC, such as ``+0100``.
 
     Example:
         ```console
@@ -198,11 +198,11 @@ def _parsed(text: str, formats: tuple[str, ...]) -> datetime | None:
 
 @function
 def set_system_time(ctx: Context, newtime: str, utc_offset: str | None = None) -> bool:
-    """Set the time of day; false if the text is none.
+    """Set the time of day; false if the text is not a time.
 
     Args:
         newtime: the time, such as ``14:40``, ``14:40:05`` or ``02:40 PM``.
-        utc_offset: how far from UTC the time is meant, such as ``+0100``.
+        utc_offset: the offset of the given time from UTC, such as ``+0100``.
 
     Example:
         ```console
@@ -223,7 +223,7 @@ def set_system_date(ctx: Context, newdate: str, utc_offset: str | None = None) -
 
     Args:
         newdate: the date, such as ``2026-11-15``, ``11-15-26`` or ``11/15/2026``.
-        utc_offset: how far from UTC the date is meant, such as ``+0100``.
+        utc_offset: the offset of the given date from UTC, such as ``+0100``.
 
     Example:
         ```console
@@ -252,7 +252,7 @@ def has_settable_hwclock(ctx: Context) -> bool:
 
 @function
 def get_reboot_required_witnessed(ctx: Context) -> bool:
-    """True if something has said since boot that this machine must be rebooted.
+    """True if a reboot of this machine was requested since boot.
 
     Example:
         ```console
@@ -264,7 +264,7 @@ def get_reboot_required_witnessed(ctx: Context) -> bool:
 
 @function
 def set_reboot_required_witnessed(ctx: Context) -> bool:
-    """Say that this machine must be rebooted; forgotten when it is.
+    """Request a reboot of this machine; the next boot clears the request.
 
     Example:
         ```console

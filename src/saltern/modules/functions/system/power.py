@@ -1,4 +1,4 @@
-"""The machine goes down. A run that must continue after that uses the state ``system.reboot`` instead."""
+"""Reboot or shut down. A run that must continue afterwards uses the state ``system.reboot`` instead."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def init(ctx: Context, runlevel: int | str) -> str:
 
 @function
 def poweroff(ctx: Context) -> str:
-    """Switch this machine off.
+    """Power this machine off.
 
     Example:
         ```console
@@ -56,8 +56,8 @@ def poweroff(ctx: Context) -> str:
 
 @function
 def reboot(ctx: Context, at_time: int | str | None = None) -> str:
-    """Reboot this machine, and wait for nothing. In a state file, use the state of the same name: the run
-    continues after it.
+    """Reboot this machine without waiting. In a state file, use the state with the same name: the run
+    continues after the reboot.
 
     Args:
         at_time: minutes from now, or a time of day such as ``'23:30'``; at once if not given.
@@ -72,7 +72,7 @@ def reboot(ctx: Context, at_time: int | str | None = None) -> str:
 
 @function
 def shutdown(ctx: Context, at_time: int | str | None = None) -> str:
-    """Shut this machine down, and switch it off.
+    """Shut this machine down, and power it off.
 
     Args:
         at_time: minutes from now, or a time of day such as ``'23:30'``; at once if not given.

@@ -1,4 +1,4 @@
-"""``test``: functions that prove that calls arrive, and with what; ``LAZY`` says where each is."""
+"""``test``: functions that show how calls arrive; ``LAZY`` says which submodule has which function."""
 
 from __future__ import annotations
 

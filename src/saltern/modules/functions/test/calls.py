@@ -1,4 +1,4 @@
-"""``test``: functions that prove that calls arrive, and with what."""
+"""``test``: functions that show how calls arrive."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -12,8 +12,8 @@ from saltern.modules.api.params import BadArgument
 
 
 @function
-def echo(ctx: Context, text: object = "") -> object:
-    """Give back what was given.
+def echo(ctx: Context, text: object) -> object:
+    """Return the given text.
 
     Example:
         ```console
@@ -27,7 +27,7 @@ def echo(ctx: Context, text: object = "") -> object:
 
 @function
 def ping(ctx: Context) -> bool:
-    """Say that we are here.
+    """Return true: the machine responds.
 
     Example:
         ```console
@@ -41,7 +41,7 @@ def ping(ctx: Context) -> bool:
 
 @function(name="true")
 def true_(ctx: Context) -> bool:
-    """Always true.
+    """Return true.
 
     Example:
         ```console
@@ -55,7 +55,7 @@ def true_(ctx: Context) -> bool:
 
 @function(name="false")
 def false_(ctx: Context) -> bool:
-    """Always false.
+    """Return false.
 
     Example:
         ```console
@@ -69,7 +69,7 @@ def false_(ctx: Context) -> bool:
 
 @function
 def outputter(ctx: Context, data: object) -> object:
-    """Give back what was given, to see how it is printed.
+    """Return the given data, to see how it is printed.
 
     Example:
         ```console
@@ -85,7 +85,7 @@ def outputter(ctx: Context, data: object) -> object:
 
 @function
 def arg(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, object]:
-    """What arrived.
+    """The arguments as they arrived.
 
     Example:
         ```console
@@ -106,7 +106,7 @@ def arg(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, object]:
 
 @function
 def arg_clean(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, object]:
-    """What arrived, without what the engine has added.
+    """The arguments as they arrived, without those added by the engine.
 
     Example:
         ```console
@@ -127,7 +127,7 @@ def arg_clean(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, obj
 
 @function
 def arg_type(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, object]:
-    """The types of what arrived.
+    """The types of the arguments.
 
     Example:
         ```console
@@ -151,7 +151,7 @@ def arg_type(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, obje
 
 @function
 def arg_repr(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, str]:
-    """What arrived, as Python writes it.
+    """The arguments in Python's notation.
 
     Example:
         ```console
@@ -169,7 +169,7 @@ def arg_repr(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, str]
 
 @function
 def kwarg(ctx: Context, /, **kwargs: object) -> dict[str, object]:
-    """The keyword arguments that arrived.
+    """The keyword arguments as they arrived.
 
     Example:
         ```console
@@ -208,7 +208,7 @@ def try_(
     return_try_exception: bool = False,
     **kwargs: object,
 ) -> object:
-    """Call a function; what it raises is no error.
+    """Call a function; an exception is not an error.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``test.provider``: the file of Salt that a module stands for here; templates compare its name."""
+"""``test.provider``: the file of Salt that a module corresponds to; templates compare its name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.registry import FUNCTIONS
 
-# Salt's files that are not called as the module is.
+# Salt's files that are not named like the module.
 FILES: dict[str, str] = {
     "cmd": "cmdmod",
     "debconf": "debconfmod",
@@ -79,7 +79,7 @@ def _modules(ctx: Context) -> list[str]:
 
 @function
 def provider(ctx: Context, module: str) -> str:
-    """The file that provides a module, by the name that Salt gives it; empty if there is no such module.
+    """Salt's name of the file that provides a module; empty if there is no such module.
 
     Example:
         ```console

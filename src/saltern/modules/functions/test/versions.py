@@ -1,4 +1,4 @@
-"""``test``: versions, the configuration, and which modules there are."""
+"""``test``: versions, the configuration, and the available modules."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -23,7 +23,7 @@ def version(ctx: Context) -> str:
 
 @function
 def versions_information(ctx: Context) -> dict[str, dict[str, str]]:
-    """The versions of saltern and of what it stands on.
+    """The versions of saltern and its dependencies.
 
     Example:
         ```console
@@ -43,7 +43,7 @@ def versions_information(ctx: Context) -> dict[str, dict[str, str]]:
 
 @function
 def versions_report(ctx: Context) -> str:
-    """The versions of saltern and of what it stands on, as text.
+    """The versions of saltern and its dependencies, as text.
 
     Example:
         ```console
@@ -106,7 +106,7 @@ def conf_test(ctx: Context) -> object:
 
 @function
 def not_loaded(ctx: Context) -> list[str]:
-    """Modules that are there and could not be loaded: none.
+    """Modules that could not be loaded: none.
 
     Example:
         ```console
@@ -119,7 +119,7 @@ def not_loaded(ctx: Context) -> list[str]:
 
 @function
 def module_report(ctx: Context) -> dict[str, list[str]]:
-    """What functions and modules there are.
+    """The available functions and modules.
 
     Example:
         ```console

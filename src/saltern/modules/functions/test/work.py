@@ -1,4 +1,4 @@
-"""``test``: functions that take time, fail, or make something up."""
+"""``test``: functions that take time, fail, or return random values."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -13,7 +13,7 @@ from saltern.modules.api.params import BadArgument
 
 @function
 def fib(ctx: Context, num: int) -> tuple[int, float]:
-    """The Fibonacci number at this place, and the seconds it took.
+    """The Fibonacci number at this index, and the seconds it took.
 
     Example:
         ```console
@@ -38,7 +38,7 @@ def collatz(ctx: Context, start: int) -> tuple[list[int], float]:
     """
     begun, steps, at = ctx.clock.tick(), [], int(start)
     if at < 1:
-        raise BadArgument(f"test.collatz needs a number from 1 on, got {start!r}")
+        raise BadArgument(f"test.collatz needs a number of at least 1, got {start!r}")
     while at != 1:
         steps.append(at)
         at = 3 * at + 1 if at % 2 else at // 2
@@ -47,7 +47,7 @@ def collatz(ctx: Context, start: int) -> tuple[list[int], float]:
 
 @function
 def sleep(ctx: Context, length: float) -> bool:
-    """Wait so many seconds.
+    """Wait this many seconds.
 
     Example:
         ```console
@@ -62,7 +62,7 @@ def sleep(ctx: Context, length: float) -> bool:
 
 @function
 def rand_sleep(ctx: Context, max: int = 60) -> bool:
-    """Wait for up to so many seconds.
+    """Wait up to this many seconds.
 
     Example:
         ```console
@@ -91,7 +91,7 @@ def exception(ctx: Context, message: str = "Test Exception") -> None:
 
 @function
 def raise_exception(ctx: Context, /, name: str, *args: object, **kwargs: object) -> None:
-    """Raise an error of one of Python's own kinds.
+    """Raise one of Python's built-in exceptions.
 
     Example:
         ```console
@@ -121,7 +121,7 @@ def assertion(ctx: Context, assertion: object) -> None:
 
 @function
 def retcode(ctx: Context, code: int = 42) -> bool:
-    """Leave an exit code behind, which a guard sees.
+    """Set an exit code, which conditions can read.
 
     Example:
         ```console
@@ -172,7 +172,7 @@ def _digest(ctx: Context, text: str, hash_type: str | None) -> str:
 
 @function
 def stack(ctx: Context) -> str:
-    """Where this was called from.
+    """The stack of this call.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``x509``: read, make and check keys, certificates, requests and revocation lists.
+"""``x509``: read, create and verify keys, certificates, requests and revocation lists.
 
 Needs the Python library ``cryptography``. ``LAZY`` says which submodule has which function; none is imported
 before it is called.

@@ -1,4 +1,4 @@
-"""``x509``: new keys, certificates, requests and revocation lists."""
+"""``x509``: create keys, certificates, requests and revocation lists."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -28,7 +28,7 @@ def _now(ctx: Context) -> datetime:
 def _given(
     data: bytes, path: str | None, encoding: str, *, raw: bool, mode: int | None = None
 ) -> str | bytes:
-    """The result itself, or written to ``path``."""
+    """Return the result, or write it to ``path``."""
     if not path:
         return data if raw else encode.text_of(data, encoding)
     place = absolute(path)
@@ -37,7 +37,7 @@ def _given(
 
 
 def _holds_key(path: str) -> bool:
-    """True if a private key would be lost; one that is locked counts, too."""
+    """True if the file contains a private key, encrypted or not."""
     data = files.read(absolute(path))
     try:
         load.open_key(data or b"", None, path)
@@ -49,7 +49,7 @@ def _holds_key(path: str) -> bool:
 
 
 def _no_other_words(kwargs: Mapping[str, object], ignored: set[str]) -> None:
-    """Words that older modules took are ignored, all others are a mistake."""
+    """Ignore arguments of older modules; raise for all others."""
     if unknown := [word for word in kwargs if word not in ignored and not word.startswith("__")]:
         raise BadArgument(f"no argument is called {unknown[0]!r}")
 
@@ -75,15 +75,15 @@ def create_private_key(
     bits: int | None = None,
     **kwargs: object,
 ) -> str | bytes:
-    """A new private key: written to ``path`` with the mode 0400, or returned as PEM text or base64.
+    """Create a private key. Write it to ``path`` with the mode 0400, or return it as PEM text or base64.
 
     Args:
         algo: ``rsa``, ``ec``, ``ed25519`` or ``ed448``.
         keysize: 2048 and more for RSA, 256, 384 or 521 for EC. ``bits`` is its older name.
-        passphrase: what encrypts it.
+        passphrase: the passphrase to encrypt it with.
         encoding: ``pem``, ``der`` or ``pkcs12``.
-        pkcs12_encryption_compat: encrypt PKCS#12 weakly, as old systems need it.
-        path: the file. A private key that is there already is not lost: say ``overwrite=True`` to replace it.
+        pkcs12_encryption_compat: use the weak PKCS#12 encryption that old systems need.
+        path: the file. An existing private key is kept; set ``overwrite=True`` to replace it.
         raw: return bytes.
 
     Example:
@@ -96,7 +96,7 @@ def create_private_key(
     _no_other_words(kwargs, {"cipher", "verbose", "text"})
     with explain_errors(path or "private key"):
         if path and not overwrite and _holds_key(path):
-            raise BadArgument(f"{path} holds a private key; say overwrite=True to replace it")
+            raise BadArgument(f"{path} contains a private key; set overwrite=True to replace it")
         key = keys.generate(keys.wanted_kind(algo, keysize or bits))
         data = encode.encode_key(key, passphrase, encoding, compatible=pkcs12_encryption_compat)
         return _given(data, path, encoding, raw=raw, mode=0o400)
@@ -115,10 +115,11 @@ def create_csr(
     subject: object = None,
     **kwargs: object,
 ) -> str | bytes:
-    """A new certificate request: written to ``path``, or returned as PEM text or base64.
+    """Create a certificate request. Write it to ``path``, or return it as PEM text or base64.
 
     Args:
-        private_key: a path, PEM text, hexadecimal digits or base64; ``private_key_passphrase`` opens it.
+        private_key: a path, PEM text, hexadecimal digits or base64; ``private_key_passphrase`` is its
+            passphrase.
         digest: ``sha256``, ``sha384``, ``sha512`` …
         encoding: ``pem`` or ``der``.
         path: the file.
@@ -160,16 +161,16 @@ def create_certificate(
     raw: bool = False,
     **kwargs: object,
 ) -> str | bytes:
-    """A new certificate: written to ``path``, or returned as PEM text or base64.
+    """Create a certificate. Write it to ``path``, or return it as PEM text or base64.
 
     Args:
-        ca_server: not supported, and refused.
+        ca_server: not supported.
         signing_policy: a policy of ``x509_signing_policies`` in the pillar or the configuration.
         encoding: ``pem``, ``der``, ``pkcs7_pem``, ``pkcs7_der``, or ``pkcs12`` with the private key in it.
-        append_certs: certificates to put behind it.
-        pkcs12_passphrase: what encrypts PKCS#12; ``pkcs12_encryption_compat``: weakly, for old systems.
+        append_certs: certificates to put after it.
+        pkcs12_passphrase: the passphrase for PKCS#12; ``pkcs12_encryption_compat``: weak, for old systems.
         pkcs12_friendlyname: the name of the certificate in PKCS#12.
-        path: the file; ``overwrite=False`` leaves one that is there.
+        path: the file; ``overwrite=False`` keeps an existing one.
         raw: return bytes.
         signing_private_key, signing_cert, private_key, csr, subject, CN, days_valid and others: as in
             ``x509.certificate_managed``.
@@ -189,7 +190,7 @@ def create_certificate(
         given = merged(policy_of(ctx, signing_policy, ca_server), given)
         want, chain = pki.wanted(given), pki.chain_of(append_certs)
         if encoding == "der" and chain:
-            raise BadArgument("DER holds one certificate; append_certs needs another encoding")
+            raise BadArgument("DER can contain only one certificate; append_certs needs another encoding")
         made = pki.made(want, _now(ctx))
         data = encode.encode_certificate(
             made,
@@ -222,17 +223,17 @@ def create_crl(
     raw: bool = False,
     **kwargs: object,
 ) -> str | bytes:
-    """A new revocation list: written to ``path``, or returned as PEM text or base64.
+    """Create a revocation list. Write it to ``path``, or return it as PEM text or base64.
 
     Args:
-        signing_private_key: the key that signs; ``signing_private_key_passphrase`` opens it.
+        signing_private_key: the key that signs; ``signing_private_key_passphrase`` is its passphrase.
         revoked: the entries, as in ``x509.crl_managed``.
-        signing_cert: the certificate of who signs.
-        include_expired: list certificates that have expired, too.
-        days_valid: how long the list is valid from now on; 100 if not given.
+        signing_cert: the certificate of the signer.
+        include_expired: also list expired certificates.
+        days_valid: how many days the list is valid from now on; 100 if not given.
         digest: ``sha256``, ``sha384``, ``sha512`` …
         encoding: ``pem`` or ``der``.
-        extensions: as in ``x509.crl_managed``; a ``cRLNumber`` is a number here.
+        extensions: as in ``x509.crl_managed``; ``cRLNumber`` must be a number here.
         path: the file.
         raw: return bytes.
 

@@ -1,4 +1,4 @@
-"""``x509``: put what is there into another encoding."""
+"""``x509``: convert keys, certificates, requests and lists to another encoding."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -25,14 +25,14 @@ def encode_certificate(
     pkcs12_friendlyname: str | None = None,
     raw: bool = False,
 ) -> str | bytes:
-    """A certificate in another encoding, as PEM text or base64.
+    """Convert a certificate to another encoding, as PEM text or base64.
 
     Args:
         certificate: a path, PEM text, hexadecimal digits or base64.
         encoding: ``pem``, ``der``, ``pkcs7_pem``, ``pkcs7_der``, or ``pkcs12`` with a private key.
-        append_certs: certificates to put behind it.
-        private_key: for PKCS#12, which holds it; ``private_key_passphrase`` opens it.
-        pkcs12_passphrase: what encrypts PKCS#12; ``pkcs12_encryption_compat``: weakly, for old systems.
+        append_certs: certificates to put after it.
+        private_key: the private key to include in PKCS#12; ``private_key_passphrase`` is its passphrase.
+        pkcs12_passphrase: the passphrase for PKCS#12; ``pkcs12_encryption_compat``: weak, for old systems.
         pkcs12_friendlyname: the name of the certificate in PKCS#12.
         raw: return bytes.
 
@@ -67,13 +67,14 @@ def encode_private_key(
     pkcs12_encryption_compat: bool = False,
     raw: bool = False,
 ) -> str | bytes:
-    """A private key in another encoding, as PEM text or base64. It is the same key.
+    """Convert a private key to another encoding, as PEM text or base64. It stays the same key.
 
     Args:
-        private_key: a path, PEM text, hexadecimal digits or base64; ``private_key_passphrase`` opens it.
+        private_key: a path, PEM text, hexadecimal digits or base64; ``private_key_passphrase`` is its
+            passphrase.
         encoding: ``pem``, ``der`` or ``pkcs12``.
-        passphrase: what encrypts the result.
-        pkcs12_encryption_compat: encrypt PKCS#12 weakly, as old systems need it.
+        passphrase: the passphrase of the result.
+        pkcs12_encryption_compat: use the weak PKCS#12 encryption that old systems need.
         raw: return bytes.
 
     Example:
@@ -89,7 +90,7 @@ def encode_private_key(
 
 @function
 def encode_csr(ctx: Context, csr: str, encoding: str = "pem", raw: bool = False) -> str | bytes:
-    """A certificate request in another encoding, as PEM text or base64.
+    """Convert a certificate request to another encoding, as PEM text or base64.
 
     Example:
         ```console
@@ -103,7 +104,7 @@ def encode_csr(ctx: Context, csr: str, encoding: str = "pem", raw: bool = False)
 
 @function
 def encode_crl(ctx: Context, crl: str, encoding: str = "pem", raw: bool = False) -> str | bytes:
-    """A revocation list in another encoding, as PEM text or base64.
+    """Convert a revocation list to another encoding, as PEM text or base64.
 
     Example:
         ```console

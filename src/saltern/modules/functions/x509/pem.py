@@ -1,4 +1,4 @@
-"""``x509``: PEM entries of texts and files."""
+"""``x509``: PEM entries in texts and files."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -24,13 +24,13 @@ def _entry(text: str, pem_type: str | None) -> str:
     given = material(text, "text").decode(errors="replace") if os.path.isabs(text) else text
     found = [entry for kind, entry in entries(given) if pem_type is None or re.fullmatch(pem_type, kind)]
     if not found:
-        raise BadArgument(f"the text holds no {pem_type}")
+        raise BadArgument(f"the text contains no {pem_type}")
     return found[0]
 
 
 @function
 def get_pem_entry(ctx: Context, text: str, pem_type: str | None = None) -> str:
-    """The first PEM entry of a text, or of the file it names, tidy; of one kind if that is given.
+    """The first PEM entry in a text, or in the file it names, normalized; of one kind if that is given.
 
     Example:
         ```console
@@ -46,7 +46,7 @@ def get_pem_entry(ctx: Context, text: str, pem_type: str | None = None) -> str:
 
 @function
 def get_pem_entries(ctx: Context, glob_path: str) -> dict[str, str]:
-    """The first PEM entry of each of these files, by path. Other files are passed over.
+    """The first PEM entry in each of these files, by path. Other files are skipped.
 
     Example:
         ```console
@@ -66,13 +66,13 @@ def get_pem_entries(ctx: Context, glob_path: str) -> dict[str, str]:
 
 @function
 def write_pem(ctx: Context, text: str, path: str, overwrite: bool = True, pem_type: str | None = None) -> str:
-    """Write the first PEM entry of a text, tidy, to a file that only its owner may read.
+    """Write the first PEM entry in a text, normalized, to a file that only its owner may read.
 
     Args:
-        text: the entry, or the file that holds it.
-        path: where it goes.
-        overwrite: False keeps a private key and DH parameters that the file holds beside a certificate.
-        pem_type: the kind of entry, if the text holds several.
+        text: the entry, or the file that contains it.
+        path: the file to write.
+        overwrite: False keeps a private key and DH parameters that are in the file with a certificate.
+        pem_type: the kind of entry, if the text contains several.
 
     Example:
         ```console

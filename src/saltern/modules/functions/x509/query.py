@@ -1,4 +1,4 @@
-"""``x509``: single facts of keys and certificates, and signing policies."""
+"""``x509``: facts about keys and certificates, and signing policies."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -37,7 +37,7 @@ def _named(certificate: str, found: Any) -> dict[str, object]:
 
 @function
 def expires(ctx: Context, certificate: str, days: int = 0) -> bool:
-    """True if a certificate is not valid any more, or will not be in so many days.
+    """True if a certificate has expired, or expires within this many days.
 
     Example:
         ```console
@@ -51,7 +51,7 @@ def expires(ctx: Context, certificate: str, days: int = 0) -> bool:
 
 @function
 def expired(ctx: Context, certificate: str) -> dict[str, object]:
-    """Whether a certificate is not valid any more, with its path and common name.
+    """Whether a certificate has expired, with its path and common name.
 
     Example:
         ```console
@@ -72,7 +72,7 @@ def expired(ctx: Context, certificate: str) -> dict[str, object]:
 
 @function
 def will_expire(ctx: Context, certificate: str, days: int) -> dict[str, object]:
-    """Whether a certificate expires within so many days, with its path and common name.
+    """Whether a certificate expires within this many days, with its path and common name.
 
     Example:
         ```console
@@ -96,7 +96,7 @@ def will_expire(ctx: Context, certificate: str, days: int) -> dict[str, object]:
 
 @function
 def get_private_key_size(ctx: Context, private_key: str, passphrase: str | None = None) -> int | None:
-    """The size of an RSA or EC private key, in bits. Other keys have one size only, and None is returned.
+    """The size of an RSA or EC private key, in bits; None for other keys, which have only one size.
 
     Example:
         ```console
@@ -131,11 +131,11 @@ def get_public_key(ctx: Context, key: str, passphrase: str | None = None, asObj:
 def get_signing_policy(
     ctx: Context, signing_policy: str | None, ca_server: str | None = None
 ) -> dict[str, object]:
-    """What a policy of ``x509_signing_policies`` fixes; empty if there is none of that name.
+    """The values of a policy of ``x509_signing_policies``; empty if there is none with that name.
 
     Args:
         signing_policy: its name in the pillar or the configuration.
-        ca_server: not supported, and refused.
+        ca_server: not supported.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``x509``: what certificates, requests and revocation lists say."""
+"""``x509``: read certificates, requests and revocation lists."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -17,7 +17,7 @@ from saltern.modules.lib.x509.material import material
 
 @function
 def read_certificate(ctx: Context, certificate: str) -> dict[str, object]:
-    """What a certificate says: names, serial number, times, fingerprints, key, extensions.
+    """The content of a certificate: names, serial number, times, fingerprints, key, extensions.
 
     Args:
         certificate: a path, PEM text, hexadecimal digits or base64.
@@ -34,7 +34,7 @@ def read_certificate(ctx: Context, certificate: str) -> dict[str, object]:
 
 @function
 def read_certificates(ctx: Context, glob_path: str) -> dict[str, object]:
-    """What the certificates in these files say, by path. Other files are passed over.
+    """The contents of the certificates in these files, by path. Other files are skipped.
 
     Example:
         ```console
@@ -55,7 +55,7 @@ def read_certificates(ctx: Context, glob_path: str) -> dict[str, object]:
 
 @function
 def read_csr(ctx: Context, csr: str) -> dict[str, object]:
-    """What a certificate request says: its name, key and extensions.
+    """The content of a certificate request: its name, key and extensions.
 
     Example:
         ```console
@@ -68,7 +68,7 @@ def read_csr(ctx: Context, csr: str) -> dict[str, object]:
 
 @function
 def read_crl(ctx: Context, crl: str) -> dict[str, object]:
-    """What a revocation list says: who issued it, when, and what it revokes.
+    """The content of a revocation list: its issuer, its time, and the revoked certificates.
 
     Example:
         ```console

@@ -1,4 +1,4 @@
-"""``x509``: what belongs together, and who signed what."""
+"""``x509``: verify keys and signatures."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -38,7 +38,7 @@ def verify_signature(
     signing_pub_key: str | None = None,
     signing_pub_key_passphrase: str | None = None,
 ) -> bool:
-    """True if a certificate was signed with this key: its own, if none is given.
+    """True if a certificate was signed with this key, or with its own if none is given.
 
     Example:
         ```console

@@ -1,1 +1,1 @@
-"""Users and groups: looking at them, and the tools that change them."""
+"""Users and groups: their records, and the tools that change them."""

@@ -1,4 +1,4 @@
-"""What a user shall be like, and how that differs from what there is. Decides only; changes nothing."""
+"""The specification of a user, and how the existing user differs. Only decides; changes nothing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from saltern.modules.lib.accounts.passwords import REDACTED, matches
 from saltern.modules.lib.accounts.records import GECOS, Account, Shadow
 
 AGES = ("date", "mindays", "maxdays", "inactdays", "warndays", "expire")
-HOMELESS = ("", "/nonexistent", "/dev/null")  # homes that are never to be created
+HOMELESS = ("", "/nonexistent", "/dev/null")  # home directories that are never created
 
 
 class Password(Struct, frozen=True, kw_only=True):
-    """``value`` is a secret; ``plain`` says that it is no hash yet."""
+    """``value`` is a secret; ``plain`` is true if it is not a hash yet."""
 
     value: str | None = None
     plain: bool = False
@@ -45,7 +45,7 @@ class DesiredUser(Struct, frozen=True, kw_only=True):
 
 
 def differs(ctx: Context, want: DesiredUser) -> Changes:
-    """What is to change, as Salt shows it: each attribute and its new value, secrets by a word."""
+    """The changes in Salt's form: each attribute and its new value, secrets redacted."""
     have = records.account(ctx, want.name, local=want.local)
     if have is None:
         return _new(ctx, want)
@@ -101,7 +101,7 @@ def password_is_right(ctx: Context, want: Password, have: Shadow) -> bool:
 
 
 def _same(ctx: Context, want: Password, full: str, bare: str) -> bool:
-    """True if the password is the one wanted; a lock put in front of it is another matter."""
+    """True if the password is the wanted one, locked or not."""
     assert want.value is not None
     found = full if want.lock is None else bare
     if want.plain:
@@ -110,7 +110,7 @@ def _same(ctx: Context, want: Password, full: str, bare: str) -> bool:
 
 
 def _new(ctx: Context, want: DesiredUser) -> Changes:
-    """A user that is not there yet. A number the system will choose is not predicted."""
+    """The changes for a new user. A number that the system will choose is not predicted."""
     usual = records.defaults(ctx)
     fields: Changes = {
         "name": want.name,
@@ -137,7 +137,7 @@ def primary_group(want: DesiredUser, usual: dict[str, str]) -> str:
 
 
 def facts(ctx: Context, name: str, *, local: bool = False) -> Changes:
-    """All that may be shown of a user."""
+    """The facts about a user that may be shown."""
     have = records.account(ctx, name, local=local)
     if have is None:
         return {"name": name, "exists": False}

@@ -1,4 +1,4 @@
-"""The tools that make, change and remove groups."""
+"""The tools that create, change and remove groups."""
 
 from __future__ import annotations
 

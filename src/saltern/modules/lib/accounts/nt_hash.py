@@ -1,4 +1,4 @@
-"""What Samba keeps of a password: MD4 (RFC 1320) of its UTF-16. OpenSSL 3 no longer has MD4 at hand."""
+"""The hash of a password in Samba: MD4 (RFC 1320) of its UTF-16. OpenSSL 3 has no MD4 by default."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BEGIN = (0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476)
 
 Mix = Callable[[int, int, int], int]
 
-# Each round: how three words are mixed, what is added, in which order words are read, and how far they turn.
+# Each round: the mixing function, the added constant, the order of words, and the rotations.
 ROUNDS: tuple[tuple[Mix, int, tuple[int, ...], tuple[int, ...]], ...] = (
     (lambda x, y, z: (x & y) | (~x & z), 0, tuple(range(16)), (3, 7, 11, 19)),
     (

@@ -1,4 +1,4 @@
-"""Password hashes: made and compared with the C library, never on a command line."""
+"""Create and compare password hashes with the C library, never on a command line."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PREFIXES = {"md5": "$1$", "sha256": "$5$", "sha512": "$6$"}
 
 
 def crypted(ctx: Context, password: str, setting: str = "") -> str | None:
-    """The hash of a password, made like ``setting`` (an older hash); SHA-512 with a new salt without one.
+    """The hash of a password, in the form of ``setting`` (an older hash); by default SHA-512 with a new salt.
 
-    None if this machine cannot make a hash like that.
+    None if this machine cannot create such a hash.
     """
     setting = setting or new_setting()
     library = _library()
@@ -30,13 +30,13 @@ def new_setting(form: str = "sha512") -> str:
     from secrets import choice
 
     if form not in PREFIXES:
-        raise Refused(f"no password hash is called {form!r}; there are {', '.join(PREFIXES)}")
+        raise Refused(f"no password hash is called {form!r}; use one of {', '.join(PREFIXES)}")
     length = 8 if form == "md5" else 16
     return PREFIXES[form] + "".join(choice(SALT_SIGNS) for _ in range(length)) + "$"
 
 
 def matches(ctx: Context, password: str, hashed: str) -> bool:
-    """True if the plain password is the one behind the hash."""
+    """True if the hash is that of the plain password."""
     return bool(hashed) and not hashed.startswith(("!", "*")) and crypted(ctx, password, hashed) == hashed
 
 
@@ -64,7 +64,7 @@ def _with_openssl(ctx: Context, password: str, setting: str) -> str | None:
 
 
 def set_hash(ctx: Context, name: str, hashed: str) -> None:
-    """Put a hash (or ``!``, ``*``) into /etc/shadow, handed over on stdin."""
+    """Set the hash (or ``!``, ``*``) of a user in /etc/shadow, passed on stdin."""
     if ":" in hashed or "\n" in hashed:
         raise Refused("the password hash must not contain a colon or a line end")
     if not hashed:

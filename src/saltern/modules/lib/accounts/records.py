@@ -24,7 +24,7 @@ class Account(Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> dict[str, str]:
-        """Full name, room and telephones by their names."""
+        """The full name, room and telephone numbers by their keys."""
         return dict(zip(GECOS, [*self.gecos.split(",", 4), *[""] * len(GECOS)], strict=False))
 
 
@@ -35,7 +35,7 @@ class Group(Struct, frozen=True, kw_only=True):
 
 
 class Shadow(Struct, frozen=True, kw_only=True):
-    """``passwd`` is a secret: it goes nowhere but into comparisons."""
+    """An entry of /etc/shadow. ``passwd`` is a secret, which is only compared."""
 
     passwd: str
     date: int = NEVER
@@ -51,7 +51,7 @@ class Shadow(Struct, frozen=True, kw_only=True):
 
 
 def account(ctx: Context, name: str, *, local: bool = False) -> Account | None:
-    """The user, or None. ``local`` asks /etc/passwd only, no directory service."""
+    """The user, or None. ``local`` reads only /etc/passwd, not a directory service."""
     if local:
         row = next((row for row in rows(ctx, "/etc/passwd", 7) if row[0] == name), None)
         return _account(row) if row else None
@@ -90,7 +90,7 @@ def group(ctx: Context, name: str, *, local: bool = False) -> Group | None:
 
 
 def group_of_gid(gid: int) -> str:
-    """Its name, or the number where no group has it."""
+    """The name of a group, or the number if no group has it."""
     import grp
 
     try:
@@ -107,7 +107,7 @@ def local_groups(ctx: Context) -> list[Group]:
 
 
 def groups_of(ctx: Context, user: Account, *, local: bool = False) -> list[str]:
-    """Every group of a user, its own among them; sorted."""
+    """All groups of a user, including the primary one; sorted."""
     if local:
         return sorted(
             one.name for one in local_groups(ctx) if one.gid == user.gid or user.name in one.members
@@ -118,7 +118,7 @@ def groups_of(ctx: Context, user: Account, *, local: bool = False) -> list[str]:
 
 
 def _names(known: list[Group], user: Account, gid: int) -> set[str]:
-    """The groups with a number that a user is in. The system says only the number, which two may have."""
+    """The groups of a user that have a number. Two groups may share a number, so memberships decide."""
     same = [one for one in known if one.gid == gid]
     if len(same) < 2:
         return {group_of_gid(gid)}
@@ -127,12 +127,12 @@ def _names(known: list[Group], user: Account, gid: int) -> set[str]:
 
 
 def names_of_gid(ctx: Context, gid: int) -> set[str]:
-    """All names that a number has."""
+    """All groups that have a number."""
     return {group_of_gid(gid), *(one.name for one in local_groups(ctx) if one.gid == gid)}
 
 
 def shadow(ctx: Context, name: str) -> Shadow | None:
-    """The entry of /etc/shadow; None if there is none, or we may not look."""
+    """The entry of /etc/shadow; None if there is none, or it may not be read."""
     try:
         row = next((row for row in rows(ctx, "/etc/shadow", 9) if row[0] == name), None)
     except PermissionError:
@@ -157,7 +157,7 @@ def rows(ctx: Context, path: str, width: int) -> list[list[str]]:
 
 
 def defaults(ctx: Context) -> dict[str, str]:
-    """What ``useradd`` takes where nothing is said: ``HOME``, ``SHELL``, ``GROUP``, ``USERGROUPS_ENAB`` …"""
+    """The defaults of ``useradd``: ``HOME``, ``SHELL``, ``GROUP``, ``USERGROUPS_ENAB`` …"""
     found = {"HOME": "/home", "SHELL": "/bin/sh", "GROUP": "100", "USERGROUPS_ENAB": "yes"}
     for path, separator in ((LOGIN_DEFS, None), (DEFAULTS, "=")):
         for line in (ctx.host.read(path) or "").splitlines():

@@ -1,4 +1,4 @@
-"""Accounts of Samba, as its program ``pdbedit`` shows and changes them."""
+"""Samba accounts, read and changed with the program ``pdbedit``."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ FIELDS: Mapping[str, tuple[str, str]] = {
     "account_desc": ("account desc", "--account-desc="),
 }
 OPTIONS = {**dict(FIELDS.values()), FLAGS: "--account-control=", SID: "-U"}
-# What resets bring about, and the option for it.
+# The value after a reset, and the option for it.
 RESETS = {"logon hours": ("F" * 42, "--logon-hours-reset"), "bad password count": ("0", "-z")}
 
 
 def resets(hours: bool, count: bool) -> tuple[str, ...]:
-    """The labels of what is to be reset."""
+    """The labels of the values to reset."""
     return tuple(label for label, asked in zip(RESETS, (hours, count), strict=True) if asked)
 
 
 class DesiredAccount(Struct, frozen=True):
-    """How an account must be; a field that is not in ``fields`` is left alone."""
+    """The specification of an account; fields that are not in ``fields`` stay unchanged."""
 
     login: str
     hashed: str = ""
@@ -62,12 +62,12 @@ def desired_account(
     machine: bool = False,
     fields: Mapping[str, str | None] | None = None,
 ) -> DesiredAccount:
-    """Raises ``Refused`` for what no account can have."""
+    """The specification from the arguments. Raises ``Refused`` for impossible values."""
     if not one_line(login, "the login", without=":"):
         raise Refused("an account needs a login")
     hashed = password.upper() if password and password_hashed else nt_hash(password) if password else ""
     if hashed and not HASH.match(hashed):
-        raise Refused("password_hashed is set, but the password is no NT hash: 32 hexadecimal digits")
+        raise Refused("password_hashed is set, but the password is not an NT hash: 32 hexadecimal digits")
     wanted = {
         FIELDS[key][0]: one_line(value, key) for key, value in (fields or {}).items() if value is not None
     }
@@ -76,7 +76,7 @@ def desired_account(
     if user_sid is not None:
         wanted[SID] = one_line(str(user_sid), "user_sid")
     plain = password if password and not password_hashed else ""
-    if not {"\n", "\r", "\0"}.isdisjoint(plain):  # said without the password
+    if not {"\n", "\r", "\0"}.isdisjoint(plain):  # the message must not contain the password
         raise Refused("the password must not contain the end of a line")
     return DesiredAccount(login, hashed, plain, wanted, resets, machine)
 
@@ -121,7 +121,7 @@ def account(ctx: Context, login: str, *, hashes: bool = False) -> Account:
 
 
 def differs(ctx: Context, want: DesiredAccount) -> Changes:
-    """What is not as wanted, as Salt shows it: ``created``, or each field with its old and its new value."""
+    """The differences in Salt's form: ``created``, or each field with its old and new value."""
     have = account(ctx, want.login, hashes=True)
     if not have:
         return {want.login: "created"}
@@ -148,7 +148,7 @@ def _fits(label: str, have: Account, value: str) -> bool:
 
 
 def bring_about(ctx: Context, want: DesiredAccount) -> None:
-    """Make the account if it is not there, then whatever differs."""
+    """Create the account if it is missing, then change all that differs."""
     have = account(ctx, want.login, hashes=True)
     if not have:
         _create(ctx, want)
@@ -165,9 +165,9 @@ def bring_about(ctx: Context, want: DesiredAccount) -> None:
 
 
 def _create(ctx: Context, want: DesiredAccount) -> None:
-    """With a password that is hard to guess, until the wanted hash takes its place."""
+    """Create the account with a random password, until the wanted hash replaces it."""
     if not want.hashed:
-        raise Refused(f"there is no account {want.login!r}; with a password it would be made")
+        raise Refused(f"there is no account {want.login!r}; give a password to create it")
     kind = ["--machine"] if want.machine else []
     try:
         _with_password(ctx, want.login, want.plain or secrets.token_hex(16), *kind)
@@ -182,7 +182,7 @@ def _with_password(ctx: Context, login: str, password: str, *kind: str) -> None:
 
 
 def _set_password(ctx: Context, login: str, want: DesiredAccount) -> None:
-    """A plain one goes through a pipe, where no list of processes shows it; a hash has no such way."""
+    """Set the password. A plain one is piped, so that no process list shows it; a hash cannot be."""
     if want.plain and not want.machine:
         _with_password(ctx, login, want.plain)
         return

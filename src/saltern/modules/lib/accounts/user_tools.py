@@ -1,4 +1,4 @@
-"""The tools that make, change and remove users."""
+"""The tools that create, change and remove users."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AGE_FLAGS = {
 
 
 def checked_name(name: str, what: str = "user") -> str:
-    """A name the tools cannot mistake for an option, nor the files for two fields."""
+    """The name, if no tool can take it as an option and no file as two fields."""
     if not name or name.startswith("-") or any(sign in name for sign in ":/,\n\0 \t"):
         raise Refused(f"{name!r} cannot be the name of a {what}")
     return name
@@ -66,7 +66,7 @@ def add(ctx: Context, want: DesiredUser) -> None:
 
 
 def _has_own_group(ctx: Context, want: DesiredUser) -> bool:
-    """The group of its own name is listed, so it is there; useradd would fail to make it."""
+    """True if the group named after the user exists already; useradd would fail to create it."""
     listed = want.name in (want.groups or ()) and "gid" not in want.fields
     return listed and primary_group(want, records.defaults(ctx)) == want.name
 
@@ -96,14 +96,14 @@ def change(ctx: Context, want: DesiredUser, changes: Changes) -> None:
 
 
 def _supplementary(want: DesiredUser, have: records.Account, groups: list[str]) -> list[str]:
-    """Without the primary group, unless it was asked for by name as well."""
+    """The supplementary groups, without the primary one unless it is requested as well."""
     gid = want.fields.get("gid", have.gid)
     primary = records.group_of_gid(gid) if isinstance(gid, int) else str(gid)
     return [name for name in groups if name != primary]
 
 
 def make_home(ctx: Context, name: str, home: str, *, local: bool = False) -> None:
-    """A home directory with what /etc/skel has, owned by the user."""
+    """Create a home directory with the contents of /etc/skel, owned by the user."""
     from shutil import copytree
 
     user = records.account(ctx, name, local=local)
@@ -124,7 +124,7 @@ def make_home(ctx: Context, name: str, home: str, *, local: bool = False) -> Non
 def set_secrets(
     ctx: Context, name: str, password: Password, ages: Mapping[str, int], *, new: bool = False
 ) -> None:
-    """The password first: setting it moves the date of its last change, which ``ages`` may want otherwise."""
+    """Set the password, then the ages: setting a password changes the date that ``ages`` may set."""
     hashed = _hash(ctx, name, password, new=new)
     if hashed is not None:
         set_hash(ctx, name, hashed)
@@ -134,13 +134,13 @@ def set_secrets(
 
 
 def _hash(ctx: Context, name: str, want: Password, *, new: bool) -> str | None:
-    """What the password field shall hold, lock and all; None to leave it."""
+    """The new password field, including a lock; None to leave it unchanged."""
     have = records.shadow(ctx, name)
     now = have.passwd if have else "!"
     if want.value is not None and (new or want.enforce):
         wanted = crypted(ctx, want.value) if want.plain else want.value
         if wanted is None:
-            raise Refused("this machine cannot make a password hash; give one, without hash_password")
+            raise Refused("this machine cannot create a password hash; give a hash, without hash_password")
     elif want.lock is not None:
         wanted = now
     else:
@@ -156,5 +156,5 @@ def remove(ctx: Context, name: str, *, purge: bool, force: bool) -> None:
     ran = ctx.host.run(argv)
     if ran.code == 8:
         raise Refused(f"{name!r} is logged in or runs programs; end them, or set force")
-    if ran.code not in (0, 12):  # 12: the user is gone, the home or mail was not there
+    if ran.code not in (0, 12):  # 12: the user is removed, but the home or mail did not exist
         raise Refused(f"{' '.join(argv)}: {ran.err.strip()}")

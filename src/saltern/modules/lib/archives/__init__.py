@@ -1,1 +1,1 @@
-"""Archives: what is in them, and how they are unpacked safely."""
+"""Archives: list their contents, and unpack them safely."""

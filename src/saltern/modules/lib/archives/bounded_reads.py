@@ -1,4 +1,4 @@
-"""Reading untrusted files: bounded, and what is wrong with them reported in words."""
+"""Bounded reads of untrusted files, with readable errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.archives.entries import Meter
 
 BLOCK = 1 << 18
-BIGGEST_HEADER = 1 << 20  # of pax and GNU, which are read in one piece
+BIGGEST_HEADER = 1 << 20  # for pax and GNU headers, which are read at once
 PER_ENTRY = 4 << 10
 
 
@@ -20,7 +20,7 @@ class Readable(Protocol):
 
 
 class Bounded:
-    """A file that gives no more than so much at once, and no more than an archive may unpack to in all."""
+    """A file that limits the size of each read, and the total to the size that an archive may unpack to."""
 
     def __init__(self, file: IO[bytes], meter: Meter, most: int = BIGGEST_HEADER) -> None:
         self._file = file
@@ -32,7 +32,7 @@ class Bounded:
             size = self._most
         if size > self._most:
             raise Refused(
-                f"the archive is refused: a header has {size} bytes, and {self._most} are enough for any"
+                f"the archive is refused: a header has {size} bytes, more than the limit of {self._most}"
             )
         self._check(self._file.tell() + size)
         return self._file.read(size)
@@ -43,7 +43,7 @@ class Bounded:
         return self._file.seek(offset, whence)
 
     def _check(self, end: int) -> None:
-        """Headers and padding of each entry come on top of what is unpacked."""
+        """Check the total; headers and padding of each entry are added to the unpacked size."""
         self._meter.check(end - BIGGEST_HEADER - PER_ENTRY * self._meter.entries)
 
     def tell(self) -> int:
@@ -58,7 +58,7 @@ class Bounded:
 
 @contextmanager
 def read_as(form: str, path: str) -> Iterator[None]:
-    """What the standard library raises for a broken archive, which is nearly anything, becomes a refusal."""
+    """Turn the exceptions of the standard library for a broken archive, of many types, into ``Refused``."""
     import struct
 
     try:
@@ -81,7 +81,7 @@ def blocks(
     meter: Meter,
     size: int = BLOCK,
 ) -> Iterator[bytes]:
-    """The content of a member, read in the context that ``guard`` gives; it is written outside of it."""
+    """The content of a member, read in the context of ``guard``; the caller writes it outside of it."""
     total = 0
     with guard():
         file = opened()

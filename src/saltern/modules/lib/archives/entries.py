@@ -1,4 +1,4 @@
-"""What an archive holds, and how much of it is unpacked at most."""
+"""The entries of an archive, and the limits for unpacking."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MOST_TEXT = 128 << 20  # bytes of names, links and headers, all of which are hel
 
 
 class Entry(Struct, frozen=True, kw_only=True, gc=False):
-    """One member. ``name`` is where it lands; ``member`` is what the archive calls it."""
+    """One member. ``name`` is its destination; ``member`` is its name in the archive."""
 
     name: str
-    kind: str  # file, directory, link, hardlink; any other cannot be unpacked
+    kind: str  # file, directory, link or hardlink; others cannot be unpacked
     member: str = ""
     size: int = 0
     target: str = ""
@@ -32,14 +32,14 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Limits(Struct, frozen=True):
-    """How much an archive may hold: a small file can hold more than any disk."""
+    """The limits of an archive: a small file can unpack to more than a disk."""
 
     entries: int = MOST_ENTRIES
     size: int = MOST_BYTES
     ratio: int = MOST_RATIO
 
     def room(self, path: str) -> int:
-        """The bytes this archive may unpack to: fewer the smaller it is."""
+        """The bytes that this archive may unpack to, in proportion to its size."""
         return min(self.size, max(UNSUSPICIOUS, self.ratio * os.path.getsize(path)))
 
 
@@ -56,7 +56,7 @@ def limits_of(ctx: Context) -> Limits:
 
 
 class Meter:
-    """Counts while an archive is read, so that a bomb is noticed before it fills the disk or the memory."""
+    """Counts while an archive is read, so that a bomb is detected before it fills the disk or the memory."""
 
     def __init__(self, limits: Limits, path: str) -> None:
         self._limits = limits
@@ -66,7 +66,7 @@ class Meter:
         self._text = 0
 
     def add(self, size: int, text: int = 0) -> None:
-        """One more entry of so many bytes, with so many letters in its names."""
+        """Count an entry with its size and the length of its names."""
         if size < 0:
             raise Refused("the archive is refused: an entry of it has a negative size")
         self.entries += 1
@@ -87,12 +87,12 @@ class Meter:
 
 
 def too_much(what: str, option: str) -> Refused:
-    advice = f"; raise {option} if it is meant" if option else ""
+    advice = f"; raise {option} if it is intended" if option else ""
     return Refused(f"the archive {what}, which looks like an attack{advice}")
 
 
 def toplevel(entries: Iterable[Entry]) -> tuple[list[str], list[str]]:
-    """The directories and the other things that lie at the top."""
+    """The directories and the other entries at the top level."""
     directories: dict[str, None] = {}
     others: dict[str, None] = {}
     for entry in entries:

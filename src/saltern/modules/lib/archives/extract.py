@@ -1,4 +1,4 @@
-"""The one extractor: whatever read an archive, this writes its members below one directory."""
+"""The extractor for all formats: write the members of an archive below one directory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Blocks = Callable[[], Iterator[bytes]]
 
 
 def extract(members: Iterable[tuple[Entry, Blocks]], tree: Rooted, owner: Attributes = KEPT) -> list[Entry]:
-    """Write them as they come, each judged once more; ``owner`` is of all that is made. Returns what was."""
+    """Write the members in order, each checked once more. ``owner`` owns all of them. Returns the names."""
     judge = Judge()
     done = []
     for entry, content in members:

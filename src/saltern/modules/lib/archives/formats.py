@@ -1,4 +1,4 @@
-"""Which format an archive has, and how that is listed and unpacked."""
+"""Detect the format of an archive, list it and unpack it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SUFFIXES: dict[str, tuple[str, ...]] = {
 
 
 class Packed(Struct, frozen=True, kw_only=True):
-    """An archive on disk and how its user wants it unpacked."""
+    """An archive on disk, and the user's options."""
 
     path: str
     form: str
@@ -41,18 +41,18 @@ class Packed(Struct, frozen=True, kw_only=True):
 
     @property
     def selection(self) -> Selection | None:
-        """What is left out and stripped; None if a program has to do it."""
+        """What to exclude and strip; None if a program has to do it."""
         if self.form == "tar" and not self.by_program:
             return selection(self.options)
         return None if self.options or self.by_program else ALL
 
 
 def form_of(given: str | None, source: str, path: str = "") -> str:
-    """By the user's word, by the name of the source, or by what is in it."""
+    """The format by the argument, the name of the source, or the content."""
     if given:
         form = given.lower().removeprefix(".")
         if form not in SUFFIXES:
-            hint = did_you_mean(form, SUFFIXES) or f"these are known: {', '.join(SUFFIXES)}"
+            hint = did_you_mean(form, SUFFIXES) or f"use one of {', '.join(SUFFIXES)}"
             raise Refused(f"no archive_format is called {given!r}; {hint}")
         return form
     name = source.partition("?")[0].lower()
@@ -80,7 +80,7 @@ def _unknown(source: str) -> str:
 
 
 def contents(ctx: Context, packed: Packed) -> tuple[list[Entry], list[Entry]]:
-    """All entries as they lie in the archive, and those that will be unpacked. Raises for a hostile one."""
+    """All entries of the archive, and those that will be unpacked. Raises for a hostile one."""
     limits = limits_of(ctx)
     if packed.password and packed.form != "zip":
         raise Refused(f"password is for zip archives; {packed.form} archives with one are not unpacked")
@@ -100,7 +100,7 @@ def contents(ctx: Context, packed: Packed) -> tuple[list[Entry], list[Entry]]:
 
 
 def unpack(ctx: Context, packed: Packed, tree: Rooted, owner: Attributes = KEPT) -> list[Entry]:
-    """Write all of it below ``tree``; what was written. The archive is judged again while it is read."""
+    """Unpack below ``tree``, and return what was written. The archive is checked again while it is read."""
     with _members(ctx, packed) as members:
         return extract(members, tree, owner)
 

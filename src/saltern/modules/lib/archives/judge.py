@@ -1,4 +1,4 @@
-"""Whether an archive may be unpacked at all: every name normalised once, every link looked at."""
+"""Decide whether an archive may be unpacked: normalise every name once, and check every link."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MOST_PARTS = 256
 
 
 def normal(name: str) -> str:
-    """The name without ``.``, doubled and closing slashes. A leading ``/`` and ``..`` stay, to be refused."""
+    """The name without ``.``, double and trailing slashes. A leading ``/`` and ``..`` stay, to be refused."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     return ("/" if name.startswith("/") else "") + "/".join(parts)
 
 
 class Judge:
-    """Looks at the entries of one archive in order, and raises ``Refused`` for the first hostile one."""
+    """Checks the entries of one archive in order, and raises ``Refused`` for the first hostile one."""
 
     def __init__(self) -> None:
         self._links: set[str] = set()
@@ -39,16 +39,18 @@ class Judge:
             self._files.add(entry.name)
 
     def _misplaced(self, entry: Entry) -> str:
-        """Whether it lies behind something that is no directory, or is none itself where others lie."""
+        """Why an entry is in the wrong place: below a link or file, or a file where others need a
+        directory.
+        """
         name = entry.name
         if entry.kind != "directory" and name in self._directories:
             return "is where the archive has a directory, too"
         above = name if entry.kind == "directory" else name.rpartition("/")[0]
         while above and above not in self._directories:
             if above in self._links:
-                return "lies behind a link of the same archive"
+                return "is below a link of the same archive"
             if above in self._files:
-                return "lies behind a file of the same archive"
+                return "is below a file of the same archive"
             self._remember(above)
             above = above.rpartition("/")[0]
         return ""
@@ -62,9 +64,11 @@ class Judge:
     def hard_link(self, entry: Entry) -> str:
         target = normal(entry.target)
         if target.startswith("/") or ".." in target.split("/"):
-            return f"is a link that leads out, to {shortened(entry.target)}"
+            return f"is a link that points outside, to {shortened(entry.target)}"
         if target not in self._files:
-            return f"is a hard link to {shortened(entry.target)}, which is no file that is unpacked before it"
+            return (
+                f"is a hard link to {shortened(entry.target)}, which is not a file that is unpacked before it"
+            )
         return ""
 
 
@@ -95,7 +99,7 @@ def _link(_: Judge, entry: Entry) -> str:
     if not entry.target or len(os.fsencode(entry.target)) >= LONGEST_PATH:
         return "is a link to nothing, or a longer one than a link can be"
     if link_leads_out(entry.target, entry.name.count("/")):
-        return f"is a link that leads out, to {shortened(entry.target)}"
+        return f"is a link that points outside, to {shortened(entry.target)}"
     return ""
 
 
@@ -112,7 +116,7 @@ def shortened(name: str) -> str:
 
 
 def check(entries: Iterable[Entry]) -> None:
-    """Raise ``Refused`` if any entry would land, or lead, outside of the directory it is unpacked into."""
+    """Raise ``Refused`` if any entry would be, or point, outside of the directory it is unpacked into."""
     judge = Judge()
     for entry in entries:
         judge.look(entry)

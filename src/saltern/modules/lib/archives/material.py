@@ -1,4 +1,4 @@
-"""The archive on disk: found in the tree, at a path, or fetched, and verified."""
+"""Find an archive in the tree or at a path, or fetch it, and verify it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saltern.system.temporary import private_file
 
 @contextmanager
 def located(ctx: Context, source: object, how: sources.Fetch) -> Iterator[tuple[str, str]]:
-    """Address and path of the first source that exists. Only what comes from the web is read into memory."""
+    """The address and path of the first existing source. Only a source from the web is read into memory."""
     listed = source if isinstance(source, list) else [source]
     for item in listed:
         url, expected = _pair(item, how.source_hash)
@@ -25,7 +25,7 @@ def located(ctx: Context, source: object, how: sources.Fetch) -> Iterator[tuple[
             if expected:
                 _verify(ctx, path, url, expected, how)
             elif how.signing.hash_signature:
-                raise Refused("source_hash_sig needs source_hash, the place of a file of checksums")
+                raise Refused("source_hash_sig needs source_hash, the location of a file of checksums")
             if how.signing.signature:
                 with open(path, "rb") as packed:
                     signed = sources.Source(url=url, data=packed.read())
@@ -52,7 +52,7 @@ def _verify(ctx: Context, path: str, url: str, expected: str, how: sources.Fetch
     form, value = sources.expected_hash(ctx, expected, url, how)
     actual = digest_of(path, form)
     if actual != value:
-        raise Refused(f"{mask(url)} has the {form} checksum {actual}, but {value} is demanded")
+        raise Refused(f"{mask(url)} has the {form} checksum {actual}, but {value} is required")
 
 
 def digest_of(path: str, form: str = "sha256") -> str:
@@ -63,7 +63,7 @@ def digest_of(path: str, form: str = "sha256") -> str:
 
 
 def note_of(ctx: Context, name: str) -> str:
-    """Where the digest of what was last unpacked into ``name`` is kept."""
+    """The file with the digest of the archive that was last unpacked into ``name``."""
     import hashlib
 
     from saltern.config.settings import cache_directory

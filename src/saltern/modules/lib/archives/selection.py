@@ -1,4 +1,4 @@
-"""Options of ``tar`` that are understood without the program."""
+"""Options of ``tar`` that work without the program."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from saltern.modules.lib.archives.judge import normal
 
 
 class Selection(Struct, frozen=True):
-    """What ``options`` ask for that is done without ``tar``: strip leading parts, leave some out."""
+    """The part of ``options`` that works without ``tar``: strip leading directories, exclude names."""
 
     strip: int = 0
     exclude: tuple[str, ...] = ()
 
     def name(self, member: str) -> str:
-        """Where a member lands; nothing if it does not."""
+        """The destination of a member; empty if it is not unpacked."""
         from fnmatch import fnmatchcase
 
         name = normal(member)
@@ -34,7 +34,7 @@ ALL = Selection()
 
 
 def selection(options: Iterable[str]) -> Selection | None:
-    """What these options of ``tar`` ask for; None if only ``tar`` itself can do it."""
+    """The selection in these options of ``tar``; None if only ``tar`` itself can do it."""
     strip, exclude = 0, []
     waiting = ""
     for word in options:
@@ -63,5 +63,5 @@ HARMLESS = frozenset(
 
 
 def _letters(word: str) -> bool:
-    """``xvzf``, ``-z``: how to read the archive and how much to say, which is known already."""
+    """True for letters such as ``xvzf`` or ``-z``, which select the compression and the verbosity."""
     return bool(word) and not word.startswith("--") and set(word.removeprefix("-")) <= set("xvzjJafU")

@@ -1,4 +1,4 @@
-"""Tar archives, whatever they are compressed with."""
+"""Tar archives, in any compression."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 Member = tuple[Entry, Callable[[], Iterator[bytes]]]
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-LATEST = 1 << 40  # seconds: what a file system can store
+LATEST = 1 << 40  # seconds: the latest time that a file system can store
 
-# The limit is in blocks of 512 bytes; nothing of the arguments becomes part of the text.
+# The limit is in blocks of 512 bytes; the arguments do not become part of the script.
 BOUNDED = ["/bin/sh", "-c", 'ulimit -f "$1"; shift; exec "$@"', "sh"]
 
 
 @contextmanager
 def _plain(ctx: Context, path: str, limits: Limits) -> Iterator[str]:
-    """The path of something that Python can read: Zstandard is unpacked by its own program."""
+    """The path of a file that Python can read: Zstandard is decompressed by its own program."""
     with open(path, "rb") as file:
         magic = file.read(4)
     if magic != ZSTD_MAGIC:
@@ -75,7 +75,7 @@ def kind_of(member: TarInfo) -> str:
 
 @contextmanager
 def members(ctx: Context, path: str, limits: Limits, chosen: Selection = ALL) -> Iterator[Iterator[Member]]:
-    """All that is unpacked, one after another; each must be read before the next is asked for."""
+    """The members to unpack, in order; each must be read before the next is requested."""
     import tarfile
 
     guard = partial(_guard, path)
@@ -115,7 +115,7 @@ def _each(archive: TarFile, meter: Meter, chosen: Selection, path: str) -> Itera
         if archive.offset <= at:
             raise Refused(f"{path} cannot be read as a tar archive: an entry leads back to an earlier one")
         at = archive.offset
-        archive.members.clear()  # type: ignore[attr-defined]  # it would keep them all
+        archive.members.clear()  # type: ignore[attr-defined]  # it would keep all members
         meter.add(member.size if member.isreg() else 0, len(member.name) + len(member.linkname))
         name = chosen.name(member.name)
         if name:
@@ -133,7 +133,7 @@ def _content(archive: TarFile, member: TarInfo) -> Readable:
 
 
 def _entry(member: TarInfo, name: str, chosen: Selection) -> Entry:
-    """Modes as Python's ``data`` filter has them: nothing for others to write, no setuid, no owners."""
+    """The entry of a member, with modes as in Python's ``data`` filter: not writable by others, no setuid."""
     target = member.linkname
     if member.islnk():
         target = chosen.name(target) or target

@@ -1,6 +1,6 @@
-"""Archives that a program of the machine unpacks: 7z, rar, and tar or zip with options of its own.
+"""Archives that an installed program unpacks: 7z, rar, and tar or zip with special options.
 
-It works in a private directory; what it left there is judged and copied like the members of any archive.
+It works in a private directory; its output is checked and copied like the members of any archive.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ Listing = Callable[[str], list[Entry]]
 
 
 class Tool(Struct, frozen=True, kw_only=True):
-    """A program that can list and unpack. ``{}`` in its words is the archive, ``{into}`` the directory."""
+    """A program that can list and unpack. ``{}`` in its arguments is the archive, ``{into}`` the
+    directory.
+    """
 
     name: str
     list: tuple[str, ...] = ()
     read: Listing | None = None
     extract: tuple[str, ...]
-    trusted: bool = False  # our own reader has judged the archive before it
+    trusted: bool = False  # our own reader has checked the archive before
 
 
 def _seven(text: str) -> list[Entry]:
@@ -42,7 +44,7 @@ def _unrar(text: str) -> list[Entry]:
 
 
 def _bsdtar(text: str) -> list[Entry]:
-    """Names only; what they are is seen once they are unpacked."""
+    """The names; their kinds are known once they are unpacked."""
     return [
         Entry(name=normal(line), kind="directory" if line.endswith("/") else "file", member=line)
         for line in text.splitlines()
@@ -101,7 +103,7 @@ TOOLS: dict[str, tuple[Tool, ...]] = {
 
 
 def tool_for(ctx: Context, form: str) -> Tool:
-    """The first program of the row that this machine has; asked once in a run."""
+    """The first installed program for a format; determined once per run."""
     key = f"archive.tool.{form}"
     known = ctx.run.context.get(key)
     if isinstance(known, Tool):
@@ -131,14 +133,12 @@ SAME_MODE = frozenset({"-p", "--preserve-permissions", "--same-permissions", "--
 
 
 def check_options(options: Sequence[str]) -> None:
-    """Raise for options that lead out of the directory the program works in."""
+    """Raise for options that make the program write outside of its directory."""
     for word in options:
         name = word.partition("=")[0]
         bundled = set(word[1:]) & set("PC:") if word[:1] == "-" and word[:2] != "--" else set()
         if name in OUTSIDE or bundled:
-            raise Refused(
-                f"the option {word!r} would unpack to another place than the directory; leave it out"
-            )
+            raise Refused(f"the option {word!r} would unpack outside of the directory; leave it out")
 
 
 @contextmanager
@@ -151,7 +151,7 @@ def members(
     options: Sequence[str] = (),
     password: str | None = None,
 ) -> Iterator[Iterator[Member]]:
-    """What the program unpacks; it may do so only in a private directory."""
+    """The members that the program unpacks in a private directory."""
     tool = tool_for(ctx, form)
     check_options(options)
     with staging() as scratch:

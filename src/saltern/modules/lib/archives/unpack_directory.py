@@ -1,4 +1,4 @@
-"""A private directory for programs to unpack into, and what they left there, as members of an archive."""
+"""A private directory that programs unpack into, and its contents as members of an archive."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link", 
 
 
 class Scratch:
-    """Where a program works: ``path``, below a directory that only we can enter or change."""
+    """The directory of a program: ``path``, below a directory that only we can enter or change."""
 
     def __init__(self, base: str) -> None:
         self.base = base
@@ -31,7 +31,7 @@ class Scratch:
         os.mkdir(self.path, 0o700)
 
     def give_away(self, archive: str) -> str | None:
-        """The user a program that is trusted with nothing runs as, with a copy of the archive for it."""
+        """The user for an untrusted program, with its own copy of the archive."""
         if os.geteuid():
             return None
         from pwd import getpwnam
@@ -55,7 +55,7 @@ def staging() -> Iterator[Scratch]:
 
 
 class Staged(Struct, frozen=True, kw_only=True):
-    """What a program unpacked, and whether its owners and all of its modes are wanted."""
+    """The unpacked files, and whether their owners and modes are used."""
 
     path: str
     owners: bool = False
@@ -63,7 +63,7 @@ class Staged(Struct, frozen=True, kw_only=True):
 
 
 def staged(found: Staged, meter: Meter) -> Iterator[Member]:
-    """Every directory before what is in it."""
+    """The members, every directory before its contents."""
     with Rooted(found.path) as tree:
         todo = [""]
         while todo:

@@ -22,8 +22,8 @@ Member = tuple[Entry, Callable[[], Iterator[bytes]]]
 LONGEST_TARGET = 4096
 ENCRYPTED = 0x1
 STORED, DEFLATED = 0, 8
-SMALL_BLOCK = 4096  # of other methods, which unpack all they are given at once
-PER_HEADER = 64  # bytes of the directory of an archive, for each entry
+SMALL_BLOCK = 4096  # for other methods, which decompress all their input at once
+PER_HEADER = 64  # bytes per entry in the directory of an archive
 
 
 @contextmanager
@@ -38,10 +38,10 @@ def _guard(path: str) -> Iterator[None]:
         except (zipfile.BadZipFile, zlib.error, lzma.LZMAError) as problem:
             raise ValueError(str(problem)) from None
         except NotImplementedError as problem:
-            raise Refused(f"{path}: {problem}; use_cmd_unzip: True lets unzip try") from None
+            raise Refused(f"{path}: {problem}; set use_cmd_unzip: True to try unzip") from None
         except RecursionError:
             raise
-        except RuntimeError:  # its text may hold what was tried
+        except RuntimeError:  # its text may contain the password
             raise Refused(f"{path} is encrypted; give the right password") from None
 
 
@@ -60,7 +60,7 @@ def kind_of(info: ZipInfo) -> str:
 def members(
     path: str, limits: Limits, password: str | None = None, *, perms: bool = True
 ) -> Iterator[Iterator[Member]]:
-    """All that is unpacked. Raises if it is encrypted and the password does not fit."""
+    """The members to unpack. Raises if the archive is encrypted and the password is wrong."""
     import zipfile
 
     meter = Meter(limits, path)
@@ -77,7 +77,7 @@ def members(
 
 
 class Unmetered(Meter):
-    """For the packed file itself, which is as long as it is."""
+    """A meter without a limit, for the packed file itself."""
 
     def __init__(self) -> None:
         self.entries = 0

@@ -1,1 +1,1 @@
-"""Boots of this machine: whether one is due, and whether it is well after one."""
+"""Boots of this machine: whether one is due, and whether the machine is healthy after one."""

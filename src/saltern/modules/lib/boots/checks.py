@@ -1,4 +1,4 @@
-"""Whether the machine is well: commands and functions that must all be true, within a time."""
+"""Health checks of the machine: commands and functions that must all succeed within a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAUSE = 2.0
 
 
 def checked(given: object) -> list[object]:
-    """The checks, in their written form. Raises ``Refused`` for what is none."""
+    """The checks, normalized. Raises ``Refused`` for an invalid one."""
     checks = list(given) if isinstance(given, list | tuple) else [] if given is None else [given]
     for check in checks:
         if isinstance(check, str) or (isinstance(check, Mapping) and isinstance(check.get("fun"), str)):
@@ -29,7 +29,7 @@ def shown(check: object) -> str:
 
 
 def failing(ctx: Context, checks: Sequence[object], within: float) -> list[str]:
-    """Those that are not true after ``within`` seconds; each is asked until it is."""
+    """The checks that still fail after ``within`` seconds; each is repeated until it succeeds."""
     end = ctx.clock.tick() + within
     left = list(checks)
     reported = False
@@ -52,5 +52,5 @@ def _holds(ctx: Context, check: object) -> bool:
     named = {str(key): value for key, value in check.items() if key not in ("fun", "args")}
     try:
         return bool(ctx.functions[fun](*(args if isinstance(args, list) else [args]), **named))
-    except Exception:  # what a function raises while the machine comes up is "not yet"
+    except Exception:  # an exception while the machine comes up means "not yet"
         return False

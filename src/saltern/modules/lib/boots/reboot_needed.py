@@ -1,4 +1,4 @@
-"""What says that this machine must be rebooted. Each witness gives reasons, for people."""
+"""Whether this machine needs a reboot. Each witness returns reasons, as text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def _flags(ctx: Context) -> list[str]:
 
 
 def old_kernel(_ctx: Context) -> list[str]:
-    """A newer one is installed than is running: a machine that has just booted has booted the wrong one."""
+    """A reason if a newer kernel is installed than is running; right after a boot, the wrong one was
+    booted.
+    """
     running = os.uname().release
     return kernel_reasons(
         running, newer_kernel(running, os.listdir("/boot") if os.path.isdir("/boot") else [])
@@ -43,13 +45,13 @@ def _first_process(_ctx: Context) -> list[str]:
 
 
 def _tool(ctx: Context) -> list[str]:
-    """What the package tools of Red Hat and its like know."""
+    """The reasons of the package tools of Red Hat and its derivatives."""
     if not has("needs-restarting"):
         return []
     ran = ctx.host.run(["needs-restarting", "-r"], env=PLAIN_WORDS)
     said = (
         ran.code == 1 and "reboot is required" in ran.out.lower()
-    )  # 1 is also the code of a mistake of dnf's
+    )  # 1 is also the exit code of an error of dnf
     return ["needs-restarting says so"] if said else []
 
 

@@ -1,4 +1,4 @@
-"""A shutdown that was scheduled elsewhere, when this run wants to reboot."""
+"""A shutdown that another program has scheduled, when this run wants to reboot."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from saltern.modules.api.refused import Refused
 from saltern.system.reboot import Rebooter
 
 POLICIES = ("auto", "replace", "fail")
-FIX = "call it off with `shutdown -c`, or let the state do that: pending_shutdown: replace"
+FIX = "cancel it with `shutdown -c`, or set pending_shutdown: replace"
 
 
 def policy(word: str) -> str:
-    """Raises ``Refused`` for what is none."""
+    """The policy. Raises ``Refused`` for an unknown one."""
     if word not in POLICIES:
         raise Refused(f"pending_shutdown is one of {', '.join(POLICIES)}, not {word!r}")
     return word
 
 
 def make_way(machine: Rebooter, how: str) -> str:
-    """What to report of a shutdown that ours replaces; empty: there was none. Raises ``Refused`` if it stays.
+    """Cancel a scheduled shutdown if the policy allows it, and return a note on it; empty if there was none.
 
-    A reboot is what we want, too; a machine that is to be switched off would not come back.
+    Raises ``Refused`` if it stays: a machine that is powered off would not come back.
     """
     found = machine.pending()
     if found is None:

@@ -20,8 +20,8 @@ from saltern.system import own_program
 from saltern.system.snapshots import MARK
 
 MODULE = "saltern.cli.in_snapshot"
-HIGH = "states"  # what stands where the name of a file would
-STATE, END = "state", "end"  # the events that are heard
+HIGH = "states"  # in place of the name of a file
+STATE, END = "state", "end"  # the events that are read
 CODES = {
     2: "a state failed",
     3: "the states do not compile",
@@ -30,14 +30,14 @@ CODES = {
 }
 SURROUNDINGS = {
     MARK: "1",
-    "PYTHONDONTWRITEBYTECODE": "1",  # else our own files would be what has changed
+    "PYTHONDONTWRITEBYTECODE": "1",  # else our own files would count as changes
 }
 MOST_NAMED = 3
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """What to apply: files by their names, or ``states`` as an SLS renders to them; neither is what the top
-    file gives."""
+    """What to apply: files by name, or ``states`` as the data of a rendered SLS; otherwise the states of the
+    top file."""
 
     sls: tuple[str, ...] = ()
     states: dict[str, object] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     saltenv: str | None = None
 
     def options(self) -> dict[str, object]:
-        """For a request: ``sls`` aside."""
+        """The options of a request, without ``sls``."""
         found: dict[str, object] = {"pillar": self.pillar, "saltenv": self.saltenv}
         if self.states:
             text = json.encode(self.states, enc_hook=str).decode()
@@ -54,7 +54,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """What the process in the snapshot gets to do. ``known`` is the pillar of the run that asks."""
+    """The task of the process in the snapshot. ``known`` is the pillar of the calling run."""
 
     settings: dict[str, object]
     known: dict[str, object]
@@ -62,14 +62,16 @@ class Task(Struct, frozen=True, kw_only=True):
 
 
 def start_command() -> list[str]:
-    """The command that applies states, for a root in which this program is at the same place as here."""
+    """The command that applies states, for a root in which this program has the same path as here."""
     return own_program.command(MODULE)
 
 
 def apply_inside(
     ctx: Context, argv: Sequence[str], wanted: Wanted, *, env: object = None, timeout: float | None = None
 ) -> tuple[Result, bool]:
-    """Run ``start_command`` as ``argv`` does, and whether any state has changed something."""
+    """Run ``argv``, which starts ``start_command``. Returns its result, and whether a state has changed
+    something.
+    """
     steps, wrong = Steps(ctx), list[str]()
 
     def add(event: Event) -> None:
@@ -97,7 +99,7 @@ def _task(ctx: Context, wanted: Wanted) -> Task:
 
 
 def _concluded(steps: Steps, wrong: Sequence[str], listener: Listener, ended: Ended) -> Result:
-    """One that is killed does not report its end, whatever its exit code is."""
+    """The result. A killed process does not report its end, whatever its exit code is."""
     result = concluded(
         "saltern in the snapshot",
         steps,

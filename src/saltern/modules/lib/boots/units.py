@@ -18,6 +18,6 @@ LIST = (
 
 
 def failed_units(ctx: Context) -> list[str]:
-    """Their names; none where systemd does not run."""
+    """The names of failed units; none if systemd does not run."""
     ran = ctx.host.run(list(LIST), env=PLAIN_WORDS)
     return [] if ran.code else sorted(line.split()[0] for line in ran.out.splitlines() if line.strip())

@@ -1,4 +1,4 @@
-"""A new build, in the spare slot: installed, then proven to start and to read the journal of this run."""
+"""Install a new build in the spare slot, and test that it starts and reads the journal of this run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WHEELS = (".whl", ".tar.gz")
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """``source``: a directory of wheels, a wheel, the address of an index; None: pip's own index."""
+    """``source``: a directory of wheels, a wheel, or the URL of an index; None for pip's default index."""
 
     version: str
     source: str | None = None
@@ -33,17 +33,17 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 def install(ctx: Context, place: str, wanted: Wanted) -> None:
-    """Make a virtual environment in ``place`` and put the build into it; what was there goes."""
+    """Create a virtual environment in ``place``, replacing its contents, and install the build into it."""
     import shutil
 
     shutil.rmtree(place, ignore_errors=True)
     os.makedirs(os.path.dirname(place), exist_ok=True)
     python = os.path.join(place, "bin", "python")
     if has_pip():
-        _step(ctx, "make a virtual environment", *command("venv", ("--without-pip", place)))
+        _step(ctx, "create a virtual environment", *command("venv", ("--without-pip", place)))
         pip = command("pip", ("--python", python))
     else:
-        _step(ctx, "make a virtual environment", *command("venv", (place,)))
+        _step(ctx, "create a virtual environment", *command("venv", (place,)))
         pip = command("pip", python=python)
     _step(ctx, "install the build", *pip, "install", "--quiet", *pip_words(wanted))
 
@@ -55,7 +55,7 @@ def has_pip() -> bool:
 
 
 def pip_words(wanted: Wanted) -> list[str]:
-    """What to install, and from where."""
+    """The arguments of pip: what to install, and from where."""
     words = [] if wanted.deps else ["--no-deps"]
     source, what = wanted.source, f"saltern=={wanted.version}"
     if source is not None and "://" in source:
@@ -71,7 +71,7 @@ def pip_words(wanted: Wanted) -> list[str]:
 
 
 def prove(ctx: Context, place: str, wanted: Wanted) -> None:
-    """It starts, it is the version that it should be, it reads what this run has written so far."""
+    """Check that the build starts, has the right version, and reads the journal of this run."""
     python = os.path.join(place, "bin", "python")
     ran = _step(ctx, "start the build", *command("saltern", ("--version",), python=python))
     if wanted.version not in ran.out.split():

@@ -1,7 +1,7 @@
-"""A container as it should be: what to send to the engine, and where one that is there differs from it.
+"""The specification of a container: the request to the engine, and the differences of an existing one.
 
-The engine merges what is asked for with what the image brings. That merge is done here, too, so that
-nothing has to be created in order to compare.
+The engine merges the request with the defaults of the image. That merge is done here, too, so that
+containers can be compared without creating one.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from saltern.modules.lib.containers.options import CONFIG, HOST, OPTIONS, Option
 class DesiredContainer(Struct, frozen=True, kw_only=True):
     image: str
     options: dict[str, Any]
-    networks: Endpoints | None = None  # None: they are not looked at
+    networks: Endpoints | None = None  # None: they are not compared
 
     def body(self) -> dict[str, Any]:
-        """What ``/containers/create`` takes."""
+        """The body for ``/containers/create``."""
         host = {row.key: self.options[row.name] for row in _rows(HOST) if row.name in self.options}
         own = {row.key: self.options[row.name] for row in _rows(CONFIG) if row.name in self.options}
         made: dict[str, Any] = {**own, "Image": self.image, "HostConfig": host}
@@ -38,7 +38,7 @@ class DesiredContainer(Struct, frozen=True, kw_only=True):
         return made
 
     def first_network(self) -> str:
-        """The one it is created in; engines of today still take only one."""
+        """The network it is created in; engines still accept only one."""
         assert self.networks
         asked = str(self.options.get("network_mode", ""))
         return asked if asked in self.networks else next(iter(self.networks))
@@ -49,7 +49,7 @@ def _rows(part: str) -> list[Option]:
 
 
 def differences(want: DesiredContainer, seen: Seen, image: Seen | None) -> Changes:
-    """``{Config: {Cmd: {old, new}}, HostConfig: …}``; ``image`` is None while it is not there yet."""
+    """``{Config: {Cmd: {old, new}}, HostConfig: …}``; ``image`` is None if it does not exist yet."""
     found: Changes = {}
     for part in (CONFIG, HOST):
         reported = seen.get(part) or {}
@@ -87,7 +87,7 @@ def _looked_at(row: Option, want: DesiredContainer, image: Seen | None) -> bool:
 
 
 def _covered(want: DesiredContainer, seen: Seen) -> set[str]:
-    """What is bound needs no volume, and some clients declare one for it nevertheless."""
+    """The differences without volumes of bound paths, which some clients declare needlessly."""
     host = seen.get(HOST) or {}
     return {forms.target(one) for one in (*(want.options.get("binds") or ()), *(host.get("Binds") or ()))}
 
@@ -134,7 +134,7 @@ def _pair(old: Any, new: Any) -> Changes:
 
 
 def _names_only(old: Any, new: Any) -> Changes:
-    """Environments are where passwords are: only the names of what differs."""
+    """Only the names of differing variables: environments contain passwords."""
     gone, come = set(old or ()) - set(new or ()), set(new or ()) - set(old or ())
     return {
         "old": sorted({one.partition("=")[0] for one in gone}),

@@ -1,4 +1,4 @@
-"""``.dockerignore``: what a build does not get to see."""
+"""``.dockerignore``: the files that a build leaves out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 
 def ignored(path: str, *, keep: tuple[str, ...]) -> Callable[[str], bool]:
-    """Says of a name below ``path`` whether it is left out; ``keep`` never is. The last rule wins."""
+    """A function that is true for ignored names below ``path``; ``keep`` is never ignored. The last rule
+    wins.
+    """
     rules = list(_rules(os.path.join(path, ".dockerignore")))
     if not rules:
         return lambda _: False
@@ -37,7 +39,9 @@ def _rules(file: str) -> list[tuple[re.Pattern[str], bool]]:
 
 
 def _pattern(rule: str) -> re.Pattern[str]:
-    """``*`` stays in its directory, ``**`` does not; what is in an ignored directory is ignored, too."""
+    """The pattern of a rule: ``*`` stays in a directory, ``**`` does not; ignored directories include all
+    below.
+    """
     signs = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", rule)
     return re.compile("".join(signs.get(part) or re.escape(part) for part in parts) + "(?:/.*)?$")

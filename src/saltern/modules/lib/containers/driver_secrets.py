@@ -1,4 +1,4 @@
-"""Keeps passwords in options of drivers out of what is shown."""
+"""Hide passwords in the options of drivers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INSIDE = re.compile(r"((?:password|pass|secret|token|credentials)=)[^,\s]*", re.
 
 
 def shown(options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Options as they may be shown: ``{o: username=a,password=(hidden)}``."""
+    """The options with passwords hidden: ``{o: username=a,password=(hidden)}``."""
     return {name: HIDDEN if SECRET.search(name) else _shown(value) for name, value in (options or {}).items()}
 
 

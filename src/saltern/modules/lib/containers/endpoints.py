@@ -18,7 +18,7 @@ KEYS = ("ipv4_address", "ipv6_address", "link_local_ips", "aliases", "links")
 
 
 class Endpoint(Struct, frozen=True, kw_only=True):
-    """A container's place in one network, as far as it was chosen."""
+    """The chosen settings of a container's connection to a network."""
 
     ipv4_address: str = ""
     ipv6_address: str = ""
@@ -35,7 +35,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
         return {key: value for key, value in given.items() if value}
 
     def body(self) -> dict[str, Any]:
-        """What the engine takes."""
+        """The endpoint in the form of the engine's API."""
         given = {"IPAMConfig": self.ipam(), "Aliases": list(self.aliases), "Links": list(self.links)}
         return {key: value for key, value in given.items() if value}
 
@@ -44,7 +44,9 @@ Endpoints = dict[str, Endpoint]
 
 
 def read(value: object, *, validate: bool = True) -> Endpoints:
-    """``[net1, {net2: [{aliases: [a, b]}, {ipv4_address: 10.0.0.7}]}]``; also a mapping, or ``net1,net2``."""
+    """The endpoints from ``[net1, {net2: [{aliases: [a]}, {ipv4_address: 10.0.0.7}]}]``, a mapping, or a
+    text.
+    """
     found: Endpoints = {}
     for one in items(value):
         if isinstance(one, Mapping):
@@ -79,7 +81,7 @@ def connected(seen: Seen) -> Mapping[str, Seen]:
 
 
 def differences(wanted: Endpoints, seen: Seen) -> dict[str, Changes]:
-    """``{network: {IPAMConfig: {old, new}}}``; what is chosen by the engine is ``automatic``."""
+    """``{network: {IPAMConfig: {old, new}}}``; values chosen by the engine are ``automatic``."""
     now = connected(seen)
     own = str(seen.get("Id", ""))[:12]
     found = {name: _difference(wanted.get(name), now.get(name), own) for name in (*wanted, *now)}

@@ -1,7 +1,7 @@
-"""The Docker engine, spoken to over its own HTTP interface.
+"""The Docker engine, through its HTTP API.
 
-Nothing of it goes through a command line: environment variables and passwords of registries are in
-the body or a header of a request, where no list of processes shows them.
+Nothing is passed on a command line: environment variables and passwords of registries are in
+the body or a header of a request, where no process list shows them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NOT_MODIFIED, NOT_FOUND, CONFLICT = 304, 404, 409
 
 
 class EngineError(Refused):
-    """The engine said no; the text is its own."""
+    """The engine has refused a request; the text is its own message."""
 
     def __init__(self, text: str, status: int) -> None:
         super().__init__(text)
@@ -62,9 +62,9 @@ class Engine:
         headers: Mapping[str, str] | None = None,
         timeout: float | None = None,
     ) -> Response:
-        """One request. Bytes and open files are sent as they are, everything else as JSON.
+        """Send a request. Bytes and open files are sent unchanged, everything else as JSON.
 
-        Raises ``EngineError`` for every answer that is no success.
+        Raises ``EngineError`` for every response that is not a success.
         """
         connection = self._connected(timeout or self.timeout)
         try:
@@ -72,9 +72,9 @@ class Engine:
                 return _checked(self._sent(connection, method, path, query, body, headers))
         except TimeoutError:
             waited = f"{timeout or self.timeout:g} seconds"
-            raise Refused(f"the Docker engine at {self.address} did not answer within {waited}") from None
+            raise Refused(f"the Docker engine at {self.address} did not respond within {waited}") from None
         except OSError as problem:
-            raise Refused(f"the Docker engine at {self.address} broke off: {problem}") from None
+            raise Refused(f"the Docker engine at {self.address} closed the connection: {problem}") from None
         finally:
             connection.close()
 
@@ -82,12 +82,12 @@ class Engine:
         return self.data("GET", path, query)
 
     def data(self, method: str, path: str, query: Mapping[str, object] | None = None, **more: Any) -> Any:
-        """The answer as data; None if it is empty."""
+        """The response as data; None if it is empty."""
         body = self.ask(method, path, query, **more).body
         return msgspec.json.decode(body) if body.strip() else None
 
     def find(self, path: str) -> Seen | None:
-        """What is there, or None."""
+        """The data of an object, or None if it does not exist."""
         try:
             found: Seen = self.get(path)
         except EngineError as problem:
@@ -97,7 +97,7 @@ class Engine:
         return found
 
     def talk(self, path: str, body: object, stdin: bytes | None) -> bytes:
-        """Start a command whose output comes back on the same connection, and feed it."""
+        """Start a command whose output comes back on the same connection, and send its input."""
         import socket
 
         connection = self._connected(self.timeout)
@@ -115,7 +115,7 @@ class Engine:
                 raw.shutdown(socket.SHUT_WR)
                 return response.fp.read()
         except OSError as problem:
-            raise Refused(f"the Docker engine at {self.address} broke off: {problem}") from None
+            raise Refused(f"the Docker engine at {self.address} closed the connection: {problem}") from None
         finally:
             connection.close()
 
@@ -136,7 +136,7 @@ class Engine:
             connection.request(method, self._target(path, query), data, given)
             return connection.getresponse()
         except HTTPException as problem:
-            raise Refused(f"{self.address} does not speak as a Docker engine does: {problem!r}") from None
+            raise Refused(f"{self.address} does not respond like a Docker engine: {problem!r}") from None
 
     def _target(self, path: str, query: Mapping[str, object] | None) -> str:
         from urllib.parse import quote, urlencode
@@ -151,15 +151,15 @@ class Engine:
         except OSError as problem:
             why = problem.strerror or problem
             raise Refused(
-                f"no Docker engine answers at {self.address}: {why}; start it, or set docker.url (or "
+                f"no Docker engine responds at {self.address}: {why}; start it, or set docker.url (or "
                 "DOCKER_HOST) to its address"
             ) from None
 
 
 def engine(ctx: Context, timeout: float | None = None) -> Engine:
-    """The engine that this machine's configuration means.
+    """The engine of this machine's configuration.
 
-    ``docker.url`` and ``docker.version`` of the pillar or the configuration come before ``DOCKER_HOST``.
+    ``docker.url`` and ``docker.version`` of the pillar or the configuration override ``DOCKER_HOST``.
     """
     address = setting(ctx, "docker.url") or os.environ.get("DOCKER_HOST") or DEFAULT
     version = str(setting(ctx, "docker.version") or "")
@@ -198,7 +198,9 @@ def _connect(address: str, timeout: float) -> HTTPConnection:
 
 
 def _remote(scheme: str, place: str, timeout: float) -> HTTPConnection:
-    """``DOCKER_TLS_VERIFY`` and ``DOCKER_CERT_PATH`` as the ``docker`` program takes them."""
+    """A connection over TCP, with ``DOCKER_TLS_VERIFY`` and ``DOCKER_CERT_PATH`` as in the ``docker``
+    program.
+    """
     from http.client import HTTPConnection, HTTPSConnection
 
     host, _, port = place.rpartition(":") if ":" in place else (place, "", "")
@@ -225,7 +227,7 @@ def _payload(body: object) -> tuple[Any, dict[str, str]]:
 
 
 def _word(value: object) -> object:
-    """As the engine reads it in a query: flags as numbers, everything nested as JSON."""
+    """A value of a query: flags as numbers, nested data as JSON."""
     if isinstance(value, bool):
         return int(value)
     return msgspec.json.encode(value).decode() if isinstance(value, dict | list) else value
@@ -235,7 +237,7 @@ def _checked(response: HTTPResponse) -> Response:
     body = response.read()
     if response.status < 400:
         return Response(response.status, body)
-    raise EngineError(_reason(body) or f"the Docker engine answered {response.status}", response.status)
+    raise EngineError(_reason(body) or f"the Docker engine responded with {response.status}", response.status)
 
 
 def _reason(body: bytes) -> str:

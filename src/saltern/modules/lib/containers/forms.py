@@ -1,29 +1,29 @@
-"""One form for values that mean the same, to compare what was asked for with what the engine reports."""
+"""Normal forms of values, to compare a specification with the report of the engine."""
 
 from __future__ import annotations
 
 from typing import Any
 
-SELINUX_OFF = ("label=disable", "label:disable")  # what the engine itself adds to a privileged container
+SELINUX_OFF = ("label=disable", "label:disable")  # added by the engine to a privileged container
 
 
 def bare(value: Any) -> Any:
-    """Whatever is empty is None: the engine reports 0, "", null, [] and {} for what was not set."""
+    """None for empty values: the engine reports 0, "", null, [] and {} for unset ones."""
     return value or None
 
 
 def bag(value: Any) -> Any:
-    """The order says nothing."""
+    """The items sorted: their order has no meaning."""
     return sorted(value, key=str) if value else None
 
 
 def capabilities(value: Any) -> Any:
-    """Engines differ in whether they write ``CAP_``."""
+    """The capabilities without ``CAP_``, which not all engines write."""
     return sorted({one.upper().removeprefix("CAP_") for one in value}) if value else None
 
 
 def binds(value: Any) -> Any:
-    """``rw`` is the default, and left out."""
+    """The binds without the default ``rw``."""
     return sorted(map(_bind, value)) if value else None
 
 
@@ -39,7 +39,7 @@ def target(line: str) -> str:
 
 
 def links(value: Any) -> Any:
-    """``/db:/web/alias`` is reported for ``db:alias``."""
+    """The links as ``db:alias``; the engine reports ``/db:/web/alias``."""
     pairs = (one.partition(":") for one in value or ())
     return sorted(f"{other.lstrip('/')}:{alias.rpartition('/')[2]}" for other, _, alias in pairs) or None
 
@@ -50,7 +50,7 @@ def restart_policy(value: Any) -> Any:
 
 
 def ports(value: Any) -> Any:
-    """Bindings, and those of one port in any order."""
+    """The bindings, with those of each port sorted."""
     rows = {
         port: sorted(
             ({"HostIp": one.get("HostIp") or "", "HostPort": one.get("HostPort") or ""} for one in places),
@@ -63,12 +63,12 @@ def ports(value: Any) -> Any:
 
 
 def names(value: Any) -> Any:
-    """A mapping whose values mean nothing."""
+    """The keys of a mapping whose values have no meaning."""
     return sorted(value) if value else None
 
 
 def records(value: Any) -> Any:
-    """Mappings in any order, their keys without those that are empty."""
+    """Mappings sorted, without empty values."""
     kept = [{key: inner for key, inner in one.items() if inner not in (None, "")} for one in value or ()]
     return sorted(kept, key=str) or None
 
@@ -82,7 +82,7 @@ def network(value: Any) -> Any:
 
 
 def signal(value: Any) -> Any:
-    """SIGTERM is sent if nothing else is said."""
+    """The signal; SIGTERM is the default."""
     name = str(value or "").upper()
     return None if name in ("", "15", "TERM", "SIGTERM") else name.removeprefix("SIG")
 

@@ -1,4 +1,4 @@
-"""Images: their names, and how they get here."""
+"""Images: their names, and how to pull, build and load them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.modules.lib.containers import registries
 from saltern.modules.lib.containers.engine import Engine, Seen
 from saltern.modules.lib.containers.stream import built_id, layers, loaded_names, progress
 
-LONG = 3600.0  # seconds between two signs of life of a pull or a build
+LONG = 3600.0  # seconds between two messages of a pull or a build
 
 
 def find(engine: Engine, name: str) -> Seen | None:
@@ -19,7 +19,7 @@ def find(engine: Engine, name: str) -> Seen | None:
 
 
 def the(engine: Engine, name: str) -> Seen:
-    """The image of this name or ID. Raises ``Refused`` if there is none."""
+    """The image with this name or ID. Raises ``Refused`` if there is none."""
     seen = find(engine, name)
     if seen is None:
         raise Refused(f"there is no image {name!r} here")
@@ -27,10 +27,10 @@ def the(engine: Engine, name: str) -> Seen:
 
 
 def checked(name: str) -> str:
-    """A name that can be part of a request's path."""
+    """The name, if it can be part of a request's path."""
     bad = next((sign for sign in name if not (sign.isalnum() or sign in "_.-/:@")), None)
     if not name or bad is not None or ".." in name or name.startswith("/"):
-        raise Refused(f"an image is named as [registry/]name[:tag], not {name!r}")
+        raise Refused(f"an image name is [registry/]name[:tag], not {name!r}")
     return name
 
 
@@ -48,7 +48,7 @@ def full_name(name: str, tag: str | None) -> str:
 
 
 def pull(ctx: Context, engine: Engine, name: str) -> dict[str, Any]:
-    """Fetch an image, ``latest`` if no tag is named: which layers came."""
+    """Pull an image, ``latest`` if no tag is given. Returns its layers."""
     repository, tag = split(checked(name))
     body = engine.ask(
         "POST",
@@ -70,7 +70,7 @@ def build(
     cache: bool = True,
     rm: bool = True,
 ) -> str:
-    """Build the directory ``path``: the ID of the image."""
+    """Build the directory ``path``. Returns the ID of the image."""
     import tempfile
 
     query: dict[str, object] = {"t": name, "dockerfile": dockerfile, "nocache": not cache, "rm": rm}
@@ -83,7 +83,7 @@ def build(
 
 
 def _pack(path: str, dockerfile: str, into: Any) -> None:
-    """The directory as an archive. A build sees all of it but what ``.dockerignore`` names."""
+    """Pack the directory into an archive, without the names in ``.dockerignore``."""
     import tarfile
 
     from saltern.modules.lib.containers.dockerignore import ignored
@@ -96,14 +96,14 @@ def _pack(path: str, dockerfile: str, into: Any) -> None:
 
 
 def load(engine: Engine, path: str) -> list[str]:
-    """Load an archive that ``docker save`` wrote: the names, or IDs, that came."""
+    """Load an archive that ``docker save`` wrote. Returns the names or IDs of its images."""
     with _opened(path) as archive:
         body = engine.ask("POST", "/images/load", {"quiet": True}, body=archive, timeout=LONG).body
     return loaded_names(progress(body))
 
 
 def import_archive(engine: Engine, path: str, name: str) -> None:
-    """Make an image of a root file system."""
+    """Create an image from a root file system."""
     repository, tag = split(checked(name))
     query = {"fromSrc": "-", "repo": repository, "tag": tag or "latest"}
     with _opened(path) as archive:
@@ -130,7 +130,7 @@ def remove(engine: Engine, name: str, *, force: bool = False, prune: bool = True
 
 
 def local(ctx: Context, path: str) -> str:
-    """A file of the tree or of the machine, on disk."""
+    """The path of a file of the tree or of the machine."""
     if not path.startswith("salt://"):
         return path
     found = ctx.files.find(path.removeprefix("salt://"), ctx.env)

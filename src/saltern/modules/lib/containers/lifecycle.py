@@ -1,4 +1,4 @@
-"""Making, starting, stopping and replacing containers."""
+"""Create, start, stop and replace containers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from saltern.modules.lib.containers.endpoints import Endpoint, connected
 from saltern.modules.lib.containers.engine import NOT_FOUND, Engine, EngineError, Seen
 
 RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
-GRACE = 10.0  # seconds that a container has to end by itself
+GRACE = 10.0  # seconds for a container to end after the stop signal
 SHORT_ID = 12
 
 
 def find(engine: Engine, name: str, *, by_id: bool = False) -> Seen | None:
-    """The container of this very name; the engine alone would also take the beginning of an ID."""
+    """The container with exactly this name; the engine itself would also accept the beginning of an ID."""
     seen = engine.find(f"/containers/{checked(name)}/json")
     if seen is None or seen.get("Name", "").lstrip("/") == name:
         return seen
@@ -24,9 +24,9 @@ def find(engine: Engine, name: str, *, by_id: bool = False) -> Seen | None:
 
 
 def checked(name: str) -> str:
-    """A name that can be part of a request's path."""
+    """The name, if it can be part of a request's path."""
     if not name or not name[0].isalnum() or not all(sign.isalnum() or sign in "_.-" for sign in name):
-        raise Refused(f"a container is named with letters, digits, '_', '.' and '-', not {name!r}")
+        raise Refused(f"a container name has letters, digits, '_', '.' and '-', not {name!r}")
     return name
 
 
@@ -39,7 +39,9 @@ def state_of(seen: Seen | None) -> str | None:
 
 
 def create(engine: Engine, name: str | None, want: DesiredContainer) -> tuple[str, tuple[str, ...]]:
-    """A new container in all its networks, not started: its ID, and what the engine warns of."""
+    """Create a container in all its networks, without starting it. Returns its ID and the engine's
+    warnings.
+    """
     made = engine.data("POST", "/containers/create", {"name": name}, body=want.body())
     try:
         rest = {net: one for net, one in (want.networks or {}).items() if net != want.first_network()}
@@ -61,7 +63,7 @@ def disconnect(engine: Engine, container: str, network: str, *, force: bool = Fa
 
 
 def reconnect(engine: Engine, seen: Seen, changed: Iterable[str], wanted: dict[str, Endpoint]) -> None:
-    """Bring the networks that differ in order: out of each that is there, into each that is wanted."""
+    """Disconnect the container from differing networks, and connect it to the wanted ones."""
     now = connected(seen)
     for network in changed:
         if network in now:
@@ -77,7 +79,7 @@ def start(engine: Engine, name: str) -> None:
 
 
 def stop(engine: Engine, name: str, timeout: int | None = None) -> None:
-    """Ask it to end, and kill it if it has not after ``timeout`` seconds (or what it was made with)."""
+    """Stop a container, and kill it after ``timeout`` seconds (by default those it was created with)."""
     patience = engine.timeout + (GRACE if timeout is None else timeout)
     engine.ask("POST", f"/containers/{name}/stop", {"t": timeout}, timeout=patience)
 
@@ -93,10 +95,10 @@ def rename(engine: Engine, name: str, new: str) -> None:
 def replace(
     engine: Engine, old: Seen, want: DesiredContainer, *, begin: bool, timeout: int | None
 ) -> tuple[str, ...]:
-    """Put a new container in the place of an old one.
+    """Replace an old container with a new one.
 
-    The old one goes only when the new one runs: if the engine will not have or start the new one, the
-    old one is back under its name, and runs if it did.
+    The old one is removed only when the new one runs: if the engine cannot create or start the new one, the
+    old one gets its name back, and is started if it ran before.
     """
     name, ran = old["Name"].lstrip("/"), state_of(old)
     new, warnings = create(engine, None, want)
@@ -116,7 +118,7 @@ def replace(
 
 
 def _leave(engine: Engine, old: Seen, timeout: int | None) -> None:
-    """Stop it, and do not let its restart policy bring it back."""
+    """Stop a container, and disable its restart policy."""
     if state_of(old) == PAUSED:
         engine.ask("POST", f"/containers/{old['Id']}/unpause")
     stop(engine, old["Id"], timeout)
@@ -124,7 +126,7 @@ def _leave(engine: Engine, old: Seen, timeout: int | None) -> None:
 
 def _return(engine: Engine, old: str, name: str, ran: str | None) -> None:
     seen = engine.find(f"/containers/{old}/json")
-    if seen is None:  # it was made to vanish when it stops
+    if seen is None:  # it was created with auto_remove
         return
     if seen["Name"].lstrip("/") != name:
         rename(engine, old, name)

@@ -1,4 +1,4 @@
-"""Networks of an engine: as they are asked for, and where one that is there differs."""
+"""Networks of an engine: their specification, and the differences of an existing one."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ POOL = {
     "aux_addresses": "AuxiliaryAddresses",
     "aux_address": "AuxiliaryAddresses",
 }
-# What engines write among the options of a network by themselves.
+# Options that engines add to a network themselves.
 THEIRS = ("com.docker.network.driver.overlay.", "com.docker.network.enable_ipv")
 FLAGS = ("Internal", "EnableIPv6", "Attachable", "Ingress")
 
 
 class DesiredNetwork(Struct, frozen=True, kw_only=True):
-    """A network as the engine takes it."""
+    """The specification of a network, in the form of the engine's API."""
 
     name: str
     driver: str = "bridge"
@@ -55,7 +55,7 @@ class DesiredNetwork(Struct, frozen=True, kw_only=True):
 
 
 def pool(given: Mapping[str, object], *, validate: bool) -> dict[str, Any]:
-    """``{subnet: 10.0.0.0/24, gateway: 10.0.0.1}`` as the engine has it."""
+    """``{subnet: 10.0.0.0/24, gateway: 10.0.0.1}`` in the form of the engine's API."""
     unknown = [key for key in given if key not in POOL]
     if unknown or not given.get("subnet"):
         what = f"has no {unknown[0]!r}" if unknown else "needs a subnet"
@@ -95,7 +95,7 @@ def inside(address: str, subnets: list[IPv4Network | IPv6Network]) -> bool:
 
 
 def ipam(pools: list[dict[str, Any]], driver: str | None, options: dict[str, str] | None) -> dict[str, Any]:
-    """The engine's word for where addresses come from; nothing if it may choose."""
+    """The engine's IPAM settings; empty if it may choose."""
     versions = [subnet(one["Subnet"]).version for one in pools]
     if len(set(versions)) != len(versions):
         raise Refused("only one pool of IPv4 and one of IPv6 addresses can be given")
@@ -104,7 +104,7 @@ def ipam(pools: list[dict[str, Any]], driver: str | None, options: dict[str, str
 
 
 def differences(want: DesiredNetwork, seen: Seen) -> Changes:
-    """``{Driver: {old, new}}``; what was not asked for must be as the engine makes it by itself."""
+    """``{Driver: {old, new}}``; settings that are not given must be the engine's defaults."""
     rows: dict[str, tuple[Any, Any]] = {
         "Driver": (seen.get("Driver"), want.driver),
         "Options": (shown(_own(seen.get("Options"))), shown(want.options)),
@@ -137,7 +137,9 @@ def _ipam_differences(wanted: Mapping[str, Any], seen: Mapping[str, Any]) -> Cha
 
 
 def _pools(wanted: list[dict[str, Any]], seen: list[dict[str, Any]]) -> tuple[Any, Any]:
-    """Both in one order. A gateway, and all pools, are the engine's choice if none was given."""
+    """The wanted and the existing pools, sorted. Without a gateway or pools, the engine's choice is
+    accepted.
+    """
     now = [{key: value for key, value in one.items() if value} for one in seen]
     if not wanted and all(one.keys() <= {"Subnet", "Gateway"} for one in now):
         return [], []

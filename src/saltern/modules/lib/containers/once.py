@@ -1,4 +1,4 @@
-"""Run a container to its end, for the state and the function that do so."""
+"""Run a container to its end, for the state and the function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOREVER = 30 * 86400.0
 
 
 class Reading(Struct, frozen=True, kw_only=True):
-    """Which part of a container's output is wanted."""
+    """The part of a container's output to read."""
 
     stdout: bool = True
     stderr: bool = True
@@ -33,7 +33,7 @@ class Reading(Struct, frozen=True, kw_only=True):
 
 
 class Once:
-    """A container that is about to be run. ``container`` is what describes it, as users write it."""
+    """A container to run once. ``container`` are its arguments as the user gives them."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Once:
         self.old: str | None = None
 
     def refuse_existing(self, *, replace: bool, force: bool) -> None:
-        """Raises ``Refused`` if a container is in the way that may not be removed."""
+        """Raises ``Refused`` if there is a container with this name that may not be removed."""
         seen = lifecycle.find(self.engine, self.name) if self.name else None
         if seen is None:
             return
@@ -86,7 +86,7 @@ class Once:
         return made
 
     def started(self, *, bg: bool) -> dict[str, Any]:
-        """Create and start it. One that is waited for must not vanish before it was asked for its output."""
+        """Create and start it. If its output is read, it must not be removed automatically before that."""
         kept = DesiredContainer(
             image=self.want.image,
             options={**self.want.options, "auto_remove": bg and self.vanishes},
@@ -104,7 +104,7 @@ class Once:
 
 
 def finished(once: Once, reading: Reading) -> dict[str, Any]:
-    """Run it to its end: ID, name, exit code and what it printed."""
+    """Run it to its end. Returns its ID, name, exit code and output."""
     done = once.started(bg=False)
     reported = once.engine.data("POST", f"/containers/{done['Id']}/wait", timeout=FOREVER)
     done |= {"ExitCode": reported["StatusCode"], "Logs": logs(once, done["Id"], reading)}

@@ -1,4 +1,6 @@
-"""Every argument that describes a container, one row each: where the engine has it, and how it is read."""
+"""All arguments that describe a container, one row each: their place in the engine's API, and their
+reader.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ CONFIG, HOST = "Config", "HostConfig"
 
 
 class Option(Struct, frozen=True):
-    """``form`` is how it is compared. One that is not ``owned`` is looked at only if it was given: what
-    the engine has otherwise depends on the engine."""
+    """``form`` is the form for comparison. An option that is not ``owned`` is compared only if it is given:
+    its default depends on the engine."""
 
     name: str
     part: str
@@ -24,7 +26,7 @@ class Option(Struct, frozen=True):
     read: Callable[[object], Any]
     form: Callable[[Any], Any] = forms.bare
     owned: bool = True
-    needs: str = ""  # what the engine must say of its kernel
+    needs: str = ""  # the key of the engine's info that must not be false
 
 
 OPTIONS: dict[str, Option] = {
@@ -133,7 +135,7 @@ OPTIONS: dict[str, Option] = {
     )
 }
 
-# As the ``docker`` program and older Salt call them.
+# Names in the ``docker`` program and older Salt.
 ALIASES: dict[str, str] = {
     "bind": "binds",
     "cmd": "command",
@@ -159,9 +161,10 @@ ALIASES: dict[str, str] = {
     "workdir": "working_dir",
 }
 LOGGING = ("log_driver", "log_opt")
+WHOLE = "host_config"  # settings by the engine's names; they count more than other arguments
 IGNORED = {  # argument: why it has no effect
-    "detach": "a container always runs by itself here",
-    "lxc_conf": "the engine has no LXC driver any more",
+    "detach": "a container always runs in the background",
+    "lxc_conf": "the engine no longer has an LXC driver",
 }
 UNCHECKED: dict[str, Callable[[object], Any]] = {
     "dns": values.texts,
@@ -170,7 +173,7 @@ UNCHECKED: dict[str, Callable[[object], Any]] = {
 
 
 class Given(Struct, frozen=True):
-    """What a user wants of a container, each as the engine takes it."""
+    """The options of a container, in the form of the engine's API."""
 
     options: dict[str, Any]  # by the name of the argument
     warnings: tuple[str, ...] = ()
@@ -183,11 +186,12 @@ def given(
     ignore_collisions: bool = False,
     validate_ip_addrs: bool = True,
 ) -> Given:
-    """Read the arguments. Raises ``Refused`` with a line for each that is wrong."""
+    """Read the arguments. Raises ``Refused`` with a line for each problem."""
     skipped = _skipped(skip_translate)
     problems: list[str] = []
     found: dict[str, Any] = {}
     known = _named({key: one for key, one in arguments.items() if one is not None}, ignore_collisions)
+    overlay = known.pop(WHOLE, None)
     for name, value in _with_logging(known).items():
         if name in IGNORED:
             continue
@@ -199,6 +203,7 @@ def given(
             found[name] = value if skipped is None or name in skipped else read(value)
         except Refused as problem:
             problems.append(f"argument {name!r} {problem}")
+    found |= _host_options(overlay, problems)
     problems += _conflicts(found)
     if problems:
         raise Refused("\n".join(problems))
@@ -206,7 +211,7 @@ def given(
 
 
 def _skipped(value: object) -> set[str] | None:
-    """Names to send as they are; None means all."""
+    """The names of arguments to send unchanged; None means all."""
     if value is None or value is False:
         return set()
     if str(value) == "True":
@@ -218,18 +223,36 @@ def _named(arguments: Mapping[str, object], ignore_collisions: bool) -> dict[str
     twice = [alias for alias, name in ALIASES.items() if alias in arguments and name in arguments]
     if twice and not ignore_collisions:
         raise Refused(
-            "; ".join(f"{alias!r} and {ALIASES[alias]!r} are the same argument, give one" for alias in twice)
+            "; ".join(
+                f"{alias!r} and {ALIASES[alias]!r} are the same argument; give one of them" for alias in twice
+            )
         )
     return {ALIASES.get(key, key): value for key, value in arguments.items() if key not in twice}
 
 
 def _with_logging(arguments: dict[str, object]) -> dict[str, object]:
-    """``log_driver`` and ``log_opt`` are one thing for the engine; without a driver it takes its usual."""
+    """The arguments with ``log_driver`` and ``log_opt`` merged into ``log_config``."""
     rest = {name: value for name, value in arguments.items() if name not in LOGGING}
     if "log_config" in rest or len(rest) == len(arguments):
         return rest
     options = values.settings(arguments.get("log_opt") or {})
     return rest | {"log_config": {"Type": str(arguments.get("log_driver") or ""), "Config": options}}
+
+
+def _host_options(overlay: object, problems: list[str]) -> dict[str, Any]:
+    """The options that ``host_config`` sets, by the engine's names, as the engine takes them."""
+    if overlay is None:
+        return {}
+    try:
+        settings = values.mapping(overlay)
+    except Refused as problem:
+        problems.append(f"argument {WHOLE!r} {problem}")
+        return {}
+    known = {row.key: row.name for row in OPTIONS.values() if row.part == HOST}
+    for key in settings.keys() - known.keys():
+        hint = did_you_mean(key, list(known))
+        problems.append(f"argument {WHOLE!r} has no setting {key!r}" + (f"; {hint}" if hint else ""))
+    return {known[key]: value for key, value in settings.items() if key in known}
 
 
 def _conflicts(found: Mapping[str, Any]) -> Iterable[str]:
@@ -240,7 +263,7 @@ def _conflicts(found: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _exposing(found: dict[str, Any]) -> dict[str, Any]:
-    """A port that is published is an exposed one."""
+    """The options with published ports exposed, too."""
     bound = found.get("port_bindings")
     if not isinstance(bound, dict) or not bound:
         return found
@@ -261,5 +284,5 @@ def _warnings(known: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _unknown(name: str) -> str:
-    hint = did_you_mean(name, [*OPTIONS, *ALIASES])
+    hint = did_you_mean(name, [*OPTIONS, *ALIASES, WHOLE])
     return f"no argument is called {name!r}" + (f"; {hint}" if hint else "")

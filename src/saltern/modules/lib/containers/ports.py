@@ -1,4 +1,4 @@
-"""Ports: ``8080:80``, ``127.0.0.1:8000-8010:9000-9010/udp`` → what the engine takes."""
+"""Ports: ``8080:80``, ``127.0.0.1:8000-8010:9000-9010/udp`` → the form of the engine's API."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _from_mapping(given: Mapping[object, object]) -> list[tuple[str, str, str]]:
 
 
 def _is_pair(value: object) -> bool:
-    """``[ip, port]``, which is one place, and not two ports."""
+    """True for ``[ip, port]``, which is one binding, not two ports."""
     first = value[0] if isinstance(value, list | tuple) and value else None
     return isinstance(first, str) and any(sign in first for sign in ".:")
 
@@ -65,7 +65,8 @@ def _outside(value: object) -> tuple[str, str]:
     if isinstance(value, Mapping):
         return str(value.get("HostIp") or ""), str(value.get("HostPort") or "")
     if isinstance(value, list | tuple):
-        return str(value[0]), str(value[1]) if len(value) > 1 else ""
+        ip, host, *_ = (*map(str, value), "", "")
+        return ip, host
     ip, _, host = ("" if value is None else text(value)).rpartition(":")
     return ip, host
 
@@ -80,5 +81,5 @@ def _ports(value: object) -> tuple[list[int], str]:
     if not 0 < low <= high <= LAST:
         raise Refused(f"needs ports from 1 to {LAST}, the lower first; got {value!r}")
     if (kind or "tcp").lower() not in PROTOCOLS:
-        raise Refused(f"needs {', '.join(PROTOCOLS)} behind the port, not {kind!r}")
+        raise Refused(f"needs {', '.join(PROTOCOLS)} after the port, not {kind!r}")
     return list(range(low, high + 1)), (kind or "tcp").lower()

@@ -1,6 +1,6 @@
-"""Who we are for a registry: from pillar, or from what ``docker login`` wrote.
+"""Logins for registries, from the pillar or from ``docker login``.
 
-A password goes into a header of one request, and nowhere else.
+A password is only sent in a header of one request.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ HEADER = "X-Registry-Auth"
 
 
 def registry_of(repository: str) -> str:
-    """``registry:5000/a/b`` is of ``registry:5000``; ``a/b`` of the hub."""
+    """The registry of a repository: ``registry:5000`` for ``registry:5000/a/b``, the hub for ``a/b``."""
     first, slash, _ = repository.partition("/")
     return first if slash and ("." in first or ":" in first or first == "localhost") else HUB
 
 
 def header(ctx: Context, repository: str) -> dict[str, str]:
-    """The header for a pull or a push; nothing if no account is known."""
+    """The header for a pull or a push; empty if no login is known."""
     registry = registry_of(repository)
     for known in (_pillar(ctx), _stored()):
         for address, entry in known.items():
@@ -42,14 +42,14 @@ def encoded(entry: Mapping[str, str]) -> str:
 
 
 def host(address: str) -> str:
-    """What two ways of writing a registry have in common."""
+    """The host of a registry's address, for comparison."""
     name = address.partition("://")[2] or address
     name = name.partition("/")[0]
     return "docker.io" if name in HUB_NAMES else name
 
 
 def configured(ctx: Context) -> dict[str, dict[str, str]]:
-    """Registries of the pillar: ``docker-registries``, and every key that ends so."""
+    """The registries of the pillar: ``docker-registries``, and every key with that ending."""
     return _pillar(ctx)
 
 
@@ -101,7 +101,7 @@ def stored_file() -> dict[str, Any]:
 
 
 def remember(ctx: Context, address: str, entry: Mapping[str, str] | None) -> None:
-    """Keep a login where the ``docker`` program keeps its own; None forgets it."""
+    """Store a login where the ``docker`` program stores its own; None removes it."""
     from base64 import b64encode
 
     reported = stored_file()

@@ -1,4 +1,4 @@
-"""What the engine sends bit by bit: progress of a pull or a build, and output of commands."""
+"""Streams of the engine: progress of a pull or a build, and output of commands."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import msgspec
 from saltern.modules.api.refused import Refused
 
 STDOUT, STDERR = 1, 2
-HEADER = 8  # one byte for the stream, three of nothing, four for the length
+HEADER = 8  # one byte for the stream, three empty, four for the length
 
 
 def progress(body: bytes) -> list[dict[str, Any]]:
-    """Every message of a pull, push, load or build. Raises ``Refused`` with one that reports a failure."""
+    """The messages of a pull, push, load or build. Raises ``Refused`` for a message of failure."""
     found = [_message(line) for line in body.splitlines() if line.strip()]
     problem = next((one["error"] for one in found if one.get("error")), None)
     if problem is not None:
@@ -31,7 +31,7 @@ def _message(line: bytes) -> dict[str, Any]:
 
 
 def built_id(messages: list[dict[str, Any]]) -> str:
-    """The image that a build ended with; empty if it does not say."""
+    """The ID of the built image; empty if the messages do not contain it."""
     reported = [
         one["aux"]["ID"] for one in messages if isinstance(one.get("aux"), dict) and "ID" in one["aux"]
     ]
@@ -39,7 +39,7 @@ def built_id(messages: list[dict[str, Any]]) -> str:
 
 
 def loaded_names(messages: list[dict[str, Any]]) -> list[str]:
-    """What ``load`` brought: names, or IDs of images without one."""
+    """The loaded images: names, or IDs of images without one."""
     lines = (str(one.get("stream", "")) for one in messages)
     return [
         line.partition(":")[2].strip()
@@ -49,7 +49,7 @@ def loaded_names(messages: list[dict[str, Any]]) -> list[str]:
 
 
 def layers(messages: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Which layers a pull or a push moved, and which were there."""
+    """The layers that a pull or a push transferred, and those that existed."""
     kinds = {
         "Pull complete": "Pulled",
         "Already exists": "Already_Pulled",
@@ -64,7 +64,7 @@ def layers(messages: list[dict[str, Any]]) -> dict[str, list[str]]:
 
 
 def output(body: bytes, *, raw: bool = False) -> tuple[str, str]:
-    """Stdout and stderr of a command; ``raw`` for one with a terminal, which has no stderr of its own."""
+    """Stdout and stderr of a command; ``raw`` for a command with a terminal, which has no separate stderr."""
     if raw:
         return body.decode("utf-8", "replace"), ""
     parts: dict[int, list[bytes]] = {STDOUT: [], STDERR: []}

@@ -1,4 +1,4 @@
-"""Values as an SLS has them → as the engine takes them. A reader raises ``Refused`` with what it wants."""
+"""Values of an SLS → the form of the engine's API. A reader raises ``Refused`` with the expected form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def number(value: object) -> int:
 
 
 def size(value: object) -> int:
-    """``512m``, ``1g`` or a number of bytes; ``-1`` where the engine has no limit for it."""
+    """A size from ``512m``, ``1g`` or a number of bytes; ``-1`` for no limit."""
     written = str(value).strip().lower().removesuffix("ib")
     digits = written.rstrip("bkmgt")
     unit = written[len(digits) :]
@@ -81,7 +81,7 @@ def address(value: str) -> str:
         ip_address(value)
     except ValueError:
         raise Refused(
-            f"{value!r} is no IP address; set validate_ip_addrs to False to send it anyway"
+            f"{value!r} is not an IP address; set validate_ip_addrs to False to send it anyway"
         ) from None
     return value
 
@@ -104,15 +104,15 @@ def pairs(value: object, sign: str = "=", *, lonely: bool = False) -> dict[str, 
 
 
 def plain(value: object) -> str:
-    """A value of a mapping. YAML's true is ``true`` for the engine and what runs on it."""
+    """A value of a mapping as text; YAML's true becomes ``true``."""
     return str(value).lower() if isinstance(value, bool) else text(value)
 
 
 def environment(value: object) -> list[str]:
-    """A name without a value takes that variable of the image away."""
+    """The environment; a name without a value removes that variable of the image."""
     try:
         given = pairs(value, lonely=True)
-    except Refused:  # whose words would show the value
+    except Refused:  # its message would show the value
         raise Refused("needs NAME=value, {NAME: value} or a list of them") from None
     if any(not name or "=" in name or "\0" in name for name in given):
         raise Refused("has a name that is empty or contains '='")
@@ -241,7 +241,7 @@ def _probe(value: object) -> object:
 
 
 def _nanoseconds(value: object) -> int:
-    """``30s``; a bare number already is in nanoseconds, as the engine has it."""
+    """Nanoseconds from ``30s``; a bare number is in nanoseconds already."""
     if isinstance(value, int):
         return value
     unit = next((one for one in SECONDS if str(value).endswith(one)), None)

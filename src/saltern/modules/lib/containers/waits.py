@@ -1,11 +1,11 @@
-"""What a request to the Docker engine waits for, in words."""
+"""What a request to the Docker engine waits for, for the report."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
-# The path of a request → what is waited for; what its pattern has caught takes the place of the braces.
+# The path of a request → what it waits for; the group of the pattern replaces the braces.
 WORDS: tuple[tuple[str, str], ...] = (
     (r"/build", "an image to be built"),
     (r"/images/load", "an archive of images to be loaded"),
@@ -28,4 +28,4 @@ def waited_for(method: str, path: str, query: Mapping[str, object] | None, addre
     for pattern, words in WORDS:
         if method == "POST" and (found := re.fullmatch(pattern, path)):
             return words.format(*found.groups())
-    return f"an answer of the Docker engine at {address} ({method} {path})"
+    return f"a response of the Docker engine at {address} ({method} {path})"

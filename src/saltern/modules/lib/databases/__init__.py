@@ -1,1 +1,1 @@
-"""Database servers: what their state modules and their execution modules share."""
+"""Database servers, for their state modules and execution modules."""

@@ -1,4 +1,4 @@
-"""What a state of a database saw of the server, before and after it acted."""
+"""What a state of a database reads from the server, before and after it acts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ Seen = TypeVar("Seen")
 
 
 class Sight(Generic[Seen]):
-    """What ``look`` saw last. ``again`` looks anew, except for its first call, for then it has just looked.
+    """The last result of ``look``. ``again`` calls it again, except the first time, when it has just been
+    called.
 
-    ``absent`` is what ``look`` raises if there is no server. In test mode an earlier state may bring the
-    server: then ``nothing`` was seen, and a warning says so. With one of ``fine``, ``nothing`` was seen in
+    ``absent`` is what ``look`` raises if there is no server. In test mode an earlier state may install the
+    server: then the result is ``nothing``, with a warning. With one of ``fine``, the result is ``nothing`` in
     any mode, without a warning.
     """
 
@@ -41,7 +42,7 @@ class Sight(Generic[Seen]):
         except absent as problem:
             if not ctx.test:
                 raise
-            self.warnings = (f"{problem}; predicted as if nothing were there yet",)
+            self.warnings = (f"{problem}; predicted as if nothing existed yet",)
 
     def again(self) -> Seen:
         if not self._fresh:

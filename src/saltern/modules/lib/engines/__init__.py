@@ -1,1 +1,1 @@
-"""What the states that drive other engines share: reading their steps, running them, keeping their log."""
+"""Run other engines: read their steps, and keep their logs."""

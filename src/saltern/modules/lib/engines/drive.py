@@ -1,4 +1,4 @@
-"""Run another engine: each line it prints is heard as it comes, and all it printed is kept in a log."""
+"""Run another engine: read each line as it comes, and keep all its output in a log."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from saltern.language.result import Outcome, SubResult
 from saltern.modules.api.context import Context
 from saltern.system import clock
 
-LONGEST = 16 * 1024 * 1024  # bytes of one line that are heard; the log has all of it
+LONGEST = 16 * 1024 * 1024  # bytes of one line that are read; the log has all of it
 TAIL = 40  # lines kept to show when the output cannot be read
 KEPT = 50  # logs of one engine
 
 Heard = Callable[[str], None]
-MARK = b"\x1e"  # begins a line that is an event for us; a control character that no log has
+MARK = b"\x1e"  # the start of a line with an event; a control character that no log contains
 
 
 class Ended(Struct, frozen=True, kw_only=True):
     """How an engine ended. ``tail`` are the last lines of both streams, in turn; ``err`` those of stderr.
 
-    A program that fails may write what it printed before after its error, since it keeps that back until it
-    ends: only ``err`` says reliably what was wrong.
+    A failing program may write its buffered output after its error, when it
+    ends: only ``err`` reliably contains the error.
     """
 
     code: int
@@ -49,9 +49,9 @@ def drive(
     stdin: str | bytes | None = None,
     timeout: float | None = None,
 ) -> Ended:
-    """``out`` and ``err`` are given each line; what they raise ends the engine and is raised here.
+    """Run the engine. ``out`` and ``err`` get each line; their exceptions end the engine and are raised here.
 
-    A line that begins with ``MARK`` is heard and nothing else: neither the log nor the tail has it.
+    A line that begins with ``MARK`` is only passed on: neither the log nor the tail has it.
     """
     with _Log(ctx, engine) as log:
         tail: deque[str] = deque(maxlen=TAIL)
@@ -81,7 +81,7 @@ def drive(
 
 
 def unparsed(ended: Ended, why: str = "its output could not be read") -> SubResult:
-    """One step for an engine that did not speak as expected."""
+    """A failed step for an engine with unexpected output."""
     return SubResult(
         name="unparsed output",
         id="unparsed output",
@@ -92,7 +92,7 @@ def unparsed(ended: Ended, why: str = "its output could not be read") -> SubResu
 
 
 class _Lines:
-    """Pieces in, lines out. Bytes that are no UTF-8 are shown as such."""
+    """Splits pieces into lines. Bytes that are not UTF-8 are shown as escapes."""
 
     def __init__(self, hear: Heard | None, tails: Sequence[deque[str]], log: Callable[[bytes], None]) -> None:
         self._hear = hear
@@ -103,7 +103,7 @@ class _Lines:
         self._marked = False  # the line that is open
 
     def feed(self, piece: bytes) -> None:
-        """Everything up to the next mark goes to the log in one go: an engine may print much."""
+        """Add a piece. Everything up to the next mark is logged at once: an engine may print a lot."""
         logged = 0
         start = 0
         while (end := piece.find(b"\n", start)) >= 0:
@@ -122,7 +122,7 @@ class _Lines:
             self._end_line()
 
     def _keep(self, piece: bytes, start: int, end: int, logged: int) -> int:
-        """Up to where the log has the piece now."""
+        """Keep part of a piece; returns the position up to which the piece is logged."""
         if not self._size and piece.startswith(MARK, start, end):
             self._log(piece[logged:start])
             self._marked, logged = True, len(piece)
@@ -142,7 +142,7 @@ class _Lines:
 
 
 class _Log:
-    """All that an engine printed, readable by its owner only; the oldest of many are removed."""
+    """The output of an engine, readable only by its owner; the oldest logs are removed."""
 
     def __init__(self, ctx: Context, engine: str) -> None:
         base = cache_directory(ctx.settings) or "/tmp"

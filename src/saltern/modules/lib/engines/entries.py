@@ -1,4 +1,4 @@
-"""One entry of ``sub_state_run`` → a step. What is wrong with an entry is the failure of that step alone."""
+"""One entry of ``sub_state_run`` → a step. A malformed entry is a failure only of that step."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from saltern.language.result import Outcome, SubResult
 NEEDED = ("changes", "result", "comment")
 OUTCOMES: dict[object, Outcome] = {outcome.value: outcome for outcome in Outcome}
 DEEPEST = 20
-LATEST = 1e11  # the year 5138: what is beyond is no time of a clock
+LATEST = 1e11  # the year 5138: later values are not times
 
 
 def steps(value: object, depth: int = 0) -> tuple[SubResult, ...]:
-    """The list that a state returns; one that is no list is one failed step."""
+    """The steps of the list that a state returns; anything but a list is one failed step."""
     if value is None:
         return ()
     if not isinstance(value, list | tuple):
@@ -26,7 +26,7 @@ def steps(value: object, depth: int = 0) -> tuple[SubResult, ...]:
 
 
 def step(entry: object, depth: int = 0) -> SubResult:
-    """Never raises: an entry that cannot be read is a failed step that says why."""
+    """The step of an entry. Never raises: a malformed entry is a failed step that says why."""
     if not isinstance(entry, Mapping):
         return _bad({}, [f"this entry is {_kind(entry)}, not a dictionary"])
     wrong = [*_missing(entry), *_odd(entry)]
@@ -119,7 +119,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _seconds(value: object) -> float | None:
-    """As a number, or as one that is written as text."""
+    """Seconds from a number, or from a number as text."""
     if isinstance(value, str):
         try:
             value = float(value)

@@ -1,4 +1,4 @@
-"""What an engine says of its own failure, beside the events that it reports."""
+"""Error messages of an engine, beside its events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST = 10
 
 
 class ErrorLines:
-    """Reads each line; those that ``pick`` makes a text of are kept, each once."""
+    """Reads each line, and keeps the texts that ``pick`` returns, each once."""
 
     def __init__(self, pick: Callable[[str], str]) -> None:
         self._pick = pick

@@ -1,4 +1,4 @@
-"""Where the program of another engine is: given by the state, by the configuration, or on PATH."""
+"""Find the program of another engine: by the state, by the configuration, or on PATH."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def search(
     """The path of the program, or what ``find`` raises.
 
     The configuration says where engines are, ``engines: {ansible: /opt/ansible/bin}``: a directory, an
-    environment with a ``bin`` in it, or the program itself. ``bin_dir`` of a state is asked first. A place
-    that was named and does not have the program is an error: another one on PATH is not what was meant.
+    environment with a ``bin`` in it, or the program itself. ``bin_dir`` of a state overrides it. A directory
+    that is given and lacks the program is an error: another program on PATH is not what was meant.
     """
     named = bin_dir or configured(ctx, engine)
     places = list(_named(os.path.expanduser(named), program) if named else _on_path(program))
@@ -33,14 +33,14 @@ def search(
             return place
     where = f"in {named}" if named else "on PATH"
     return Refused(
-        f"{program} was not found {where}: install it ({install}), or say where it is with bin_dir, "
+        f"{program} was not found {where}: install it ({install}), or give its directory with bin_dir, "
         f"or with `engines: {{{engine}: DIRECTORY}}` in the configuration",
         data={"engine": engine, "program": program},
     )
 
 
 def configured(ctx: Context, engine: str) -> str:
-    """What the configuration says of an engine; Salt's key of this name is a list, and means nothing here."""
+    """The path of an engine in the configuration; Salt's key with this name is a list, which is ignored."""
     engines = ctx.settings.extra.get("engines")
     place = engines.get(engine) if isinstance(engines, Mapping) else None
     return place if isinstance(place, str) else ""
@@ -59,7 +59,7 @@ def _on_path(program: str) -> Iterator[str]:
 
 
 def interpreter(program: str) -> list[str]:
-    """The Python that a program written in it is run by, with its options; that of its environment else."""
+    """The Python of a program, with its options, from its first line; else that of its environment."""
     real = os.path.realpath(program)
     with open(real, "rb") as file:
         first = file.readline(4096).decode("utf-8", "replace")

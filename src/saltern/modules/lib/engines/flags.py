@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 
 def flags(table: Mapping[str, str], given: Mapping[str, object], *, spread: bool = False) -> list[str]:
-    """The options that are given. A list repeats its option, or follows it where it is ``spread``."""
+    """The options for the given arguments. A list repeats its option, or follows it if it is in
+    ``spread``.
+    """
     found: list[str] = []
     for name, flag in table.items():
         value = given.get(name)

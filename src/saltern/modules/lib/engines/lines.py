@@ -1,4 +1,4 @@
-"""The step format: one JSON object per line, each a step or a word about the run.
+"""The step format: one JSON object per line, each a step or a message about the run.
 
 ``docs/reference/step-format.md`` is the contract.
 """
@@ -22,12 +22,12 @@ class Reader:
     def __init__(self, emit: Callable[[SubResult], None]) -> None:
         self._emit = emit
         self.summary: dict[str, object] = {}
-        self.others = 0  # lines that are no JSON object
+        self.others = 0  # lines that are not JSON objects
         self.other = ""  # the last of them
         self.unknown: list[str] = []  # events that this version does not know
 
     def read_line(self, line: str) -> None:
-        """Report the step that a line has, or note what it says of the run."""
+        """Report the step of a line, or store its message about the run."""
         if not line.strip():
             return
         found = decoded(line)
@@ -46,14 +46,16 @@ class Reader:
         found = []
         if self.others:
             lines = (
-                "1 line is no JSON object" if self.others == 1 else f"{self.others} lines are no JSON objects"
+                "1 line is not a JSON object"
+                if self.others == 1
+                else f"{self.others} lines are not JSON objects"
             )
             found.append(f"{lines}; all output is in the log")
         if self.unknown:
             found.append(f"it reported unknown events: {', '.join(self.unknown)}")
         version = self.summary.get("version", VERSION)
         if isinstance(version, int) and version > VERSION:
-            found.append(f"it speaks version {version} of the step format, newer than {VERSION}")
+            found.append(f"it uses version {version} of the step format, newer than {VERSION}")
         return tuple(found)
 
     def said(self, key: str) -> Mapping[str, object]:
@@ -63,7 +65,7 @@ class Reader:
 
 
 def decoded(line: str) -> object:
-    """The value of a line, or None. Half characters, which only Python's reader takes, are kept."""
+    """The value of a line, or None. Lone surrogates, which only Python's reader accepts, are kept."""
     if not line.lstrip().startswith("{"):
         return None
     try:

@@ -1,4 +1,4 @@
-"""What an engine reports from inside: marked lines, each an event."""
+"""Events of an engine: marked lines in its output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Handlers = Mapping[str, Callable[[Event], None]]
 
 
 class Listener:
-    """Reads each line. A marked one is an event; all others are the engine's own words."""
+    """Reads each line. A marked line is an event; all others are the engine's own messages."""
 
     def __init__(self, handlers: Handlers) -> None:
         self._handlers = handlers
@@ -46,7 +46,7 @@ class Listener:
 
 
 def why(steps: Steps, ended: Ended) -> str:
-    """The end of a failure's comment: the steps that failed, or the engine's last words."""
+    """The end of a failure's comment: the steps that failed, or the engine's last messages."""
     if not steps.failures:
         return COLOURS.sub("", ended.tail)
     more = " …" if len(steps.failures) > MOST_NAMED else ""
@@ -54,7 +54,7 @@ def why(steps: Steps, ended: Ended) -> str:
 
 
 def text(value: object) -> str:
-    """A comment, as an engine has it: text, lines, or nothing."""
+    """A comment of an engine: text, lines, or nothing."""
     if isinstance(value, list):
         return "\n".join(map(str, value))
     return "" if value is None else str(value)

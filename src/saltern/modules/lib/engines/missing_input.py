@@ -1,4 +1,4 @@
-"""What an engine was to run is not there."""
+"""Results for missing input of an engine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from saltern.modules.api.context import Context
 
 
 def absent(ctx: Context, what: str, place: str) -> Result:
-    """In test mode a state before may be about to make it."""
+    """The result if ``what`` does not exist; in test mode an earlier state may create it."""
     if ctx.test:
-        reported = f"no {what} is at {place}; if a state before makes it, it would be run"
+        reported = f"no {what} is at {place}; it would be run if an earlier state creates it"
         return would_change(reported)
     return failed(f"no {what} is at {place}")

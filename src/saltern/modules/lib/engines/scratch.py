@@ -1,4 +1,4 @@
-"""What one run of an engine is given in files: a command line is for everyone to see."""
+"""Private files for one run of an engine: a command line is visible to all users."""
 
 from __future__ import annotations
 
@@ -68,4 +68,4 @@ def json_text(value: Mapping[Any, object]) -> str:
     try:
         return json.dumps(value, default=str)
     except (TypeError, ValueError) as problem:
-        raise BadArgument(f"this cannot be given to another engine: {problem}") from None
+        raise BadArgument(f"this cannot be passed to another engine: {problem}") from None

@@ -1,4 +1,4 @@
-"""The steps of one engine run: reported as they come, counted, and summed up at the end."""
+"""The steps of one engine run: reported as they come, counted, and summarized at the end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.language.result import Outcome, Result, SubResult
 from saltern.modules.api.context import Context
 from saltern.modules.lib.engines.drive import Ended
 
-# What a step came to, in the order of a summary.
+# The outcomes of steps, in the order of a summary.
 WORDS = ("failed", "not_reached", "changed", "would_change", "ok", "skipped")
 MOST_SHOWN = 2000
 
@@ -59,8 +59,8 @@ def word_of(step: SubResult) -> str:
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """What a module adds to the summary: how it calls a step, which exit codes are fine, what the others
-    mean, what it knows, and words of its own for the end of a failure."""
+    """The parts of the summary from a module: its word for a step, the exit codes for success, the meaning of
+    others, its data, and a text for the end of a failure."""
 
     what: str = "step"
     fine: Collection[int] = (0,)
@@ -71,7 +71,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 def concluded(program: str, steps: Steps, ended: Ended, verdict: Verdict) -> Result:
-    """The engine's own word is its exit code; each step has its own result."""
+    """The result of a run, from the engine's exit code and its steps, which have their own results."""
     data = {**verdict.data, "totals": dict(steps.counts), "retcode": ended.code, "log": ended.log}
     summary = steps.summary(verdict.what)
     if ended.code in verdict.fine and not ended.timed_out:
@@ -89,7 +89,7 @@ def concluded(program: str, steps: Steps, ended: Ended, verdict: Verdict) -> Res
 
 def _end(ended: Ended, verdict: Verdict) -> str:
     if ended.timed_out:
-        return "took longer than its timeout and was ended"
+        return "took longer than its timeout and was killed"
     if ended.signal:
         return f"was ended by signal {ended.signal}"
     meaning = verdict.codes.get(ended.code)

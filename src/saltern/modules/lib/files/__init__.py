@@ -1,1 +1,1 @@
-"""Files: where their content comes from, how they are compared, edited and written."""
+"""Files: the sources of their content, and how they are compared, edited and written."""

@@ -13,12 +13,12 @@ from saltern.modules.lib.files.patterns import compiled
 
 
 class Forms(Struct, frozen=True):
-    """The two forms of a line that a pattern means. Group 1 is its indentation, 2 what is said."""
+    """The two forms of the lines that a pattern matches. Group 1 is the indentation, 2 the text."""
 
     regex: str
     plain: re.Pattern[str]
     commented: re.Pattern[str]
-    indented: re.Pattern[str]  # plain, with the white space that stood behind a comment sign
+    indented: re.Pattern[str]  # plain, with the white space that was after a comment sign
 
     @staticmethod
     def of(regex: str, char: str) -> Forms:
@@ -45,7 +45,7 @@ class Forms(Struct, frozen=True):
         done: re.Pattern[str],
         ignore_missing: bool,
     ) -> Callable[[str], str]:
-        """Bring every line of the ``wrong`` form into the ``right`` one."""
+        """Change every line of the ``wrong`` form to the ``right`` one."""
 
         def change(old: str) -> str:
             lines = [(line.rstrip("\r\n"), line) for line in lines_of(old)]

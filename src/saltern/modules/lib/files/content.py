@@ -1,4 +1,4 @@
-"""What a file shall hold: from its arguments, from pillar or grains, from a source, through a template."""
+"""The content of a file: from arguments, from pillar or grains, from a source, through a template."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RESERVED = ("salt", "pillar", "grains", "opts")  # the same further arguments th
 
 
 class Template(Struct, frozen=True, kw_only=True):
-    """How text becomes content."""
+    """How text is rendered to content."""
 
     engine: str = ""
     context: Mapping[str, object] = field(default_factory=dict)
@@ -37,7 +37,7 @@ def template_of(
     """``variables``: further arguments of the state, below ``defaults``, as in Salt."""
     taken = [name for name in RESERVED if engine and name in (variables or ())]
     if taken:
-        raise Refused(f"{taken[0]!r} cannot be a variable of a template; it has a meaning of its own there")
+        raise Refused(f"{taken[0]!r} cannot be a variable of a template; the name is reserved")
     return Template(
         engine=engine or "",
         context=ordered(_mapping("context", context)),
@@ -49,7 +49,7 @@ def template_of(
 
 
 def _mapping(name: str, value: object) -> Mapping[str, object]:
-    """A mapping, or a list of mappings as SLS writers like them."""
+    """The mapping, or the merged mappings of a list."""
     if not value:
         return {}
     if isinstance(value, Mapping):
@@ -69,9 +69,9 @@ def render(
     name: str = "",
     names: Mapping[str, object] | None = None,
 ) -> bytes:
-    """The bytes to write; without a template and an encoding, the very bytes that were given.
+    """The bytes to write; without a template and an encoding, the given bytes.
 
-    ``names`` are what the template knows of the file it becomes; ``context`` wins over them.
+    ``names`` are variables about the file; ``context`` overrides them.
     """
     if not template.engine and not template.encoding:
         return data
@@ -80,7 +80,7 @@ def render(
     except UnicodeDecodeError:
         if template.encoding:
             raise
-        return data  # nothing to render in it, as Salt has it: `template` on a whole directory
+        return data  # binary content is not rendered, as in Salt: `template` on a whole directory
     if template.engine:
         values = {
             "source": source,
@@ -98,7 +98,7 @@ def render(
 
 
 def _rendered(ctx: Context, text: str, engine: str, path: str, values: Mapping[str, object]) -> str:
-    """``py`` gives what its ``run()`` returns; the others are engines for text."""
+    """Render a text; ``py`` returns the value of its ``run()``."""
     sls = ctx.chunk.sls if ctx.chunk else ""
     if engine != "py":
         return ctx.templates.text(text, engine=engine, env=ctx.env, path=path, sls=sls, values=values)
@@ -119,7 +119,7 @@ def render_source(
 
 
 class Given(Struct, frozen=True, kw_only=True):
-    """Content named by arguments; at most one of the three is there."""
+    """Content from arguments; at most one of the three is given."""
 
     contents: object = None
     pillar: object = None
@@ -139,11 +139,11 @@ class Given(Struct, frozen=True, kw_only=True):
 
 
 def given_bytes(ctx: Context, given: Given) -> bytes | None:
-    """The content from arguments, pillar or grains; None if none was named."""
+    """The content from arguments, pillar or grains; None if none is given."""
     if not given.named:
         return None
     if len(given.named) > 1:
-        raise Refused(f"{' and '.join(given.named)} exclude each other")
+        raise Refused(f"{' and '.join(given.named)} cannot be combined")
     value = given.contents
     if given.pillar is not None:
         value = _looked_up(ctx, "pillar.get", "Pillar", given.pillar, given.delimiter)
@@ -171,8 +171,7 @@ def _joined(value: object, *, newline: bool) -> bytes:
     if isinstance(value, list):
         if not value:
             raise Refused("contents is an empty list; give a text, or a list of texts")
-        lines = [_line(item) for item in value]
-        text = "\n".join(lines)
+        text = "\n".join(line for item in value if (line := _line(item)) or item not in ("", None))
     else:
         text = "" if value is None else str(value)
     if not newline:
@@ -186,5 +185,5 @@ def _line(item: object) -> str:
     if isinstance(item, list):
         return "\n".join(map(_line, item))
     if isinstance(item, Mapping):
-        raise Refused("contents holds a mapping where a line should be; is the indentation right?")
+        raise Refused("contents has a mapping where a line should be; is the indentation right?")
     return "" if item is None else str(item).removesuffix("\n")

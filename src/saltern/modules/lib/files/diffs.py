@@ -1,4 +1,4 @@
-"""The difference between two contents, as a person reads it."""
+"""The difference between two contents, for people."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ NEW_FILE = "New file"
 
 
 def difference(old: bytes, new: bytes, *, show: bool = True) -> str:
-    """A unified diff; a remark where one of them is no text, or where it is not to be shown."""
+    """A unified diff; or a note if one of them is not text, or if it must not be shown."""
     if not show:
         return HIDDEN
     kinds = [_is_text(content) for content in (old, new)]
@@ -18,7 +18,7 @@ def difference(old: bytes, new: bytes, *, show: bool = True) -> str:
 
 
 def _text(content: bytes) -> str:
-    """UTF-8, or else Latin-1, which any bytes are."""
+    """The content as UTF-8, or else as Latin-1, which accepts all bytes."""
     try:
         return content.decode()
     except UnicodeDecodeError:
@@ -44,7 +44,7 @@ def _is_text(content: bytes) -> bool:
     try:
         content.decode()
     except UnicodeDecodeError:
-        # Latin-1 and the like are text, too: few control characters distinguish them from binary data.
+        # Latin-1 and similar encodings are text, too: they have few control characters, unlike binary data.
         controls = sum(byte < 9 or 13 < byte < 32 for byte in content)
         return controls * 20 < len(content)
     return True

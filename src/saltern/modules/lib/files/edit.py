@@ -1,4 +1,4 @@
-"""Change a part of a file: read it, let a function make the new text, write it back if it differs."""
+"""Edit a file: read it, change the text with a function, and write it back if it differs."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Edit(Struct, frozen=True, kw_only=True):
     show_changes: bool = True
     encoding: str = "utf-8"
     create: bool = False  # a missing file counts as empty
-    ignore_missing: bool = False  # a missing file is fine and stays missing
+    ignore_missing: bool = False  # a missing file is accepted and stays missing
     makedirs: bool = False
     attributes: Attributes = KEPT
     words: Words = USUAL
 
 
 def backup_suffix(backup: object) -> str:
-    """``True`` means ``.bak``, ``False`` and nothing mean none, any other text is the suffix."""
+    """The suffix: ``True`` means ``.bak``, ``False`` and None no backup, any other text is the suffix."""
     if isinstance(backup, bool) or backup is None:
         return ".bak" if backup else ""
     text = str(backup)
@@ -43,7 +43,7 @@ def backup_suffix(backup: object) -> str:
 
 
 def edit(ctx: Context, how: Edit, change: Callable[[str], str]) -> Result:
-    """Apply ``change`` to the text of the file. Bytes that are no text survive it unharmed."""
+    """Apply ``change`` to the text of the file. Bytes that are not text are preserved."""
     path = absolute(how.path)
     seen = files.see(path)
     if seen is None and how.ignore_missing:
@@ -85,5 +85,5 @@ def _write(ctx: Context, path: str, how: Edit, seen: Seen | None, new: bytes) ->
 
 
 def ended(text: str, end: str = "\n") -> str:
-    """The text, ending in a newline if there is any."""
+    """The text with a final newline; empty text stays empty."""
     return text if not text or text.endswith("\n") else f"{text}{end}"

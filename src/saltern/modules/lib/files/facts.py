@@ -11,11 +11,11 @@ from saltern.modules.lib.files.names import names_of
 from saltern.system import files
 from saltern.system.files import kind_of
 
-MOST_HASHED = 1 << 20  # bytes; the digest is a courtesy, and must not cost more than the state
+MOST_HASHED = 1 << 20  # bytes; the digest is optional, and must not cost more than the state
 
 
 def absolute(name: str) -> str:
-    """The path as it will be used: absolute, with ``~`` expanded. Raises for any other."""
+    """The absolute path, with ``~`` expanded. Raises for a relative one."""
     if not name:
         raise Refused("the path is empty; give name")
     path = os.path.expanduser(name) if name.startswith("~") else name
@@ -29,14 +29,14 @@ def existing_directory(name: str) -> tuple[str, os.stat_result]:
     path = absolute(name)
     found = files.look(path, follow=True)
     if found is None or kind_of(found) != "directory":
-        raise Refused(f"{path}: there is no such directory")
+        raise Refused(f"{path}is not a directory, or does not exist")
     return path, found
 
 
 def facts(
     ctx: Context, path: str, found: os.stat_result | None, data: bytes | None = None
 ) -> dict[str, object]:
-    """What is known of a path, changed or not."""
+    """The facts about a path, changed or not."""
     if found is None:
         return {"path": path, "exists": False}
     names = names_of(ctx)

@@ -1,4 +1,4 @@
-"""One line of a text: made sure of, inserted, replaced or deleted."""
+"""Ensure, insert, replace or delete one line of a text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltern.modules.lib.files.diffs import lines_of
 
 
 class Order(Struct, frozen=True):
-    """What is to be done with which line."""
+    """The line and its position."""
 
     content: str
     match: str
@@ -21,35 +21,38 @@ class Order(Struct, frozen=True):
     after: str
     indent: bool
 
-    def like(self, neighbour: str) -> str:
-        """The line as it is to be written beside ``neighbour``."""
-        if not self.indent:
-            return f"{self.content.rstrip()}\n"
-        space = neighbour[: len(neighbour) - len(neighbour.lstrip())].rstrip("\r\n")
-        return f"{space}{self.content.strip()}\n"
+    def like(self, neighbour: str, end: str | None = None) -> list[str]:
+        """The lines to write beside ``neighbour``, indented like it; they end as it does, or with ``end``."""
+        eol = end_of(neighbour) or "\n" if end is None else end
+        first, *rest = self.content.rstrip().split("\n")
+        if self.indent:
+            space = neighbour[: len(neighbour) - len(neighbour.lstrip())].rstrip("\r\n")
+            first = f"{space}{first.lstrip()}"
+        return [f"{text.rstrip()}{eol}" for text in (first, *rest)]
+
+
+def end_of(line: str) -> str:
+    """The line ending of a line; empty if it has none, as the last one of a file may."""
+    return line[len(line.rstrip("\r\n")) :]
 
 
 Change = Callable[[list[str], Order], list[str]]
 
 
-def changer(mode: str | None, order: Order) -> Callable[[str], str]:
+def changer(mode: str | None, order: Order, *, empty: bool = False) -> Callable[[str], str]:
+    """The change of a text that an order asks for. ``empty``: the content is given, and it is empty."""
     if not mode:
         raise Refused(f"mode is missing; give one of {', '.join(MODES)}")
     change = MODES.get(mode.lower())
     if change is None:
-        raise Refused(f"no mode is called {mode!r}; there are {', '.join(MODES)}")
-    if not order.content and mode.lower() != "delete":
+        raise Refused(f"no mode is called {mode!r}; use one of {', '.join(MODES)}")
+    if not order.content and not empty and mode.lower() != "delete":
         raise Refused("content can only be empty if mode is delete")
-    if "\n" in order.content.rstrip("\n"):
-        raise Refused("content must be one line; file.blockreplace manages several")
-    clean = Order(
-        order.content.rstrip("\n"), order.match, order.location, order.before, order.after, order.indent
-    )
-    return lambda old: "".join(change(lines_of(old), clean))
+    return lambda old: "".join(change(lines_of(old), order))
 
 
 def _finder(pattern: str) -> Callable[[str], bool]:
-    """Whether a line matches: as a regular expression, or because it holds the very text."""
+    """A function that is true if a line matches the regular expression, or contains the text."""
     try:
         search = re.compile(pattern).search
     except re.error:
@@ -57,81 +60,119 @@ def _finder(pattern: str) -> Callable[[str], bool]:
     return lambda text: search(text.rstrip("\n")) is not None or pattern in text
 
 
-def _only(lines: list[str], pattern: str, word: str) -> int:
-    """The one line that matches."""
-    found = [at for at, text in enumerate(lines) if _finder(pattern)(text)]
-    if not found:
-        raise Refused(f"{word}: no line matches {pattern!r}")
-    if len(found) > 1:
-        raise Refused(f"{word}: {len(found)} lines match {pattern!r}; it must be one")
-    return found[0]
+def _lines_of(lines: list[str], pattern: str) -> list[int]:
+    """The positions of the lines that match; none without a pattern."""
+    return [at for at, text in enumerate(lines) if pattern and _finder(pattern)(text)]
 
 
-def _put(lines: list[str], at: int, text: str) -> list[str]:
-    """Insert a line, unless it is already right here or right before."""
-    if text in lines[max(at - 1, 0) : at] or text in lines[at : at + 1]:
+def _anchors(lines: list[str], order: Order) -> tuple[int | None, int | None]:
+    """The positions of ``after`` and ``before``. One of them may be missing; each may match only one line."""
+    found = {word: _lines_of(lines, getattr(order, word)) for word in ("after", "before")}
+    given = {word: getattr(order, word) for word in found if getattr(order, word)}
+    if given and not any(found.values()):
+        said = " and ".join(f"{word}: no line matches {pattern!r}" for word, pattern in given.items())
+        raise Refused(said)
+    for word, places in found.items():
+        if len(places) > 1:
+            raise Refused(f"{word}: {len(places)} lines match {given[word]!r}; it must be one")
+    first, last = (places[0] if places else None for places in found.values())
+    return first, last
+
+
+def _put(lines: list[str], at: int, new: list[str]) -> list[str]:
+    """Insert lines, unless the lines at or before this position are the same."""
+    size, wanted = len(new), _bare(new)
+    if any(_bare(lines[max(start, 0) : start + size]) == wanted for start in (at - size, at)):
         return lines
     head = lines[:at]
-    if head and not head[-1].endswith("\n"):
-        if head[-1] + "\n" == text:
-            return lines
-        head[-1] += "\n"
-    return [*head, text, *lines[at:]]
+    if head and not end_of(head[-1]):
+        head[-1] += end_of(head[-2]) if len(head) > 1 else "\n"
+    return [*head, *new, *lines[at:]]
+
+
+def _bare(lines: list[str]) -> list[str]:
+    return [text.rstrip("\r\n") for text in lines]
 
 
 def _insert(lines: list[str], order: Order) -> list[str]:
-    if order.before and order.after:
-        first, last = _only(lines, order.after, "after"), _only(lines, order.before, "before")
-        if first >= last:
-            raise Refused("the line of 'after' comes behind the line of 'before'")
-        text = order.like(lines[last])
-        return lines if text in lines[first + 1 : last] else _put(lines, last, text)
-    if order.before:
-        at = _only(lines, order.before, "before")
-        return _put(lines, at, order.like(lines[at]))
-    if order.after:
-        at = _only(lines, order.after, "after")
-        return _put(lines, at + 1, order.like(lines[at]))
-    places = {"start": 0, "end": len(lines)}
-    if order.location not in places:
+    if order.location:
+        return _at_location(lines, order)
+    if not (order.before or order.after):
         raise Refused("insert needs a location (start or end), before or after")
-    at = places[order.location]
-    if not at:  # nothing stands before it: the indentation is its own
-        return _put(lines, 0, f"{order.content.rstrip()}\n")
-    return _put(lines, at, order.like(lines[-1]))
+    first, last = _anchors(lines, order)
+    if first is not None and last is not None:
+        if first >= last:
+            raise Refused("the line of 'after' comes after the line of 'before'")
+        new = order.like(lines[last], end_of(lines[first]))
+        return lines if _holds(lines[first + 1 : last], new) else _put(lines, last, new)
+    if first is not None:
+        return _put(lines, first + 1, order.like(lines[first]))
+    assert last is not None
+    return _put(lines, last, order.like(lines[last], _end_before(lines, last)))
+
+
+def _at_location(lines: list[str], order: Order) -> list[str]:
+    if order.location not in ("start", "end"):
+        raise Refused(f"no location is called {order.location!r}; use start or end")
+    if order.location == "end" and lines:
+        above = "" if end_of(lines[-1]) else lines[-1]  # behind a line that is complete, a new one begins
+        return _put(lines, len(lines), order.like(above, _end_before(lines, len(lines))))
+    eol = end_of(lines[0]) or "\n" if lines else "\n"  # nothing comes before: the indentation is its own
+    return _put(lines, 0, [f"{text.rstrip()}{eol}" for text in order.content.rstrip().split("\n")])
+
+
+def _end_before(lines: list[str], at: int) -> str:
+    """The line ending of the nearest line before this position that has one; else that of the line there."""
+    nearest = [*reversed(lines[:at]), *lines[at : at + 1]]
+    return next((end for text in nearest if (end := end_of(text))), "\n")
+
+
+def _holds(lines: list[str], new: list[str]) -> bool:
+    """True if the new lines are among these, one after the other."""
+    have, wanted = _bare(lines), _bare(new)
+    return any(have[at : at + len(wanted)] == wanted for at in range(len(have)))
 
 
 def _ensure(lines: list[str], order: Order) -> list[str]:
-    if order.before and order.after:
-        first, last = _only(lines, order.after, "after"), _only(lines, order.before, "before")
+    if not (order.before or order.after):
+        raise Refused("ensure needs before, after, or both")
+    first, last = _anchors(lines, order)
+    if first is not None and last is not None:
+        new = order.like(lines[first])
+        between = lines[first + 1 : last]
+        if last > first and _bare(between) == _bare(new):
+            return lines
         if not 0 < last - first <= 2:
-            raise Refused("there is more than one line between 'after' and 'before'; which shall it be?")
-        text = order.like(lines[first])
-        return lines if lines[first + 1 : last] == [text] else [*lines[: first + 1], text, *lines[last:]]
-    if order.before or order.after:
-        return _insert(lines, order)
-    raise Refused("ensure needs before, after, or both")
+            raise Refused(
+                "there is more than one line between 'after' and 'before'; make the patterns more specific"
+            )
+        return [*lines[: first + 1], *new, *lines[last:]]
+    if first is not None:
+        return _put(lines, first + 1, order.like(lines[first]))
+    assert last is not None
+    above = lines[last - 1] if last else ""
+    return _put(lines, last, order.like(above, _end_before(lines, last)))
 
 
 def _replace(lines: list[str], order: Order) -> list[str]:
-    """The first line that matches, and its like. (Salt changes one for each run, so it never settles.)"""
+    """Replace the first match and all equal lines. (Salt changes one per run, so it is never done.)"""
     matches = _finder(order.match)
-    first = next((text for text in lines if matches(text)), None)
+    first = next((text for text in lines if matches(text)), None) if order.match else None
     if first is None:
         return lines
-    ending = "\n" if first.endswith("\n") else ""
-    new = order.like(first).rstrip("\n") + ending
-    return [new if text == first else text for text in lines]
+    new = order.like(first, end_of(first) or _end_before(lines, len(lines) - 1))
+    new[-1] = new[-1].rstrip("\r\n") + end_of(first)
+    return [line for text in lines for line in (new if text == first else [text])]
 
 
 def _delete(lines: list[str], order: Order) -> list[str]:
-    """Every line that matches. (Salt takes the first and its like in each run, to the same end.)"""
-    if not order.match:
+    """Delete every match. (Salt deletes the first and equal lines in each run, to the same end.)"""
+    if not order.match and not order.content:
         raise Refused("delete needs match or content")
+    if not order.match:
+        return lines
     matches = _finder(order.match)
-    after = _only(lines, order.after, "after") if order.after else -1
-    before = _only(lines, order.before, "before") if order.before else len(lines)
-    return [text for at, text in enumerate(lines) if not (after < at < before and matches(text))]
+    return [text for text in lines if not matches(text)]
 
 
 MODES: dict[str, Change] = {"ensure": _ensure, "insert": _insert, "replace": _replace, "delete": _delete}

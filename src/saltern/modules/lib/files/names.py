@@ -1,4 +1,4 @@
-"""Names of user and group ids, each looked up once in a run."""
+"""Names of user and group IDs, each looked up once per run."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from saltern.modules.api.context import Context
 
 
 class Names:
-    """Remembers what it has looked up."""
+    """A cache of names."""
 
     def __init__(self) -> None:
         self._users: dict[int, str] = {}
         self._groups: dict[int, str] = {}
 
     def user(self, uid: int) -> str:
-        """The name, or the number where no user has it."""
+        """The name, or the number if no user has it."""
         return _name(self._users, uid, _user_name)
 
     def group(self, gid: int) -> str:

@@ -16,7 +16,7 @@ from saltern.system import files
 def right_already(
     ctx: Context, path: str, source: object, how: sources.Fetch, template: Template
 ) -> bytes | None:
-    """The content of the file, if it has the digest that is demanded of a source from the web."""
+    """The content of the file, if it has the required digest of a source from the web."""
     url, expected = sources.candidates(source, how.source_hash)[0]
     if template.engine or template.encoding or not expected or not is_web(url) or how.skip_verify:
         return None
@@ -31,7 +31,7 @@ def right_already(
 
 
 def refuse_own_source(ctx: Context, path: str, found: sources.Source, template: Template) -> None:
-    """A file that is rendered over itself would be another one every time, and its template be lost."""
+    """Raise if a file would be rendered over itself: its template would be lost."""
     if not (template.engine or template.encoding) or not os.path.exists(path):
         return
     place = on_disk(ctx, found.url)

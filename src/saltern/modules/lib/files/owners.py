@@ -1,4 +1,4 @@
-"""Users and groups of files: names to ids, ids to names, and what a path shall have."""
+"""Users and groups of files: names to IDs, IDs to names, and the wanted attributes of a path."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from saltern.system.files import Attributes
 
 
 def user_id(name: str) -> int | None:
-    """The id of a user, asked anew each time: an earlier state may have changed it.
+    """The ID of a user, looked up each time: an earlier state may have changed it.
 
-    A number that is no user's name is taken as an id. None if there is no such user.
+    A number that is not a user's name is an ID. None if there is no such user.
     """
     import pwd
 
@@ -33,7 +33,7 @@ def group_id(name: str) -> int | None:
 
 
 def attributes_of(user: str | None, group: str | None, mode: str | None) -> Attributes:
-    """What was asked for, as numbers. Raises ``Refused`` for a user or group that is missing (yet)."""
+    """The wanted attributes, as numbers. Raises ``Refused`` for a user or group that does not exist (yet)."""
     uid = user_id(user) if user else None
     gid = group_id(group) if group else None
     if user and uid is None:
@@ -46,7 +46,7 @@ def attributes_of(user: str | None, group: str | None, mode: str | None) -> Attr
 def asked(
     ctx: Context, user: str | None, group: str | None, mode: str | None, notes: list[str]
 ) -> Attributes:
-    """As ``attributes_of``; but in test mode a user that is not there yet is only noted, once."""
+    """Like ``attributes_of``; but in test mode a user that does not exist yet is only noted, once."""
     try:
         return attributes_of(user, group, mode)
     except Refused as missing:
@@ -67,7 +67,7 @@ def attribute_changes(
     group: str | None,
     mode: str | None,
 ) -> dict[str, object]:
-    """What of user, group and mode is not so, in Salt's shape; for a new file, all that was asked for."""
+    """The differences of user, group and mode in Salt's form; for a new file, all wanted attributes."""
     changes: dict[str, object] = {}
     if user and (found is None or found.st_uid != wanted.uid):
         changes["user"] = user

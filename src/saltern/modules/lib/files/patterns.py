@@ -1,4 +1,4 @@
-"""Patterns on paths, as ``exclude_pat`` and ``include_pat`` have them."""
+"""Patterns for paths, as in ``exclude_pat`` and ``include_pat``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Matches = Callable[[str], bool]
 
 
 def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """The regular expression, or a refusal that says where it is wrong."""
+    """The compiled regular expression. Raises ``Refused`` if it is wrong."""
     try:
         return re.compile(pattern, flags)
     except re.error as problem:
@@ -19,7 +19,7 @@ def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
 
 
 def path_matcher(patterns: str | list[str] | None) -> Matches | None:
-    """Says whether a relative path matches any: a glob on the path, or ``E@`` and a regular expression."""
+    """A function that is true if a relative path matches a glob, or ``E@`` and a regular expression."""
     if not patterns:
         return None
     given = [patterns] if isinstance(patterns, str) else patterns

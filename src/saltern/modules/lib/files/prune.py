@@ -1,4 +1,4 @@
-"""Which directories are empty, and may go."""
+"""Find empty directories to remove."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ NOT_EMPTY = "Directory not empty"
 
 
 class Pruning(Struct, frozen=True):
-    """Directories that go, each before those above it, and those that cannot, with the reason."""
+    """The directories to remove, children first, and those that cannot be removed, with the reason."""
 
     deleted: list[str]
     errors: list[list[str]]
 
 
 def prunable(path: str, *, recurse: bool, older_than: float | None, now: float) -> Pruning:
-    """Directories that are empty, or will be once those before them are gone. A link is no directory."""
+    """The directories that are empty, or will be once those before them are removed. Links do not count."""
     inner = [one for one, found in below(path) if files.kind_of(found) == "directory"] if recurse else []
     limit = now - (older_than or 0) * DAY
     deleted: list[str] = []

@@ -1,4 +1,4 @@
-"""Signatures made with private keys as ``openssl`` and ``ssh`` have them, checked with the public ones."""
+"""Verify signatures of private keys (``openssl``, ``ssh``) with the public keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARTS: dict[str, str] = {
 
 
 def _part(name: str) -> Any:
-    """A module of the library. Its types are not known here: it need not be installed."""
+    """A module of the library, untyped: it need not be installed."""
     try:
         return import_module(PARTS[name])
     except ImportError:
@@ -31,7 +31,7 @@ def _part(name: str) -> Any:
 
 
 def has_signed(key: str, signature: bytes, data: bytes) -> bool:
-    """True if this public key (PEM, or the path of a file with it) fits the signature, raw or in base64."""
+    """True if the signature, raw or in base64, was made with this key (PEM, or the path of a file)."""
     public = _load(key)
     return any(_fits(public, one, data) for one in _readings(signature))
 

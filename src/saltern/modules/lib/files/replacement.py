@@ -1,4 +1,4 @@
-"""What matches a pattern becomes something else."""
+"""Replace the matches of a pattern."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def flag_bits(flags: object) -> int:
             bits |= FLAGS[word]
         elif word:
             raise Refused(
-                f"no flag is called {item!r}; there are {', '.join(name for name in FLAGS if len(name) > 1)}"
+                f"no flag is called {item!r}; use one of {', '.join(name for name in FLAGS if len(name) > 1)}"
             )
     return bits
 
@@ -47,7 +47,7 @@ def flag_bits(flags: object) -> int:
 def replacer(
     search: re.Pattern[str], repl: str, count: int, literal: bool, put: str, extra: str
 ) -> Callable[[str], str]:
-    """The change ``file.replace`` makes to a text."""
+    """The change that ``file.replace`` makes to a text."""
 
     def change(old: str) -> str:
         if not search.search(old):
@@ -56,7 +56,7 @@ def replacer(
             return search.sub((lambda _: repl) if literal else repl, old, count=max(count, 0))
         except (re.error, IndexError) as problem:
             raise Refused(
-                f"repl {repl!r} does not fit: {problem}; for plain text say backslash_literal: True"
+                f"repl {repl!r} does not fit: {problem}; for plain text set backslash_literal: True"
             ) from None
 
     return change

@@ -1,4 +1,4 @@
-"""Which of several copies are kept: the newest ones, and the first of each hour, day, week, month or year."""
+"""Choose the copies to keep: the newest ones, and the first of each hour, day, week, month or year."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Copy(Struct, frozen=True, order=True):
 
 
 class Rule(Struct, frozen=True):
-    """The time that copies are grouped by, and how many groups are kept beyond those asked for."""
+    """The time that copies are grouped by, and how many extra groups are kept."""
 
     period: Callable[[Copy], object]
     more: int = 0
@@ -44,7 +44,7 @@ def wanted_counts(retain: Mapping[str, object]) -> dict[str, int | None]:
 
 def _count(name: str, value: object) -> int | None:
     if name not in RULES:
-        hint = did_you_mean(name, RULES) or f"there are {', '.join(RULES)}"
+        hint = did_you_mean(name, RULES) or f"use one of {', '.join(RULES)}"
         raise Refused(f"retain: no rule is called {name!r}; {hint}")
     if value == ALL:
         return None

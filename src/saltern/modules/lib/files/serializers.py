@@ -39,7 +39,7 @@ def _to_yaml(data: object, options: Options) -> str:
 
     chosen: dict[str, Any] = {"default_flow_style": False, **options}
     written: str = yaml.safe_dump(_plain(data), **chosen)
-    return written.removesuffix("...\n")  # PyYAML's end of a bare value
+    return written.removesuffix("...\n")  # added by PyYAML to a bare value
 
 
 def _from_yaml(text: str, _options: Options) -> object:
@@ -49,7 +49,7 @@ def _from_yaml(text: str, _options: Options) -> object:
 
 
 def _plain(data: object) -> Any:
-    """Ordinary containers only, as the YAML library wants them."""
+    """The data in plain containers, which the YAML library needs."""
     if isinstance(data, Mapping):
         return {key: _plain(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
@@ -79,7 +79,7 @@ def _to_ini(data: object, options: Options) -> str:
     parser.read_dict(_sections(data))
     out = StringIO()
     parser.write(out, space_around_delimiters=bool(options.get("space_around_delimiters", True)))
-    return out.getvalue() + "\n"  # one more, as Salt writes it: the same file from both
+    return out.getvalue() + "\n"  # an extra newline, as in Salt, so that both write the same file
 
 
 def _sections(data: object) -> dict[str, dict[str, object]]:

@@ -1,4 +1,4 @@
-"""Signatures of sources: checked with ``gpg``, or with public keys alone (``sig_backend: asymmetric``)."""
+"""Verify signatures of sources with ``gpg``, or with public keys (``sig_backend: asymmetric``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BAD = ("BADSIG", "REVKEYSIG", "EXPKEYSIG", "EXPSIG")
 
 
 class Signing(Struct, frozen=True, kw_only=True):
-    """What is demanded. A signature is True if it is part of the file, else the place of its own file."""
+    """The requirements. A signature is True if it is part of the file, else the location of its file."""
 
     signature: object = None
     hash_signature: object = None
@@ -45,13 +45,15 @@ def signing(
     gnupghome: object = None,
     sig_backend: str = "gpg",
 ) -> Signing:
-    """The arguments of a state. Raises for signers without a signature: nothing would be checked."""
+    """The requirements from the arguments. Raises for signers without a signature, which would not be
+    checked.
+    """
     if not (signature or source_hash_sig):
         if signed_by_any or signed_by_all:
             raise Refused("signed_by_any and signed_by_all need signature or source_hash_sig")
         return NONE
     if sig_backend not in BACKENDS:
-        raise Refused(f"no sig_backend is called {sig_backend!r}; these are: {', '.join(BACKENDS)}")
+        raise Refused(f"no sig_backend is called {sig_backend!r}; use one of {', '.join(BACKENDS)}")
     return Signing(
         signature=signature,
         hash_signature=source_hash_sig,
@@ -73,7 +75,7 @@ Read = Callable[[str], bytes]
 
 
 def verify(ctx: Context, data: bytes, signature: object, how: Signing, read: Read) -> bytes:
-    """What is signed. Raises unless it is, by those who are named. ``read`` fetches signatures."""
+    """The signed data. Raises unless it is signed by the required signers. ``read`` fetches signatures."""
     places = [] if signature is True else [str(one) for one in _listed(signature)]
     signatures = [read(place) for place in places]
     return BACKENDS[how.backend](ctx, data, signatures, how)
@@ -95,7 +97,7 @@ def check_signers(how: Signing, signed: Callable[[str], bool]) -> None:
 
 
 def _gpg(ctx: Context, data: bytes, signatures: Sequence[bytes], how: Signing) -> bytes:
-    """Every signature is looked at; only those that are good, of keys neither expired nor revoked, count."""
+    """Verify every signature; only valid ones by keys that are neither expired nor revoked count."""
     said: list[str] = []
     signed = data
     with _files(data, signatures) as (path, places):
@@ -107,7 +109,7 @@ def _gpg(ctx: Context, data: bytes, signatures: Sequence[bytes], how: Signing) -
     good = _good(said)
     bad = sorted({word for line in said if (word := line.split(" ")[0]) in BAD})
     if not good or ("BADSIG" in bad and not (how.any or how.all)):
-        raise _refused(", ".join(bad) or "no good signature of a key that is known here")
+        raise _refused(", ".join(bad) or "no valid signature by a known key")
     check_signers(how, lambda signer: "".join(signer.split()).upper() in good)
     return signed
 
@@ -119,12 +121,12 @@ def _words(how: Signing) -> list[str]:
 
 
 def _inline(ctx: Context, how: Signing, path: str, data: bytes) -> tuple[bytes, list[str]]:
-    """What the signature in the file is about: text around it is not signed."""
+    """The signed part of a file: text around it is not signed."""
     stripped = data.strip()
     if stripped.startswith(CLEAR_BEGIN) and not (
         stripped.endswith(CLEAR_END) and stripped.count(CLEAR_BEGIN) == 1
     ):
-        raise _refused("there is text behind the signed text")
+        raise _refused("there is text after the signed text")
     if not stripped.startswith(CLEAR_BEGIN) and CLEAR_BEGIN in stripped:
         raise _refused("there is text before the signed text")
     out = f"{path}.signed"
@@ -145,7 +147,7 @@ def _status(ctx: Context, argv: list[str]) -> list[str]:
 
 
 def _good(said: Sequence[str]) -> set[str]:
-    """Fingerprints of the keys, and of the main keys they belong to, whose signatures are good."""
+    """The fingerprints of the keys with valid signatures, and of their main keys."""
     found: set[str] = set()
     good = False
     for line in said:
@@ -175,7 +177,7 @@ def _asymmetric(_: Context, data: bytes, signatures: Sequence[bytes], how: Signi
     from saltern.modules.lib.files.public_keys import has_signed
 
     if not signatures:
-        raise Refused("sig_backend: asymmetric needs a signature in a file of its own")
+        raise Refused("sig_backend: asymmetric needs a signature in a separate file")
     if not (how.any or how.all):
         raise Refused("sig_backend: asymmetric needs signed_by_any or signed_by_all: the public keys")
     check_signers(how, lambda key: any(has_signed(key, one, data) for one in signatures))

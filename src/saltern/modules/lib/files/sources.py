@@ -1,4 +1,4 @@
-"""Where content comes from: ``salt://``, a path, or the web; found, read and verified."""
+"""Find, read and verify sources: ``salt://``, a path, or a URL."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from saltern.system import files
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """A source that was found. ``name`` is its place in the tree, empty outside of it."""
+    """A source that was found. ``name`` is its path in the tree, empty outside of it."""
 
     url: str
     data: bytes
@@ -37,7 +37,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 class Fetch(Struct, frozen=True, kw_only=True):
-    """How sources are fetched and what is demanded of them."""
+    """How to fetch and verify sources."""
 
     source_hash: str = ""
     source_hash_name: str = ""
@@ -53,13 +53,13 @@ PLAIN = Fetch()
 
 
 def find(ctx: Context, source: object, how: Fetch = PLAIN) -> Source:
-    """The first source that exists. Raises ``Refused`` if there is none, or if its hash is another."""
+    """The first existing source. Raises ``Refused`` if there is none, or if its hash is wrong."""
     listed = candidates(source, how.source_hash)
     for url, expected in listed:
         found = _read(ctx, url, expected, how)
         if found is not None:
             if how.signing.hash_signature and not expected:
-                raise Refused("source_hash_sig needs source_hash, the place of a file of checksums")
+                raise Refused("source_hash_sig needs source_hash, the location of a file of checksums")
             if expected:
                 _verify(ctx, found, expected, how)
             if how.signing.signature:
@@ -73,7 +73,7 @@ def find(ctx: Context, source: object, how: Fetch = PLAIN) -> Source:
 
 
 def verify_signature(ctx: Context, found: Source, signature: object, how: Fetch) -> bytes:
-    """What is signed of it. A source that is not signed as demanded is not kept either."""
+    """The signed part of a source. A source without the required signature is not cached either."""
     plain = Fetch(needs_hash=False, keep_source=False, verify_ssl=how.verify_ssl)
     try:
         return verify(ctx, found.data, signature, how.signing, lambda place: find(ctx, place, plain).data)
@@ -84,7 +84,7 @@ def verify_signature(ctx: Context, found: Source, signature: object, how: Fetch)
 
 
 def candidates(source: object, source_hash: str) -> list[tuple[str, str]]:
-    """``[url, {url: hash}, …]`` or one url, each with the hash it must have."""
+    """The URLs of ``[url, {url: hash}, …]`` or one URL, each with its required hash."""
     listed = source if isinstance(source, list) else [source]
     pairs: list[tuple[str, str]] = []
     for item in listed:
@@ -108,7 +108,7 @@ def _absent(ctx: Context, url: str) -> str:
 
 
 def tree_path(ctx: Context, url: str) -> tuple[str, str]:
-    """Path and environment of ``salt://path?saltenv=env``. After ``salt://|`` nothing is special."""
+    """The path and environment of ``salt://path?saltenv=env``. After ``salt://|`` nothing is special."""
     path = url.removeprefix("salt://")
     if path.startswith("|"):
         return path[1:], ctx.env
@@ -158,7 +158,7 @@ def _from_path(url: str, path: str, name: str) -> Source | None:
 
 def _from_web(ctx: Context, url: str, expected: str, how: Fetch) -> Source | None:
     if how.needs_hash and not expected and not how.skip_verify and not how.use_etag:
-        raise Refused(f"{mask(url)} cannot be verified; give its source_hash, or say skip_verify: True")
+        raise Refused(f"{mask(url)} cannot be verified; give its source_hash, or set skip_verify: True")
     if expected:  # before the source, which may be large
         form, value = expected_hash(ctx, expected, url, how)
         old = web_cache.kept(cache_path(ctx, url)) if how.keep_source else None
@@ -188,11 +188,13 @@ def _verify(ctx: Context, found: Source, expected: str, how: Fetch) -> None:
     form, value = expected_hash(ctx, expected, found.url, how)
     actual = digest(found.data, form)
     if actual != value:
-        raise Refused(f"{found.shown} has the {form} checksum {actual}, but {value} is demanded")
+        raise Refused(f"{found.shown} has the {form} checksum {actual}, but {value} is required")
 
 
 def expected_hash(ctx: Context, text: str, url: str, how: Fetch) -> tuple[str, str]:
-    """Form and digest from ``sha256=…``, from bare hexadecimal digits, or from a file of hashes."""
+    """The algorithm and digest from ``sha256=…``, from bare hexadecimal digits, or from a file of
+    checksums.
+    """
     whole = HEX.fullmatch(text.strip())
     if whole is None and ("://" in text or text.startswith("/")):
         listing = find(ctx, text, Fetch(needs_hash=False, keep_source=False, verify_ssl=how.verify_ssl))
@@ -201,10 +203,10 @@ def expected_hash(ctx: Context, text: str, url: str, how: Fetch) -> tuple[str, s
             data = verify_signature(ctx, listing, how.signing.hash_signature, how)
         return _from_listing(data.decode("utf-8", "replace"), url, how)
     if how.signing.hash_signature:
-        raise Refused("source_hash_sig needs a source_hash that is the place of a file of checksums")
+        raise Refused("source_hash_sig needs a source_hash that is the location of a file of checksums")
     if whole is None:
         raise Refused(
-            f"source_hash {mask(text)!r} is neither a checksum (sha256=…) nor the place of a file of "
+            f"source_hash {mask(text)!r} is neither a checksum (sha256=…) nor the location of a file of "
             "checksums"
         )
     return _form(whole, text)
@@ -214,13 +216,14 @@ def _form(match: re.Match[str], text: str) -> tuple[str, str]:
     form = FORMS.get(len(match[2]))
     if form is None or (match[1] and match[1] != form):
         raise Refused(
-            f"source_hash {text!r} has {len(match[2])} digits, which is no {match[1] or 'checksum'}"
+            f"source_hash {text!r} has {len(match[2])} digits, "
+            f"the wrong number for {match[1] or 'a checksum'}"
         )
     return form, match[2].lower()
 
 
 def _from_listing(text: str, url: str, how: Fetch) -> tuple[str, str]:
-    """The line that names the file; if none does, the only checksum there is."""
+    """The checksum in the line that names the file; else the only checksum in the listing."""
     wanted = how.source_hash_name or os.path.basename(url.partition("?")[0])
     found = [(line, match) for line in text.splitlines() if (match := HEX.search(line))]
     named = [(line, match) for line, match in found if wanted in re.split(r"[\s*=:()/]+", line)]

@@ -12,7 +12,7 @@ def dump(data: Mapping[object, object]) -> str:
 
 
 def _table(data: Mapping[object, object], path: tuple[str, ...]) -> Iterator[str]:
-    """Plain values first: after the header of a table there is no way back."""
+    """The lines of a table, plain values first: they cannot follow the header of a sub-table."""
     tables = {key: value for key, value in data.items() if isinstance(value, Mapping)}
     lists = {key: value for key, value in data.items() if key not in tables and _is_tables(value)}
     for key, value in data.items():
@@ -59,4 +59,4 @@ def _value(value: object) -> str:
         return f"{{ {', '.join(f'{_key(key)} = {_value(inner)}' for key, inner in value.items())} }}"
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
-    raise Refused(f"TOML has no way to write {value!r}")
+    raise Refused(f"TOML cannot represent {value!r}")

@@ -1,4 +1,4 @@
-"""What is below a directory, links not followed, and what of it a clean-up may remove."""
+"""The paths below a directory, links not followed, and those that a clean-up may remove."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from saltern.system import files
 def below(
     root: str, *, depth: int | None = None, follow: bool = False, level: int = 1
 ) -> Iterator[tuple[str, os.stat_result]]:
-    """Every path below ``root``, sorted, a directory before what it holds. Directories reached by a
-    link are entered only with ``follow``, and never twice on one way down."""
+    """All paths below ``root``, sorted, a directory before its contents. Directories reached by a
+    link are entered only with ``follow``, and never twice on one path."""
     if depth is not None and level > depth:
         return
     with os.scandir(root) as entries:
@@ -23,7 +23,7 @@ def below(
         path = f"{root.rstrip('/')}/{name}"
         found = files.look(path, follow=follow) or files.look(path)
         if found is None:
-            continue  # gone meanwhile
+            continue  # removed meanwhile
         yield path, found
         if files.kind_of(found) == "directory" and not (follow and _loops(path)):
             yield from below(path, depth=depth, follow=follow, level=level + 1)
@@ -37,9 +37,9 @@ def _loops(path: str) -> bool:
 def superfluous(
     root: str, keep: set[str], excluded: Matches | None, directories: Iterable[str] = ()
 ) -> list[str]:
-    """The topmost paths below ``root`` that are neither kept, nor excluded, nor above such.
+    """The topmost paths below ``root`` that are neither kept nor excluded, nor parents of such paths.
 
-    What is kept is kept with all it holds; of an excluded directory only itself, as in Salt, and so of
+    A kept directory is kept with its contents; of an excluded one only itself, as in Salt, and so of
     ``directories``.
     """
     alone = set(directories)
@@ -53,7 +53,7 @@ def superfluous(
 def _topmost(directory: str, saved: set[str], alone: set[str]) -> Iterator[str]:
     for path, found in below(directory, depth=1):
         if path in saved:
-            continue  # with all it holds
+            continue  # with its contents
         if path not in alone:
             yield path
         elif files.kind_of(found) == "directory":
@@ -66,7 +66,7 @@ def _parents(path: str, root: str) -> Iterator[str]:
 
 
 def required_paths(ctx: Context) -> set[str]:
-    """The paths of file states this one names as its requisites: a clean-up leaves them alone."""
+    """The paths of the file states that this one requires: a clean-up keeps them."""
     if ctx.chunk is None:
         return set()
     wanted = {ref.value for ref in ctx.chunk.requisites if ref.state in ("file", "")}

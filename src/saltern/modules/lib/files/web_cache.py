@@ -1,4 +1,4 @@
-"""What was fetched from the web is kept between runs, below ``extrn_files`` of the cache."""
+"""A cache for files from the web that lasts between runs, below ``extrn_files``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PRIVATE = files.Attributes(mode=0o600)
 
 
 def cache_path(ctx: Context, url: str, env: str | None = None) -> str:
-    """Where a downloaded file is kept: by environment, host and path, as Salt has it."""
+    """The path of a cached download: by environment, host and path, as in Salt."""
     from urllib.parse import urlsplit
 
     from saltern.config.settings import cache_directory
@@ -34,7 +34,7 @@ def cache_path(ctx: Context, url: str, env: str | None = None) -> str:
 
 
 def _blocked(path: str) -> bool:
-    """True if a file is kept where this one needs a directory, or the other way round."""
+    """True if a cached file is where this one needs a directory, or the other way round."""
     above = os.path.dirname(path)
     while len(above) > 1 and not os.path.isdir(above):
         if os.path.lexists(above):
@@ -51,7 +51,9 @@ def kept(path: str) -> bytes | None:
 
 
 def ask(ctx: Context, url: str, *, verify_ssl: bool, use_etag: bool) -> Reply:
-    """What the server gives; with ``use_etag`` what is kept, if the server says that it is the newest."""
+    """The reply of the server; with ``use_etag`` the cached copy, if the server confirms that it is
+    current.
+    """
     path = cache_path(ctx, url)
     old = kept(path) if use_etag else None
     tag = (kept(f"{path}.etag") or b"").decode("utf-8", "replace").strip() if old is not None else ""

@@ -1,4 +1,4 @@
-"""Put content at a path with the mode and owner asked for, if anything of it is not so already."""
+"""Write a file with its mode and owner, if anything differs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from saltern.system.temporary import private_file
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """A file as it shall be, its content aside."""
+    """The specification of a file, without its content."""
 
     path: str
     user: str | None = None
@@ -40,7 +40,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
     @property
     def names(self) -> dict[str, object]:
-        """What the template of a source knows of the file it becomes."""
+        """The variables about the file for the template of a source."""
         return {
             "name": self.path,
             "user": self.user,
@@ -54,7 +54,7 @@ Same = Callable[[bytes, bytes], bool]
 
 
 def place(ctx: Context, wanted: Wanted, content: bytes | None, same: Same | None = None) -> Result:
-    """Make it so. ``content`` None leaves what a file holds alone (a new one is empty)."""
+    """Write the file. ``content`` None keeps the existing content (a new file is empty)."""
     if ctx.settings.diff_new_files:
         wanted = replace(wanted, new_file_diff=True)
     path = wanted.path
@@ -74,7 +74,7 @@ def place(ctx: Context, wanted: Wanted, content: bytes | None, same: Same | None
         )
     notes += parent_notes(ctx, path, wanted.makedirs)
     if ctx.test or seen is not None:
-        files.settle(path, follow=wanted.follow)  # a planted link is refused before anything is done
+        files.settle(path, follow=wanted.follow)  # refuse a planted link before anything is done
     if not ctx.test:
         data = b"" if content is None else content
         _act(ctx, wanted, seen, data if rewrite else None, attributes)
@@ -124,7 +124,7 @@ def _act(
 
 
 def parent_notes(ctx: Context, path: str, makedirs: bool) -> list[str]:
-    """What is to be said of the directory above ``path``. Raises if it is missing and will not be made."""
+    """Notes on the parent directory of ``path``. Raises if it is missing and will not be created."""
     parent = os.path.dirname(path)
     found = files.look(parent, follow=True)
     if found is not None and files.kind_of(found) == "directory":
@@ -133,21 +133,21 @@ def parent_notes(ctx: Context, path: str, makedirs: bool) -> list[str]:
         raise Refused(f"Parent {parent} is not a directory, but a {files.kind_of(found)}")
     if makedirs:
         return [f"Directory {parent} will be created"]
-    missing = f"Parent directory {parent} not present; create it first, or say makedirs: True"
+    missing = f"Parent directory {parent} not present; create it first, or set makedirs: True"
     if not ctx.test:
         raise Refused(missing, later=True)
     return [missing]
 
 
 def beside(path: str, name: str) -> str:
-    """Where a backup called ``name`` goes: a bare name stays in the directory of ``path``."""
+    """The path of a backup: a bare name is in the directory of ``path``."""
     return name if os.path.isabs(name) else os.path.join(os.path.dirname(path), name)
 
 
 def make_parents(
     path: str, attributes: Attributes, *, mode: str | None = None, dir_mode: str | None = None
 ) -> list[str]:
-    """The directories above ``path``; without ``dir_mode`` who may read the file may enter them."""
+    """Create the parents of ``path``; without ``dir_mode``, those who may read the file may enter them."""
     bits = int(dir_mode, 8) if dir_mode else None
     if bits is None and mode:
         readable = int(mode, 8)
@@ -161,7 +161,7 @@ BACKUP_WORDS = frozenset({"minion", "master", "both", "true"})
 
 
 def back_up(ctx: Context, path: str, seen: Seen, backup: str) -> None:
-    """Keep the old file: in the cache for Salt's words, beside it for a suffix such as ``.bak``."""
+    """Back up the old file: in the cache for Salt's keywords, beside it for a suffix such as ``.bak``."""
     if not backup or seen.data is None:
         return
     kept = _kept_at(ctx, path) if backup.lower() in BACKUP_WORDS else path + backup
@@ -191,7 +191,7 @@ def _checker(ctx: Context, wanted: Wanted, content: bytes) -> Callable[[str], No
 
 
 def run_check(ctx: Context, command: str, path: str) -> None:
-    """Run the user's command with the path as its last word; raise if it says no."""
+    """Run the user's command with the path as its last argument; raise if it fails."""
     argv = ["/bin/sh", "-c", f'{command} "$1"', "check_cmd", path]
     ran = ctx.host.run(argv, user=ctx.runas, merge_err=True)
     if ran.code:

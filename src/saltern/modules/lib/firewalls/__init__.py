@@ -1,1 +1,1 @@
-"""Firewalls as their own tools know them: iptables, nftables and firewalld."""
+"""Firewalls: iptables, nftables and firewalld, through their own tools."""

@@ -1,4 +1,4 @@
-"""firewalld through its own programs: its permanent configuration, and what is in force.
+"""firewalld through its own programs: its permanent configuration, and the rules in force.
 
 Where the daemon does not run, as in an image being built, ``firewall-offline-cmd`` does the permanent part.
 """
@@ -15,7 +15,7 @@ from saltern.modules.api.refused import Refused, one_line
 from saltern.system.process import NOT_FOUND
 
 ONLINE, OFFLINE = "firewall-cmd", "firewall-offline-cmd"
-# Offline, the plain word is an option of its forerunner, and means something else.
+# Offline, the plain option belongs to its predecessor, and means something else.
 OFFLINE_SAYS = ("--remove-service=", "--remove-service-from-zone=")
 NO_SERVICE, NO_ZONE = 101, 112  # exit codes
 NAME = re.compile(r"[A-Za-z0-9_][\w.-]*")
@@ -23,8 +23,8 @@ Sections = dict[str, dict[str, list[str]]]
 
 
 class Kind(Struct, frozen=True):
-    """Something a zone has a list of: what it is called as an argument, in ``changes``, in a listing, and as
-    an option (``--add-port``). ``lines``: listed on lines of their own, since they may have blanks."""
+    """A kind of list in a zone: its name as an argument, in ``changes``, in a listing, and as
+    an option (``--add-port``). ``lines``: listed one per line, since values may contain blanks."""
 
     arg: str
     change: str
@@ -48,7 +48,7 @@ KINDS: dict[str, Kind] = {
 
 
 class Zone(Struct, frozen=True):
-    """A zone of the permanent configuration; one that is not there has nothing."""
+    """A zone of the permanent configuration; empty if it does not exist."""
 
     exists: bool
     masquerade: bool
@@ -64,12 +64,12 @@ def is_running(ctx: Context) -> bool:
 
 
 class Daemon(Struct, frozen=True):
-    """How to reach firewalld. Asked once per call: every program of firewalld takes a moment to start."""
+    """How to reach firewalld. Determined once per call: the programs of firewalld start slowly."""
 
     running: bool
 
     def permanent(self, ctx: Context, *args: str, accept: tuple[int, ...] = (0,)) -> str:
-        """What firewalld prints; nothing for an exit code that is accepted and not 0."""
+        """The output of firewalld; empty for an accepted exit code other than 0."""
         program = (ONLINE, "--permanent") if self.running else (OFFLINE,)
         reported = args if self.running else [arg.replace(*OFFLINE_SAYS) for arg in args]
         ran = tool(ctx, *program, *reported, accept=accept)
@@ -77,11 +77,11 @@ class Daemon(Struct, frozen=True):
 
     def now(self, ctx: Context, *args: str) -> str:
         if not self.running:
-            raise Refused("firewalld is not running; only its permanent configuration can be had")
+            raise Refused("firewalld is not running; only its permanent configuration is available")
         return tool(ctx, ONLINE, *args).out.strip()
 
     def either(self, ctx: Context, *args: str) -> str:
-        """What is the same now and after a restart: the default zone."""
+        """The output for settings that are the same now and after a restart, such as the default zone."""
         return tool(ctx, ONLINE if self.running else OFFLINE, *args).out.strip()
 
     def reload(self, ctx: Context) -> None:
@@ -100,14 +100,14 @@ def checked(name: str, what: str) -> str:
 
 
 def value(text: str, what: str) -> str:
-    """Checked, as far as that can be done before anything is changed."""
+    """The value, checked as far as possible before anything is changed."""
     if what == "ports" and "/" not in text:
-        raise Refused(f"{text!r} is no port; write it with its protocol, such as 80/tcp")
+        raise Refused(f"{text!r} is not a port; write it with its protocol, such as 80/tcp")
     return one_line(text.strip(), what)
 
 
 def sections(text: str) -> Sections:
-    """A listing: headlines, below each ``key: value``, and values on lines of their own."""
+    """The sections of a listing: headings, with ``key: value`` lines and plain lines below."""
     found: Sections = {}
     current: dict[str, list[str]] = {}
     key = ""

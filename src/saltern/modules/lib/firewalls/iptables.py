@@ -1,4 +1,4 @@
-"""iptables through its own programs: what is in force, what is kept, and how to change either."""
+"""iptables through its own programs: rules in force, saved rules, and how to change them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saltern.system.process import NOT_FOUND, Ran
 
 PROGRAMS: Mapping[str, str] = {"ipv4": "iptables", "ipv6": "ip6tables"}
 
-# Where a machine looks for its rules at boot: os_family or os → file, by family.
+# The file of rules that is loaded at boot: os_family or os → file, by family.
 FILES: Mapping[str, tuple[str, str]] = {
     "RedHat": ("/etc/sysconfig/iptables", "/etc/sysconfig/ip6tables"),
     "Arch": ("/etc/iptables/iptables.rules", "/etc/iptables/ip6tables.rules"),
@@ -35,7 +35,7 @@ Chain = tuple[str, list[str]]  # policy and rules, as printed
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """Where a rule belongs."""
+    """The chain of a rule."""
 
     table: str = "filter"
     chain: str = ""
@@ -43,14 +43,14 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 class Table(Struct, frozen=True):
-    """What is in force: chains with their policy (None for one of the user's) and rules."""
+    """The table in force: chains with their policy (None for a user's chain) and rules."""
 
     policies: dict[str, str | None]
     rules: dict[str, list[str]]
 
 
 def place(table: str, chain: str, family: str, *, whole_table: bool = False) -> Place:
-    """Checked. Raises ``Refused`` for what no table, chain or family can be called."""
+    """The place, checked. Raises ``Refused`` for impossible names of tables, chains or families."""
     known(family, PROGRAMS, "family")
     for name, what in ((table, "table"), (chain, "chain")):
         if not NAME.fullmatch(name) and (name or not whole_table):
@@ -59,7 +59,7 @@ def place(table: str, chain: str, family: str, *, whole_table: bool = False) -> 
 
 
 def run(ctx: Context, where: Place, *args: str, accept: tuple[int, ...] = (0,)) -> Ran:
-    """iptables on the table of a place; waits for another one that is at work."""
+    """Run iptables on the table of a place; waits if another iptables is running."""
     return tool(ctx, PROGRAMS[where.family], "-w", "-t", where.table, *args, accept=accept)
 
 
@@ -81,8 +81,8 @@ def read(ctx: Context, where: Place) -> Table:
 def holds(ctx: Context, where: Place, rule: Sequence[str]) -> bool:
     """True if the chain has the rule, as iptables itself compares them.
 
-    A chain or a target chain that is not there has none: an earlier state may still make it. Raises
-    ``Refused`` for what is no rule.
+    A chain or a target chain that does not exist has none: an earlier state may still create it. Raises
+    ``Refused`` for an invalid rule.
     """
     argv = [PROGRAMS[where.family], "-w", "-t", where.table, "-C", where.chain, *rule]
     ran = ctx.host.run(argv, env=PLAIN_WORDS)
@@ -94,7 +94,7 @@ def holds(ctx: Context, where: Place, rule: Sequence[str]) -> bool:
 
 
 def position(ctx: Context, where: Place, number: int) -> int:
-    """A number from the end (-1 is before the last rule) as one from the beginning."""
+    """A position from the end (-1 is before the last rule) as one from the beginning."""
     if number >= 1:
         return number
     if number == 0:
@@ -106,18 +106,18 @@ def position(ctx: Context, where: Place, number: int) -> int:
 
 
 def file_of(ctx: Context, family: str) -> str:
-    """Where this machine keeps its rules. Raises ``Refused`` on one that is not known."""
+    """The file of this machine's saved rules. Raises ``Refused`` if it is unknown."""
     for grain in ("os_family", "os"):
         found = FILES.get(str(ctx.grains.get(grain)))
         if found:
             return found[family == "ipv6"]
     raise Refused(
-        f"it is not known where {ctx.grains.get('os')} keeps its rules; give save the path of a file"
+        f"the file of saved rules on {ctx.grains.get('os')} is unknown; set save to the path of a file"
     )
 
 
 def current(ctx: Context, family: str) -> str:
-    """All rules in force, as ``iptables-save`` prints them, except those that are to be skipped."""
+    """All rules in force, as ``iptables-save`` prints them, without the filtered ones."""
     kept = tool(ctx, f"{PROGRAMS[family]}-save").out
     option = ctx.functions["config.option"]("iptables.save_filters", [])
     filters = [_pattern(str(one)) for one in (option if isinstance(option, list) else [])]
@@ -131,7 +131,7 @@ def _pattern(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as problem:
-        raise Refused(f"iptables.save_filters: {text!r} is no pattern: {problem}") from None
+        raise Refused(f"iptables.save_filters: {text!r} is not a pattern: {problem}") from None
 
 
 def save(ctx: Context, family: str, file: str) -> None:
@@ -140,7 +140,7 @@ def save(ctx: Context, family: str, file: str) -> None:
 
 
 def is_kept(ctx: Context, where: Place, file: str, rule: Sequence[str]) -> bool:
-    """True if a rule is in the file if it is in force, and only then. Of other rules nothing is asked."""
+    """True if a rule is in the file exactly if it is in force. Other rules are not compared."""
     kept, now = _both(ctx, where, file)
     unlike = [one for one in kept[1] if one not in now[1]] + [one for one in now[1] if one not in kept[1]]
     return not any(iptables_saved.resembles(line, rule) for line in unlike)
@@ -152,7 +152,7 @@ def policy_is_kept(ctx: Context, where: Place, file: str) -> bool:
 
 
 def _both(ctx: Context, where: Place, file: str) -> tuple[Chain, Chain]:
-    """The chain in the file, and in force."""
+    """The chain in the file, and the chain in force."""
     texts = (ctx.host.read(file) or "", current(ctx, where.family))
     kept, now = (iptables_saved.chains(text, where.table).get(where.chain, ("", [])) for text in texts)
     return kept, now

@@ -1,8 +1,8 @@
-"""A rule of iptables: the options of a state → the words of a command line.
+"""A rule of iptables: the options of a state → arguments of iptables.
 
 Options have the long names of iptables without the dashes (``to-ports``); ``connstate`` stands for
 ``--state``, ``if`` and ``of`` for the interfaces, ``name_`` for ``--name``. A value that begins with ``!`` or
-``not`` turns an option round.
+``not`` negates an option.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping
 from saltern.language.keywords import ENGINE_WORDS, INTERNAL
 from saltern.modules.api.refused import Refused, one_line
 
-# What a rule is for, and where; the rest of the options is the rule.
+# Arguments of the state; the rest of the options is the rule.
 PLACE = frozenset({"chain", "command", "family", "full", "position", "rules", "save", "table"})
 
-# By target: what iptables only knows once it has read the jump.
+# Options by target, which iptables accepts only after the jump.
 TARGET_OPTIONS: Mapping[str, str] = {
     "AUDIT": "type",
     "CHECKSUM": "checksum-fill",
@@ -65,7 +65,7 @@ NEGATED = re.compile(r"\s*(?:!\s*|not\s+)")
 
 
 def words(options: Mapping[str, object]) -> list[str]:
-    """The rule, as arguments of iptables. Raises ``Refused`` for what can be no rule."""
+    """The rule, as arguments of iptables. Raises ``Refused`` for an impossible rule."""
     left = {name: _plain(value, name) for name, value in options.items() if _belongs(name)}
     left = {name: value for name, value in left.items() if value is not False}
     if "target" in left:
@@ -97,7 +97,7 @@ def words(options: Mapping[str, object]) -> list[str]:
 
 
 def text(rule: Iterable[str]) -> str:
-    """The rule as people write it: what has blanks, and every comment, in double quotes."""
+    """The rule as text: values with blanks, and every comment, in double quotes."""
     shown: list[str] = []
     for word in rule:
         bare = word and not re.search(r"[\s\"'\\#]", word) and shown[-1:] != ["--comment"]
@@ -106,7 +106,7 @@ def text(rule: Iterable[str]) -> str:
 
 
 def split(rule: str) -> list[str]:
-    """A rule as people write it → arguments."""
+    """A rule as text → arguments."""
     from saltern.modules.api.commands import words as shell_words
 
     return shell_words(rule)
@@ -117,7 +117,7 @@ def _belongs(name: str) -> bool:
 
 
 def _plain(value: object, name: str) -> object:
-    """Text, a list of texts, or False for an option that is not wanted; an empty text is a mere switch."""
+    """The value: text, a list of texts, or False for an unwanted option; empty text for a switch."""
     if value is False:
         return False
     if value is None or value is True:
@@ -138,7 +138,7 @@ def _flag(name: str) -> str:
 
 
 def _option(flag: str, value: object, *, whole: bool = False) -> list[str]:
-    """One option; a list goes with commas, and a text of several words as several, unless ``whole``."""
+    """One option; a list is joined with commas, and a text is split into words unless ``whole``."""
     joined = ",".join(_listed(value))
     turned = NEGATED.match(joined)
     rest = joined[turned.end() :] if turned else joined
@@ -179,7 +179,7 @@ def _state(left: dict[str, object], matches: list[str]) -> list[str]:
 
 
 def _multiport(left: dict[str, object], matches: list[str]) -> list[str]:
-    """Both kinds of ports need a match each; the first may be named already."""
+    """Each kind of ports needs a match; the first may be given already."""
     found: list[str] = []
     for name in ("dports", "sports"):
         if name not in left:

@@ -1,4 +1,4 @@
-"""What ``iptables-save`` prints, as data."""
+"""The output of ``iptables-save``, as data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONG = {
 }
 Rule = dict[str, list[str]]
 
-# What a rule is known by; iptables prints some other options in words of its own, and adds some.
+# Options that identify a rule; iptables prints some others differently, and adds some.
 COMPARED = frozenset(
     {
         "source",
@@ -60,7 +60,7 @@ def chains(text: str, table: str) -> dict[str, tuple[str, list[str]]]:
 
 
 def data(text: str) -> dict[str, dict[str, dict[str, object]]]:
-    """All tables, in the shape of ``iptables.get_rules``."""
+    """All tables, in the form of ``iptables.get_rules``."""
     found: dict[str, dict[str, dict[str, object]]] = {}
     table: dict[str, dict[str, object]] = {}
     for line in text.splitlines():
@@ -86,7 +86,7 @@ def _keep(chain: dict[str, object], rule: Rule) -> None:
 
 
 def options(rule: list[str]) -> Rule:
-    """The options of a rule, each with its values; a ``!`` before an option goes to its value."""
+    """The options of a rule, each with its values; a ``!`` before an option becomes part of its value."""
     found: Rule = {}
     turned = False
     name = ""
@@ -103,7 +103,7 @@ def options(rule: list[str]) -> Rule:
 
 
 def resembles(line: str, rule: Sequence[str]) -> bool:
-    """True if a printed rule may be the one of these words. It errs on the side of yes."""
+    """True if a printed rule may be this rule; in doubt, true."""
     printed, wanted = options(words(line) if line else []), options(list(rule))
     if (
         printed.keys() & COMPARED != wanted.keys() & COMPARED

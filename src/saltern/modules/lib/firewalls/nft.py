@@ -1,4 +1,4 @@
-"""nftables through ``nft``: what is in force, what is kept, and how to change either."""
+"""nftables through ``nft``: rules in force, saved rules, and how to change them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Item = dict[str, object]
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """Where a rule belongs. ``family`` in the words of nft."""
+    """The chain of a rule. ``family`` is nft's name."""
 
     table: str
     chain: str = ""
@@ -35,7 +35,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 def place(table: str, chain: str, family: str, *, whole_table: bool = False) -> Place:
-    """Checked. Raises ``Refused`` for what no table, chain or family can be called."""
+    """The place, checked. Raises ``Refused`` for impossible names of tables, chains or families."""
     known(family, FAMILIES, "family")
     for name, what in ((table, "table"), (chain, "chain")):
         if not NAME.fullmatch(name) and (name or what == "table" or not whole_table):
@@ -44,7 +44,7 @@ def place(table: str, chain: str, family: str, *, whole_table: bool = False) -> 
 
 
 def base(table_type: str | None, hook: str | None, priority: str | None) -> list[str]:
-    """What makes a chain one that packets reach by themselves, in the words of nft."""
+    """The declaration of a base chain, in nft's syntax."""
     given = (table_type, hook, priority)
     if not any(given):
         return []
@@ -56,14 +56,14 @@ def base(table_type: str | None, hook: str | None, priority: str | None) -> list
 
 
 def run(ctx: Context, *words: str) -> str:
-    """nft joins its arguments and reads them as one line of its language."""
+    """Run nft, which joins its arguments and reads them as one line of its language."""
     for word in words:
         one_line(word, "a rule of nftables")
     return tool(ctx, "nft", "--", *words).out
 
 
 def items(ctx: Context, kind: str, *what: str) -> list[Item]:
-    """What nft lists of a kind (``table``, ``chain``, ``rule``), as its JSON has it."""
+    """The objects of a kind (``table``, ``chain``, ``rule``), from nft's JSON."""
     answer = json.decode(tool(ctx, "nft", "--json", "--numeric", "list", *what).out or "{}", type=dict)
     return [one[kind] for one in answer.get("nftables", []) if kind in one]
 
@@ -73,7 +73,7 @@ def tables(ctx: Context, family: str) -> list[Item]:
 
 
 def chain(ctx: Context, where: Place) -> Item | None:
-    """What nft knows of a chain; None if there is none, or no table for it."""
+    """The data of a chain; None if the chain or its table does not exist."""
     alike = [
         one
         for one in items(ctx, "chain", "chains", where.family)
@@ -87,9 +87,9 @@ def has_table(ctx: Context, where: Place) -> bool:
 
 
 def handles(ctx: Context, where: Place, rule: str) -> list[int]:
-    """Where the chain has the rule. None if the chain is not there: an earlier state may still make it.
+    """The handles of the rule in the chain. None if the chain does not exist: an earlier state may create it.
 
-    Raises ``Refused`` for what is no rule.
+    Raises ``Refused`` for an invalid rule.
     """
     code = _meaning(ctx, where, rule)
     if chain(ctx, where) is None:
@@ -99,7 +99,7 @@ def handles(ctx: Context, where: Place, rule: str) -> list[int]:
 
 
 def _meaning(ctx: Context, where: Place, rule: str) -> nft_code.Code:
-    """The rule's code, without adding it. A chain or set that is missing does not matter to that."""
+    """The rule's code, without adding it. Missing chains or sets do not matter."""
     if not rule:
         raise Refused("the rule is empty; give it at least a jump")
     one_line(rule, "a rule of nftables", without=";")
@@ -115,7 +115,7 @@ def _meaning(ctx: Context, where: Place, rule: str) -> nft_code.Code:
 
 
 def rule_lines(ctx: Context, where: Place) -> dict[int, str]:
-    """The rules of a chain by handle, in the language of nft and without counts."""
+    """The rules of a chain by handle, in nft's syntax and without counters."""
     if chain(ctx, where) is None:
         return {}
     lines = tool(ctx, "nft", "--stateless", "--handle", "list", "chain", *where.path).out.splitlines()
@@ -127,7 +127,7 @@ def rule_lines(ctx: Context, where: Place) -> dict[int, str]:
 
 
 def file_of(ctx: Context, save: object) -> str:
-    """``save``: true for the usual place, or a path; empty if nothing is to be kept."""
+    """The file for ``save``: the default one if true, or a path; empty if nothing is saved."""
     if save in (None, False, ""):
         return ""
     path = FILE if save is True else str(save)
@@ -159,7 +159,7 @@ def kept(ctx: Context, where: Place, file: str) -> list[str]:
 
 
 def is_kept(ctx: Context, where: Place, rule: str, file: str) -> bool:
-    """True if a rule is in the file if it is in force, and only then. Of other rules nothing is asked."""
+    """True if a rule is in the file exactly if it is in force. Other rules are not compared."""
     lines, now = kept(ctx, where, file), rule_lines(ctx, where)
     found = [now[handle] for handle in handles(ctx, where, rule) if handle in now]
     if found:

@@ -1,7 +1,7 @@
-"""What a rule of nftables comes to: the code that the kernel runs.
+"""The code of nftables rules that the kernel runs.
 
-nft prints it both for rules in force and, without adding it, for one it is given; so two rules are compared
-by what they do, however they are written. Counters and comments are not part of that, and the elements of
+nft prints it both for rules in force and, without adding it, for a given rule; so two rules are compared
+by their meaning, however they are written. Counters and comments are not part of it, and the elements of
 a set in braces have no order.
 """
 
@@ -27,14 +27,14 @@ Code = tuple[str, ...]
 
 
 class Rule(Struct, frozen=True):
-    """A rule; a handle of 0 is none."""
+    """A rule; a handle of 0 means none."""
 
     handle: int
     code: Code
 
 
 def rules(printed: str) -> list[Rule]:
-    """What ``nft --debug=netlink`` printed, its listing in the language of nft left out."""
+    """The rules in the output of ``nft --debug=netlink``, without its listing in nft's syntax."""
     sets: list[tuple[str, list[str]]] = []
     found: list[tuple[int, list[str]]] = []
     for line in printed.splitlines():
@@ -58,7 +58,7 @@ def _bare(element: str) -> str:
 
 
 def _open(sets: list[tuple[str, list[str]]], name: str) -> None:
-    """Sets of a rule not in force all have the same name, and two headlines before the elements."""
+    """A new set; sets of a rule not in force have the same name, and two headings before the elements."""
     if not sets or sets[-1][0] != name or sets[-1][1]:
         sets.append((name, []))
 
@@ -76,7 +76,7 @@ def _code(steps: Iterable[str], sets: list[tuple[str, list[str]]]) -> Code:
 
 
 def _translation(step: str) -> str:
-    """Of nat and the like, the kernel fills in what is only implied: an end like the beginning, and flags."""
+    """A step of nat or similar, without values that the kernel adds: an end equal to the start, and flags."""
     if not step.startswith(TRANSLATIONS):
         return step.removesuffix(" 0x0")
     step = ONE_ONLY.sub(r"\g<min>", step)

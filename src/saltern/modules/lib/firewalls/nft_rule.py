@@ -1,6 +1,6 @@
-"""A rule of nftables: the options of a state, named as for iptables → the text of a rule.
+"""A rule of nftables: the options of a state, named as in iptables → the text of a rule.
 
-Every value may also be what nft itself would read there, such as ``@allowed`` or ``!= 10.0.0.1``.
+Every value may also be an expression of nft, such as ``@allowed`` or ``!= 10.0.0.1``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FAMILIES: Mapping[str, str] = {
     "bridge": "bridge",
     "netdev": "netdev",
 }
-# Where a rule goes, and what Salt reads and leaves out; the rest of the options is the rule.
+# Arguments of the state, and those that Salt ignores; the rest of the options is the rule.
 PLACE = frozenset(
     {"chain", "command", "family", "full", "match", "position", "save", "save_filename", "table"}
 )
@@ -45,7 +45,7 @@ Writer = Callable[[Given, str], str]
 
 
 def _set(value: str) -> str:
-    """``a,b`` as a set of nft; what already is an expression of it stays so."""
+    """``a,b`` as a set of nft; expressions of nft stay unchanged."""
     if value.startswith(("{", "@", "!", "<", ">")):
         return value
     parts = [part.strip() for part in value.split(",") if part.strip()]
@@ -75,7 +75,7 @@ def _address(field: str) -> Writer:
 
 
 def _bang(value: str) -> str:
-    """``! x`` and ``not x``, as iptables has it, in the words of nft."""
+    """``! x`` and ``not x``, as in iptables, in nft's syntax."""
     for sign in ("!=", "!", "not "):
         if value.startswith(sign):
             return f"!= {value.removeprefix(sign).strip()}"
@@ -106,7 +106,7 @@ def _reject(given: Given, name: str) -> str:
     return f"with {given[name]}" if already else f"reject with {given[name]}"
 
 
-# In the order in which they stand in a rule.
+# In their order within a rule.
 WRITERS: Mapping[str, Writer] = {
     "if": lambda given, name: f"meta iifname {_bang(given[name])}",
     "of": lambda given, name: f"meta oifname {_bang(given[name])}",
@@ -134,7 +134,7 @@ WRITERS: Mapping[str, Writer] = {
 
 
 def text(options: Mapping[str, object], family: str) -> str:
-    """The rule. Raises ``Refused`` for options that are none: a rule must not be wider than it was meant."""
+    """The rule. Raises ``Refused`` for unknown options: a rule must not be wider than intended."""
     given: dict[str, str] = {}
     for name, value in options.items():
         if name in PLACE | ENGINE_WORDS | INTERNAL or name.startswith("__") or value is False:

@@ -1,4 +1,4 @@
-"""What the lists of a zone are compared by: firewalld does not always keep a thing as it was written."""
+"""Normal forms of the values in a zone, for comparison: firewalld may store them differently."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Key = Callable[[str], frozenset[Hashable]]
 
 
 def port(text: str) -> frozenset[Hashable]:
-    """``80-82/tcp`` stands for three ports; neighbours may be kept as one range."""
+    """The single ports of ``80-82/tcp``; adjacent ports may be stored as one range."""
     found = re.fullmatch(r"(?P<first>\d+)(?:-(?P<last>\d+))?/(?P<protocol>\w+)", text)
     if not found or int(found["first"]) > HIGHEST:
         return frozenset({text})
@@ -25,7 +25,7 @@ def plain(text: str) -> frozenset[Hashable]:
 
 
 def rich_rule(text: str) -> frozenset[Hashable]:
-    """Its parts, each with its attributes; the order of neither matters, nor do quotes."""
+    """The parts of a rule with their attributes, without regard to order and quotes."""
     from saltern.modules.api.commands import words
 
     parts: list[list[str]] = []
@@ -42,7 +42,7 @@ KEYS: dict[str, Key] = {"ports": port, "rich_rules": rich_rule}
 
 
 def forward(text: str) -> dict[str, str]:
-    """``22:2222:tcp:10.0.0.1``, or as firewalld lists it, in Salt's shape."""
+    """``22:2222:tcp:10.0.0.1``, or the form in firewalld's listing, in Salt's form."""
     if "port=" in text:
         given = dict(part.partition("=")[::2] for part in text.split(":", 3))
         source, target, protocol = given.get("port", ""), given.get("toport", ""), given.get("proto", "")
@@ -50,7 +50,7 @@ def forward(text: str) -> dict[str, str]:
     else:
         source, target, protocol, address = [*text.split(":", 3), "", "", "", ""][:4]
     if not source or not protocol or not (target or address):
-        raise Refused(f"{text!r} is no forwarding; write it as 22:2222:tcp or 80:443:tcp:192.168.0.1")
+        raise Refused(f"{text!r} is not a forwarding; write it as 22:2222:tcp or 80:443:tcp:192.168.0.1")
     return {
         "Source port": source,
         "Destination port": target,
@@ -60,14 +60,14 @@ def forward(text: str) -> dict[str, str]:
 
 
 def forward_option(text: str) -> str:
-    """As firewalld takes and lists it."""
+    """The forwarding in firewalld's form."""
     given = forward(text)
     source, target = given["Source port"], given["Destination port"]
     return f"port={source}:proto={given['Protocol']}:toport={target}:toaddr={given['Destination address']}"
 
 
 def missing(arg: str, wanted: list[str], current: list[str]) -> list[str]:
-    """What of ``wanted`` is not there."""
+    """The wanted values that are missing."""
     key = KEYS.get(arg, plain)
     have = frozenset(one for text in current for one in key(text))
     return [text for text in dict.fromkeys(wanted) if not key(text) <= have]

@@ -1,1 +1,1 @@
-"""git's working copies: found, cloned and updated."""
+"""Working copies of git: read, clone and update them."""

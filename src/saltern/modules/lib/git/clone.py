@@ -1,4 +1,4 @@
-"""A repository that is not here yet: clone it, at the revision asked for."""
+"""Clone a repository at a revision."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from saltern.system.temporary import private_directory
 
 
 class Clone(Struct, frozen=True, kw_only=True):
-    """How a clone is made. ``branch`` is the local branch; without one HEAD is detached."""
+    """The options of a clone. ``branch`` is the local branch; without one HEAD is detached."""
 
     url: str
     path: str
@@ -40,7 +40,7 @@ def target_path(target: str | None) -> str:
 
 
 def occupied(path: str) -> list[str]:
-    """What lies in the directory already. Raises if it is none."""
+    """The names in the directory. Raises if it is not a directory."""
     found = files.look(path, follow=True)
     if found is None:
         return []
@@ -54,14 +54,14 @@ def check_room(path: str, *, force: bool) -> bool:
     held = occupied(path)
     if held and not force:
         raise Refused(
-            f"Target '{path}' exists, is not empty and is no git repository; set 'force_clone' to True "
-            "to remove what is in it"
+            f"Target '{path}' exists, is not empty and is not a git repository; set 'force_clone' to True "
+            "to remove its contents"
         )
     return bool(held)
 
 
 def whole(git: Git, path: str, remote: Remote, revision: Revision) -> str:
-    """The full name of the commit; an abbreviation is looked up, in the remote if need be."""
+    """The full hash of the commit; an abbreviation is looked up, in the remote if necessary."""
     if len(revision.sha) == WHOLE:
         return revision.sha
     if path and (known := commit_of(git, path, revision.sha)):
@@ -78,7 +78,7 @@ def whole(git: Git, path: str, remote: Remote, revision: Revision) -> str:
 
 
 def clone(git: Git, how: Clone, revision: Revision | None, sha: str = "") -> None:
-    """Make it. What was made is removed again if the revision cannot be had."""
+    """Clone the repository. The clone is removed again if the revision is not available."""
     was_there = occupied(how.path)
     for name in was_there:
         files.remove(os.path.join(how.path, name))
@@ -95,7 +95,7 @@ def clone(git: Git, how: Clone, revision: Revision | None, sha: str = "") -> Non
 
 
 def _clone_in_private(git: Git, how: Clone, revision: Revision | None, sha: str) -> None:
-    """Where no other user can exchange directories; then all of it is moved to its place by handles."""
+    """Clone where no other user can replace directories; then move everything to its path by file handles."""
     if how.submodules:
         raise Refused(f"submodules need 'user' here: {exposed(how.path)}")
     with private_directory("clone") as scratch:
@@ -107,13 +107,13 @@ def _clone_in_private(git: Git, how: Clone, revision: Revision | None, sha: str)
 
 
 def exposed(path: str) -> str:
-    """Why root does not let a program work there."""
+    """Why root does not run git in a directory."""
     found = foreign_directory(path)
     if found is None:
         return ""
     directory, uid = found
     owner = "all users" if uid < 0 else name_of(uid)
-    return f"{directory} can be changed by {owner}, who could lead root elsewhere; say user: NAME"
+    return f"{directory} can be changed by {owner}, who could redirect root elsewhere; set user: NAME"
 
 
 def _clone(git: Git, how: Clone, revision: Revision | None, sha: str) -> None:
@@ -141,7 +141,7 @@ def _clone(git: Git, how: Clone, revision: Revision | None, sha: str) -> None:
 
 
 def get_commit(here: Git, remote: str, sha: str, depth: int | None = None) -> None:
-    """A commit that no branch or tag of the fetch led to is asked for by its name."""
+    """Fetch a commit by its hash, if no fetched branch or tag contains it."""
     if not here.ran("cat-file", "-e", f"{sha}^{{commit}}").code:
         return
     words = [f"--depth={depth}"] if depth else []

@@ -1,4 +1,4 @@
-"""The program ``git``: how it is run, as whom, and with which keys."""
+"""Run the program ``git`` as a user, with a login for remotes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from saltern.system.foreign import foreign_directory
 from saltern.system.paths import open_directory, settle
 from saltern.system.process import Ran
 
-# Nothing of the arguments becomes part of these texts: git hands them to a shell, which reads the variables.
+# Arguments do not become part of these texts: git passes them to a shell, which reads the variables.
 CREDENTIALS = '!f() { printf "username=%s\\npassword=%s\\n" "$SALTERN_GIT_USER" "$SALTERN_GIT_SECRET"; }; f'
 SSH = "ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new -o IdentitiesOnly=yes"
 
 
 class Login(Struct, frozen=True, kw_only=True):
-    """Who talks to the remote: key files for ssh, a name and a password for https."""
+    """The login for the remote: key files for ssh, a name and a password for https."""
 
     identity: tuple[str, ...] = ()
     https_user: str | None = None
@@ -35,7 +35,7 @@ ANONYMOUS = Login()
 
 
 def login(identity: object, https_user: str | None = None, https_pass: str | None = None) -> Login:
-    """What was asked for. Raises for a key that is not there, or a password without a name."""
+    """The login from the arguments. Raises for a missing key file, or a password without a name."""
     if https_pass and not https_user:
         raise Refused("https_pass needs https_user")
     listed = identity if isinstance(identity, list) else [identity] if identity else []
@@ -73,11 +73,11 @@ class Git:
         return program(self.ctx, ["git", *where, *words], user=self.user, env=self._env, stdin=stdin)
 
     def is_exposed(self, path: str) -> bool:
-        """True if git would run as root where another user can exchange directories."""
+        """True if git would run as root where another user can replace directories."""
         return (self.user or self.ctx.runas) in (None, "root") and foreign_directory(path) is not None
 
     def _ran_by_handle(self, path: str, words: Sequence[str], stdin: str | None) -> Ran:
-        """In a directory that is held open: git works relative to it, wherever its name leads meanwhile."""
+        """Run git in a directory that is held open: it works relative to it, even if the path is replaced."""
         fd = open_directory(settle(path))
         try:
             place = f"/proc/{os.getpid()}/fd/{fd}"
@@ -86,7 +86,7 @@ class Git:
             os.close(fd)
 
     def out(self, *words: str, stdin: str | None = None, what: str = "") -> str:
-        """What it prints. Raises with git's own words when it fails."""
+        """The output of git. Raises with git's own message if it fails."""
         ran = self.ran(*words, stdin=stdin)
         if ran.code:
             reported = what or f"git {words[0]} failed"
@@ -94,7 +94,7 @@ class Git:
         return ran.out.rstrip()
 
     def maybe(self, *words: str) -> str:
-        """What it prints, or nothing when it fails."""
+        """The output of git; empty if it fails."""
         ran = self.ran(*words)
         return "" if ran.code else ran.out.rstrip()
 
@@ -118,7 +118,7 @@ def _environment(login: Login) -> dict[str, str]:
 
 
 def shown(url: str) -> str:
-    """An address without the password it may hold."""
+    """A URL without its password."""
     return mask(url)
 
 

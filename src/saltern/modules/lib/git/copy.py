@@ -1,4 +1,4 @@
-"""A working copy: what it is, what it holds, and how it gets what the remote has."""
+"""A working copy: its state, and its relation to the remote."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Copy(Struct, frozen=True, kw_only=True):
     bare: bool
     revision: str  # of HEAD; empty in a repository without commits
     branch: str  # empty if HEAD is detached
-    url: str  # of the remote; empty if it has none of that name
-    dirty: tuple[str, ...]  # changed files that git knows; untracked ones are left alone
+    url: str  # of the remote; empty if there is no such remote
+    dirty: tuple[str, ...]  # changed files that are tracked; untracked ones do not count
 
     def facts(self) -> dict[str, object]:
         return {"path": self.path, "revision": self.revision or None, "branch": self.branch or None}
 
 
 def is_repository(path: str) -> bool:
-    """A working copy has ``.git``, a bare repository is what ``.git`` would hold."""
+    """True for a working copy with ``.git``, and for a bare repository."""
     if os.path.lexists(os.path.join(path, ".git")):
         return True
     return all(os.path.exists(os.path.join(path, name)) for name in ("HEAD", "objects", "refs"))
@@ -55,7 +55,7 @@ def look(git: Git, path: str, remote: str) -> Copy:
 
 
 def commit_of(git: Git, path: str, ref: str) -> str:
-    """The commit a ref or an abbreviated commit leads to, or nothing."""
+    """The commit of a ref or an abbreviated hash; empty if there is none."""
     return git.at(path).maybe("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
 
 
@@ -70,9 +70,9 @@ def tags_of(git: Git, path: str) -> dict[str, str]:
 
 @contextmanager
 def rehearsal(git: Git, path: str, remote: Remote, sha: str) -> Iterator[Git]:
-    """A git that knows the commit without the repository having got it: test mode must leave no trace.
+    """A git that knows a commit that the repository does not have: test mode must leave no trace.
 
-    The objects are fetched into a private directory beside which the repository's own are readable.
+    The objects are fetched into a private directory, and the repository's own are readable beside them.
     """
     if has_commit(git, path, sha):
         yield git.at(path)
@@ -88,7 +88,7 @@ def rehearsal(git: Git, path: str, remote: Remote, sha: str) -> Iterator[Git]:
 
 
 def fast_forward(git: Git, old: str, new: str) -> bool:
-    """True if going from one commit to the other throws nothing away."""
+    """True if the new commit contains the old one."""
     if not old or old == new:
         return True
     ran = git.ran("merge-base", "--is-ancestor", old, new)
@@ -98,6 +98,6 @@ def fast_forward(git: Git, old: str, new: str) -> bool:
 
 
 def stale_submodules(git: Git, path: str) -> list[str]:
-    """Submodules that are not fetched, or at another commit than the repository says."""
+    """Submodules that are not fetched, or not at the commit that the repository records."""
     reported = git.at(path).maybe("submodule", "status", "--recursive")
     return [line[1:].split(" ")[1] for line in lines(reported) if line[:1] in "-+U"]

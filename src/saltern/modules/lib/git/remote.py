@@ -1,4 +1,4 @@
-"""What a remote repository offers, and which of it a revision means."""
+"""The refs of a remote repository, and the meaning of a revision."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Remote(Struct, frozen=True, kw_only=True):
 
     @property
     def tags(self) -> dict[str, str]:
-        """Tags and the objects they are (not the commits an annotated one leads to)."""
+        """Tags and their objects (not the commits of annotated ones)."""
         return {
             name.removeprefix("refs/tags/"): sha
             for name, sha in self.refs.items()
@@ -36,11 +36,11 @@ class Revision(Struct, frozen=True, kw_only=True):
     name: str
     kind: str
     sha: str
-    branch: str = ""  # the branch of the remote it is the tip of
+    branch: str = ""  # the branch of the remote whose tip it is
 
 
 def ask(git: Git, url: str) -> Remote:
-    """What the remote has now. Raises if it cannot be reached."""
+    """The refs of the remote now. Raises if it cannot be reached."""
     reported = git.out(
         "ls-remote", "--symref", "--", url, what=f"cannot read the remote repository {shown(url)}"
     )
@@ -56,7 +56,7 @@ def ask(git: Git, url: str) -> Remote:
 
 
 def resolve(remote: Remote, rev: str, *, url: str) -> Revision:
-    """What ``rev`` means there: the default branch, a branch, a tag, or a commit."""
+    """The meaning of ``rev`` in the remote: the default branch, a branch, a tag, or a commit."""
     if not rev or rev.startswith("-") or any(mark in rev for mark in " \t\n~^:?*[\\"):
         raise Refused(f"{rev!r} cannot be a revision")
     refs = remote.refs

@@ -1,4 +1,4 @@
-"""What a working copy needs to follow its remote, found out first and done then."""
+"""Update a working copy from its remote: determine the steps first, then run them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_NAMED = 10
 
 
 class DesiredCopy(Struct, frozen=True, kw_only=True):
-    """What the user asked for, the clone itself aside."""
+    """The arguments of the user, without those of the clone itself."""
 
     clone: Clone
     branch: str
@@ -38,7 +38,7 @@ class DesiredCopy(Struct, frozen=True, kw_only=True):
 
 
 class Steps(Struct, frozen=True, kw_only=True):
-    """What has to be done to a working copy that is here, found out before anything is done."""
+    """The steps to update an existing working copy, determined before anything is done."""
 
     changes: dict[str, object]
     sha: str
@@ -73,7 +73,7 @@ def steps_for(git: Git, want: DesiredCopy, copy: Copy, remote: Remote, revision:
     if lost and not reset:
         raise Refused(
             f"Repository {path} cannot be updated from {base[:12]} to {revision.sha[:12]} without losing "
-            "local commits, since this is no fast-forward; set 'force_reset' to True to lose them"
+            "local commits, since this is not a fast-forward; set 'force_reset' to True to discard them"
         )
     if lost or (copy.dirty and reset):
         changes["forced update"] = True
@@ -96,7 +96,7 @@ def steps_for(git: Git, want: DesiredCopy, copy: Copy, remote: Remote, revision:
 
 
 def _check_dirty(want: DesiredCopy, copy: Copy, *, switch: bool, move: bool, reset: bool) -> None:
-    """Local changes are lost only on demand."""
+    """Raise if local changes would be lost without permission."""
     if not copy.dirty:
         return
     held = ", ".join(copy.dirty[:MOST_NAMED])
@@ -108,7 +108,7 @@ def _check_dirty(want: DesiredCopy, copy: Copy, *, switch: bool, move: bool, res
     if move and not reset and not (switch and want.force_checkout):
         raise Refused(
             f"Repository {copy.path} would be updated, but has uncommitted changes ({held}); set "
-            "'force_reset' to True to lose them"
+            "'force_reset' to True to discard them"
         )
 
 
@@ -129,7 +129,7 @@ def _forward(git: Git, copy: Copy, remote: Remote, base: str, sha: str) -> bool:
 def _tags(
     git: Git, want: DesiredCopy, remote: Remote, path: str, changes: dict[str, object]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Tags to get and tags to remove, written into ``changes``. A shallow copy has no tags to keep up."""
+    """The tags to get and to remove, also recorded in ``changes``. A shallow copy ignores tags."""
     if not want.fetch_tags or want.clone.depth:
         return (), ()
     here, there = tags_of(git, path), remote.tags
@@ -144,7 +144,7 @@ def _tags(
 
 
 def bare_steps(git: Git, want: DesiredCopy, copy: Copy, remote: Remote, revision: Revision) -> Steps:
-    """Branches of a bare repository follow the remote as they are."""
+    """The steps for a bare repository, whose branches follow the remote."""
     reported = git.at(copy.path).out("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads")
     here = {name: sha for sha, _, name in (line.partition(" ") for line in reported.splitlines())}
     fits = f"refs/heads/{want.refspec_branch}"
@@ -200,10 +200,12 @@ def do(git: Git, want: DesiredCopy, steps: Steps, revision: Revision) -> None:
         force = ["--force"] if want.force_checkout or steps.reset else []
         made = ["-b", want.branch, steps.sha] if steps.create else [want.branch]
         here.out("checkout", "--quiet", *force, *made, what=f"cannot switch to the branch {want.branch!r}")
+        if steps.create and revision.branch:
+            here.ran("branch", "--quiet", f"--set-upstream-to={want.clone.remote}/{revision.branch}")
     if steps.reset:
         here.out("reset", "--quiet", "--hard", steps.sha if steps.move else "HEAD")
     elif steps.move and want.clone.depth and not steps.create:
-        here.out("reset", "--quiet", "--keep", steps.sha)  # a shallow copy does not know what it follows
+        here.out("reset", "--quiet", "--keep", steps.sha)  # a shallow copy does not have the history
     elif steps.move and not steps.create:
         here.out("merge", "--quiet", "--ff-only", steps.sha, what=f"cannot update {want.clone.path}")
     _drop_tags(here, steps)

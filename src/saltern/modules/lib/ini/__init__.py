@@ -1,1 +1,1 @@
-"""INI files, edited so that all else in them stays."""
+"""Edit INI files, keeping everything else in them."""

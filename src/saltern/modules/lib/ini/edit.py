@@ -1,4 +1,4 @@
-"""Read an INI file, let a function change it, write it back if it differs."""
+"""Edit an INI file: read it, change it with a function, and write it back if it differs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Changes = dict[str, object]
 
 
 class File(Struct, frozen=True, kw_only=True):
-    """An INI file and how it is written."""
+    """An INI file and its format."""
 
     path: str
     separator: str = "="
@@ -30,7 +30,7 @@ class File(Struct, frozen=True, kw_only=True):
 
 
 def load(file: File) -> tuple[IniText, bool]:
-    """The file, and whether it is there."""
+    """The parsed file, and whether it exists."""
     data = files.read(file.path)
     encoding, errors = file.encoding or "utf-8", "strict" if file.encoding else "surrogateescape"
     try:
@@ -50,7 +50,7 @@ def save(file: File, ini: IniText) -> None:
 
 
 def edited(ctx: Context, file: File, change: Callable[[IniText], Changes]) -> Result:
-    """The answer of a state: what ``change`` did, written unless this is a test."""
+    """The result of a state: the changes of ``change``, written unless in test mode."""
     ctx.facts = {"path": file.path}
     path = absolute(file.path)
     if not file.separator:
@@ -66,7 +66,7 @@ def edited(ctx: Context, file: File, change: Callable[[IniText], Changes]) -> Re
         ctx,
         changes,
         Words(
-            "No changes take effect" if there else f"{path} is not there",
+            "No changes take effect" if there else f"{path} does not exist",
             f"{path} would be changed",
             "Changes take effect",
         ),
@@ -75,7 +75,7 @@ def edited(ctx: Context, file: File, change: Callable[[IniText], Changes]) -> Re
 
 
 def text_of(value: object) -> str:
-    """A value as it is written."""
+    """A value as text."""
     if value is None:
         return ""
     if isinstance(value, Mapping | list):

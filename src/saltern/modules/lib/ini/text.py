@@ -12,10 +12,10 @@ Options = dict[str, str]
 
 
 class IniText:
-    """What stands before the first header is in the section without a name.
+    """The lines before the first header are in the section without a name.
 
-    An indented line without the separator continues the value before it. Of an option that
-    is there twice the last one counts, as for most readers.
+    An indented line without the separator continues the value before it. If an option
+    is there twice, the last one counts, as for most readers.
     """
 
     def __init__(self, text: str, separator: str = "=", *, no_spaces: bool = False) -> None:
@@ -24,6 +24,7 @@ class IniText:
         if self._lines[-1] == "":
             self._lines.pop()
         self._separator = separator
+        self._no_spaces = no_spaces
         self._between = separator if no_spaces or separator.isspace() else f" {separator.strip()} "
         mark = re.escape(separator) if separator.isspace() else re.escape(separator.strip())
         self._option = re.compile(
@@ -42,7 +43,7 @@ class IniText:
         return list(dict.fromkeys(match[1].strip() for match in found if match))
 
     def _spans(self, section: str) -> list[tuple[int, int]]:
-        """Where the lines of a section are, its headers aside. A section may be there in parts."""
+        """The line ranges of a section, without its headers. A section may have several parts."""
         spans: list[tuple[int, int]] = []
         start, name = 0, ""
         for number, line in enumerate([*self._lines, "[]"]):
@@ -79,7 +80,7 @@ class IniText:
     # -- changing ----------------------------------------------------------------------------------
 
     def set(self, section: str, option: str, value: str) -> None:
-        """Give an option a value, where it stands or behind the last one of its section."""
+        """Set an option, in its line or after the last option of its section."""
         one_line(option, "the option")
         rows = self._rows(section)
         lines = value.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -87,7 +88,8 @@ class IniText:
         for name, _, first, after in reversed(rows):
             if name == option:
                 match = self._option.match(self._lines[first])
-                head = match[1] + match[2] + (match[3] or self._between) if match else option + self._between
+                kept = match[3] if match and not self._no_spaces else ""
+                head = (match[1] + match[2] if match else option) + (kept or self._between)
                 self._lines[first:after] = [f"{_room(head, lines[0])}{lines[0]}".rstrip(), *more]
                 return
         if not rows and section:
@@ -121,6 +123,6 @@ class IniText:
 
 
 def _room(head: str, value: str) -> str:
-    """A value that was empty may have left no room behind the separator."""
+    """The head with a blank after the separator, which an empty value may lack."""
     stripped = head.rstrip()
     return f"{head} " if value and head == stripped and stripped[:-1].endswith(" ") else head

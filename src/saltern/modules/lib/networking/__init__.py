@@ -1,1 +1,1 @@
-"""Interfaces, routes and names of a machine in the files of its system: ifupdown or ifcfg."""
+"""Interfaces, routes and host names in the configuration files of the system: ifupdown or ifcfg."""

@@ -12,7 +12,7 @@ LINK = {"miimon": "100", "downdelay": "200", "updelay": "0", "use_carrier": "1"}
 ARP = {"arp_interval": "250"}
 MOST_TARGETS = 16
 
-# What is written where nothing is said.
+# Default values.
 DEFAULTS: Mapping[str, Mapping[str, str]] = dict.fromkeys(MODES, LINK) | {
     "802.3ad": {**LINK, "lacp_rate": "0", "ad_select": "0"}
 }
@@ -48,7 +48,7 @@ NAMES = frozenset({*OPTIONS, "mode", "slaves", "hashing-algorithm"})
 
 
 def options(given: Mapping[str, object]) -> dict[str, str]:
-    """Every option of the bond, with ``mode`` as a number. Raises ``Refused`` for what cannot be."""
+    """All options of a bond, with ``mode`` as a number. Raises ``Refused`` for impossible values."""
     if "mode" not in given:
         raise Refused(f"a bond needs a mode, one of {', '.join(MODES)}")
     text = str(given["mode"])

@@ -1,4 +1,4 @@
-"""Checks for network settings; each gives the text to write, or raises ``Refused`` naming the setting."""
+"""Checks for network settings; each returns the text to write, or raises ``Refused`` with the setting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.modules.api.refused import Refused, one_line
 
 Check = Callable[[str, object], str]
 
-# What Linux takes for an interface, and an alias behind it (eth0:1); it goes into names of files, too.
+# Valid names of interfaces, and of aliases (eth0:1); they become part of file names, too.
 INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,31}(:[A-Za-z0-9_]{1,10})?")
 MAC = re.compile(r"[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}")
 
@@ -35,7 +35,7 @@ def listed(value: object) -> list[str]:
 
 
 def each(check: Check) -> Check:
-    """For settings with several values on one line."""
+    """A check for settings with several values on one line."""
     return lambda name, value: " ".join(check(name, one) for one in listed(value))
 
 
@@ -96,7 +96,7 @@ on_off = flag("on", "off")
 
 def mac(name: str, value: object) -> str:
     if MAC.fullmatch(str(value)) is None:
-        raise Refused(f"{name} needs a hardware address such as 00:11:22:33:44:55, got {value!r}")
+        raise Refused(f"{name} needs a MAC address such as 00:11:22:33:44:55, got {value!r}")
     return str(value)
 
 

@@ -13,7 +13,7 @@ from saltern.modules.lib.networking.model import DesiredInterface, Route
 
 SCRIPTS = "/etc/sysconfig/network-scripts"
 NETWORK = "/etc/sysconfig/network"
-# What a setting is called in the file of the whole machine, in the order in which it is written.
+# Names of settings in the file of the whole machine, in their order.
 SETTINGS = {
     "networking": "NETWORKING",
     "networking_ipv6": "NETWORKING_IPV6",
@@ -87,7 +87,7 @@ class Ifcfg:
         return self._lines(NETWORK)
 
     def wanted_settings(self, settings: Mapping[str, object]) -> list[str]:
-        """What is not named is dropped, as in Salt, unless ``retain_settings`` is set."""
+        """The new lines; other settings are dropped, as in Salt, unless ``retain_settings`` is set."""
         now = dict(line.split("=", 1) for line in self.settings_lines() if "=" in line)
         keep = checks.is_on("retain_settings", settings.get("retain_settings", False))
         found = dict(now) if keep else {}
@@ -107,7 +107,7 @@ class Ifcfg:
 
 
 def _plain(name: str, value: object) -> str:
-    """A value that the shell, which reads the file, takes as it is."""
+    """A value that needs no quoting in the shell, which reads the file."""
     text = one_line(str(value), name)
     if (
         not text.replace(".", "")

@@ -1,4 +1,4 @@
-"""The settings of an interface as ifcfg files have them."""
+"""The settings of an interface in ifcfg files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saltern.modules.lib.networking import bonds, checks
 from saltern.modules.lib.networking.checks import Check, address4, integer, mac, yes_no
 from saltern.modules.lib.networking.model import DesiredInterface
 
-# The files are read by a shell; a value stands in quotes and must not get out of them.
+# The files are read by a shell; a quoted value must not break out of its quotes.
 UNQUOTED = "\"'`$\\\n\0"
 
 
@@ -45,12 +45,12 @@ def _json(_name: str, value: object) -> str:
 
 
 def _proto(name: str, value: object) -> str:
-    """``static`` is what others say for ``none``."""
+    """The protocol; ``static`` is an alias of ``none``."""
     text = checks.one_of("none", "static", "manual", "bootp", "dhcp")(name, value)
     return "none" if text in ("static", "manual") else text
 
 
-# In the order in which they are written, which is Salt's: the key, the setting, and what it may be.
+# In Salt's order: the key, the setting, and its check.
 BEFORE: Mapping[str, tuple[str, Check]] = {
     "NAME": ("nickname", word),
     "HWADDR": ("hwaddr", mac),
@@ -122,7 +122,7 @@ ETHTOOL: Mapping[str, Check] = {
 
 
 def lines(want: DesiredInterface, hardware: str) -> list[str]:
-    """The file of an interface. ``hardware`` is the address it has now, if it is there."""
+    """The lines for an interface. ``hardware`` is its current MAC address, if it exists."""
     if want.kind not in KINDS:
         raise Refused(f"type cannot be {want.kind!r} with ifcfg files; it is one of {', '.join(KINDS)}")
     given = {name: value for name, value in want.settings.items() if value is not None and value != ""}
@@ -145,7 +145,7 @@ def lines(want: DesiredInterface, hardware: str) -> list[str]:
 
 
 def _derived(want: DesiredInterface, given: Mapping[str, object], hardware: str) -> dict[str, object]:
-    """What the kind of the interface brings with it, and what is written where nothing is said."""
+    """The settings that follow from the kind of the interface, and the defaults."""
     found: dict[str, object] = {
         "onboot": want.enabled,
         "userctl": given.get("userctl", False),
@@ -165,7 +165,7 @@ def _derived(want: DesiredInterface, given: Mapping[str, object], hardware: str)
 
 
 def _hardware(want: DesiredInterface, given: Mapping[str, object], hardware: str) -> object:
-    """The address of the card: the one given, or (``auto``, or nothing said) the one it has."""
+    """The MAC address: the given one, or the current one (``auto``, or if not given)."""
     asked = str(given.get("hwaddr", "auto"))
     if asked != "auto":
         return None if asked == "none" else asked
@@ -175,7 +175,7 @@ def _hardware(want: DesiredInterface, given: Mapping[str, object], hardware: str
 
 
 def _ethtool(device: str, given: Mapping[str, object]) -> str:
-    """The words for ethtool. ``channels`` is a command of its own, so it names the device."""
+    """The arguments for ethtool. ``channels`` is a separate command, so it names the device."""
     found = [f"{name} {check(name, given[name])}" for name, check in ETHTOOL.items() if name in given]
     if channels := checks.mapping("channels", given.get("channels")):
         counts = " ".join(f"{name} {integer(name, channels[name])}" for name in CHANNELS if name in channels)
@@ -193,7 +193,7 @@ def _rows(given: Mapping[str, object], table: Mapping[str, tuple[str, Check]]) -
 
 
 def _more(given: Mapping[str, object]) -> list[str]:
-    """Further addresses, the gateway, and what there is of IPv6."""
+    """Further addresses, the gateway, and the settings of IPv6."""
     found = []
     for count, one in enumerate(checks.listed(given.get("ipaddrs") or ()), 1):
         address, slash, prefix = address4("ipaddrs", one).partition("/")

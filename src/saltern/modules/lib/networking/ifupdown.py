@@ -1,4 +1,4 @@
-"""Debian's ifupdown: /etc/network/interfaces and the files it names, scripts for routes, the host name."""
+"""Debian's ifupdown: /etc/network/interfaces and its includes, scripts for routes, and the host name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Ifupdown:
     # -- interfaces ---------------------------------------------------------------------------------
 
     def interface_lines(self, name: str, kind: str = "eth") -> list[str]:
-        """Of the kind ``source``: every such line of the main file."""
+        """The lines of an interface; for the kind ``source``, every such line of the main file."""
         if kind == "source":
             blocks = stanzas.parse(self._ctx.host.read(INTERFACES) or "")
             return [
@@ -36,7 +36,7 @@ class Ifupdown:
         return stanzas.lines_of(blocks, name)
 
     def _files(self) -> list[str]:
-        """The main file, and those it names; only in a file of its own directory may ifup find more."""
+        """The main file and its includes; ifup follows includes only in files of its own directory."""
         from glob import glob
 
         found = [INTERFACES]
@@ -57,7 +57,7 @@ class Ifupdown:
         return now if lines[0] in now else [*now, *lines]
 
     def store_interface(self, want: DesiredInterface, lines: Sequence[str]) -> None:
-        """Into the file that has it, or the one asked for; a second one loses it."""
+        """Write the interface to the requested file, or the one that has it; other files lose it."""
         host = self._ctx.host
         if want.kind == "source":
             text = (host.read(INTERFACES) or "").rstrip()
@@ -92,7 +92,7 @@ class Ifupdown:
     # -- routes -------------------------------------------------------------------------------------
 
     def route_files(self, name: str) -> list[str]:
-        script = f"route-{name.replace('.', '_').replace(':', '_')}"  # run-parts takes no dots
+        script = f"route-{name.replace('.', '_').replace(':', '_')}"  # run-parts ignores names with dots
         return [f"{UP}/{script}", f"{DOWN}/{script}"]
 
     def wanted_routes(self, name: str, routes: Sequence[Route]) -> dict[str, str]:
@@ -165,7 +165,7 @@ CONFIGURED = re.compile(r"^CONFIGURE_INTERFACES=[\"']?(yes|no)[\"']?[ \t]*$", re
 
 
 def _configured(text: str) -> str:
-    """Whether interfaces are brought up at boot, which they are unless the file says no."""
+    """Whether interfaces are brought up at boot; the default is yes."""
     found = CONFIGURED.findall(text)
     return found[-1] if found else "yes"
 

@@ -1,4 +1,4 @@
-"""The settings of an interface as interfaces(5) has them."""
+"""The settings of an interface in interfaces(5)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROTOS = {
 
 
 class Option(Struct, frozen=True):
-    """One line of a stanza. A family without a check does not have it."""
+    """One line of a stanza. A family without a check does not support it."""
 
     name: str
     inet: Check | None
@@ -40,7 +40,7 @@ def _inet6(name: str, check: Check = word) -> Option:
 
 
 TUNNELS = one_of("gre", "GRE", "ipip", "IPIP", "802.3ad")
-# In the order in which they are written, which is Salt's.
+# In Salt's order.
 OPTIONS = (
     _inet6("autoconf", one_of("0", "1")),
     _inet6("privext", one_of("0", "1", "2")),
@@ -127,7 +127,7 @@ BY_NAME = {option.name: option for option in OPTIONS}
 
 
 def lines(want: DesiredInterface) -> list[str]:
-    """The stanzas of an interface. Raises ``Refused`` for what cannot be."""
+    """The stanzas of an interface. Raises ``Refused`` for impossible settings."""
     if want.kind not in KINDS:
         raise Refused(f"type cannot be {want.kind!r} with ifupdown; it is one of {', '.join(KINDS)}")
     needed = NEEDED.get(want.kind)
@@ -155,7 +155,7 @@ def _stanza(want: DesiredInterface, family: str) -> list[str]:
 
 
 def _proto(want: DesiredInterface, own: Mapping[str, object], family: str) -> str:
-    """As it is given; else static if there is an address. A part of a bond has none."""
+    """The given protocol; else static if there is an address. A slave of a bond has none."""
     given = own.get("proto")
     if given is None:
         bare = family == "inet" and want.kind in ("slave", "bond", "bridge", "vlan")

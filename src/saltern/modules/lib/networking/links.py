@@ -1,4 +1,4 @@
-"""The interfaces the kernel has, and whether they are up."""
+"""The interfaces of the kernel, and whether they are up."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Link(Struct, frozen=True):
 
 
 def links(ctx: Context) -> dict[str, Link]:
-    """By name, aliases such as eth0:1 among them."""
+    """The interfaces by name, including aliases such as eth0:1."""
     import json
 
     ran = tool(ctx, "ip", "-j", "address", "show")
     try:
         rows = json.loads(ran.out or "[]")
     except ValueError:
-        raise Refused(f"ip printed nothing that can be parsed: {said(ran)}") from None
+        raise Refused(f"the output of ip cannot be parsed: {said(ran)}") from None
     found: dict[str, Link] = {}
     for row in rows:
         up = "UP" in row.get("flags", ())

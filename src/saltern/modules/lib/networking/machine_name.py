@@ -1,4 +1,4 @@
-"""The name of the running machine, and where it is kept."""
+"""The name of the running machine, and its name at boot."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ HOSTNAME = "/etc/hostname"
 
 
 def kept(ctx: Context) -> str:
-    """The name the machine gets at boot."""
+    """The name of the machine at boot."""
     return (ctx.host.read(HOSTNAME) or "").strip()
 
 
 def rename(ctx: Context, name: str, full: str = "") -> None:
-    """Now and at boot; the old name in /etc/hosts becomes the new one, so that it is still found."""
+    """Set the name now and at boot, and replace the old name in /etc/hosts, so that it still resolves."""
     old = os.uname().nodename
     if has("hostnamectl") and os.path.isdir("/run/systemd/system"):
         tool(ctx, "hostnamectl", "set-hostname", name)
@@ -30,7 +30,7 @@ def rename(ctx: Context, name: str, full: str = "") -> None:
 
 def _rename_in_hosts(ctx: Context, old: str, name: str, full: str) -> None:
     table = hosts.read(ctx)
-    if old == "localhost":  # a name that stays
+    if old == "localhost":  # this name always stays
         return
     changed = table
     for address in table.addresses_of(old):

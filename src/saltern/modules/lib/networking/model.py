@@ -1,4 +1,4 @@
-"""What a system of network files can do, whichever it is."""
+"""The interface to the network files of a system."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCRIPT_MODE = 0o755
 
 
 class DesiredInterface(Struct, frozen=True):
-    """How an interface shall be. ``settings`` as the user gives them, by Salt's names."""
+    """The specification of an interface. ``settings`` are the user's, by Salt's names."""
 
     name: str
     kind: str = "eth"
@@ -26,7 +26,9 @@ class DesiredInterface(Struct, frozen=True):
 
 
 class Route(Struct, frozen=True):
-    """``network`` with its prefix length, or ``default``; checked, so that it may go into a script."""
+    """A route. ``network`` has its prefix length, or is ``default``; checked, so that it is safe in a
+    script.
+    """
 
     network: str
     gateway: str = ""
@@ -39,18 +41,18 @@ class Route(Struct, frozen=True):
 
 
 class Networking(Protocol):
-    """The files of one system. ``*_lines`` are what is there; ``wanted_*`` touch nothing."""
+    """The network files of a system. ``*_lines`` read them; ``wanted_*`` change nothing."""
 
     def interface_lines(self, name: str, kind: str = "eth") -> list[str]: ...
     def wanted_interface(self, want: DesiredInterface) -> list[str]: ...
     def store_interface(self, want: DesiredInterface, lines: Sequence[str]) -> None: ...
 
     def route_files(self, name: str) -> list[str]:
-        """Where the routes of an interface are written."""
+        """The files of the routes of an interface."""
         ...
 
     def wanted_routes(self, name: str, routes: Sequence[Route]) -> dict[str, str]:
-        """The whole text of each of these files; an empty one is not to be there."""
+        """The text of each of these files; a file with an empty text must not exist."""
         ...
 
     def settings_lines(self) -> list[str]:
@@ -63,7 +65,7 @@ class Networking(Protocol):
     def up(self, name: str) -> str: ...
     def down(self, name: str) -> str: ...
     def restart(self) -> None:
-        """Let everything take effect that is written, at once."""
+        """Apply all written settings at once."""
         ...
 
 
@@ -104,7 +106,7 @@ def _gateway(value: object) -> str:
 
 
 def store_routes(ctx: Context, texts: Mapping[str, str]) -> None:
-    """Write the files; an empty one goes."""
+    """Write the files; remove those with an empty text."""
     for path, text in texts.items():
         if text:
             ctx.host.write(path, text, mode=SCRIPT_MODE if text.startswith("#!") else None)
@@ -113,7 +115,7 @@ def store_routes(ctx: Context, texts: Mapping[str, str]) -> None:
 
 
 def shown(lines: Sequence[str]) -> list[str]:
-    """The lines for people: without their ends, and without what must not be shown."""
+    """The lines for display: without line ends, secrets masked."""
     return [_masked(line.rstrip("\n")) for line in lines]
 
 
@@ -123,7 +125,7 @@ def _masked(line: str) -> str:
 
 
 def difference(old: Sequence[str], new: Sequence[str]) -> str:
-    """What changes between the two, as a diff."""
+    """The difference as a diff."""
     from difflib import unified_diff
 
     return "\n".join(unified_diff(shown(old), shown(new), lineterm="")) or f"a secret changed ({MASK})"

@@ -1,4 +1,6 @@
-"""Every setting that some system knows. Trees are written for several; what one does not need, it leaves."""
+"""All settings that any system knows. Trees are written for several systems; each ignores the others'
+settings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files this machine keeps its network in."""
+"""Choose the network files of this machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking.model import Networking
 
-# Who keeps the network where there is no ifup: its name, its program, and a directory that it has.
+# Network managers on machines without ifup: name, program, and a directory of theirs.
 OTHERS = {
     "Debian": ("netplan", "netplan", "/etc/netplan"),
     "RedHat": ("NetworkManager", "nmcli", "/run/NetworkManager"),
@@ -17,7 +17,7 @@ OTHERS = {
 
 
 def kept_elsewhere(family: str) -> str:
-    """What reads other files than those that are written here; empty: nothing does."""
+    """The network manager that reads other files than those written here; empty if there is none."""
     if family not in OTHERS or shutil.which("ifup"):
         return ""
     name, program, place = OTHERS[family]
@@ -25,10 +25,10 @@ def kept_elsewhere(family: str) -> str:
 
 
 def networking(ctx: Context) -> Networking:
-    """Raises ``Refused`` on a system whose files are not known."""
+    """The network files of this machine. Raises ``Refused`` on an unknown system."""
     family = str(ctx.grains.get("os_family", ""))
     if manager := kept_elsewhere(family):
-        raise Refused(f"the network of this machine is kept by {manager}, whose files are not known here")
+        raise Refused(f"the network of this machine is managed by {manager}, whose files are not supported")
     if family == "Debian":
         from saltern.modules.lib.networking.ifupdown import Ifupdown
 
@@ -37,4 +37,4 @@ def networking(ctx: Context) -> Networking:
         from saltern.modules.lib.networking.ifcfg import Ifcfg
 
         return Ifcfg(ctx)
-    raise Refused(f"network files are known for Debian and RedHat, not for {family or 'this system'}")
+    raise Refused(f"network files are supported for Debian and RedHat, not for {family or 'this system'}")

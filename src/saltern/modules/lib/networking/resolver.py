@@ -1,4 +1,4 @@
-"""The names in /etc/resolv.conf: the domain of the machine, and where to search."""
+"""The domain of the machine and the search list in /etc/resolv.conf."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST = 253
 
 
 def host_name(value: object) -> str:
-    """A name a host may have. Raises ``Refused`` for any other."""
+    """A valid host name. Raises ``Refused`` for any other."""
     text = str(value)
     if HOST.fullmatch(text) is None or len(text) > LONGEST or "-." in text or text.endswith("-"):
         raise Refused(f"no host can be called {text!r}; a name has letters, digits, - and dots")
@@ -30,13 +30,13 @@ def names(text: str) -> tuple[str, str]:
 
 
 def with_names(text: str, domain: str, search: str) -> str:
-    """The text with these, in the place of the old ones or at the top; an empty one is left out."""
+    """The text with these values, replacing the old ones or at the top; an empty one is left out."""
     wanted = {"domain": domain, "search": search}
     kept = []
     for line in text.splitlines():
         word = line.split(None, 1)[0] if line.split() else ""
         if word in ("domain", "search"):
-            value = wanted.pop(word, "")  # a second line of the kind is dropped: only the last one counted
+            value = wanted.pop(word, "")  # drop a second line of this kind: only the last one counts
             kept += [f"{word} {value}"] if value else []
         else:
             kept.append(line)

@@ -1,4 +1,4 @@
-"""The text of interfaces(5): found and replaced by interface, everything else kept as it is."""
+"""Parse and edit the text of interfaces(5) by interface; everything else is kept."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ MARKS = ("auto", "allow-hotplug")  # lines that name interfaces and have no bloc
 
 
 class Block(Struct, frozen=True):
-    """Lines that belong together: a stanza, a line that names interfaces, or remarks between them."""
+    """Lines that belong together: a stanza, a line that names interfaces, or comments between them."""
 
     lines: tuple[str, ...]
-    kind: str = ""  # its first word; none for remarks
+    kind: str = ""  # its first word; empty for comments
     names: tuple[str, ...] = ()
 
     def without(self, name: str) -> Block | None:
-        """The same line without an interface; None if it then names none."""
+        """The line without an interface; None if it names no other."""
         left = tuple(one for one in self.names if one != name)
         return Block((" ".join((self.kind, *left)) + "\n",), self.kind, left) if left else None
 
@@ -28,7 +28,7 @@ def _starts(word: str) -> bool:
 def parse(text: str) -> list[Block]:
     """The blocks; their lines, one after the other, are the text."""
     blocks: list[Block] = []
-    loose: list[str] = []  # remarks and empty lines, which may turn out to be inside of a stanza
+    loose: list[str] = []  # comments and empty lines, which may turn out to be inside a stanza
     for line in _joined(text):
         words = line.replace("\\\n", " ").split()
         if not words or words[0].startswith("#"):
@@ -46,7 +46,7 @@ def parse(text: str) -> list[Block]:
 
 
 def _joined(text: str) -> list[str]:
-    """Lines, each with those that a backslash at its end adds to it."""
+    """The lines, each joined with its continuation lines."""
     lines: list[str] = []
     for line in text.splitlines(keepends=True):
         if lines and lines[-1].endswith("\\\n") and not lines[-1].lstrip().startswith("#"):
@@ -57,7 +57,7 @@ def _joined(text: str) -> list[str]:
 
 
 def lines_of(blocks: list[Block], name: str) -> list[str]:
-    """What is said of an interface, remarks left out, every option indented by four spaces."""
+    """The lines of an interface, without comments, with options indented by four spaces."""
     lines = [
         f"{mark} {name}\n"
         for mark in MARKS
@@ -76,7 +76,7 @@ def concerns(block: Block, name: str) -> bool:
 
 
 def replaced(text: str, name: str, lines: list[str]) -> str:
-    """The text, with these lines for the interface where the first of it was, or at the end."""
+    """The text with these lines for the interface, at its first position or at the end."""
     out: list[str] = []
     left = list(lines)
     for block in parse(text):

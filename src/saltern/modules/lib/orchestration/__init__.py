@@ -1,1 +1,1 @@
-"""What the states of orchestrations share: targets, calls of other systems, and what came of them."""
+"""Targets and calls of other systems, for the states of orchestrations."""

@@ -1,4 +1,4 @@
-"""A call of other systems, made by a state: each system is a sub state, as soon as it has answered."""
+"""Calls of other systems by a state: each system is a sub state, reported when it has returned."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEEDS = "it needs a fleet: run the file with `saltern orchestrate`"
 
 
 class Called(Struct, kw_only=True):
-    """What came of a call: the returns by system, in the order in which they came."""
+    """The returns of a call by system, in the order of their arrival."""
 
     jid: str = ""
     returns: dict[str, SystemReturn] = field(default_factory=dict)
@@ -40,7 +40,7 @@ def orchestration_of(ctx: Context) -> Orchestration:
 
 
 def next_token(ctx: Context) -> str:
-    """The name of a call for good; a run without a journal is never resumed, and any name will do."""
+    """A permanent name for a call; a run without a journal is never resumed, so any name will do."""
     programs = ctx.run.programs
     return programs.next_token() if programs is not None else uuid.uuid4().hex
 
@@ -48,10 +48,10 @@ def next_token(ctx: Context) -> str:
 def make_call(
     ctx: Context, call: RemoteCall, step: Step, *, may_fail: Collection[str] = (), allow_fail: int = 0
 ) -> Called:
-    """Make it, and report each system as a sub state.
+    """Call the systems, and report each as a sub state.
 
-    Systems of ``may_fail`` may fail, and so may ``allow_fail`` of the others: such a failure is no failure of
-    the state, so it is none of the sub state either. Which ones these are is known at the end.
+    Systems of ``may_fail`` may fail, and so may ``allow_fail`` of the others: such a failure does not fail
+    the state, so it does not fail the sub state either. Which systems these are is known at the end.
     """
     fleet = orchestration_of(ctx)
     called = Called()
@@ -82,7 +82,7 @@ def make_call(
 
 
 def allowed(sub: SubResult) -> SubResult:
-    """A failure that is allowed, as no failure; what else it came to stays."""
+    """The sub state with an allowed failure as a success; its other values stay."""
     below = tuple(map(allowed, sub.sub))
     if sub.outcome is not Outcome.FAILED:
         return replace(sub, sub=below)
@@ -91,7 +91,7 @@ def allowed(sub: SubResult) -> SubResult:
 
 
 def system_list(given: object, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Systems as a list or a text with commas; the warnings about what is neither."""
+    """The systems from a list or a text with commas, and warnings about other values."""
     if given is None:
         return (), ()
     if isinstance(given, str):

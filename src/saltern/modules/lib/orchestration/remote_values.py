@@ -1,4 +1,4 @@
-"""A call of other systems by a function: what each of them returned."""
+"""Call a function on other systems, and return the value of each."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def remote_values(
     full: bool = False,
     returning: Mapping[str, object] = {},
 ) -> dict[str, object]:
-    """The value of each system that is there; with ``full`` in a mapping with its exit code.
+    """The value of each system that responds; with ``full`` in a mapping with its exit code.
 
-    ``returning``: ``ret``, ``ret_config`` and ``ret_kwargs`` as Salt has them.
+    ``returning``: ``ret``, ``ret_config`` and ``ret_kwargs`` as in Salt.
     """
     found: dict[str, SystemReturn] = {}
     call = RemoteCall(

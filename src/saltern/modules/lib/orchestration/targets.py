@@ -1,4 +1,4 @@
-"""Targets as Salt's files write them (``tgt``, ``tgt_type``), as one compound expression. Pure."""
+"""Salt's targets (``tgt``, ``tgt_type``) as one compound expression. Pure."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from saltern.modules.api.refused import Refused
 
-# What stands for a space, since words of a compound target are parted by spaces: a character that is not a
+# Replaces a space, since spaces separate the words of a compound target: matches a character that is not a
 # visible one of ASCII.
 GLOB, PATTERN = "[!!-~]", r"\s"
 WORD = re.compile(r"[GPIJ].?@|[A-Z]@")
 
 
 def _glob(tgt: object) -> str:
-    """Names that would be read as something else are put into a pattern that means the same."""
+    """A glob; a name that would be read as something else becomes an equivalent pattern."""
     text = _text(tgt)
     if text in ("and", "or", "not", "(", ")") or WORD.match(text) or text.startswith("@"):
         return f"[{text[0]}]{_spaced(text[1:], GLOB)}"
@@ -30,7 +30,7 @@ def _several(tgt: object) -> str:
 
 
 def _literal(text: str) -> str:
-    """A glob that means this text and no other."""
+    """A glob that matches only this text."""
     return re.sub(r"[*?[]", lambda found: f"[{found[0]}]", text)
 
 
@@ -39,7 +39,7 @@ def _lettered(letter: str, space: str) -> Callable[[object], str]:
 
 
 def _compound(tgt: object) -> str:
-    """A list of words, as Salt takes it, or the text."""
+    """The text, or a list of words joined, as in Salt."""
     return " ".join(map(str, tgt)) if isinstance(tgt, list | tuple) else _text(tgt)
 
 
@@ -60,12 +60,12 @@ KINDS: dict[str, Callable[[object], str]] = {
 
 
 def compound(tgt: object, kind: str = "glob") -> str:
-    """The compound target that means the same. Raises ``Refused``."""
+    """The equivalent compound target. Raises ``Refused``."""
     maker = KINDS.get(kind)
     if maker is None:
         raise Refused(f"tgt_type cannot be {kind!r}; it is one of {', '.join(KINDS)}")
     if kind == "glob" and isinstance(tgt, list | tuple):
-        maker = _several  # Salt takes a list for what it is
+        maker = _several  # Salt treats a list as a list of systems
     if tgt in ([], ()) or (isinstance(tgt, str) and not tgt.strip()):
         raise Refused("the target is empty; '*' means every system")
     return maker(tgt)
@@ -75,10 +75,10 @@ def _text(tgt: object) -> str:
     if isinstance(tgt, str):
         return tgt.strip()
     if isinstance(tgt, int | float) and not isinstance(tgt, bool):
-        return str(tgt)  # YAML reads an id of digits as a number
+        return str(tgt)  # YAML reads an ID of digits as a number
     raise Refused(f"a target must be a text, not {tgt!r}")
 
 
 def _spaced(text: str, space: str) -> str:
-    """The text with something else for each space, also for one that a pattern escapes."""
+    """The text with each space replaced, also escaped ones."""
     return re.sub(r"\\?\s" if space == PATTERN else r"\s", lambda _: space, text)

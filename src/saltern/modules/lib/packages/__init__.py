@@ -1,4 +1,4 @@
-"""Package managers: what ``pkg``, ``pkgrepo`` and ``lowpkg`` need of apt, dnf, zypper, apk and pacman.
+"""Package managers for ``pkg``, ``pkgrepo`` and ``lowpkg``: apt, dnf, zypper, apk and pacman.
 
-``choose.manager(ctx)`` is the one of this machine. All of them speak in the words of ``model``.
+``choose.manager(ctx)`` is the one of this machine. All of them use the types of ``model``.
 """

@@ -43,7 +43,7 @@ GONE = ("Purging", "Removing")
 NEEDED = re.compile(r"^World updated, but .*\n((?:  .*\n)+)", re.MULTILINE)
 INSTALLED_ROW = re.compile(r"^(\S+)-([^-\s]+-r\d+) ", re.MULTILINE)
 PROVIDES = re.compile(r"^(\S+) provides:\n((?:.+\n)*)", re.MULTILINE)
-HERE = "lib/apk/db/installed"  # apk 2 and 3, with and without "usr/" before it
+HERE = "lib/apk/db/installed"  # apk 2 and 3, with and without the prefix "usr/"
 ORDER = {"<": -1, "=": 0, ">": 1}
 DETAILS = {"description": "description", "webpage": "url", "installed size": "size", "license": "license"}
 DETAIL = re.compile(r"^\S+ (description|webpage|installed size|license):\n(.*)$", re.MULTILINE)
@@ -120,7 +120,9 @@ class Apk:
             return 0
         sign = self.tool.run(["apk", "version", "-t", one, other]).out.strip()
         if sign not in ORDER:
-            raise PackageError(f"apk cannot compare {one!r} and {other!r}; one of them is no version of apk")
+            raise PackageError(
+                f"apk cannot compare {one!r} and {other!r}; one of them is not a version of apk"
+            )
         return ORDER[sign]
 
     def inspect(self, path: str) -> Item:
@@ -135,7 +137,7 @@ class Apk:
 
 
 class NoHolds:
-    """apk has none."""
+    """apk has no holds."""
 
     def held(self) -> frozenset[str]:
         return frozenset()
@@ -176,7 +178,7 @@ class ApkContents:
 
 
 def _policy(text: str) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """Names with their versions, each with the places that have it."""
+    """Names with their versions, each with its repositories."""
     for part in re.split(r"^(?=\S+ policy:$)", text, flags=re.MULTILINE):
         name, _, rows = part.partition(" policy:\n")
         places: dict[str, list[str]] = {}
@@ -191,16 +193,16 @@ def _policy(text: str) -> Iterator[tuple[str, dict[str, list[str]]]]:
 
 
 def _has(places: list[str], fromrepo: str) -> bool:
-    """True if it can be had: from the repository asked for, or else from one without a tag."""
+    """True if it is available: from the requested repository, or else from one without a tag."""
     repos = [place for place in places if not place.endswith(HERE)]
     return any(fromrepo in place if fromrepo else not place.startswith("@") for place in repos)
 
 
 def _all_gone(order: Order, text: str) -> None:
-    """apk calls it a success when something that others need stays."""
+    """Raise if packages stay because others need them, which apk reports as success."""
     if order.verb in ("remove", "purge") and (stay := NEEDED.search(text)):
         rows = [row.strip().replace(": ", " is needed by ", 1) for row in stay[1].splitlines()]
-        raise PackageError(f"apk does not remove what others need: {'; '.join(rows)}")
+        raise PackageError(f"apk does not remove packages that others need: {'; '.join(rows)}")
 
 
 def _words(order: Order, *more: str) -> list[str]:
@@ -211,7 +213,7 @@ def _words(order: Order, *more: str) -> list[str]:
     rows = (
         # A file the user names is trusted, as apt and dnf do.
         ("--allow-untrusted", how.skip_verify or any(item.path for item in order.items)),
-        # Without it a package that is there stays as it is, unless a version says otherwise.
+        # Without it an installed package stays unchanged, unless a version is given.
         ("--upgrade", order.verb == "install" and (how.only_upgrade or any(i.newest for i in order.items))),
     )
     options = [*more, *repository, *(option for option, wanted in rows if wanted)]
@@ -219,7 +221,7 @@ def _words(order: Order, *more: str) -> list[str]:
 
 
 def _word(item: Item, how: How) -> str:
-    """The newest version is asked for without its number: apk would keep to the number forever."""
+    """The word for an item; the newest version has no number, since apk would pin it forever."""
     if item.path:
         return item.path
     tag = how.fromrepo if how.fromrepo.startswith("@") else ""

@@ -1,4 +1,4 @@
-"""apt and dpkg: Debian, Ubuntu and their kin."""
+"""apt and dpkg: Debian, Ubuntu and their derivatives."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Apt(Dpkg):
         text = self.tool.ask("apt-get", "-q", "-s", *_options(order), *_words(order))
         found: dict[str, dict[str, str]] = {}
         for verb, name, old, new in STEP.findall(text):
-            # One that is replaced by another architecture, or purged, is listed twice.
+            # A package that is replaced by another architecture, or purged, is listed twice.
             before = found[name]["old"] if name in found else old
             found[name] = change(before, new if verb == "Inst" else "")
         return dict(sorted(found.items()))
@@ -81,7 +81,7 @@ class Apt(Dpkg):
         self.tool.order("apt-get", "-q", *LOCK_WAIT, "update")
 
     def place(self, key: str) -> str:
-        """A directory of apt, as its configuration has it."""
+        """A directory of apt, from its configuration."""
         return self.tool.ask("apt-config", "shell", "X", f"{key}/d").strip()[3:-1].rstrip("/")
 
     def refreshed_at(self) -> float:

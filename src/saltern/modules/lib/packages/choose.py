@@ -1,4 +1,4 @@
-"""Which package manager this machine has."""
+"""Choose the package manager of this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHOSEN, FRESH, PENDING = "packages.manager", "packages.fresh", "packages.pending
 
 
 class Row(Struct, frozen=True):
-    """A manager: where it is at home, the program it needs, and where its class is."""
+    """A manager: its OS families, its program, and the location of its class."""
 
     name: str
     families: tuple[str, ...]
@@ -37,7 +37,7 @@ MANAGERS: tuple[Row, ...] = (
 
 
 def choose(grains: Mapping[str, object], present: Callable[[str], bool]) -> Row:
-    """The family's own manager first, then any that is there."""
+    """The manager of the OS family, else any that is installed."""
     family = grains.get("os_family")
     there = [row for row in MANAGERS if present(row.program)]
     if not there:
@@ -47,7 +47,7 @@ def choose(grains: Mapping[str, object], present: Callable[[str], bool]) -> Row:
 
 
 def manager(ctx: Context) -> Manager:
-    """The one of this machine, chosen once per run."""
+    """The package manager of this machine, chosen once per run."""
     found = ctx.run.context.get(CHOSEN)
     if found is None:
         from shutil import which
@@ -68,7 +68,7 @@ def make(row: Row, host: Host, clock: Clock) -> Manager:
 def refresh(
     ctx: Context, *, valid_for: float | None = None, again: bool = False, trust: bool = False
 ) -> bool:
-    """Fetch the lists of packages; once per run unless ``again``. Whether it was done."""
+    """Update the package lists, once per run unless ``again``. Returns true if it was done."""
     if ctx.run.context.get(FRESH) and not again:
         return False
     if ctx.test and not ctx.settings.refresh_in_test:
@@ -83,12 +83,12 @@ def refresh(
 
 
 def stale(ctx: Context) -> None:
-    """The repositories are others now, or in test mode would be."""
+    """Note that the repositories have changed, or would have in test mode."""
     ctx.run.context[FRESH] = False
     if ctx.test:
         ctx.run.context[PENDING] = True
 
 
 def pending(ctx: Context) -> bool:
-    """True if this test run would have added a repository or fetched lists that may name more packages."""
+    """True if this test run would have added a repository or updated lists that may have more packages."""
     return ctx.test and bool(ctx.run.context.get(PENDING))

@@ -1,4 +1,4 @@
-"""Groups of packages as dnf and yum print them."""
+"""Parse package groups in the output of dnf and yum."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def group_of(text: str) -> Group | None:
 
 
 def groups_of(text: str) -> dict[str, list[str]]:
-    """The groups there are, in Salt's keys (``available``, ``installed environments`` …)."""
+    """The groups by Salt's keys (``available``, ``installed environments`` …)."""
     found: dict[str, list[str]] = {"installed": [], "available": []}
     if text.lstrip().startswith("ID "):
         return _of_columns(text, found)
@@ -56,7 +56,7 @@ def groups_of(text: str) -> dict[str, list[str]]:
 
 
 def _of_columns(text: str, found: dict[str, list[str]]) -> dict[str, list[str]]:
-    """As dnf 5 prints them: id, name, whether it is installed."""
+    """Parse the columns of dnf 5: ID, name, whether it is installed."""
     for line in text.strip().splitlines()[1:]:
         _, _, rest = line.partition(" ")
         name, _, installed = rest.strip().rpartition(" ")

@@ -1,4 +1,4 @@
-"""The database of debconf: answers to the questions packages ask when they are installed."""
+"""The database of debconf: answers to the questions that packages ask when they are installed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class DebconfAnswer(Struct, frozen=True):
 
 
 class StoredAnswer(Struct, frozen=True, kw_only=True):
-    """What the database has of a question."""
+    """The stored answer to a question."""
 
     value: str = ""
     owners: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class StoredAnswer(Struct, frozen=True, kw_only=True):
 
 
 def known(ctx: Context) -> dict[str, StoredAnswer]:
-    """Every question with its answer. Read from the files: the programs would wait for the lock."""
+    """All questions with their answers, read from the files: the programs would wait for the lock."""
     found: dict[str, StoredAnswer] = {}
     for path in _files(ctx):
         secret = os.path.basename(path).startswith("passwords")
@@ -64,7 +64,7 @@ def known(ctx: Context) -> dict[str, StoredAnswer]:
 
 
 def _files(ctx: Context) -> list[str]:
-    """The files of answers, as debconf's configuration names them; not that of the templates."""
+    """The files of answers in debconf's configuration, without that of the templates."""
     text = ctx.host.read(os.environ.get("DEBCONF_SYSTEMRC", CONFIG)) or ""
     parts = [_fields(part) for part in text.split("\n\n")]
     templates = next((part["Templates"] for part in parts if "Templates" in part), "templatedb")
@@ -79,7 +79,7 @@ def _fields(text: str) -> dict[str, str]:
 
 
 def stale(ctx: Context, answers: list[DebconfAnswer]) -> list[DebconfAnswer]:
-    """Those the database does not have yet."""
+    """The answers that are not in the database yet."""
     there = known(ctx)
     return [
         one
@@ -91,7 +91,7 @@ def stale(ctx: Context, answers: list[DebconfAnswer]) -> list[DebconfAnswer]:
 
 
 def store(ctx: Context, answers: list[DebconfAnswer]) -> None:
-    """Through the standard input: an argument could be read by every user of the machine."""
+    """Store answers through stdin: every user of the machine could read an argument."""
     text = "".join(one.line() for one in answers)
     tool = Tool(ctx.host, ctx.clock)
     for attempt in range(TRIES):
@@ -104,7 +104,7 @@ def store(ctx: Context, answers: list[DebconfAnswer]) -> None:
     if ran.code and needs_root(ran):
         raise PackageError(f"debconf-set-selections failed: {AS_ROOT}")
     if ran.code:
-        # Its words may repeat the line it stumbled on, and with it a password.
+        # Its message may quote the wrong line, and with it a password.
         raise PackageError(f"debconf-set-selections failed with exit code {ran.code}; is debconf installed?")
 
 
@@ -112,15 +112,17 @@ TRIES, PAUSE = 60, 2.0
 
 
 def answer(owner: str, question: str, type_: str, value: object) -> DebconfAnswer:
-    """Checked, and the value as debconf writes it. Raises ``BadArgument``."""
+    """The answer, checked, with the value in debconf's form. Raises ``BadArgument``."""
     for what, word in (("package", owner), ("question", question)):
         if not word or any(sign.isspace() for sign in word):
             raise BadArgument(f"{word!r} is not the name of a {what}")
     if type_ not in TYPES:
-        raise BadArgument(f"{question}: {type_!r} is not a type of debconf; {', '.join(sorted(TYPES))} are")
+        raise BadArgument(
+            f"{question}: {type_!r} is not a type of debconf; use one of {', '.join(sorted(TYPES))}"
+        )
     text = _text(value)
     if "\n" in text:
-        raise BadArgument(f"{question}: an answer is one line")
+        raise BadArgument(f"{question}: an answer must be one line")
     return DebconfAnswer(owner, question, type_, text.strip())
 
 
@@ -146,7 +148,7 @@ def answers(owner: str, data: Mapping[str, object]) -> list[DebconfAnswer]:
 
 
 def parse(text: str) -> list[DebconfAnswer]:
-    """A file of answers, as ``debconf-get-selections`` prints it."""
+    """The answers in a file in the form of ``debconf-get-selections``."""
     joined = text.replace("\\\n", "")
     found = []
     for number, line in enumerate(joined.splitlines(), 1):

@@ -1,4 +1,4 @@
-"""dnf, and yum before it: Fedora, RHEL and their kin."""
+"""dnf and its predecessor yum: Fedora, RHEL and their derivatives."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VERBS: dict[str, str] = {
     "autoremove": "autoremove",
     "autopurge": "autoremove",
 }
-# The sections of the table that is shown before the question; others (what is skipped) do nothing.
+# The sections of the table before the question; others (skipped packages) change nothing.
 SECTIONS: dict[str, str] = {
     "Installing": "add",
     "Upgrading": "replace",
@@ -46,7 +46,7 @@ END = re.compile(r"^Transaction Summary")
 # Name, architecture, version, repository, size; a size of less than a kilobyte has no unit.
 ROW = re.compile(r"^ +(\S+) +(\S+) +(\S+) +\S+ +[\d.]+(?: +[A-Za-z]+)? *$")
 ALONE = re.compile(r"^ +(\S+)$")
-REFUSED = 1  # the exit code of --assumeno, when there is something to do
+REFUSED = 1  # the exit code of --assumeno if there is something to do
 LOCKED = re.compile(r"^(?P<entry>(?:\d+:)?(?P<name>[^\s!]\S*?)-(?:\d+:)?[^-\s]+-[^-\s]+)$", re.MULTILINE)
 LOCKED_5 = re.compile(r"^Package name: (?P<entry>(?P<name>\S+))$", re.MULTILINE)
 NO_COMMAND = "No such command"
@@ -90,11 +90,11 @@ class Dnf(Rpm):
             self.tool.order(self.program, "-y", *_options(order), *words)
 
     def _words(self, order: Order) -> list[list[str]]:
-        """The commands of one order; dnf takes older versions with ``install``, too."""
+        """The commands of an order; dnf also accepts older versions with ``install``."""
         if order.verb != "download":
             upgrade = order.verb == "install" and order.how.only_upgrade
             return [_command("upgrade" if upgrade else VERBS[order.verb], order.items)]
-        # What is installed can only be fetched to be installed again, what is not only to be installed.
+        # Installed packages can be fetched only for a reinstallation, others only for an installation.
         there = self.listing()
         old = [item for item in order.items if item.version in there.get(item.name, "").split(",")]
         new = [item for item in order.items if item not in old]
@@ -108,7 +108,7 @@ class Dnf(Rpm):
 
 
 class Versionlock:
-    """Holds, by a plugin that has to be installed."""
+    """Holds, with a plugin that has to be installed."""
 
     def __init__(self, tool: Tool, program: str, plugin: str) -> None:
         self._tool = tool
@@ -116,7 +116,7 @@ class Versionlock:
         self._plugin = plugin
 
     def _locks(self) -> list[tuple[str, str]]:
-        """Packages that are locked, each with its entry. Without the plugin there is no such command."""
+        """The locked packages, each with its entry. Without the plugin there is no such command."""
         ran = self._tool.run([self._program, "-q", "versionlock", "list"])
         text = ran.out if ran.code == 0 else ""
         return [
@@ -137,19 +137,19 @@ class Versionlock:
         self._tool.order(self._program, "-q", "versionlock", "add" if on else "delete", *words)
 
     def _entries(self, names: Sequence[str]) -> list[str]:
-        """What to name in order to delete the locks of packages."""
+        """The entries to delete for the locks of packages."""
         return list(names)
 
 
 class YumVersionlock(Versionlock):
-    """A lock is deleted by its entry, which has a version."""
+    """Holds of yum, where a lock is deleted by its entry, which has a version."""
 
     def _entries(self, names: Sequence[str]) -> list[str]:
         return [entry for name, entry in self._locks() if name in names]
 
 
 class DnfGroups:
-    """Groups; ``hidden`` is the word that lists those that are not shown, too."""
+    """Groups; ``hidden`` is the option that includes hidden groups."""
 
     def __init__(self, tool: Tool, program: str, hidden: str) -> None:
         self._tool = tool
@@ -165,7 +165,7 @@ class DnfGroups:
 
 
 class Yum(Dnf):
-    """Before dnf: no ``repoquery`` of its own, so ``list`` has to do; an older version has its own verb."""
+    """yum: it has no ``repoquery``, so ``list`` is used; downgrades have their own command."""
 
     name = "yum"
     program = "yum"
@@ -204,9 +204,9 @@ class Yum(Dnf):
 
 
 def table(text: str) -> Iterator[tuple[str, str, str, str]]:
-    """What the table says would be done: kind, name, architecture, version.
+    """The planned steps in the table: kind, name, architecture, version.
 
-    A row that is too long continues in the next line; ``replacing`` names what goes for the row above.
+    A long row continues in the next line; ``replacing`` names a package that the row above replaces.
     """
     kind = start = ""
     for line in text.splitlines():
@@ -227,7 +227,7 @@ def table(text: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _replaced(words: list[str]) -> tuple[str, str, str]:
-    """``name.arch version`` of dnf, or the columns dnf 5 has."""
+    """A replaced package: ``name.arch version`` of dnf, or the columns of dnf 5."""
     if len(words) > 2:
         return words[0], words[1], words[2]
     name, _, arch = words[0].rpartition(".")
@@ -243,7 +243,7 @@ def _bare(version: str) -> str:
 
 
 def _sources(how: How) -> list[str]:
-    """Which repositories count, and whether locked versions do."""
+    """The options for repositories, and for locked versions."""
     reported = ["--disablerepo=*", f"--enablerepo={how.fromrepo}"] if how.fromrepo else []
     reported += [f"--disablerepo={name}" for name in how.disablerepo]
     reported += [f"--enablerepo={name}" for name in how.enablerepo]

@@ -1,4 +1,4 @@
-"""dpkg, below apt: what is installed, what is held, and what is in packages."""
+"""dpkg, below apt: installed packages, holds, and contents of packages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KNOWN = {
 
 
 class Dpkg:
-    """The reading half of apt: packages by their names and versions."""
+    """Read the database of packages."""
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
@@ -38,7 +38,7 @@ class Dpkg:
         return [line.split("\t") for line in self.tool.ask("dpkg-query", "-W", "-f", FIELDS).splitlines()]
 
     def called(self, name: str, arch: str) -> str:
-        """A package as listings name it."""
+        """The name of a package in listings."""
         return name if arch in ("all", self.native, "") else f"{name}:{arch}"
 
     def listing(self) -> Listing:
@@ -83,7 +83,7 @@ class DpkgHolds:
         return ""
 
     def hold(self, names: Sequence[str], *, on: bool) -> None:
-        # Through dpkg, which also takes names that are not installed.
+        # With dpkg, which also accepts names that are not installed.
         word = "hold" if on else "install"
         self._tool.ask("dpkg", "--set-selections", stdin="".join(f"{name} {word}\n" for name in names))
 
@@ -112,7 +112,7 @@ class DpkgContents:
 
 
 def selections(database: Dpkg) -> dict[str, list[str]]:
-    """What dpkg is set to do with its packages: hold, install, deinstall, purge."""
+    """The selections of dpkg: hold, install, deinstall, purge."""
     found: dict[str, list[str]] = {}
     for line in database.tool.ask("dpkg-query", "-W", "-f", SELECTED).splitlines():
         name, arch, want, _ = line.split("\t")

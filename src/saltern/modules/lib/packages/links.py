@@ -1,4 +1,4 @@
-"""Alternatives: several programs for one name, and which of them it stands for."""
+"""Alternatives: several programs for one name, and the chosen one."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Slaves = Mapping[str, str]  # name → link, or name → path
 
 
 class Group(Struct, frozen=True, kw_only=True):
-    """A name. ``choices`` are the programs that may stand for it, with their priorities.
+    """The alternatives of a name. ``choices`` are the programs with their priorities.
 
-    ``slaves`` are links that go along with it (a manual page), ``followers`` what each choice has for them.
+    ``slaves`` are links that change with it (a manual page), ``followers`` their targets for each choice.
     """
 
     link: str = ""
@@ -51,7 +51,7 @@ class Group(Struct, frozen=True, kw_only=True):
 
 
 def look(ctx: Context, name: str) -> Group | None:
-    """What is known of a name; None if it is no alternative."""
+    """The alternatives of a name; None if it has none."""
     _check(name, "name")
     ran = _run(ctx, "--query", name)
     if ran.code == 0 and ran.out.startswith("Name:"):
@@ -104,7 +104,7 @@ def _fields(text: str) -> dict[str, str]:
 
 
 class Slave(Struct, frozen=True):
-    """A link that goes along: where it is, its name, and what it points to if the program is chosen."""
+    """A link that changes with the choice: its path, its name, and its target."""
 
     link: str
     name: str
@@ -114,7 +114,9 @@ class Slave(Struct, frozen=True):
 def install(
     ctx: Context, name: str, link: str, path: str, priority: int, slaves: tuple[Slave, ...] | None = None
 ) -> None:
-    """Offer a program. Without ``slaves`` those it has stay; the tool would forget what is not named."""
+    """Register a program. Without ``slaves`` the existing ones are passed again, since the tool drops
+    others.
+    """
     check(name, link, path, slaves or ())
     along = _kept(look(ctx, name), path) if slaves is None else slaves
     words = [word for one in along for word in ("--slave", one.link, one.name, one.path)]
@@ -122,7 +124,7 @@ def install(
 
 
 def check(name: str, link: str, path: str, slaves: tuple[Slave, ...] = ()) -> None:
-    """Raises ``BadArgument`` for what can be no alternative."""
+    """Raises ``BadArgument`` for invalid names and paths of an alternative."""
     places = [("link", link), ("path", path), *((one.name, one.link) for one in slaves)]
     for what, value in (*places, *((one.name, one.path) for one in slaves)):
         _check(value, what, absolute=True)

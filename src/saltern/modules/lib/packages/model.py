@@ -1,4 +1,4 @@
-"""The words in which states talk to a package manager."""
+"""The types of package managers, for states and functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PackageError(BadArgument):
 class Item(Struct, frozen=True):
     """A package to act on; with ``version`` exactly that one, with ``path`` from that file.
 
-    ``newest`` says that the version is only the newest there is, and any newer one will do.
+    ``newest`` means that the version is only the newest known one, and any newer one is accepted.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Item(Struct, frozen=True):
 
 
 class How(Struct, frozen=True, kw_only=True):
-    """What else is said about a transaction."""
+    """The options of a transaction."""
 
     fromrepo: str = ""
     enablerepo: tuple[str, ...] = ()
@@ -58,14 +58,14 @@ class Order(Struct, frozen=True):
 
 
 class Offer(Struct, frozen=True):
-    """What the repositories have of a package: what the manager would take, and all there is."""
+    """The versions of a package in the repositories: the manager's choice, and all of them."""
 
     candidate: str
     versions: tuple[str, ...] = ()
 
 
 class Manager(Protocol):
-    """One package manager. Everything raises ``PackageError`` in words for the user."""
+    """A package manager. All methods raise ``PackageError`` with a message for the user."""
 
     name: str
     holds: Holds
@@ -73,23 +73,23 @@ class Manager(Protocol):
     groups: Groups
 
     def listing(self) -> Listing:
-        """What is installed."""
+        """The installed packages."""
         ...
 
     def leftovers(self) -> Listing:
-        """What was removed, but left its configuration behind."""
+        """The packages that were removed but left their configuration."""
         ...
 
     def provided(self) -> frozenset[str]:
-        """Names that installed packages stand in for."""
+        """The names that installed packages provide."""
         ...
 
     def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
-        """What can be had, from the repositories ``how`` names; an unknown name is not among the keys."""
+        """The available versions, from the repositories of ``how``; unknown names are left out."""
         ...
 
     def foresee(self, order: Order) -> dict[str, object]:
-        """The changes ``carry_out`` would make; nothing is touched."""
+        """The changes that ``carry_out`` would make; nothing is changed."""
         ...
 
     def carry_out(self, order: Order) -> None: ...
@@ -99,49 +99,49 @@ class Manager(Protocol):
         ...
 
     def refresh(self, *, trust: bool = False) -> None:
-        """Fetch the lists of packages again; ``trust`` also takes new keys that sign them."""
+        """Update the package lists; ``trust`` also accepts new signing keys."""
         ...
 
     def refreshed_at(self) -> float:
-        """When that was done last, in seconds since the epoch; 0 if that is not known."""
+        """When the package lists were last updated, in seconds since the epoch; 0 if unknown."""
         ...
 
     def compare(self, one: str, other: str) -> int:
-        """Negative, zero or positive, as the versions of this manager are ordered."""
+        """Compare two versions: negative, zero or positive."""
         ...
 
     def inspect(self, path: str) -> Item:
-        """Name and version of a package file."""
+        """The name and version of a package file."""
         ...
 
     def plain_name(self, name: str) -> str:
-        """The name as the listing has it: without the architecture of the machine."""
+        """The name in listings: without the architecture of the machine."""
         ...
 
 
 class Holds(Protocol):
-    """The packages that a manager leaves as they are."""
+    """The held packages of a manager."""
 
     def held(self) -> frozenset[str]: ...
 
     def why_not(self) -> str:
-        """What keeps this manager from holding packages; empty if nothing does."""
+        """Why this manager cannot hold packages; empty if it can."""
         ...
 
     def hold(self, names: Sequence[str], *, on: bool) -> None: ...
 
 
 class Contents(Protocol):
-    """What is known of installed packages."""
+    """The files and data of installed packages."""
 
     def files(self, names: Sequence[str]) -> dict[str, list[str]]: ...
 
     def owner(self, path: str) -> str:
-        """The package a file belongs to; empty if none."""
+        """The package that a file belongs to; empty if there is none."""
         ...
 
     def info(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
-        """What the manager knows of packages, in Salt's keys."""
+        """The data of packages, by Salt's keys."""
         ...
 
 
@@ -151,12 +151,12 @@ class Groups(Protocol):
     def find(self, name: str) -> Group | None: ...
 
     def all(self) -> dict[str, list[str]]:
-        """The groups there are, as ``available``, ``installed`` …"""
+        """All groups, as ``available``, ``installed`` …"""
         ...
 
 
 class NoGroups:
-    """Of a manager that has none."""
+    """For a manager without groups."""
 
     def __init__(self, manager: str) -> None:
         self._why = f"{manager} has no groups of packages; name a metapackage with pkg.installed instead"
@@ -169,7 +169,7 @@ class NoGroups:
 
 
 class Group(Struct, frozen=True, kw_only=True):
-    """A group of packages; one of dnf may be made of other ``groups`` (an environment)."""
+    """A package group; a group of dnf may consist of other ``groups`` (an environment)."""
 
     title: str
     id: str = ""
@@ -187,7 +187,7 @@ def change(old: str, new: str) -> dict[str, str]:
 
 
 def difference(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, object]:
-    """What became of the packages, in Salt's shape."""
+    """The changes of the packages, in Salt's form."""
     return {
         name: change(before.get(name, ""), after.get(name, ""))
         for name in sorted({*before, *after})
@@ -196,7 +196,7 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str,
 
 
 def collected(pairs: Iterable[tuple[str, str]]) -> Listing:
-    """A listing of names that may come several times (kernels do)."""
+    """A listing from pairs in which a name may occur several times, such as kernels."""
     found: Listing = {}
     for name, version in pairs:
         found[name] = f"{found[name]},{version}" if name in found else version

@@ -1,4 +1,4 @@
-"""pacman: Arch and the like."""
+"""pacman: Arch and its derivatives."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Pacman:
     def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
         if not names:
             return {}
-        # Its exit code is the number of names it does not know.
+        # Its exit code is the number of unknown names.
         text = self.tool.run(["pacman", "-Si", "--", *names]).out
         rows = [row for row in _records(text) if how.fromrepo in ("", row["Repository"])]
         return {row["Name"]: Offer(row["Version"], (row["Version"],)) for row in reversed(rows)}
@@ -95,7 +95,7 @@ class Pacman:
         if not words:
             return {}
         before = self.listing()
-        reported = [word for word in words if word != NO_BACKUP]  # does not go with --print
+        reported = [word for word in words if word != NO_BACKUP]  # cannot be combined with --print
         text = self.tool.ask("pacman", "--print", "--print-format", "%n\t%v", *reported)
         rows = [line.split("\t") for line in text.splitlines() if "\t" in line]
         leaving = order.verb in LEAVING
@@ -105,9 +105,9 @@ class Pacman:
         return dict(sorted(found.items()))
 
     def _rehearsed(self, words: list[str]) -> list[str]:
-        """``--print`` knows neither what is replaced nor what is in conflict.
+        """The output of a rehearsal. ``--print`` shows neither replaced packages nor conflicts.
 
-        So it is run without an answer to its questions, which is a no to the last one.
+        So pacman is run without answers to its questions, which means no to the last one.
         """
         argv = ["pacman", *words]
         ran = self.tool.run(argv)
@@ -120,7 +120,7 @@ class Pacman:
             self.tool.order("pacman", "--noconfirm", *words)
 
     def _words(self, order: Order) -> list[str]:
-        """The command, targets last; none if nothing is unneeded."""
+        """The command, targets last; None if there is nothing to remove."""
         if any(item.path for item in order.items):
             return ["-U", "--", *(item.path for item in order.items)]
         names = [item.name for item in order.items]
@@ -178,7 +178,7 @@ class PacmanContents:
 
 
 class PacmanGroups:
-    """Groups; each has packages, and nothing is said of them."""
+    """Groups, which are plain lists of packages."""
 
     def __init__(self, tool: Tool) -> None:
         self._tool = tool

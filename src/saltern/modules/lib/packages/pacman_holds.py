@@ -1,4 +1,4 @@
-"""What pacman leaves as it is: ``IgnorePkg`` in its configuration, for which there is no command."""
+"""Holds of pacman: ``IgnorePkg`` in its configuration, for which there is no command."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ ARCHES = frozenset(
 
 
 class Rpm:
-    """The reading half of a manager; the other half is what fetches and decides."""
+    """Read the database of packages; subclasses fetch and install them."""
 
     def __init__(self, host: Host, clock: Clock) -> None:
         self.tool = Tool(host, clock)
@@ -53,7 +53,7 @@ class Rpm:
         return self._native
 
     def called(self, name: str, arch: str) -> str:
-        """A package as listings name it."""
+        """The name of a package in listings."""
         return name if arch in ("noarch", NOT_SET, "", self.native) else f"{name}.{arch}"
 
     def listing(self) -> Listing:
@@ -61,7 +61,7 @@ class Rpm:
         return collected(sorted((self.called(row[0], row[2]), row[1]) for row in rows if row[0] != NO_KEYS))
 
     def leftovers(self) -> Listing:
-        return {}  # rpm keeps no record of what it removed
+        return {}  # rpm keeps no record of removed packages
 
     def provided(self) -> frozenset[str]:
         return frozenset(self.tool.ask("rpm", "-qa", "--qf", r"[%{PROVIDENAME}\n]").split())
@@ -84,7 +84,7 @@ class Rpm:
         return base if arch in (self.native, "noarch") else name
 
     def _offered(self, pairs: Iterable[tuple[str, str]]) -> dict[str, Offer]:
-        """Names with the versions there are, the newest first."""
+        """Names with their available versions, the newest first."""
         found: dict[str, set[str]] = {}
         for name, version in pairs:
             found.setdefault(name, set()).add(version)
@@ -122,7 +122,7 @@ class RpmContents:
 
 
 def _paths(text: str) -> list[str]:
-    """Without the remark rpm makes of a package that has no files."""
+    """The paths, without rpm's note for a package without files."""
     return [line for line in text.splitlines() if line.startswith("/")]
 
 
@@ -130,13 +130,13 @@ def _paths(text: str) -> list[str]:
 
 
 def parted(name: str) -> tuple[str, str]:
-    """``glibc.i686`` as name and architecture; ``python3.11`` has none."""
+    """The name and architecture of ``glibc.i686``; ``python3.11`` has no architecture."""
     base, dot, arch = name.rpartition(".")
     return (base, arch) if dot and arch in ARCHES else (name, "")
 
 
 def nevra(item: Item) -> str:
-    """An exact package as dnf wants to read it: the architecture stands behind the version."""
+    """An exact package in dnf's form: the architecture comes after the version."""
     if item.path or not item.version:
         return item.path or item.name
     name, arch = parted(item.name)
@@ -164,7 +164,7 @@ EFFECT: dict[str, Callable[[list[str], str], list[str]]] = {
 
 
 def foreseen(before: Listing, steps: Iterable[Step]) -> dict[str, object]:
-    """The changes these steps would make to a listing."""
+    """The changes that these steps would make to a listing."""
     after = {name: versions.split(",") for name, versions in before.items()}
     again: dict[str, object] = {}
     for step in steps:

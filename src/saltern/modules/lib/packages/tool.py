@@ -1,4 +1,4 @@
-"""Runs the programs of a package manager, and says in its words why one failed."""
+"""Run the programs of a package manager, and quote their errors."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ BUSY = (
     "resource temporarily",
     "system management is locked",
 )
-# Words of apt, dpkg, dnf, yum, zypper, pacman, apk and debconf for a user who may not do it. They come with
-# those for a lock that another one holds, and another try would not help.
+# Messages of apt, dpkg, dnf, yum, zypper, pacman, apk and debconf for missing permissions. They come with
+# those for a lock that another process holds, and another try would not help.
 NOT_ROOT = re.compile(
     r"permission denied|are you root|(?:must|need to|should) be (?:run as )?root|as root\b|root privileges"
     r"|superuser privilege|required read/write access|operation not permitted|not allowed to",
@@ -38,7 +38,7 @@ NOISE = re.compile(
 
 
 class Tool:
-    """``ask`` for an answer, ``order`` for an action that has to wait its turn."""
+    """Runs programs: ``ask`` for queries, ``order`` for actions that wait for a lock."""
 
     def __init__(self, host: Host, clock: Clock, env: Mapping[str, str] | None = None) -> None:
         self.host = host
@@ -49,18 +49,18 @@ class Tool:
         return self.host.run(list(argv), env=self.env, stdin=stdin)
 
     def act(self, argv: Sequence[str]) -> Ran:
-        """Run to the end: a package manager whose parent is gone in the middle leaves a broken machine."""
+        """Run to the end, even if we are killed: an interrupted package manager leaves a broken machine."""
         return kept(self.host)(list(argv), env=self.env)
 
     def ask(self, *argv: str, fine: tuple[int, ...] = (0,), stdin: str | None = None) -> str:
-        """What it printed. Raises ``PackageError`` for an exit code that is not ``fine``."""
+        """The output. Raises ``PackageError`` for an exit code that is not ``fine``."""
         ran = self.run(argv, stdin=stdin)
         if ran.code not in fine:
             raise PackageError(why(argv, ran))
         return ran.out
 
     def order(self, *argv: str, fine: tuple[int, ...] = (0,)) -> str:
-        """As ``ask``; but if another one is at work, waits and tries again for some minutes."""
+        """Like ``ask``; but if another process holds the lock, wait and try again for some minutes."""
         for attempt in range(TRIES):
             ran = self.act(argv)
             if ran.code in fine or not is_busy(ran):
@@ -74,7 +74,7 @@ class Tool:
 
 
 def is_busy(ran: Ran) -> bool:
-    """True if another one is at work; a lock that may not even be opened is something else."""
+    """True if another process holds the lock, and not if the lock may not be opened."""
     said = (ran.err + ran.out[-2000:]).lower()
     return ran.code != NOT_FOUND and any(word in said for word in BUSY) and not needs_root(ran)
 
@@ -84,9 +84,9 @@ def needs_root(ran: Ran) -> bool:
 
 
 def why(argv: Sequence[str], ran: Ran) -> str:
-    """What it said from its first error on; if it names none, its last words.
+    """Why a program failed: its output from the first error on, or its last lines.
 
-    Some print the reason (which packages are in conflict) beside the errors, on the other stream.
+    Some print the reason (such as conflicting packages) on the other stream.
     """
     if ran.code == NOT_FOUND and not ran.out:
         return missing_program(argv[0])

@@ -1,4 +1,4 @@
-"""Versions as rpm orders them, and conditions on versions as users write them."""
+"""The order of versions in rpm, and users' conditions on versions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PIECES = re.compile(r"(\d+)|([a-zA-Z]+)|(~)|(\^)")
 
 
 def rpm_compare(one: str, other: str) -> int:
-    """As rpm does: epoch, version, release; a release counts only if both have one."""
+    """Compare as rpm does: epoch, version, release; a release counts only if both have one."""
     (epoch, version, release), (epoch2, version2, release2) = _parts(one), _parts(other)
     order = _label(epoch, epoch2) or _label(version, version2)
     return order or (_label(release, release2) if release and release2 else 0)
@@ -33,7 +33,7 @@ def _parts(text: str) -> tuple[str, str, str]:
 
 
 def _label(one: str, other: str) -> int:
-    """Digits against digits, letters against letters; ``~`` is before the end, ``^`` behind it."""
+    """Compare digits with digits, letters with letters; ``~`` sorts before the end, ``^`` after it."""
     mine, theirs = list(PIECES.finditer(one)), list(PIECES.finditer(other))
     for index in range(max(len(mine), len(theirs))):
         order = _piece(
@@ -45,7 +45,7 @@ def _label(one: str, other: str) -> int:
 
 
 def _rank(piece: Match[str] | None) -> int:
-    """Where a kind of piece stands: ``~``, the end, ``^``, letters, digits."""
+    """The rank of a piece by its kind: ``~``, the end, ``^``, letters, digits."""
     if piece is None:
         return 1
     return {"~": 0, "^": 2}.get(piece[0], 4 if piece[1] else 3)
@@ -87,7 +87,7 @@ WRITTEN = re.compile(r"(<=|>=|==|!=|<>|<|>|=)?\s*([^\s<>=!]\S*)")
 
 
 def conditions(text: str, package: str) -> tuple[Condition, ...]:
-    """``>=1.2,<2`` in parts. Raises ``BadArgument`` for what is no condition."""
+    """The conditions in ``>=1.2,<2``. Raises ``BadArgument`` for an invalid one."""
     found = []
     for part in text.split(","):
         match = WRITTEN.fullmatch(part.strip())
@@ -103,7 +103,7 @@ def conditions(text: str, package: str) -> tuple[Condition, ...]:
 def fulfils(
     version: str, wanted: tuple[Condition, ...], compare: Compare, ignore_epoch: bool | None = None
 ) -> bool:
-    """True if a version is as wanted. ``ignore_epoch``: None ignores an epoch that is not given."""
+    """True if a version meets the conditions. ``ignore_epoch``: None ignores an epoch that is not given."""
     return all(_holds(version, one, compare, ignore_epoch) for one in wanted)
 
 
@@ -119,6 +119,6 @@ def _holds(version: str, wanted: Condition, compare: Compare, ignore_epoch: bool
 
 
 def bare(version: str) -> str:
-    """Without its epoch."""
+    """The version without its epoch."""
     epoch, colon, rest = version.partition(":")
     return rest if colon and epoch.isdigit() else version

@@ -1,4 +1,4 @@
-"""Which packages a state is about: ``name``, ``pkgs``, ``version`` and ``sources`` in one form."""
+"""The packages of a state, from ``name``, ``pkgs``, ``version`` and ``sources``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LATEST = "latest"
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """A package a state names. ``path`` is the file it comes from, ``version`` then that file's."""
+    """A package of a state. ``path`` is its file, if any; ``version`` is that of the file then."""
 
     name: str
     version: str = ""
@@ -71,7 +71,7 @@ def pairs(given: object, what: str) -> list[tuple[str, object]]:
 
 
 def from_sources(ctx: Context, manager: Manager, sources: object) -> list[Wanted]:
-    """``[{name: url}]``: fetched and looked into. Raises if one is another package than is said."""
+    """The packages of ``[{name: url}]``, fetched and inspected. Raises if a name is wrong."""
     found = []
     for name, url in pairs(sources, "sources"):
         if not isinstance(url, str) or not url:
@@ -99,5 +99,5 @@ def _local(ctx: Context, url: str) -> str:
 
 
 def facts(manager: Manager, wants: list[Wanted], listing: Listing) -> dict[str, object]:
-    """What is known of the packages, changed or not."""
+    """The facts about the packages, changed or not."""
     return {"manager": manager.name, "packages": {one.name: listing.get(one.name, "") for one in wants}}

@@ -1,4 +1,4 @@
-"""The groups of packages that make up one."""
+"""Package groups with the groups that they consist of."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from saltern.modules.lib.packages.model import Group, Manager, PackageError
 
 
 def whole(manager: Manager, name: str) -> Group:
-    """A group; one that is made of other groups with all that they have. Raises if there is none."""
+    """A group, including the packages of its groups. Raises if there is none."""
     group = manager.groups.find(name)
     if group is None:
-        raise PackageError(f"{manager.name} knows no group {name!r}")
+        raise PackageError(f"{manager.name} has no group {name!r}")
     parts = [found for one in group.groups if (found := manager.groups.find(one))]
     return replace(
         group,

@@ -39,11 +39,11 @@ VERBS: dict[str, tuple[str, ...]] = {
     "purge": ("remove",),
     "upgrade": ("update", AGREE),
 }
-# Any other section of the summary (upgrade, downgrade, change of vendor …) puts one version for another.
+# All other sections of the summary (upgrade, downgrade, change of vendor …) replace versions.
 KINDS = {"to-install": "add", "to-remove": "remove", "to-reinstall": "again"}
 NOTHING_FOUND = 104
-FINE = (0, 100, 101, 102, 103, 106)  # done; updates, a reboot or a restart are advised
-INSTALLED_ONLY = "("  # packages no repository has are listed as of "(System Packages)"
+FINE = (0, 100, 101, 102, 103, 106)  # done; or updates, a reboot or a restart are advised
+INSTALLED_ONLY = "("  # packages in no repository are listed under "(System Packages)"
 LISTED = re.compile(r"^(Requires|Recommends|Suggests) *: ?(.*)$")
 CONFIG = "/etc/zypp/zypp.conf"
 LOCKS_FILE = re.compile(r"^\s*locksfile\.\w+\s*=.*$", re.MULTILINE)
@@ -91,7 +91,9 @@ class Zypper(Rpm):
 
     @contextmanager
     def _heeding_locks(self, heed: bool) -> Iterator[Tool]:
-        """zypper has no option to pass over locks, but its configuration may name another file of them."""
+        """Ignore locks unless ``heed``: zypper has no option for that, but its configuration names their
+        file.
+        """
         if heed:
             yield self.tool
             return
@@ -145,7 +147,7 @@ class Patterns:
 
 
 def _answer(tool: Tool, words: Sequence[str], fine: tuple[int, ...] = FINE) -> Element:
-    """The answer as a tree; raises in the words zypper has for what is wrong."""
+    """The output as a tree; raises with zypper's error message."""
     from xml.etree.ElementTree import ParseError, fromstring
 
     argv = ["zypper", "--non-interactive", "--xmlout", *words]
@@ -160,7 +162,7 @@ def _answer(tool: Tool, words: Sequence[str], fine: tuple[int, ...] = FINE) -> E
 
 
 def pattern(name: str, text: str) -> Group | None:
-    """The packages of a pattern: those of its table, or where it has none those it depends on."""
+    """The packages of a pattern: those of its table, or else its dependencies."""
     if "\nInformation for pattern" not in text:
         return None
     found: dict[str, list[str]] = {}
@@ -189,7 +191,7 @@ def _first(found: dict[str, list[str]], *words: str) -> tuple[str, ...]:
 
 
 def _refusal(argv: Sequence[str], ran: Ran, answer: Element) -> str:
-    """Its errors, and the problem it would have asked about."""
+    """zypper's errors, and the problem that it would have asked about."""
     errors = [row.text or "" for row in answer.iter("message") if row.get("type") == "error"]
     asked = [row.findtext("description", "") for row in answer.iter("prompt")]
     said = "\n".join(text.strip() for text in (*errors, *asked) if text.strip())

@@ -1,1 +1,1 @@
-"""pip, and the words of its states and functions."""
+"""pip, for its states and functions."""

@@ -1,4 +1,4 @@
-"""The program ``pip``: which one, with which words, and what it reports."""
+"""The program ``pip``: find it, run it, and read its reports."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from saltern.system.process import Ran
 from saltern.system.temporary import private_directory
 
 QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_ROOT_USER_ACTION": "ignore"}
-QUIET["PYTHONPATH"] = ""  # ours is not theirs
+QUIET["PYTHONPATH"] = ""  # our own must not affect it
 NAMED = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?\s*([^@;]*)(;.*)?")
 TOO_OLD = "no such option"
 
-# A Python lists its packages ten times as fast as its pip does. The directory it runs in is none of them.
+# A Python lists its packages ten times as fast as its pip. Its working directory must not count.
 LISTING = """\
 import sys
 if not getattr(sys.flags, "safe_path", False):
@@ -31,7 +31,7 @@ print(json.dumps([{"name": one.metadata["Name"], "version": one.version} for one
 
 
 class Pip(Struct, frozen=True, kw_only=True):
-    """A pip, the user who runs it, and where."""
+    """A pip, with its user and working directory."""
 
     argv: tuple[str, ...]
     user: str | None = None
@@ -51,7 +51,7 @@ class Pip(Struct, frozen=True, kw_only=True):
 
 
 def argv_of(ctx: Context, bin_env: str | None) -> tuple[str, ...]:
-    """The pip of a virtual environment, of a Python, or a pip itself; the machine's if nothing is given."""
+    """The command of the pip of a virtual environment, of a Python, or of a pip; by default the machine's."""
     if not bin_env:
         known = ctx.run.context.get("pip.argv")
         if not isinstance(known, tuple):
@@ -78,18 +78,18 @@ def _of_machine(ctx: Context) -> tuple[str, ...]:
 
 
 def normal(name: str) -> str:
-    """All spellings of a name are one package."""
+    """The normal form of a package name, the same for all its spellings."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def split(requirement: str) -> tuple[str, str]:
-    """Name and version of a requirement; no name for an address or a path."""
+    """The name and version of a requirement; no name for a URL or a path."""
     match = None if "/" in requirement.partition(";")[0] else NAMED.fullmatch(requirement.strip())
     return (normal(match[1]), (match[3] or "").strip()) if match else ("", "")
 
 
 def packages(ctx: Context, pip: Pip, *, fresh: bool = False) -> dict[str, str]:
-    """What is installed, by normal name. Asked once in a run, until something is installed."""
+    """The installed packages by normal name. Read once per run, until something is installed."""
     known = ctx.run.context.get(pip.key)
     if isinstance(known, dict) and not fresh:
         return known
@@ -99,7 +99,7 @@ def packages(ctx: Context, pip: Pip, *, fresh: bool = False) -> dict[str, str]:
 
 
 def _rows(ctx: Context, pip: Pip) -> list[dict[str, str]]:
-    """The first of two packages of one name is the one that is imported."""
+    """The installed packages; of two with one name, the first is imported."""
     from msgspec.json import decode
 
     if pip.argv[1:] == ("-m", "pip"):
@@ -113,13 +113,13 @@ def _rows(ctx: Context, pip: Pip) -> list[dict[str, str]]:
 
 
 def forget(ctx: Context) -> None:
-    """Something was installed, be it with another pip into the same place."""
+    """Clear the cache: something was installed, maybe with another pip into the same environment."""
     for key in [key for key in ctx.run.context if key.startswith("pip.list ")]:
         del ctx.run.context[key]
 
 
 def install(ctx: Context, pip: Pip, words: Sequence[str], *, dry: bool, what: str) -> dict[str, str] | None:
-    """Install, or find out what would be; names and versions. None before pip 22.2."""
+    """Install packages, or predict it (``dry``). Returns names and versions; None before pip 22.2."""
     with private_directory("pip", owner=owner_for(ctx, pip.user)) as scratch:
         report = os.path.join(scratch, "report.json")
         reported = ["--dry-run"] if dry else []

@@ -1,4 +1,4 @@
-"""What pip could bring up to date."""
+"""Packages that pip can upgrade."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from saltern.modules.lib.pip.command import Pip, normal
 
 
 def outdated(ctx: Context, pip: Pip) -> dict[str, tuple[str, str]]:
-    """Packages of which there is a newer version: the one that is here, and that one."""
+    """Packages with a newer version: the installed version, and the newer one."""
     from msgspec.json import decode
 
     reported = pip.out(ctx, "list", "--outdated", "--format=json", what="cannot look for newer versions")

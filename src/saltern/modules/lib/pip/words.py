@@ -1,4 +1,4 @@
-"""Salt's arguments of ``pip.installed`` as words for pip; one row each."""
+"""Salt's arguments of ``pip.installed`` as arguments of pip; one row each."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LISTS: dict[str, str] = {
 
 
 def options(given: Mapping[str, object]) -> list[str]:
-    """The words for everything that was given."""
+    """The arguments of pip for all given arguments."""
     found = [flag for name, flag in SWITCHES.items() if given.get(name)]
     for name, flag in VALUES.items():
         if given.get(name) not in (None, ""):
@@ -57,7 +57,7 @@ def options(given: Mapping[str, object]) -> list[str]:
 
 
 def extra(given: object) -> list[str]:
-    """``extra_args`` as users write it: a text, or a list of texts and ``{option: value}``."""
+    """``extra_args``: a text, or a list of texts and ``{option: value}``."""
     if not given:
         return []
     if isinstance(given, str):
@@ -73,7 +73,9 @@ def extra(given: object) -> list[str]:
 
 @contextmanager
 def requirement_files(ctx: Context, given: object, user: str | None) -> Iterator[list[str]]:
-    """``-r`` and the path of each file; what is not on disk is written to a private directory first."""
+    """``-r`` and the path of each file; files that are not on disk are written to a private directory
+    first.
+    """
     paths = listed(given) if not isinstance(given, str) else [one.strip() for one in given.split(",") if one]
     with private_directory("pip", owner=owner_for(ctx, user)) as scratch:
         found: list[str] = []

@@ -1,5 +1,5 @@
-"""The schedule: jobs to be run at times, in a file of the configuration directory.
+"""The schedule: jobs that run at certain times, in a file of the configuration directory.
 
-The file has Salt's name and shape, ``_schedule.conf`` with the key ``schedule``. It is kept in order here;
-the agent is to run what is in it.
+The file has Salt's name and format, ``_schedule.conf`` with the key ``schedule``. It is edited here;
+the agent runs its jobs.
 """

@@ -1,4 +1,4 @@
-"""One job of the schedule: every key it may have, checked; and what it is when nothing is said."""
+"""One job of the schedule: its keys with their checks and defaults."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ UNITS = ("seconds", "minutes", "hours", "days")
 MOMENTS = ("when", "cron", "once")
 USUAL: Mapping[str, object] = {"maxrunning": 1, "enabled": True, "jid_include": True}
 
-# How users call them, and how the file does.
+# The users' names, and those in the file.
 RENAMED = {"job_args": "args", "job_kwargs": "kwargs"}
-INTERNAL = {"_seconds": "seconds"}  # what Salt's scheduler makes of it in memory
+INTERNAL = {"_seconds": "seconds"}  # added by Salt's scheduler in memory
 
 Check = Callable[[object, str], object]
 
 
 def _as(kind: str) -> Check:
-    """The conversion that a parameter of this kind has."""
+    """A check with the conversion of parameters of this type."""
 
     def check(value: object, what: str) -> object:
         try:
@@ -68,7 +68,7 @@ def _texts(check: Callable[[str, str], str]) -> Check:
 
 def _function(value: str, what: str) -> str:
     if not FUNCTION.fullmatch(value):
-        raise Refused(f"{what} cannot be {value!r}; it is the name of a function such as state.apply")
+        raise Refused(f"{what} cannot be {value!r}; use the name of a function such as state.apply")
     return value
 
 
@@ -76,7 +76,7 @@ def _span(value: object, what: str) -> object:
     """``{start, end, invert}``, each of the first two a time."""
     known = ("start", "end", "invert")
     if not isinstance(value, Mapping) or not {"start", "end"} <= value.keys() <= set(known):
-        raise Refused(f"{what} must be a mapping with start and end, and perhaps invert; not {value!r}")
+        raise Refused(f"{what} must be a mapping with start and end, and optionally invert; not {value!r}")
     span: dict[str, object] = {key: times.moment(str(value[key]), f"{what}: {key}") for key in known[:2]}
     return span | ({"invert": _as("bool")(value["invert"], what)} if "invert" in value else {})
 
@@ -128,7 +128,7 @@ KEYS: Mapping[str, Check] = {
 
 
 def job(name: str, given: Mapping[str, object], whens: Collection[str] = ()) -> dict[str, object]:
-    """The job as the file has it. ``whens`` are times that have a name. Raises ``Refused``."""
+    """The job in the form of the file. ``whens`` are named times. Raises ``Refused``."""
     if not name:
         raise Refused("a job needs a name")
     made: dict[str, object] = {"name": name, **USUAL}
@@ -147,7 +147,7 @@ def _check_whole(name: str, made: Mapping[str, object], whens: Collection[str]) 
         raise Refused(f"job {name} needs a function")
     units, moments = ([key for key in keys if key in made] for keys in (UNITS, MOMENTS))
     if (units and moments) or len(moments) > 1:
-        raise Refused(f"job {name}: {', '.join([*units, *moments])} do not go together")
+        raise Refused(f"job {name}: {', '.join([*units, *moments])} cannot be combined")
     if not units and not moments and not made.get("run_on_start"):
         choices = ", ".join((*UNITS, *MOMENTS))
         raise Refused(f"job {name} is never run: it needs one of {choices}, or run_on_start")
@@ -160,6 +160,6 @@ def _check_whole(name: str, made: Mapping[str, object], whens: Collection[str]) 
 
 
 def plain(kept: Mapping[str, object]) -> dict[str, object]:
-    """A job that was kept, without what a scheduler has added."""
+    """A stored job, without keys that a scheduler has added."""
     known = {INTERNAL.get(key, key): value for key, value in kept.items()}
     return {key: value for key, value in known.items() if not key.startswith("_")}

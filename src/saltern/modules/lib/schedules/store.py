@@ -1,4 +1,4 @@
-"""Where the schedule is kept, and what of it is defined elsewhere: in the configuration, in pillar."""
+"""The schedule file, and schedules in the configuration and the pillar."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from saltern.modules.api.refused import Refused
 
 NAME = "_schedule.conf"
 KEY = "schedule"
-SETTINGS = frozenset({"enabled", "skip_function", "skip_during_range", "splay"})  # of all jobs, beside them
+SETTINGS = frozenset({"enabled", "skip_function", "skip_during_range", "splay"})  # settings for all jobs
 
 Schedule = dict[str, object]
 
 
 def path_of(ctx: Context) -> str:
-    """Among the files that the main file of the configuration includes."""
+    """The schedule file, among the included files of the configuration."""
     main = ctx.settings.files[0] if ctx.settings.files else os.path.join(_usual(), "saltern.yaml")
     given = ctx.settings.extra.get("default_include")
     folder = os.path.dirname(str(given)) if given else f"{os.path.splitext(os.path.basename(main))[0]}.d"
@@ -31,7 +31,7 @@ def _usual() -> str:
 
 
 def read(ctx: Context) -> Schedule:
-    """What is in the file. Raises ``Refused`` if it is no schedule."""
+    """The content of the file. Raises ``Refused`` if it is not a schedule."""
     path = path_of(ctx)
     return _section(path) if os.path.exists(path) else {}
 
@@ -61,7 +61,7 @@ def jobs(schedule: Schedule) -> dict[str, dict[str, object]]:
 
 
 def configured(ctx: Context) -> Schedule:
-    """From the other files of the configuration."""
+    """The schedule of the other configuration files."""
     own = path_of(ctx)
     found: Schedule = {}
     for file in ctx.settings.files:
@@ -75,20 +75,20 @@ def from_pillar(ctx: Context) -> Schedule:
 
 
 def check_own(ctx: Context, name: str) -> None:
-    """Raises ``Refused`` for a job that is defined where this file is not."""
+    """Raises ``Refused`` for a job that is defined outside of the schedule file."""
     for schedule, where in ((configured(ctx), "the configuration"), (from_pillar(ctx), "the pillar")):
         if name in jobs(schedule):
             raise Refused(f"job {name} is defined in {where}; change it there")
 
 
 def whens(ctx: Context) -> frozenset[str]:
-    """Times with a name, from pillar and grains, as in Salt."""
+    """Named times from pillar and grains, as in Salt."""
     places = (place.get("whens") for place in (ctx.pillar, ctx.grains))
     return frozenset(str(name) for place in places if isinstance(place, Mapping) for name in place)
 
 
 def write(ctx: Context, schedule: Schedule) -> None:
-    """For its owner only: arguments of jobs may be secrets."""
+    """Write the file, readable only by its owner: arguments of jobs may be secrets."""
     from saltern.render.filters.serialize import to_yaml
 
     path = path_of(ctx)
@@ -97,6 +97,6 @@ def write(ctx: Context, schedule: Schedule) -> None:
 
 
 def put(ctx: Context, name: str, job: Mapping[str, object] | None) -> None:
-    """Keep a job, or remove it."""
+    """Store a job, or remove it."""
     schedule = {known: one for known, one in read(ctx).items() if known != name}
     write(ctx, schedule if job is None else {**schedule, name: dict(job)})

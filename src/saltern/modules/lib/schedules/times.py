@@ -1,4 +1,4 @@
-"""Times as people write them in a schedule: checked, and kept as they are."""
+"""Check the times in a schedule; they are stored as written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DATES = (
     re.compile(r"\b(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})\b"),
 )
 BETWEEN = re.compile(r"[\s,]*(?:at)?\s*")
-LEAP_YEAR = 2024  # where no year is said, any day of a year is a day
+LEAP_YEAR = 2024  # without a year, any day of a leap year is accepted
 
 CRON_FIELDS = (
     ("minute", 0, 59, ()),
@@ -42,7 +42,7 @@ def moment(text: str, what: str) -> str:
         rest = rest[: clock.start()] + rest[clock.end() :]
     if BETWEEN.fullmatch(rest) and (dated or days or clock):
         return text
-    raise Refused(f"{what} cannot be {text!r}; it is a time such as 'Monday 5:00pm' or '2027-01-31 17:00'")
+    raise Refused(f"{what} cannot be {text!r}; use a time such as 'Monday 5:00pm' or '2027-01-31 17:00'")
 
 
 def _without_date(rest: str, text: str, what: str) -> tuple[str, bool]:
@@ -80,18 +80,18 @@ def by_format(text: str, form: str, what: str) -> str:
     try:
         datetime.strptime(text, form)
     except ValueError:
-        raise Refused(f"{what} cannot be {text!r}; it is a time in the format {form}") from None
+        raise Refused(f"{what} cannot be {text!r}; use a time in the format {form}") from None
     return text
 
 
 def cron(text: str) -> str:
-    """Five fields as crontab has them, or a word such as ``@daily``."""
+    """Five crontab fields, or a word such as ``@daily``."""
     if text in CRON_WORDS:
         return text
     fields = text.split()
     if len(fields) != len(CRON_FIELDS):
         raise Refused(
-            f"cron cannot be {text!r}; it has five fields: minute, hour, day, month, day of the week"
+            f"cron cannot be {text!r}; it needs five fields: minute, hour, day, month, day of the week"
         )
     for field, (what, low, high, names) in zip(fields, CRON_FIELDS, strict=True):
         for part in field.split(","):
@@ -108,11 +108,11 @@ def _check_part(part: str, low: int, high: int, names: tuple[str, ...], problem:
     first = _number(found["first"], low, names)
     last = _number(found["last"], low, names) if found["last"] else first
     if not low <= first <= last <= high:
-        raise Refused(f"{problem}; it is from {low} to {high}")
+        raise Refused(f"{problem}; use {low} to {high}")
 
 
 def _number(word: str, low: int, names: tuple[str, ...]) -> int:
-    """-1 for what is none."""
+    """The number of a word; -1 if it is not one."""
     if word.isdigit():
         return int(word)
     return names.index(word.lower()[:3]) + low if word.lower()[:3] in names else -1

@@ -1,1 +1,1 @@
-"""SELinux as its own tools know it: mode, booleans, policy modules, file contexts and ports."""
+"""SELinux, through its own tools: mode, booleans, policy modules, file contexts and ports."""

@@ -24,7 +24,7 @@ Boolean = dict[str, str]
 
 
 def read(ctx: Context) -> dict[str, Boolean]:
-    """All of them, in the shape of ``selinux.list_sebool``."""
+    """All booleans, in the form of ``selinux.list_sebool``."""
     lines = tool(ctx, "semanage", "boolean", "--list", "--noheading").out.splitlines()
     found = (LISTED.fullmatch(line.strip()) for line in lines)
     return {
@@ -38,11 +38,11 @@ def switched(value: object, name: str) -> str:
     """``on`` or ``off``."""
     found = SWITCHES.get(str(value).lower())
     if found is None:
-        raise Refused(f"{value!r} is not a valid value for the boolean {name}; it is on or off")
+        raise Refused(f"{value!r} is not a valid value for the boolean {name}; use on or off")
     return found
 
 
 def change(ctx: Context, values: Mapping[str, str], *, persist: bool) -> None:
-    """Set them in one go; ``persist`` for after a reboot as well."""
+    """Set booleans in one call; ``persist`` also keeps them after a reboot."""
     pairs = [f"{name}={value}" for name, value in values.items()]
     tool(ctx, "setsebool", *(["-P"] if persist else []), *pairs)

@@ -1,4 +1,4 @@
-"""File contexts: how files are to be labelled, and how they are."""
+"""File contexts: the policy for labels, and the labels of files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Entry = dict[str, str]  # filespec, filetype, and the parts of the context
 
 
 class DesiredContext(Struct, frozen=True, kw_only=True):
-    """An entry; what is None may be anything."""
+    """An entry; None matches any value."""
 
     name: str
     filetype: str | None = "a"
@@ -54,25 +54,25 @@ class DesiredContext(Struct, frozen=True, kw_only=True):
 def desired_context(
     name: str, filetype: str | None, sel_type: str | None, sel_user: str | None, sel_level: str | None
 ) -> DesiredContext:
-    """Checked. Raises ``Refused`` for what no entry can be."""
+    """The entry, checked. Raises ``Refused`` for an impossible one."""
     if filetype is not None:
         known(filetype, FILE_TYPES, "filetype")
     if not name.startswith("/") or re.search(r"\s", name):
-        raise Refused(f"{name!r} is no absolute path, with or without patterns, that has no blanks")
+        raise Refused(f"{name!r} is not an absolute path (patterns are allowed) without blanks")
     return DesiredContext(
         name=name, filetype=filetype, sel_type=sel_type, sel_user=sel_user, sel_level=sel_level
     )
 
 
 def parts(context: str) -> dict[str, str]:
-    """``user:role:type:level`` in parts; a thing that is not to be labelled has only a type."""
+    """The parts of ``user:role:type:level``; an entry for unlabelled files has only a type."""
     if context.startswith("<<"):
         return {"sel_type": context.lower()}
     return dict(zip(PARTS, context.split(":", 3), strict=False))
 
 
 def entries(ctx: Context, *, local: bool = False) -> list[Entry]:
-    """All of the policy and of the machine, or only the latter's; with the parts of their contexts."""
+    """All entries with the parts of their contexts, or only the local ones."""
     only = ["--locallist"] if local else []
     lines = tool(ctx, "semanage", "fcontext", "--list", "--noheading", *only).out.splitlines()
     found = (LISTED.fullmatch(line) for line in lines)
@@ -84,7 +84,7 @@ def entries(ctx: Context, *, local: bool = False) -> list[Entry]:
 
 
 def find(ctx: Context, wanted: DesiredContext, *, local: bool = False) -> Entry | None:
-    """The entry of this name and type of file; its context is not compared."""
+    """The entry with this name and file type; its context is not compared."""
     file_type = FILE_TYPES.get(wanted.filetype or "")
     alike = (
         one
@@ -111,7 +111,7 @@ def run(ctx: Context, action: str, wanted: DesiredContext) -> Ran:
 
 
 def path_of(ctx: Context, name: str) -> str:
-    """The directory or file that an entry with patterns begins at."""
+    """The path before the patterns of an entry."""
     if ctx.host.exists(name):
         return name
     found = PATTERN.search(name)
@@ -120,7 +120,7 @@ def path_of(ctx: Context, name: str) -> str:
 
 
 def wrong_labels(ctx: Context, path: str, *, recursive: bool) -> dict[str, dict[str, dict[str, str]]]:
-    """What would be labelled otherwise: the parts of its context that differ."""
+    """The files whose labels differ from the policy, with the differing parts."""
     return relabelled(restore(ctx, path, recursive=recursive, only_look=True).out)
 
 

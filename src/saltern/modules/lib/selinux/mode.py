@@ -1,4 +1,4 @@
-"""The mode of SELinux: the one it runs in, and the one it boots into."""
+"""The mode of SELinux, now and at boot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FILE_SYSTEMS = ("/sys/fs/selinux", "/selinux")
 CONFIG = "/etc/selinux/config"
 LINE = re.compile(r"^[ \t]*SELINUX[ \t]*=[ \t]*(?P<mode>\w*).*$", re.MULTILINE)
 ENFORCING, PERMISSIVE, DISABLED = "Enforcing", "Permissive", "Disabled"
-SWITCH = {ENFORCING: "1", PERMISSIVE: "0", DISABLED: "0"}  # off can only be booted into
+SWITCH = {ENFORCING: "1", PERMISSIVE: "0", DISABLED: "0"}  # disabled needs a reboot
 WORDS = {
     "1": ENFORCING,
     "on": ENFORCING,
@@ -24,16 +24,16 @@ WORDS = {
 
 
 def meant(word: object) -> str:
-    """``enforcing``, ``permissive`` or ``disabled``, also by their first letters, or as a switch."""
+    """The mode from ``enforcing``, ``permissive`` or ``disabled``, their first letters, or a switch."""
     text = str(word).lower()
     found = [mode for mode in SWITCH if text and mode.lower().startswith(text)]
     if mode := WORDS.get(text) or next(iter(found), ""):
         return mode
-    raise Refused(f"{word} is not an accepted mode; it is one of enforcing, permissive, disabled")
+    raise Refused(f"{word} is not an accepted mode; use enforcing, permissive or disabled")
 
 
 def place(ctx: Context) -> str | None:
-    """Where the kernel shows SELinux; None if it is off."""
+    """The path of the SELinux file system; None if SELinux is off."""
     return next((one for one in FILE_SYSTEMS if ctx.host.exists(f"{one}/enforce")), None)
 
 
@@ -45,13 +45,13 @@ def running(ctx: Context) -> str:
 
 
 def at_boot(ctx: Context) -> str | None:
-    """The mode that the configuration names; None if it names none."""
+    """The mode in the configuration; None if it has none."""
     found = LINE.search(ctx.host.read(CONFIG) or "")
     return found["mode"].capitalize() if found else None
 
 
 def reachable(ctx: Context, wanted: str) -> str:
-    """What it can run in without a reboot: once off it stays off, and once on it cannot be switched off."""
+    """The closest mode without a reboot: if off it stays off, and if on it cannot be switched off."""
     if running(ctx) == DISABLED:
         return DISABLED
     return PERMISSIVE if wanted == DISABLED else wanted

@@ -22,7 +22,7 @@ class Module(Struct, frozen=True):
 
 
 def read(ctx: Context) -> dict[str, Module]:
-    """All of them; one may be there at several priorities."""
+    """All modules; a module may be installed at several priorities."""
     found: dict[str, Module] = {}
     for line in tool(ctx, "semodule", "--list-modules=full").out.splitlines():
         words = line.split()
@@ -34,10 +34,10 @@ def read(ctx: Context) -> dict[str, Module]:
 
 
 def switched(value: object, name: str) -> bool:
-    """True if it is to be enabled."""
+    """True for ``enabled``, false for ``disabled``."""
     known = {**ENABLED, **DISABLED}
     if str(value).lower() not in known:
-        raise Refused(f"{value} is not a valid state for the {name} module; it is enabled or disabled")
+        raise Refused(f"{value} is not a valid state for the {name} module; use enabled or disabled")
     return known[str(value).lower()]
 
 
@@ -46,7 +46,7 @@ def switch(ctx: Context, name: str, enabled: bool) -> None:
 
 
 def source(ctx: Context, path: str) -> str:
-    """The file of a module on disk. Raises ``Refused`` if there is none; in a test it may still be made."""
+    """The file of a module. Raises ``Refused`` if it does not exist; in test mode it may still be created."""
     found = addresses.on_disk(ctx, path)
     if found is None and ctx.test and os.path.isabs(path):
         return path
@@ -56,12 +56,12 @@ def source(ctx: Context, path: str) -> str:
 
 
 def name_of(path: str) -> str:
-    """semodule calls a module as its file is called."""
+    """The name of a module, which semodule takes from its file."""
     return os.path.basename(path).partition(".")[0]
 
 
 def is_installed(ctx: Context, name: str, path: str) -> bool:
-    """True if the module in force is the one of the file."""
+    """True if the installed module is the one in the file."""
     if name not in read(ctx) or not ctx.host.exists(path):
         return False
     with private_directory("selinux") as directory:

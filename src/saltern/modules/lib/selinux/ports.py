@@ -1,4 +1,4 @@
-"""Ports and the types they have."""
+"""Types of ports."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class Port(Struct, frozen=True):
 
 
 def port(name: str, protocol: str | None, number: object) -> Port:
-    """From ``tcp/8080``, or from the two apart. Raises ``Refused`` for what is neither."""
+    """The port from ``tcp/8080``, or from protocol and number. Raises ``Refused`` for invalid ones."""
     found = PORT.fullmatch(name) or PORT.fullmatch(f"{protocol}/{number}")
     if not found:
-        raise Refused(f"{name!r} is no port such as tcp/8080 or udp/6000-6010; else give protocol and port")
+        raise Refused(f"{name!r} is not a port such as tcp/8080 or udp/6000-6010; or give protocol and port")
     return Port(found["protocol"], found["port"])
 
 
 def read(ctx: Context, *, local: bool = False) -> dict[Port, list[str]]:
-    """The types of all ports of the policy and of the machine, or only of the latter's."""
+    """The types of all ports, or only the local ones."""
     only = ["--locallist"] if local else []
     types: dict[Port, list[str]] = {}
     for line in tool(ctx, "semanage", "port", "--list", "--noheading", *only).out.splitlines():
@@ -40,7 +40,7 @@ def read(ctx: Context, *, local: bool = False) -> dict[Port, list[str]]:
 
 
 def type_of(ctx: Context, wanted: Port) -> str | None:
-    """The type in force: the machine's own word goes before that of the policy, which is still listed."""
+    """The type in force: a local type overrides that of the policy, which is still listed."""
     found = read(ctx).get(wanted, [])
     if len(found) > 1:
         found = read(ctx, local=True).get(wanted, found)

@@ -1,1 +1,1 @@
-"""Service managers: systemd, OpenRC and init scripts, behind the few methods a state needs."""
+"""Service managers: systemd, OpenRC and init scripts, behind one interface."""

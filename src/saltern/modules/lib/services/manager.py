@@ -1,4 +1,4 @@
-"""What a service manager can be asked, and how a service is known by it."""
+"""The interface of service managers, and the data of a service."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from msgspec import Struct
 
 
 class Service(Struct, frozen=True, kw_only=True):
-    """A service as it is now. ``enabled`` is None where there is nothing to enable or disable."""
+    """The state of a service. ``enabled`` is None if it cannot be enabled or disabled."""
 
     name: str
     exists: bool
     running: bool = False
     enabled: bool | None = False
     masked: str = ""  # "", "masked", "runtime masked"
-    detail: str = ""  # the manager's own word for its state
+    detail: str = ""  # the manager's own name of its state
 
     def asdict(self) -> dict[str, object]:
         return {

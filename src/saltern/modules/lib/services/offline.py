@@ -1,7 +1,7 @@
-"""Systemd where it does not run: in a chroot, an image that is being built, a container without an init.
+"""Systemd where it does not run: in a chroot, an image build, or a container without an init.
 
-Units are enabled, disabled and masked by the links that ``systemctl`` makes without a running manager, also
-for ``Also=``, ``Alias=`` and templates. Nothing is started or stopped: there is nothing that could.
+Units are enabled, disabled and masked by the links that ``systemctl`` creates without a running manager, also
+for ``Also=``, ``Alias=`` and templates. Nothing is started or stopped.
 """
 
 # ruff: noqa: ARG002 - the signatures are those of every manager
@@ -17,7 +17,7 @@ from saltern.modules.lib.services.manager import Service
 from saltern.modules.lib.services.systemd import ENABLED, MASKS, unit
 
 BOOTED = "/run/systemd/system"
-# Inits beside systemd that start and stop services.
+# Other inits that start and stop services.
 INITS = frozenset({"init", "openrc-init", "runit", "s6-svscan", "finit"})
 NOTHING_TO_DO = "Running in OFFLINE mode. Nothing to do"
 
@@ -32,7 +32,7 @@ def is_offline() -> bool:
 
 
 def _in_chroot() -> bool:
-    """True if the first process sees another root; not known without rights or ``/proc``."""
+    """True if the first process has another root; false if that cannot be read."""
     try:
         theirs, ours = os.stat("/proc/1/root"), os.stat("/")
     except OSError:

@@ -1,4 +1,4 @@
-"""Processes by a pattern, for services that cannot report whether they run."""
+"""Find processes by a pattern, for services without a status."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from saltern.modules.api.refused import Refused
 
 
 def pids_of(pattern: str) -> list[int]:
-    """The processes whose command line fits; we and those we came from do not count."""
+    """The processes whose command line matches, without ourselves and our parents."""
     try:
         fits = re.compile(pattern).search
     except re.error as problem:
-        raise Refused(f"sig is no regular expression: {problem}") from None
+        raise Refused(f"sig is not a regular expression: {problem}") from None
     ours = {os.getpid(), os.getppid()}
     pids = sorted(map(int, filter(str.isdigit, os.listdir("/proc"))))
     return [pid for pid in pids if pid not in ours and (line := _line(pid)) and fits(line)]

@@ -1,6 +1,6 @@
-"""Which service manager this machine has: the first row that suits, once per run.
+"""Choose the service manager of this machine: the first row that fits, once per run.
 
-The option ``providers: {service: openrc}`` names one outright, as in Salt.
+The option ``providers: {service: openrc}`` sets it, as in Salt.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _no_init_runs() -> bool:
 
 
 PROVIDERS: tuple[Provider, ...] = (
-    # A systemd that is installed but did not boot the machine, as in containers, only makes links.
+    # A systemd that is installed but did not boot the machine, as in containers, only creates links.
     Provider(
         "systemd",
         lambda: os.path.isdir("/run/systemd/system") and not _no_init_runs(),
@@ -86,7 +86,7 @@ NONE = Provider("none", lambda: True, _nothing)
 
 
 def manager(ctx: Context) -> Manager:
-    """The service manager; on a machine without one, a manager that knows no services."""
+    """The service manager; on a machine without one, a manager without services."""
     found = ctx.run.context.get(REMEMBERED)
     if found is None:
         found = ctx.run.context[REMEMBERED] = chosen(ctx).make(Context(ctx.run))
@@ -94,7 +94,7 @@ def manager(ctx: Context) -> Manager:
 
 
 def chosen(ctx: Context) -> Provider:
-    """The row of this machine, or the one that the configuration names."""
+    """The row of this machine, or the configured one."""
     options = ctx.opts.get("providers")
     asked = options.get("service") if isinstance(options, Mapping) else None
     for provider in PROVIDERS:

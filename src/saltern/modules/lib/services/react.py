@@ -1,4 +1,4 @@
-"""What a service does when something it watches has changed."""
+"""The reaction of a service to a change in a watched state."""
 
 from __future__ import annotations
 

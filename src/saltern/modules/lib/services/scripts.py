@@ -1,4 +1,4 @@
-"""Running init scripts: a daemon that keeps the script's output open must not make us wait for its end."""
+"""Run init scripts without waiting for a daemon that keeps the script's output open."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from saltern.modules.api.programs import MOST_SHOWN
 from saltern.modules.api.refused import Refused
 from saltern.system.temporary import private_file
 
-# Output goes into a file instead of a pipe; the words of the command are arguments, never shell text.
+# Output goes to a file instead of a pipe; the command is passed as arguments, never as shell text.
 INTO_FILE = 'log=$1; shift; exec "$@" >"$log" 2>&1 </dev/null'
 CLEAN = {
     "LC_ALL": "C",
@@ -17,7 +17,7 @@ CLEAN = {
 
 
 class Scripted:
-    """The verbs of a manager whose services are scripts; a script always blocks."""
+    """The operations of a manager whose services are scripts; a script always blocks."""
 
     force_reload_verb = "force-reload"
 
@@ -41,7 +41,7 @@ class Scripted:
 
 
 def run_script(ctx: Context, *argv: str, clean: bool = True) -> None:
-    """Run it to its end. Raises ``Refused`` with what it said if it fails."""
+    """Run a script to its end. Raises ``Refused`` with its output if it fails."""
     with private_file("service", suffix=".log") as log:
         ran = ctx.host.run(
             ["/bin/sh", "-c", INTO_FILE, "sh", log, *argv],

@@ -1,4 +1,4 @@
-"""Bringing a service where it is wanted: unmask, start or stop, enable or disable; then look again."""
+"""Unmask, start or stop, enable or disable a service; then check it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRIES = 20
 
 
 class DesiredService(Struct, frozen=True, kw_only=True):
-    """What shall be so; None leaves it."""
+    """The wanted state; None leaves a value unchanged."""
 
     running: bool | None = None
     enabled: bool | None = None
@@ -67,14 +67,14 @@ def settle(ctx: Context, name: str, want: DesiredService, words: Words) -> Resul
 
 
 def _settle_offline(ctx: Context, managing: Manager, name: str, want: DesiredService) -> Result:
-    """Nothing is started or stopped where no init runs; what is asked for the next boot is done."""
+    """Enable or disable a service where no init runs; nothing is started or stopped."""
     from saltern.modules.lib.services.offline import NOTHING_TO_DO
 
     seen = managing.look(name)
     if want.enabled is None and not _is_to_unmask(seen, want):
         return Result(outcome=Outcome.OK, comment=NOTHING_TO_DO, data=facts(managing, seen))
     if not seen.exists:
-        notes = (f"there is no unit file of {name}, so that it cannot be enabled",) if want.enabled else ()
+        notes = (f"there is no unit file for {name}, so it cannot be enabled",) if want.enabled else ()
         return Result(outcome=Outcome.OK, comment=NOTHING_TO_DO, data=facts(managing, seen), warnings=notes)
     verb = "enabled" if want.enabled else "disabled" if want.enabled is False else "unmasked"
     words = Words(f"is {verb}", f"would be {verb}", f"was {verb}")
@@ -89,7 +89,7 @@ def _comments(name: str, want: DesiredService, words: Words, seen: Service) -> W
     comments = Words(*(start + part for part in (words.already, words.would, words.done)))
     if want.running is None or want.running != seen.running or want.enabled is None:
         return comments
-    verb = "enabled" if want.enabled else "disabled"  # it runs, or not, as it should: only this is left to do
+    verb = "enabled" if want.enabled else "disabled"  # it already runs, or not, as wanted: only this is left
     return Words(comments.already, f"{start}would be {verb}", f"{start}was {verb}")
 
 
@@ -100,7 +100,7 @@ def _missing(ctx: Context, managing: Manager, seen: Service, want: DesiredServic
         return Result(outcome=Outcome.OK, comment=f"Service {name} does not exist", data=data)
     if ctx.test:
         return would_change(
-            f"Service {name} does not exist yet; if an earlier state brings it, it would be set",
+            f"Service {name} does not exist yet; it would be set if an earlier state installs it",
             {name: True},
             data,
         )
@@ -114,7 +114,7 @@ def facts(managing: Manager, seen: Service) -> dict[str, object]:
 
 
 def _wrong(seen: Service, want: DesiredService) -> list[str]:
-    """Which of them are not fulfilled."""
+    """The wanted values that differ."""
     checks = {
         "running": want.running is not None and seen.running != want.running,
         "enabled": None not in (want.enabled, seen.enabled) and seen.enabled != want.enabled,
@@ -129,7 +129,9 @@ def _is_to_unmask(seen: Service, want: DesiredService) -> bool:
 
 
 def _act(ctx: Context, managing: Manager, want: DesiredService, seen: Service) -> None:
-    """Unmask before a start, which would fail otherwise; enable after it, so that a broken one stays out."""
+    """Unmask before starting, which would fail otherwise; enable afterwards, so that a broken service is
+    not.
+    """
     wrong = _wrong(seen, want)
     if "masked" in wrong:
         managing.unmask(seen.name, runtime=seen.masked == "runtime masked")
@@ -149,7 +151,7 @@ def _act(ctx: Context, managing: Manager, want: DesiredService, seen: Service) -
 
 
 def _await_processes(ctx: Context, pattern: str, wanted: bool) -> None:
-    """A process gets its command line, and ends, a moment after the script that started or stopped it."""
+    """Wait for processes: they appear and end a moment after the script."""
     for _ in range(TRIES):
         if bool(pids_of(pattern)) == wanted:
             return

@@ -1,4 +1,4 @@
-"""systemd: one ``systemctl show`` returns all there is to know of a unit."""
+"""systemd: one ``systemctl show`` returns all data of a unit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENABLED: dict[str, bool | None] = {
     "masked": False,
     "masked-runtime": False,
     "": False,
-    # Nothing to switch: they have no [Install] section, or something else starts them.
+    # Cannot be enabled: they have no [Install] section, or another unit starts them.
     "static": None,
     "alias": None,
     "indirect": None,
@@ -41,7 +41,7 @@ SUFFIXES = (
     ".slice",
     ".scope",
 )
-PATIENCE = 30  # seconds that a unit may take from activating to active, after systemctl has returned
+PATIENCE = 30  # seconds for a unit to become active after systemctl has returned
 
 
 class Systemd:
@@ -61,7 +61,7 @@ class Systemd:
             seen = self.show(name)
         file_state = seen.get("UnitFileState", "")
         enabled = ENABLED.get(file_state, False)
-        if file_state == "generated":  # of an init script, which has links of its own
+        if file_state == "generated":  # from an init script, which has its own links
             enabled = self._ctx.host.run(["systemctl", "is-enabled", unit(name)]).code == 0
         return Service(
             name=name,
@@ -76,7 +76,7 @@ class Systemd:
         argv = ["systemctl", "show", "--no-pager"]
         ran = tool(self._ctx, *argv, *([f"--property={properties}"] if properties else []), unit(name))
         seen = dict(line.split("=", 1) for line in ran.out.splitlines() if "=" in line)
-        if properties and "LoadState" not in seen:  # stand-ins for systemctl know one property or all
+        if properties and "LoadState" not in seen:  # replacements of systemctl know one property or all
             return self.show(name, "")
         return seen
 
@@ -120,7 +120,7 @@ class Systemd:
 
     def _do(self, verb: str, name: str, *, no_block: bool = False, runtime: bool = False) -> None:
         seen = self.show(name)
-        if seen.get("NeedDaemonReload") == "yes":  # its file has changed since systemd has read it
+        if seen.get("NeedDaemonReload") == "yes":  # its file has changed since systemd read it
             self.daemon_reload()
         options = [flag for flag, on in (("--no-block", no_block), ("--runtime", runtime)) if on]
         ran = self._ctx.host.run(["systemctl", verb, *options, unit(name)])
@@ -129,7 +129,7 @@ class Systemd:
 
 
 def unit(name: str) -> str:
-    """The unit's full name. Raises ``Refused`` for a name systemctl would take for an option."""
+    """The full name of a unit. Raises ``Refused`` for a name that systemctl would take as an option."""
     if not name or name.startswith("-") or any(sign.isspace() for sign in name):
         raise Refused(f"{name!r} cannot be the name of a service")
     return name if name.endswith(SUFFIXES) else f"{name}.service"

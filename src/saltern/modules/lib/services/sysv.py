@@ -12,10 +12,10 @@ from saltern.modules.lib.services.manager import Service
 from saltern.modules.lib.services.scripts import CLEAN, Scripted, run_script
 
 SCRIPTS = "/etc/init.d"
-LEVELS = "/etc"  # where rc2.d … rc5.d are; Red Hat links /etc/rc2.d to /etc/rc.d/rc2.d
+LEVELS = "/etc"  # the directory of rc2.d … rc5.d; Red Hat links /etc/rc2.d to /etc/rc.d/rc2.d
 NOT_SERVICES = frozenset({"README", "functions", "skeleton", "rc", "rcS", "halt", "killall", "single"})
 TABLE = {
-    # program: how it enables, how it disables
+    # program: its arguments to enable and to disable
     "update-rc.d": ((("defaults",), ("enable",)), (("disable",),)),
     "chkconfig": ((("on",),), (("off",),)),
 }

@@ -1,4 +1,4 @@
-"""/etc/aliases as a value: who gets whose mail."""
+"""/etc/aliases as a value: where the mail of local names goes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LINE = re.compile(r"^([^:#\s]+):\s*([^#]*?)\s*(#.*)?$")
 
 
 def place(ctx: Context) -> str:
-    """Where it is: the option ``aliases.file``, as in Salt."""
+    """The path of the file: the option ``aliases.file``, as in Salt."""
     return str(ctx.opts.get("aliases.file") or USUAL)
 
 
@@ -44,7 +44,7 @@ def put(ctx: Context, alias: str, target: str | None) -> None:
 
 
 def same(one: str, other: str) -> bool:
-    """The same targets, in whatever order they are written."""
+    """True if the targets are the same, in any order."""
     return sorted(_targets(one)) == sorted(_targets(other))
 
 

@@ -11,7 +11,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.programs import said, tool
 from saltern.modules.api.refused import Refused, one_line
 
-TAG = "### SALT: "  # Salt's, so that its jobs are known here
+TAG = "### SALT: "  # Salt's, so that its jobs are recognized
 ROW = re.compile(r"(\d+)\s+(.+?)\s+([a-zA-Z=])\s+(\S+)\s*")
 
 
@@ -29,7 +29,7 @@ class Queued(Struct, frozen=True, kw_only=True):
 
     @property
     def times(self) -> tuple[int, ...]:
-        """Year (two digits), month, day, hour and minute; of a form that is not known, five times -1."""
+        """Year (two digits), month, day, hour and minute; five times -1 if the form is unknown."""
         try:
             when = strptime(self.when, "%a %b %d %H:%M:%S %Y")
         except ValueError:
@@ -58,7 +58,9 @@ def queued(ctx: Context) -> list[Queued]:
 def submit(ctx: Context, job: str, timespec: str, *, tag: str = "", user: str | None = None) -> None:
     words = timespec.split()
     if not words or words[0].startswith("-"):
-        raise Refused(f"timespec cannot be {timespec!r}; it is like 'now + 1 hour' or '09:30 tomorrow'")
+        raise Refused(
+            f"timespec cannot be {timespec!r}; use a time such as 'now + 1 hour' or '09:30 tomorrow'"
+        )
     one_line(tag, "tag")
     text = f"{TAG}{tag}\n{job}\n" if tag else f"{job}\n"
     ran = ctx.host.run(["at", *words], stdin=text, user=user)

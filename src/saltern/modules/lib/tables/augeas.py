@@ -1,4 +1,4 @@
-"""Configuration files as a tree: ``augtool``, its commands, and what it prints."""
+"""Configuration files as a tree, with ``augtool``: its commands, and its output."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from saltern.system.process import NOT_FOUND
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-Nodes = dict[str, str]  # path → value; one without a value has an empty text
+Nodes = dict[str, str]  # path → value; empty for a node without one
 FILES = "/files"
 SAVED = "/augeas/events/saved"
 MARK = "/augeas/here-begins-the-text"  # no node has this path
-# A command of Salt's → augtool's name of it, how many words it has, and which of them are paths.
+# Salt's command → augtool's name, the number of arguments, and which of them are paths.
 COMMANDS: Mapping[str, tuple[str, int, tuple[int, ...]]] = {
     "set": ("set", 2, (0,)),
     "setm": ("setm", 3, (0,)),
@@ -30,12 +30,12 @@ COMMANDS: Mapping[str, tuple[str, int, tuple[int, ...]]] = {
     "rm": ("rm", 1, (0,)),
     "remove": ("rm", 1, (0,)),
 }
-NO_PREVIEW = "this augtool has no command 'preview': install augeas 1.14 or newer"
+NO_PREVIEW = "this augtool has no command 'preview': install Augeas 1.14 or newer"
 _SPECIAL = "\\][|/=()!,\"' \t\n"
 
 
 def quoted(word: str) -> str:
-    """A word of a command, whatever is in it."""
+    """A word of a command, quoted."""
     if "\0" in word:
         raise Refused(f"a word for augtool must not contain '\\0': {word!r}")
     for sign, instead in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r")):
@@ -44,13 +44,13 @@ def quoted(word: str) -> str:
 
 
 def command(text: object, context: str = "") -> str:
-    """One command as augtool reads it, its paths below ``context``. Raises ``Refused`` for an unknown one."""
+    """A command in augtool's syntax, with paths below ``context``. Raises ``Refused`` for an unknown one."""
     try:
         verb, *words = shlex.split(str(text)) or [""]
     except ValueError as problem:
         raise Refused(f"the command {str(text)!r} cannot be read: {problem}") from None
     if verb not in COMMANDS:
-        raise Refused(f"augeas has no command {verb!r} here; there are {', '.join(COMMANDS)}")
+        raise Refused(f"no Augeas command is called {verb!r}; use one of {', '.join(COMMANDS)}")
     name, number, paths = COMMANDS[verb]
     if len(words) != number:
         raise Refused(f"{str(text)!r}: {verb} takes {number} words, not {len(words)}")
@@ -62,7 +62,7 @@ def command(text: object, context: str = "") -> str:
 def run(
     ctx: Context, script: Iterable[str], *, load_path: str | None = None, lens: str = "", file: str = ""
 ) -> str:
-    """What augtool prints about these lines. Raises ``Refused`` if one of them fails."""
+    """The output of augtool for these lines. Raises ``Refused`` if one of them fails."""
     argv = ["augtool", "--nostdinc"] if load_path == "" else ["augtool"]
     for place in (load_path or "").split(":"):
         argv += ["--include", place] if place else []
@@ -111,7 +111,7 @@ def _escaped(label: str) -> str:
 
 
 class Edit:
-    """Commands that belong together: predicted, and saved at once or not at all."""
+    """Commands that are predicted and saved together, or not at all."""
 
     def __init__(
         self,
@@ -129,19 +129,19 @@ class Edit:
         self._script = [command(one, context) for one in commands]
 
     def predicted(self) -> dict[str, str]:
-        """File → what it would hold; only those that would change."""
+        """File → its new content, for the files that would change."""
         tried = [*self._script, "set /augeas/save noop", "save"]
         printed = self._run([*tried, f"match {SAVED}"])
         changed = [line.partition(" = ")[2] for line in printed.splitlines() if line.startswith(SAVED)]
         return {path.removeprefix(FILES): self._preview(path) for path in changed}
 
     def _preview(self, path: str) -> str:
-        """The text of a file; what the commands print stands before the mark."""
+        """The text of a file; the output of the commands comes before the mark."""
         printed = self._run([*self._script, f"get {MARK}", f"preview {quoted(path)}"])
         return printed.partition(f"{MARK} (o)\n")[2]
 
     def save(self) -> None:
-        self.predicted()  # augtool saves what it has done before a command that fails
+        self.predicted()  # augtool would save the changes before a failing command
         self._run([*self._script, "save"])
 
     def _run(self, script: Iterable[str]) -> str:
@@ -149,6 +149,6 @@ class Edit:
 
 
 def text_of(ctx: Context, path: str) -> str:
-    """What a file holds now, below the root that augtool uses."""
+    """The current content of a file, below augtool's root."""
     root = os.environ.get("AUGEAS_ROOT", "")
     return ctx.host.read(f"{root.rstrip('/')}{path}") or ""

@@ -1,4 +1,4 @@
-"""The time zone of the machine, and whether its hardware clock keeps UTC."""
+"""The time zone of the machine, and the time of its hardware clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ZONES = "/usr/share/zoneinfo"
 
 
 def checked(zone: str) -> str:
-    """A zone this machine knows; raises ``Refused`` for any other."""
+    """A zone that this machine knows; raises ``Refused`` for any other."""
     path = f"{ZONES}/{zone}"
     if not zone or zone.startswith(("/", "-")) or ".." in zone.split("/") or not os.path.isfile(path):
         hint = "" if os.path.isdir(ZONES) else "; the package tzdata is not installed"
@@ -25,7 +25,7 @@ def checked(zone: str) -> str:
 
 
 def zone(ctx: Context) -> str:
-    """The name of the zone; /etc/localtime decides, for it is what programs read."""
+    """The name of the zone, from /etc/localtime, which programs read."""
     if os.path.islink(LOCALTIME):
         place = os.path.join(os.path.dirname(LOCALTIME), os.readlink(LOCALTIME))
         _, found, name = os.path.normpath(place).partition("/zoneinfo/")
@@ -35,7 +35,7 @@ def zone(ctx: Context) -> str:
 
 
 def set_zone(ctx: Context, name: str) -> None:
-    """A link, as systemd and Debian have it; /etc/timezone only where there is one."""
+    """Set the link, as in systemd and Debian, and /etc/timezone if it exists."""
     target = f"{ZONES}/{name}"
     files.link(LOCALTIME, lambda new, directory: os.symlink(target, new, dir_fd=directory))
     if os.path.exists(TIMEZONE):
@@ -43,7 +43,7 @@ def set_zone(ctx: Context, name: str) -> None:
 
 
 def hardware(ctx: Context) -> str:
-    """``UTC`` or ``localtime``: what the hardware clock keeps."""
+    """The time of the hardware clock: ``UTC`` or ``localtime``."""
     lines = (ctx.host.read(ADJTIME) or "").splitlines()
     return "localtime" if len(lines) > 2 and lines[2].strip() == "LOCAL" else "UTC"
 

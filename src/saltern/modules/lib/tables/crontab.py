@@ -1,4 +1,4 @@
-"""A crontab as a value. What lies before Salt's marker belongs to the user, and is never touched."""
+"""A crontab as a value. Lines before Salt's marker belong to the user, and are never changed."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from saltern.modules.api.programs import AS_ROOT, PLAIN_WORDS, missing_program, 
 from saltern.modules.api.refused import Refused, one_line
 from saltern.system.process import NOT_FOUND
 
-# These three are Salt's, so that crontabs written by either are understood by both.
+# These three are Salt's, so that both understand each other's crontabs.
 MARKER = "# Lines below here are managed by Salt, do not edit"
 IDENTIFIER = "SALT_CRON_IDENTIFIER:"
 DISABLED = "#DISABLED#"
 
 FIELDS = ("minute", "hour", "daymonth", "month", "dayweek")
 VARIABLE = re.compile(r"([A-Za-z_][\w.]*)\s*=\s*(.*)")
-EMPTY = '""'  # a variable without a value is a mistake to crontab
+EMPTY = '""'  # crontab rejects a variable without a value
 TIMED = re.compile(r"(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(.+)")
 SPECIAL = re.compile(r"(@\w+)\s+(.+)")
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """``special`` (``@daily``) stands instead of the five fields of ``times``."""
+    """A job. ``special`` (``@daily``) replaces the five fields of ``times``."""
 
     command: str
     times: tuple[str, ...] = ("*",) * 5
@@ -64,7 +64,7 @@ class Variable(Struct, frozen=True):
 
 
 class Other(Struct, frozen=True):
-    """A line that is kept as it is."""
+    """A line that is kept unchanged."""
 
     text: str
 
@@ -92,7 +92,7 @@ class Crontab(Struct, frozen=True):
         return "".join(f"{line}\n" for line in (*self.before, MARKER, *managed))
 
     def find(self, command: str, identifier: str) -> Job | None:
-        """By its identifier; or by its command, where it has no other identifier."""
+        """The job with this identifier; or with this command, if it has no other identifier."""
         by_name = (one for one in self.jobs if identifier and one.identifier == identifier)
         by_command = (one for one in self.jobs if not one.identifier and one.command == command)
         return next(by_name, None) or next(by_command, None)
@@ -112,7 +112,7 @@ class Crontab(Struct, frozen=True):
         return replace(self, entries=tuple(one for one in self.entries if one is not entry))
 
     def with_variable(self, name: str, value: str) -> Crontab:
-        """In its place, or before all jobs: a variable counts for the lines after it."""
+        """The crontab with the variable, in its line or before all jobs: it affects the lines after it."""
         one_line(f"{name}={value}", "a variable")
         new = Variable(name, value)
         if name not in self.variables:
@@ -169,9 +169,9 @@ def _job(line: str, notes: list[str]) -> Job | None:
 
 
 def read(ctx: Context, user: str) -> str:
-    """The crontab of a user as it is; empty if there is none.
+    """The text of the crontab of a user; empty if there is none.
 
-    In test mode also where user or program are missing: an earlier state may bring them.
+    In test mode also if the user or the program is missing: an earlier state may install them.
     """
     ran = ctx.host.run(["crontab", *_whose(user), "-l"], env=PLAIN_WORDS)
     if ran.code == 0:
@@ -182,7 +182,7 @@ def read(ctx: Context, user: str) -> str:
 
 
 def read_any(ctx: Context, user: str) -> str:
-    """The same, and empty for a user who is not on this machine."""
+    """Like ``read``, but empty for a user that does not exist."""
     try:
         return read(ctx, user)
     except Refused:

@@ -1,4 +1,4 @@
-"""/etc/fstab as a value. Lines that are no entries are kept as they are."""
+"""/etc/fstab as a value. Lines that are not entries are kept unchanged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 
 USUAL = "/etc/fstab"
-BY_DEVICE = frozenset({"none", "swap", ""})  # places that many entries share
+BY_DEVICE = frozenset({"none", "swap", ""})  # mount points that many entries share
 SECRET = frozenset({"password", "passwd", "pass", "passphrase"})
 MATCHES = ("auto", "name", "device")
 
@@ -21,7 +21,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     opts: str = "defaults"
     dump: str = "0"
     pass_num: str = "0"
-    text: str = ""  # the line as it stands; empty for one to be written
+    text: str = ""  # the line in the file; empty for a new one
 
     def line(self) -> str:
         values = (self.device, self.name, self.fstype, self.opts, self.dump, self.pass_num)
@@ -51,7 +51,7 @@ class Fstab(Struct, frozen=True):
         return [line for line in self.lines if isinstance(line, Entry)]
 
     def find(self, wanted: Entry, match_on: str = "auto") -> Entry | None:
-        """The entry that ``wanted`` would take the place of."""
+        """The entry that ``wanted`` would replace."""
         keys = _keys(wanted, match_on)
         asked = [getattr(wanted, key) for key in keys]
         return next((one for one in self.entries if [getattr(one, key) for key in keys] == asked), None)
@@ -80,7 +80,7 @@ ESCAPES = {" ": "\\040", "\t": "\\011", "\n": "\\012", "\r": "\\015", "\\": "\\1
 
 
 def shown(opt: str) -> str:
-    """The option, without its value if that is a secret."""
+    """The option, without a secret value."""
     key, _, value = opt.partition("=")
     return f"{key}=XXX-REDACTED-XXX" if value and key in SECRET else opt
 
@@ -117,7 +117,7 @@ def write(ctx: Context, table: Fstab, config: str = USUAL) -> None:
 
 
 def settle(table: Fstab, wanted: Entry, match_on: str = "auto", *, keep: bool = False) -> str:
-    """What is to be done for an entry: ``new``, ``update``, or nothing. ``keep`` leaves one that differs."""
+    """What to do for an entry: ``new``, ``update``, or nothing. ``keep`` leaves a differing entry."""
     have = table.find(wanted, match_on)
     if have is None:
         return "new"

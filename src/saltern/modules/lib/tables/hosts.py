@@ -1,4 +1,4 @@
-"""/etc/hosts as a value: lines that are kept as they are, but for the names of an address."""
+"""/etc/hosts as a value: lines are kept unchanged, except the names of an address."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ USUAL = "/etc/hosts"
 
 
 class Line(Struct, frozen=True):
-    """``text`` is the line as it stands; a line without an address is a remark or empty."""
+    """``text`` is the line in the file; a line without an address is a comment or empty."""
 
     text: str
     ip: str = ""
@@ -54,7 +54,7 @@ class Hosts(Struct, frozen=True):
         return self._with(at, _made(ip, self.lines[at].names, comment))
 
     def with_only(self, ip: str, names: tuple[str, ...]) -> Hosts:
-        """Exactly these names, in the place of the first line of the address."""
+        """Exactly these names, in place of the first line of the address."""
         lines = [line for line in self.lines if line.ip != ip]
         at = next((at for at, line in enumerate(self.lines) if line.ip == ip), len(self.lines))
         comment = next(iter(self.comments_of(ip)), "")
@@ -95,7 +95,7 @@ def _line(text: str) -> Line:
 
 
 def place(ctx: Context) -> str:
-    """Where it is: the option ``hosts.file``, as in Salt."""
+    """The path of the file: the option ``hosts.file``, as in Salt."""
     return str(ctx.opts.get("hosts.file") or USUAL)
 
 
@@ -113,7 +113,7 @@ def checked_ip(text: str) -> str:
     try:
         ip_address(text.partition("%")[0])
     except ValueError:
-        raise Refused(f"{text!r} is no IP address") from None
+        raise Refused(f"{text!r} is not an IP address") from None
     return text
 
 

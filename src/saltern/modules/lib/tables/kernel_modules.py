@@ -26,7 +26,7 @@ def checked(name: str) -> str:
 
 
 def same(one: str, other: str) -> bool:
-    """The kernel does not distinguish ``-`` from ``_``."""
+    """True for the same module; the kernel does not distinguish ``-`` from ``_``."""
     return one.replace("-", "_") == other.replace("-", "_")
 
 
@@ -39,7 +39,7 @@ def loaded(ctx: Context) -> list[str]:
 
 
 def is_loaded(ctx: Context, name: str) -> bool:
-    """Loaded, or part of the kernel itself."""
+    """True if a module is loaded, or built into the kernel."""
     if any(same(name, one) for one in loaded(ctx)):
         return True
     inside = ctx.host.read(f"/lib/modules/{os.uname().release}/modules.builtin") or ""
@@ -48,7 +48,7 @@ def is_loaded(ctx: Context, name: str) -> bool:
 
 
 def kept(ctx: Context) -> list[str]:
-    """Those to load at boot."""
+    """The modules to load at boot."""
     lines = (ctx.host.read(usual_config()) or "").splitlines()
     return [line.split()[0] for line in lines if line.split() and not line.startswith("#")]
 

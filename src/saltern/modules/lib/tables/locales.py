@@ -1,4 +1,4 @@
-"""Locales: which there are, and which one the machine speaks."""
+"""Locales: the available ones, and that of the machine."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ NAME = re.compile(
 
 def checked(name: str) -> str:
     if NAME.fullmatch(name.split()[0] if name.split() else "") is None:
-        raise Refused(f"{name!r} cannot be the name of a locale; it is like de_DE.UTF-8")
+        raise Refused(f"{name!r} cannot be the name of a locale; use a name such as de_DE.UTF-8")
     return one_line(name, "the locale")
 
 
 def normal(name: str) -> str:
-    """``de_DE.UTF-8``, ``de_DE.utf8`` and ``de_DE.UTF-8 UTF-8`` are one."""
+    """The normal form, the same for ``de_DE.UTF-8``, ``de_DE.utf8`` and ``de_DE.UTF-8 UTF-8``."""
     found = NAME.fullmatch(name.split()[0])
     if found is None:
         return name
@@ -47,7 +47,7 @@ def is_available(ctx: Context, name: str) -> bool:
 
 
 def place(ctx: Context) -> str:
-    """The file that says it: Debian's own, where there is no other."""
+    """The file of the machine's locale; Debian's own if there is no other."""
     debian = ctx.grains.get("os_family") == "Debian" or os.path.exists(DEBIAN)
     return DEBIAN if debian and not os.path.exists(SYSTEMD) else SYSTEMD
 
@@ -57,7 +57,7 @@ def current(ctx: Context) -> str:
 
 
 def set_current(ctx: Context, name: str) -> None:
-    """localectl under systemd knows the places itself; without it, the file."""
+    """Set the locale with localectl under systemd; else in the file."""
     if os.path.isdir("/run/systemd/system") and has("localectl"):
         tool(ctx, "localectl", "set-locale", f"LANG={checked(name)}")
         return
@@ -66,7 +66,7 @@ def set_current(ctx: Context, name: str) -> None:
 
 
 def generate(ctx: Context, name: str) -> None:
-    """With locale-gen and its list of locales; with localedef elsewhere."""
+    """Generate a locale with locale-gen and its list, or else with localedef."""
     short = checked(name).split()[0]
     if not has("locale-gen"):
         found = NAME.fullmatch(short)
@@ -80,11 +80,11 @@ def generate(ctx: Context, name: str) -> None:
 
 def _list_locale(ctx: Context, name: str, short: str) -> None:
     if not os.path.exists(LOCALE_GEN):
-        return  # Ubuntu keeps its list elsewhere, and locale-gen takes the name itself
+        return  # Ubuntu keeps its list elsewhere, and locale-gen accepts the name
     known = {normal(line): line for line in (ctx.host.read(SUPPORTED) or "").splitlines() if line.split()}
     line = known.get(normal(name)) or (name if " " in name else f"{short} {_codeset(short)}")
     if known and normal(name) not in known:
-        raise Refused(f"{short!r} is no locale this machine can make; {SUPPORTED} lists them")
+        raise Refused(f"{short!r} is not a locale that this machine can generate; {SUPPORTED} lists them")
     text = ctx.host.read(LOCALE_GEN) or ""
     lines = text.splitlines()
     if line in (one.strip() for one in lines):

@@ -8,7 +8,7 @@ USUAL = "/etc/logrotate.conf"
 
 
 def values(text: str, block: str = "") -> dict[str, str]:
-    """The settings of a block, or those outside of all; an empty text for one without a value."""
+    """The settings of a block, or those outside of all blocks; empty for a setting without a value."""
     found: dict[str, str] = {}
     for where, words, _ in _walk(text):
         if where == block and words:
@@ -36,13 +36,13 @@ def with_value(text: str, block: str, word: str, value: str) -> str:
 
 
 def _top(text: str) -> int:
-    """Where a new setting goes: before the first block, for it counts for what comes after it."""
+    """The position of a new setting: before the first block, since it affects the blocks after it."""
     lines = text.splitlines()
     return next((at for at, line in enumerate(lines) if "{" in line.partition("#")[0]), len(lines))
 
 
 def _walk(text: str) -> list[tuple[str, list[str], str]]:
-    """Each line with the block it is in, and its words; the lines that begin and end a block have none."""
+    """Each line with its block and its words; lines that begin or end a block have none."""
     walked: list[tuple[str, list[str], str]] = []
     block = ""
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""/etc/machine-info: what people call this machine."""
+"""/etc/machine-info: the description of this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def description(ctx: Context) -> str | None:
 
 
 def describe(ctx: Context, text: str) -> None:
-    """Set it; the rest of the file stays. An empty one goes."""
+    """Set the description; the rest of the file stays. An empty text removes it."""
     if "\0" in text or "\r" in text:
         raise Refused(f"no machine can be described as {text!r}")
     before = ctx.host.read(FILE) or ""
@@ -31,7 +31,7 @@ def describe(ctx: Context, text: str) -> None:
 
 
 def _bare(value: str) -> str:
-    """Without quotes and backslashes, as a shell would read it."""
+    """The value without quotes and backslashes, as a shell would read it."""
     if len(value) > 1 and value[0] == value[-1] == "'":
         return value[1:-1]
     if len(value) > 1 and value[0] == value[-1] == '"':

@@ -1,4 +1,4 @@
-"""What is mounted now, what is swapped to, and whether that is what an entry asks for."""
+"""Mounted file systems and active swap, and how they compare with an entry."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TAGS = {
     "PARTLABEL": "/dev/disk/by-partlabel",
 }
 
-# Options the kernel shows. Any other says nothing when it is missing, so it is not compared.
+# Options that the kernel shows. Others may be in force without being shown, so they are not compared.
 SHOWN = frozenset({"ro", "nosuid", "nodev", "noexec", "noatime", "nodiratime", "sync", "dirsync"})
 OPPOSITES = {
     "rw": "ro",
@@ -48,7 +48,7 @@ class Mount(Struct, frozen=True, kw_only=True):
 
 
 def active(ctx: Context) -> dict[str, Mount]:
-    """Everything that is mounted, by its place; of several in one place, the topmost."""
+    """All mounted file systems by path; of several on one path, the topmost."""
     found: dict[str, Mount] = {}
     for line in (ctx.host.read(MOUNTS) or "").splitlines():
         left, _, right = line.partition(" - ")
@@ -73,7 +73,7 @@ def at(ctx: Context, name: str) -> Mount | None:
 
 
 def swaps(ctx: Context) -> dict[str, dict[str, object]]:
-    """Everything that is swapped to, by device or file."""
+    """All active swap, by device or file."""
     rows = (line.split() for line in (ctx.host.read(SWAPS) or "").splitlines()[1:])
     return {
         plain(row[0]): {"type": row[1], "size": row[2], "used": row[3], "priority": row[4]}
@@ -83,7 +83,7 @@ def swaps(ctx: Context) -> dict[str, dict[str, object]]:
 
 
 def real_device(device: str) -> str:
-    """The device behind a tag or a link; anything else as it is."""
+    """The device of a tag or a link; anything else unchanged."""
     tag, _, value = device.partition("=")
     if tag.upper() in TAGS and value:
         device = f"{TAGS[tag.upper()]}/{value.strip(chr(34))}"
@@ -91,10 +91,10 @@ def real_device(device: str) -> str:
 
 
 def is_device(mount: Mount, device: str, opts: Sequence[str], patterns: Sequence[str] = ()) -> bool:
-    """True if what is mounted is this device."""
+    """True if the mounted device is this one."""
     if {"bind", "rbind"} & set(opts):
         return _same_directory(device, mount.name)
-    if "/" not in mount.device and ":" not in mount.device:  # tmpfs, proc …: its name means nothing
+    if "/" not in mount.device and ":" not in mount.device:  # tmpfs, proc …: its name has no meaning
         return "/" not in device
     if any(re.search(pattern, mount.device) for pattern in patterns):
         return True
@@ -109,7 +109,7 @@ def _same_directory(one: str, other: str) -> bool:
 
 
 def _backing_file(device: str) -> str:
-    """The file behind a loop device."""
+    """The file of a loop device."""
     try:
         with open(f"/sys/block/{os.path.basename(device)}/loop/backing_file", encoding="utf-8") as file:
             return file.read().strip()
@@ -118,7 +118,7 @@ def _backing_file(device: str) -> str:
 
 
 def options_not_in_force(mount: Mount, opts: Sequence[str]) -> list[str]:
-    """Those of ``opts`` that the kernel would show, and does not."""
+    """The options that the kernel would show if in force, but does not."""
     values = dict(opt.split("=", 1) for opt in mount.opts if "=" in opt)
     return [opt for opt in opts if not _in_force(opt, mount, values)]
 

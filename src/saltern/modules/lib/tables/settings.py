@@ -17,7 +17,7 @@ def values(text: str) -> dict[str, str]:
 
 
 def with_value(text: str, name: str, value: str, *, separator: str = " = ") -> str:
-    """The text with this value: in the place of the first line that has the name, or at the end."""
+    """The text with this value, in place of the first line with the name, or at the end."""
     new = one_line(f"{name}{separator}{value}", name)
     lines: list[str] = []
     for line in text.splitlines():

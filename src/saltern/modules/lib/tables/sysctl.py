@@ -14,12 +14,12 @@ WITH_SYSTEMD = "/etc/sysctl.d/99-salt.conf"
 
 
 def usual_config() -> str:
-    """Where Salt keeps them: systemd does not read /etc/sysctl.conf."""
+    """Salt's file for parameters: systemd does not read /etc/sysctl.conf."""
     return WITH_SYSTEMD if os.path.isdir("/run/systemd/system") else FILE
 
 
 def path_of(name: str) -> str:
-    """``net.ipv4.conf.eth0/1.mtu`` and ``net/ipv4/conf/eth0.1/mtu`` are the same file."""
+    """The path of a parameter; ``net.ipv4.conf.eth0/1.mtu`` and ``net/ipv4/conf/eth0.1/mtu`` are the same."""
     if not name or name.startswith(("/", ".", "-")) or ".." in name or any(sign.isspace() for sign in name):
         raise Refused(f"{name!r} cannot be the name of a kernel parameter")
     first = next((sign for sign in name if sign in "./"), ".")
@@ -28,13 +28,13 @@ def path_of(name: str) -> str:
 
 
 def normal(value: object) -> str:
-    """With single blanks, as the kernel's tabs are not what people write."""
+    """The value with single blanks; the kernel writes tabs."""
     text = {True: "1", False: "0"}.get(value, value) if isinstance(value, bool) else value
     return " ".join(str(text).split())
 
 
 def running(name: str) -> str | None:
-    """The value now; None if the kernel has no such parameter. Raises ``OSError`` where it cannot be read."""
+    """The current value; None if there is no such parameter. Raises ``OSError`` if it cannot be read."""
     try:
         with open(path_of(name), encoding="utf-8") as file:
             return normal(file.read())

@@ -1,1 +1,1 @@
-"""LVM as its own tools report it: physical volumes, volume groups, logical volumes."""
+"""LVM, through its own tools: physical volumes, volume groups, logical volumes."""

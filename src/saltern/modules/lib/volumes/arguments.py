@@ -1,4 +1,4 @@
-"""Options of the LVM tools that a state or a call may pass on."""
+"""Options of the LVM tools that states and functions pass on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SWITCHES = {
     "vgcreate": "",
     "lvcreate": "nosync noudevsync ignoremonitoring thin",
 }
-# What states and functions take themselves: what resembles one of these is a typing mistake.
+# Arguments of the states and functions: a similar name is a typing mistake.
 OWN = {
     "pvcreate": "force override",
     "vgcreate": "devices force",
@@ -35,7 +35,7 @@ OWN = {
 
 
 def arguments(program: str, options: Mapping[str, object]) -> list[str]:
-    """``zero: n`` → ``--zero=n``. Raises ``Refused`` for an option the tool is not to be given."""
+    """``zero: n`` → ``--zero=n``. Raises ``Refused`` for an option that may not be passed on."""
     switches, values = SWITCHES[program].split(), VALUES[program].split()
     argv = []
     for name, value in options.items():
@@ -51,12 +51,12 @@ def arguments(program: str, options: Mapping[str, object]) -> list[str]:
 
 
 def _word(value: object) -> str:
-    """YAML reads ``y`` and ``n`` as they are, but ``yes`` and ``no`` as truth; LVM wants y or n."""
+    """The value as text: YAML reads ``yes`` and ``no`` as booleans, and LVM needs y or n."""
     return ("n", "y")[value] if isinstance(value, bool) else str(value)
 
 
 def listed(devices: object) -> list[str]:
-    """One device, several with commas between, or a list of them."""
+    """The devices of a text with commas, or of a list."""
     found = devices.split(",") if isinstance(devices, str) else devices
     if not isinstance(found, list | tuple) or not found:
         raise Refused("devices needs at least one device, such as /dev/sdb1")
@@ -65,12 +65,12 @@ def listed(devices: object) -> list[str]:
 
 def checked_device(device: str) -> str:
     if not device.startswith("/") or "\0" in device:
-        raise Refused(f"a device is named by its path, such as /dev/sdb1, not {device!r}")
+        raise Refused(f"a device must be a path, such as /dev/sdb1, not {device!r}")
     return device
 
 
 def checked_name(name: str | None, what: str, *, pool: bool = False) -> str:
-    """A name LVM would take; with ``pool``, also ``group/pool``. Raises ``Refused`` for any other."""
+    """A valid LVM name; with ``pool``, also ``group/pool``. Raises ``Refused`` for any other."""
     parts = (name or "").split("/") if pool else [name or ""]
     if len(parts) > 2 or not all(_is_name(part) for part in parts):
         raise Refused(f"{what} needs a name of letters, digits and + _ . -, got {name!r}")

@@ -1,4 +1,4 @@
-"""Running one of LVM's programs."""
+"""Run LVM's programs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.programs import PLAIN_WORDS, tool
 from saltern.system.process import Ran
 
-# LVM warns of each file descriptor that it inherits; that is of no use to the user.
+# LVM warns of each inherited file descriptor, which does not help the user.
 QUIET = {**PLAIN_WORDS, "LVM_SUPPRESS_FD_WARNINGS": "1"}
 
 
 def lvm(ctx: Context, *argv: str, accept: tuple[int, ...] = (0,)) -> Ran:
-    """Raises ``Refused`` with what the program says, its warnings aside."""
+    """Run a program. Raises ``Refused`` with its message, without warnings."""
     return tool(ctx, *argv, accept=accept, env=QUIET, install="the package lvm2", words=_without_warnings)
 
 

@@ -1,4 +1,4 @@
-"""What ``pvs``, ``vgs`` and ``lvs`` report, as JSON; sizes in bytes."""
+"""The reports of ``pvs``, ``vgs`` and ``lvs``, from JSON; sizes in bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltern.modules.lib.volumes.program import lvm
 
 Row = Mapping[str, str]
 
-# The fields are named, for those of "all" differ from one version to the next.
+# The fields are listed, since those of "all" differ between versions.
 PV_FIELDS = (
     "pv_name,vg_name,pv_uuid,pv_attr,pv_size,pv_free,dev_size,pv_pe_count,pv_pe_alloc_count,vg_extent_size"
 )
@@ -24,7 +24,7 @@ LV_FIELDS = (
     "lv_name,vg_name,lv_path,lv_uuid,lv_attr,lv_size,lv_layout,lv_allocation_policy,lv_read_ahead,"
     "lv_kernel_major,lv_kernel_minor,origin,pool_lv,vg_extent_size"
 )
-PARTLY = 5  # something else could not be read; what is reported is right
+PARTLY = 5  # something else could not be read; the report is right
 
 
 def _rows(ctx: Context, program: str, kind: str, fields: str) -> list[Row]:
@@ -56,7 +56,7 @@ def logical(ctx: Context) -> list[Row]:
 
 
 def physical_volume(ctx: Context, device: str) -> Row | None:
-    """The physical volume on this device, whichever of its names is given."""
+    """The physical volume on a device, by any of its names."""
     real = os.path.realpath(device)
     return next((row for row in physical(ctx) if os.path.realpath(row["pv_name"]) == real), None)
 
@@ -71,6 +71,6 @@ def logical_volume(ctx: Context, group_name: str, name: str) -> Row | None:
 
 
 def number(row: Row, field: str) -> int:
-    """A number of a report; what is not known is empty there."""
+    """A number of a report; unknown ones are empty there."""
     text = row.get(field, "")
     return int(text) if text.lstrip("-").isdecimal() else 0

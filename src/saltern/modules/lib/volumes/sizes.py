@@ -1,4 +1,4 @@
-"""Sizes as LVM's users write them."""
+"""Sizes in LVM's notation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from saltern.modules.api.refused import Refused
 
-# LVM reads them so, in either case: powers of 1024, and sectors of 512 bytes.
+# As in LVM, in either case: powers of 1024, and sectors of 512 bytes.
 UNITS = {
     "b": 1,
     "s": 512,
@@ -21,17 +21,19 @@ SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([bskmgtpe])|([kmgtpe])i?b)?", re.IGNOR
 
 
 def in_bytes(size: object) -> int:
-    """``10G``, ``512MB``, ``2048s``; a bare number is in MiB. Raises ``Refused`` for any other."""
+    """The bytes of ``10G``, ``512MB`` or ``2048s``; a bare number is in MiB. Raises ``Refused`` for
+    others.
+    """
     found = SIZE.fullmatch(str(size).strip())
     if found is None:
         raise Refused(f"size needs a number with a unit such as 10G, got {size!r}")
     unit = (found[2] or found[3] or "m").lower()
     number = int(float(found[1]) * UNITS[unit]) if "." in found[1] else int(found[1]) * UNITS[unit]
     if number <= 0:
-        raise Refused(f"size needs to be more than nothing, got {size!r}")
+        raise Refused(f"size must be more than 0, got {size!r}")
     return number
 
 
 def extents_for(size: int, extent: int) -> int:
-    """How many extents LVM takes for so many bytes: it rounds up."""
+    """The number of extents for a size, rounded up as in LVM."""
     return -(-size // extent)

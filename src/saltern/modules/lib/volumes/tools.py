@@ -1,4 +1,4 @@
-"""Driving LVM's tools; each raises ``Refused`` with what the tool said."""
+"""Run LVM's tools; each function raises ``Refused`` with the tool's message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Options = Mapping[str, object]
 
 
 def _answer(force: bool) -> str:
-    """To whatever the tool would ask: yes, or (as it then asks nothing) no."""
+    """The option that answers the tool's questions: yes, or no without asking."""
     return "--yes" if force else "-qq"
 
 
@@ -66,7 +66,9 @@ def lvcreate(
     named = ["--thinpool", name] if thinpool else ["--name", name]
     kind = ["--thin"] if thinvolume and not snapshot_of else []
     source = ["--snapshot", f"{group.partition('/')[0]}/{snapshot_of}"] if snapshot_of else [group]
-    grows = bool(thinvolume and snapshot_of)  # a thin snapshot takes its space from the pool, and no length
+    grows = bool(
+        thinvolume and snapshot_of
+    )  # a thin snapshot takes its space from the pool, and has no length
     length = [] if grows else _length(size, extents, virtual=thinvolume)
     more = [*arguments("lvcreate", options), *([pv] if pv else [])]
     lvm(ctx, "lvcreate", _answer(force), *kind, *named, *length, *source, *more)
@@ -85,6 +87,6 @@ def _length(size: object, extents: object, *, virtual: bool = False) -> list[str
 def lvresize(
     ctx: Context, path: str, length: Sequence[str], *, verb: str = "lvresize", force: bool, resizefs: bool
 ) -> None:
-    """``length`` as the tool takes it: ``--size …`` or ``--extents …``."""
+    """Resize a volume. ``length`` is the tool's option: ``--size …`` or ``--extents …``."""
     how = ["--force", "--yes"] if force else ["-qq"]
     lvm(ctx, verb, *how, *(["--resizefs"] if resizefs else []), *length, path)

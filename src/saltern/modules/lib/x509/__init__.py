@@ -1,4 +1,4 @@
-"""Keys, certificates, requests and revocation lists: read, compared, made and encoded.
+"""Keys, certificates, requests and revocation lists: read, compare, create and encode them.
 
 Shared by the states and the functions of ``x509``. Needs the Python library ``cryptography``.
 """

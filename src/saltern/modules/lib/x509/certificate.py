@@ -1,4 +1,4 @@
-"""Certificates: read from what is asked for, compared with what is there, made."""
+"""Certificates: the specification from arguments, the comparison with an existing one, and creation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.x509 import extensions as table
-from saltern.modules.lib.x509.library import part, same_key, signed_by, signing_digest
+from saltern.modules.lib.x509.library import digest_change, part, same_key, signed_by, signing_digest
 from saltern.modules.lib.x509.load import (
     Certificate,
     load_certificate,
@@ -43,18 +43,18 @@ WORDS = frozenset(
         "prepend_cn",
     }
 )
-# Taken by older states, or meant for the other machine; nothing depends on them.
+# Arguments of older states, or for another machine; they have no effect.
 MEANINGLESS = frozenset({"version", "text", "serial_bits", "minions", "managed_private_key", "verify_ssl"})
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """A certificate as it shall be."""
+    """The specification of a certificate."""
 
     subject: Any
     public_key: Any
-    private_key: Any  # of the certificate, where it is known
+    private_key: Any  # of the certificate, if known
     issuer: Any
-    signer: Any  # the certificate that signs, or None if it signs itself
+    signer: Any  # the certificate of the signer, or None if self-signed
     signer_key: Any
     digest: Any
     extensions: table.Made
@@ -65,7 +65,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 def wanted(given: Mapping[str, object]) -> Wanted:
-    """From the arguments, the policy merged into them."""
+    """The specification from the arguments, merged with the policy."""
     signer_key = _signer_key(given)
     ca = _loaded(given, "signing_cert", load_certificate)
     if ca is not None and not same_key(ca.public_key(), signer_key.public_key()):
@@ -121,9 +121,7 @@ def _key(given: Mapping[str, object], word: str) -> Any:
 
 def _signer_key(given: Mapping[str, object]) -> Any:
     if not given.get("signing_private_key"):
-        raise Refused(
-            "'signing_private_key' is missing; for a certificate that signs itself, give its own key"
-        )
+        raise Refused("'signing_private_key' is missing; for a self-signed certificate, give its own key")
     return _key(given, "signing_private_key")
 
 
@@ -132,7 +130,7 @@ def _private(given: Mapping[str, object]) -> Any:
 
 
 def _public(given: Mapping[str, object], private: Any, request: Any) -> Any:
-    """A private key goes before a public one, that before a request."""
+    """The public key: from a private key, else a public one, else a request."""
     if private is not None:
         return private.public_key()
     if given.get("public_key"):
@@ -146,11 +144,9 @@ def _public(given: Mapping[str, object], private: Any, request: Any) -> Any:
 
 
 def differences(found: Any, want: Wanted, now: datetime, remaining: int) -> dict[str, object]:
-    """What is not right in a certificate, by Salt's names for it; empty if it may stay."""
+    """The differences of a certificate, by Salt's names; empty if it may stay."""
     changes: dict[str, object] = _times(found, want, now, remaining)
-    digest = found.signature_hash_algorithm
-    if want.digest is not None and digest is not None and digest.name != want.digest.name:
-        changes["digest"] = want.digest.name
+    changes |= digest_change(found, want.digest)
     if want.serial is not None and found.serial_number != want.serial:
         changes["serial_number"] = want.serial
     if not same_key(found.public_key(), want.public_key):
@@ -168,7 +164,7 @@ def differences(found: Any, want: Wanted, now: datetime, remaining: int) -> dict
 
 
 def _times(found: Any, want: Wanted, now: datetime, remaining: int) -> dict[str, object]:
-    """A fixed end is compared; otherwise what counts is how long the certificate is still good."""
+    """The differences of times: a fixed end is compared; otherwise the remaining validity counts."""
     changes: dict[str, object] = {}
     if want.not_after is None and found.not_valid_after_utc < days_later(now, remaining):
         changes["expiration"] = True
@@ -207,7 +203,7 @@ def made(want: Wanted, now: datetime) -> Any:
 def _signed(builder: Any, key: Any, digest: Any) -> Any:
     try:
         return builder.sign(key, digest)
-    except Exception as problem:  # the library has its own class for what it does not support
+    except Exception as problem:  # the library has its own exception for unsupported features
         raise Refused(f"the certificate cannot be signed: {problem}") from None
 
 

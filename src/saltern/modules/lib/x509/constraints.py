@@ -1,4 +1,4 @@
-"""Extensions that limit what a certificate is good for: policies, name constraints, uses of the key."""
+"""Extensions that limit the use of a certificate: policies, name constraints, key usage."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def basic_constraints(given: Given) -> tuple[bool, Any]:
             ca=flag(options["ca"]), path_length=None if length is None else number(given, length)
         )
     except ValueError as problem:
-        raise Refused(f"{given.name} is not right: {problem}") from None
+        raise Refused(f"{given.name} is invalid: {problem}") from None
 
 
 def key_usage(given: Given) -> tuple[bool, Any]:
@@ -66,18 +66,18 @@ def key_usage(given: Given) -> tuple[bool, Any]:
     critical, found = words(given)
     for word in found:
         if word not in USAGES:
-            raise Refused(f"no keyUsage is called {word!r}; these are: {', '.join(USAGES)}")
+            raise Refused(f"no keyUsage is called {word!r}; use one of {', '.join(USAGES)}")
         flags[USAGES[word]] = True
     try:
         return critical, part("x509").KeyUsage(**flags)
     except ValueError as problem:
-        raise Refused(f"{given.name} is not right: {problem}") from None
+        raise Refused(f"{given.name} is invalid: {problem}") from None
 
 
 def extended_key_usage(given: Given) -> tuple[bool, Any]:
     critical, found = words(given)
     if unknown := [word for word in found if word not in PURPOSES and not word.replace(".", "").isdecimal()]:
-        raise Refused(f"no extendedKeyUsage is called {unknown[0]!r}; these are: {', '.join(PURPOSES)}")
+        raise Refused(f"no extendedKeyUsage is called {unknown[0]!r}; use one of {', '.join(PURPOSES)}")
     return critical, part("x509").ExtendedKeyUsage([identifier(PURPOSES.get(word, word)) for word in found])
 
 
@@ -97,7 +97,7 @@ def certificate_policies(given: Given) -> tuple[bool, Any]:
 
 
 def _qualifier(given: object) -> Any:
-    """The address of a practice statement, or a notice for the user."""
+    """The URL of a practice statement, or a notice for the user."""
     x509 = part("x509")
     if not isinstance(given, Mapping):
         return str(given)
@@ -118,7 +118,7 @@ def policy_constraints(given: Given) -> tuple[bool, Any]:
             limit("requireexplicitpolicy"), limit("inhibitpolicymapping")
         )
     except ValueError as problem:
-        raise Refused(f"{given.name} is not right: {problem}") from None
+        raise Refused(f"{given.name} is invalid: {problem}") from None
 
 
 def inhibit_any_policy(given: Given) -> tuple[bool, Any]:
@@ -147,7 +147,7 @@ def name_constraints(given: Given) -> tuple[bool, Any]:
 
 def _tree(given: Given, trees: dict[str, list[Any]], scope: str) -> list[Any]:
     if scope.strip() not in trees:
-        raise Refused(f"{given.name} knows permitted and excluded, not {scope.strip()!r}")
+        raise Refused(f"{given.name} needs permitted or excluded, not {scope.strip()!r}")
     return trees[scope.strip()]
 
 
@@ -169,5 +169,5 @@ def tls_feature(given: Given) -> tuple[bool, Any]:
     critical, found = words(given)
     known = {one.name: one for one in x509.TLSFeatureType}
     if unknown := [word for word in found if word not in known]:
-        raise Refused(f"no TLS feature is called {unknown[0]!r}; these are: {', '.join(known)}")
+        raise Refused(f"no TLS feature is called {unknown[0]!r}; use one of {', '.join(known)}")
     return critical, x509.TLSFeature([known[word] for word in found])

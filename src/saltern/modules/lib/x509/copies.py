@@ -12,7 +12,7 @@ from saltern.system import files
 
 
 def keep_copy(certificate: Any, directory: object, prepend_cn: bool) -> None:
-    """A copy in PEM, for the records of who signs."""
+    """Write a copy in PEM, for the records of the signer."""
     if not directory:
         return
     folder = str(directory)

@@ -1,4 +1,4 @@
-"""What certificates, requests and revocation lists say, in Salt's shape."""
+"""The contents of certificates, requests and revocation lists, in Salt's form."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def name(found: Any) -> dict[str, str]:
 
 
 def name_hash(found: Any) -> str:
-    """The hash that OpenSSL's older tools name certificates by."""
+    """The hash of a name that OpenSSL's older tools use for file names."""
     head = hashlib.sha1(found.public_bytes(), usedforsecurity=False).digest()[:4]
     return pretty_hex(head[::-1] if sys.byteorder == "little" else head)
 
@@ -117,7 +117,7 @@ def _general(found: Any) -> str:
 
 
 def _bare(found: Any) -> str:
-    """Without the kind of name before it, as Salt has it here."""
+    """The name without its kind, as in Salt."""
     return _general(found).partition(":")[2]
 
 
@@ -126,7 +126,7 @@ def _generals(found: Any) -> list[str]:
 
 
 def _key_usage(found: Any) -> dict[str, object]:
-    agreed = found.key_agreement  # the library refuses to say the other two without it
+    agreed = found.key_agreement  # the library refuses to read the other two without it
     return {
         "cRLSign": found.crl_sign,
         "dataEncipherment": found.data_encipherment,

@@ -1,4 +1,4 @@
-"""Extensions that say where revocation lists are, and what a revocation list covers."""
+"""Extensions with the location and the scope of revocation lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.modules.lib.x509.library import part
 from saltern.modules.lib.x509.names import relative_name
 from saltern.modules.lib.x509.values import Given, flag, items, listed
 
-# How OpenSSL, and older states, write reasons that the library spells otherwise.
+# Reasons in the spelling of OpenSSL and older states, and in that of the library.
 SPELLINGS = {"CACompromise": "cACompromise", "AACompromise": "aACompromise"}
 POINT = frozenset({"fullname", "relativename", "crlissuer", "reasons"})
 
@@ -22,7 +22,7 @@ def reason(text: object) -> Any:
         return x509.ReasonFlags(SPELLINGS.get(str(text), str(text)))
     except ValueError:
         known = ", ".join(str(one.value) for one in x509.ReasonFlags)
-        raise Refused(f"no reason for a revocation is called {text!r}; these are: {known}") from None
+        raise Refused(f"no reason for a revocation is called {text!r}; use one of {known}") from None
 
 
 def _reasons(value: object) -> frozenset[Any] | None:
@@ -66,7 +66,7 @@ def _point(given: Mapping[str, object]) -> Any:
             crl_issuer=_names(given.get("crlissuer")),
         )
     except (ValueError, TypeError) as problem:
-        raise Refused(f"a distribution point is not right: {problem}") from None
+        raise Refused(f"a distribution point is invalid: {problem}") from None
 
 
 def crl_points(given: Given) -> tuple[bool, Any]:
@@ -94,4 +94,4 @@ def issuing_point(given: Given) -> tuple[bool, Any]:
             only_contains_attribute_certs=flag(value.get("onlyAA")),
         )
     except (ValueError, TypeError) as problem:
-        raise Refused(f"{given.name} is not right: {problem}") from None
+        raise Refused(f"{given.name} is invalid: {problem}") from None

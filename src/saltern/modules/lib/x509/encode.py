@@ -12,16 +12,16 @@ from saltern.modules.lib.x509.library import part
 KEY_ENCODINGS = ("pem", "der", "pkcs12")
 CERTIFICATE_ENCODINGS = ("pem", "der", "pkcs7_pem", "pkcs7_der", "pkcs12")
 OTHER_ENCODINGS = ("pem", "der")
-OLD_ROUNDS = 50000  # what old systems can bear
+OLD_ROUNDS = 50000  # the limit of old systems
 
 
 def check_encoding(name: str, known: Sequence[str]) -> None:
     if name not in known:
-        raise Refused(f"the encoding {name!r} is not supported; these are: {', '.join(known)}")
+        raise Refused(f"the encoding {name!r} is not supported; use one of {', '.join(known)}")
 
 
 def text_of(data: bytes, encoding: str) -> str:
-    """As text: PEM as it is, everything else in base64."""
+    """The data as text: PEM unchanged, everything else in base64."""
     return data.decode() if encoding in ("pem", "pkcs7_pem") else base64.b64encode(data).decode()
 
 
@@ -61,14 +61,18 @@ def encode_certificate(
     compatible: bool = False,
     friendly_name: str | None = None,
 ) -> bytes:
-    """``key`` and what follows are for PKCS#12, which holds the private key."""
+    """Encode a certificate. ``key`` and the following arguments are for PKCS#12, which contains the private
+    key.
+    """
     check_encoding(encoding, CERTIFICATE_ENCODINGS)
     if encoding == "der" and chain:
-        raise Refused("DER holds one certificate; append_certs needs pem, pkcs7_pem, pkcs7_der or pkcs12")
+        raise Refused(
+            "DER can contain only one certificate; append_certs needs pem, pkcs7_pem, pkcs7_der or pkcs12"
+        )
     if encoding == "pkcs12":
         return _container(certificate, chain, key, _lock(passphrase, compatible=compatible), friendly_name)
     if key is not None:
-        raise Refused("only the encoding pkcs12 holds a private key")
+        raise Refused("only the encoding pkcs12 can contain a private key")
     if encoding.startswith("pkcs7"):
         bundle: bytes = part("pkcs7").serialize_certificates([certificate, *chain], form(encoding))
         return bundle
@@ -77,7 +81,7 @@ def encode_certificate(
 
 def _container(certificate: Any, chain: Sequence[Any], key: Any, lock: Any, name: str | None) -> bytes:
     if key is None:
-        raise Refused("the encoding pkcs12 needs a private_key: the container holds it")
+        raise Refused("the encoding pkcs12 needs a private_key, which the container includes")
     label = name.encode() if name else None
     held: bytes = part("pkcs12").serialize_key_and_certificates(
         label, key, certificate, list(chain) or None, lock
@@ -86,7 +90,7 @@ def _container(certificate: Any, chain: Sequence[Any], key: Any, lock: Any, name
 
 
 def encode_other(thing: Any, encoding: str) -> bytes:
-    """A request or a revocation list."""
+    """Encode a request or a revocation list."""
     check_encoding(encoding, OTHER_ENCODINGS)
     found: bytes = thing.public_bytes(form(encoding))
     return found

@@ -44,7 +44,7 @@ ENTRY: dict[str, Make] = {
     "CRLReason": revocation_extensions.crl_reason,
     "invalidityDate": revocation_extensions.invalidity_date,
 }
-# What only who signs can say; a request that asks for it is not heard.
+# Extensions that only the signer can set; they are ignored in a request.
 OF_THE_SIGNER = frozenset(
     {"authorityInfoAccess", "authorityKeyIdentifier", "issuerAltName", "crlDistributionPoints"}
 )
@@ -109,9 +109,9 @@ def extensions(
     signer: Any = None,
     signer_key: Any = None,
 ) -> Made:
-    """The extensions that were asked for: ``{name: (critical, value)}``. Other keys are not looked at."""
+    """The wanted extensions: ``{name: (critical, value)}``. Other keys are ignored."""
     if wrong := [name for name in asked if name in UNSUPPORTED and asked[name] is not None]:
-        raise Refused(f"{wrong[0]} is not supported: it is long obsolete, and nothing reads it any more")
+        raise Refused(f"{wrong[0]} is not supported: it is obsolete, and nothing reads it")
     found: Made = {}
     for name, make in known.items():
         value = asked.get(name)
@@ -123,7 +123,7 @@ def extensions(
 
 
 def copied(request: Any, over: Made) -> Made:
-    """What a request asks for and is not said otherwise, but for what only who signs can say."""
+    """The extensions of a request, without those given otherwise and those that only the signer can set."""
     found: Made = {}
     for one in request.extensions:
         name = NAMES.get(one.oid.dotted_string)
@@ -133,7 +133,7 @@ def copied(request: Any, over: Made) -> Made:
 
 
 def differences(wanted: Made, found: Iterable[Any]) -> dict[str, list[str]]:
-    """Which extensions are to be added, changed and removed."""
+    """The extensions to add, change and remove."""
     here = {one.oid.dotted_string: (one.critical, one.value) for one in found}
     want = {value.oid.dotted_string: (critical, value) for critical, value in wanted.values()}
     reported = {
@@ -145,7 +145,7 @@ def differences(wanted: Made, found: Iterable[Any]) -> dict[str, list[str]]:
 
 
 def _called(oid: str) -> str:
-    """The library's name for it, which is the one Salt reports."""
+    """The library's name of an extension, which Salt reports."""
     name = getattr(part("x509").ObjectIdentifier(oid), "_name", "")
     return name if name and name != "Unknown OID" else NAMES.get(oid, oid)
 

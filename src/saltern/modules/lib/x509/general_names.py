@@ -1,4 +1,4 @@
-"""General names, as OpenSSL writes them: ``DNS:www.example.org``, ``IP:192.0.2.1``, ``email:a@b.org``."""
+"""General names in OpenSSL's syntax: ``DNS:www.example.org``, ``IP:192.0.2.1``, ``email:a@b.org``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def general_names(items: Iterable[tuple[str, object]]) -> list[Any]:
 
 
 def general_name_of(text: object) -> Any:
-    """From one text such as ``URI:http://example.org/``."""
+    """The name in a text such as ``URI:http://example.org/``."""
     kind, _, value = str(text).partition(":")
     return general_name(kind, value)
 
@@ -31,28 +31,28 @@ def general_name(kind: str, value: object) -> Any:
     plain = kind.strip().lower()
     make = MAKERS.get(ALIASES.get(plain, plain))
     if make is None:
-        raise Refused(f"no kind of name is called {kind.strip()!r}; these are: {KINDS}")
+        raise Refused(f"no kind of name is called {kind.strip()!r}; use one of {KINDS}")
     text = value.strip() if isinstance(value, str) else value
     if text in (None, "", True):
-        raise Refused(f"{kind.strip()!r} lacks its value; it looks like DNS:www.example.org")
+        raise Refused(f"{kind.strip()!r} needs a value, such as DNS:www.example.org")
     try:
         return make(text)
     except (ValueError, TypeError, UnicodeError) as problem:
-        raise Refused(f"{kind}:{value} is not right: {problem}") from None
+        raise Refused(f"{kind}:{value} is invalid: {problem}") from None
 
 
 def identifier(text: object) -> Any:
     """An object identifier such as ``1.2.3.4``."""
     if not IDENTIFIER.fullmatch(str(text)):
-        raise Refused(f"{text!r} is no object identifier; it looks like 1.3.6.1.5.5.7.3.1")
+        raise Refused(f"{text!r} is not an object identifier such as 1.3.6.1.5.5.7.3.1")
     try:
         return part("x509").ObjectIdentifier(str(text))
     except ValueError:
-        raise Refused(f"{text!r} is no object identifier") from None
+        raise Refused(f"{text!r} is not an object identifier") from None
 
 
 def domain(text: str, *, dot: bool = False, wildcard: bool = False) -> str:
-    """A domain as certificates hold it. Letters beyond ASCII become what DNS has for them."""
+    """A domain for certificates, with letters beyond ASCII in their DNS form."""
     before = ""
     if dot and text.startswith("."):
         before, text = ".", text[1:]
@@ -66,7 +66,7 @@ def _label(label: str, whole: str) -> str:
         plain = unicodedata.normalize("NFC", label.lower())
         label = "xn--" + plain.encode("punycode").decode("ascii")
     if not LABEL.fullmatch(label) or len(label) > LONGEST_LABEL:
-        raise Refused(f"{whole!r} is no domain: {label!r} is no part of one")
+        raise Refused(f"{whole!r} is not a domain: {label!r} cannot be part of one")
     return label
 
 

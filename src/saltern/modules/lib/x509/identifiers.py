@@ -1,4 +1,4 @@
-"""Extensions that name keys and those who issue: key identifiers, alternative names, where to ask."""
+"""Extensions that identify keys and issuers: key identifiers, alternative names, access points."""
 
 from __future__ import annotations
 
@@ -35,15 +35,17 @@ def subject_key(given: Given) -> tuple[bool, Any]:
 
 
 def authority_key(given: Given) -> tuple[bool, Any]:
-    """``keyid`` and ``issuer``, each perhaps with ``always``; the issuer is added if there is no key id."""
+    """``keyid`` and ``issuer``, each optionally with ``always``; the issuer is added if there is no key
+    ID.
+    """
     critical, wanted = mapping(given)
     if critical:
         raise Refused(f"{given.name} cannot be critical")
     if unknown := set(wanted) - {"keyid", "issuer"}:
-        raise Refused(f"{given.name} knows keyid and issuer, not {', '.join(sorted(unknown))}")
+        raise Refused(f"{given.name} needs keyid or issuer, not {', '.join(sorted(unknown))}")
     key = _key_id(given) if "keyid" in wanted else None
     if "keyid" in wanted and key is None and wanted["keyid"] == ALWAYS:
-        raise Refused(f"{given.name}: the key id of who signs is not known, but 'always' asks for it")
+        raise Refused(f"{given.name}: the key ID of the signer is unknown, but 'always' requires it")
     issuer = serial = None
     if "issuer" in wanted and (wanted["issuer"] == ALWAYS or key is None):
         if given.signer is not None:
@@ -83,7 +85,7 @@ def certificate_issuer(given: Given) -> tuple[bool, Any]:
 
 
 def _each(pairs: list[tuple[str, object]]) -> list[tuple[str, object]]:
-    """``DNS: [a, b]`` is two names."""
+    """The single names; ``DNS: [a, b]`` has two."""
     several = (list, tuple)
     return [
         (kind, one)
@@ -93,7 +95,7 @@ def _each(pairs: list[tuple[str, object]]) -> list[tuple[str, object]]:
 
 
 def _of_issuer(given: Given) -> tuple[bool, list[Any]]:
-    """``issuer:copy`` stands for the alternative names of the certificate that signs."""
+    """The names for ``issuer:copy``: the alternative names of the signer's certificate."""
     critical, pairs = items(given)
     copied: list[Any] = []
     if ("issuer", "copy") in pairs:
@@ -114,7 +116,7 @@ def authority_access(given: Given) -> tuple[bool, Any]:
         known = ACCESS.get(method.strip().lower())
         found.append(x509.AccessDescription(identifier(known or method.strip()), general_name_of(place)))
     if not found:
-        raise Refused(f"{given.name} is empty; it looks like OCSP;URI:http://ocsp.example.org/")
+        raise Refused(f"{given.name} is empty; give a value such as OCSP;URI:http://ocsp.example.org/")
     return False, x509.AuthorityInformationAccess(found)
 
 

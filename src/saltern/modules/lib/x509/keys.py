@@ -1,4 +1,4 @@
-"""Kinds of private keys, and new ones."""
+"""Kinds of private keys, and their generation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIZED = ("rsa", "ec")
 
 
 class Kind(Struct, frozen=True):
-    """What a private key is like."""
+    """The kind of a private key."""
 
     algo: str
     keysize: int
@@ -30,9 +30,9 @@ def kind_of(key: Any) -> Kind:
 
 def wanted_kind(algo: str, keysize: int | None) -> Kind:
     if algo not in SIZES:
-        raise Refused(f"no algo is called {algo!r}; these are: {', '.join(SIZES)}")
+        raise Refused(f"no algo is called {algo!r}; use one of {', '.join(SIZES)}")
     if keysize and algo not in SIZED:
-        raise Refused(f"keysize has no meaning for {algo}; leave it out")
+        raise Refused(f"keysize has no effect for {algo}; leave it out")
     size = keysize or SIZES[algo]
     if algo == "rsa" and not 2048 <= size <= 16384:
         raise Refused(f"an RSA key needs a keysize from 2048 to 16384, not {size}")

@@ -1,4 +1,4 @@
-"""The door to ``cryptography``: an extra, imported when the first key is touched."""
+"""Access to ``cryptography``: an extra, imported when the first key is used."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DIGESTS = (
 
 
 def part(name: str) -> Any:
-    """A module of the library. Its types are not known here: it need not be installed."""
+    """A module of the library, untyped: it need not be installed."""
     try:
         return import_module(PARTS[name])
     except ImportError:
@@ -47,15 +47,22 @@ def part(name: str) -> Any:
 
 def digest(name: str) -> Any:
     if str(name).lower() not in DIGESTS:
-        raise Refused(f"no digest is called {name!r}; these are: {', '.join(DIGESTS)}")
+        raise Refused(f"no digest is called {name!r}; use one of {', '.join(DIGESTS)}")
     return getattr(part("hashes"), name.upper())()
 
 
 def signing_digest(key: Any, name: str) -> Any:
-    """The digest for a signature with this key; Edwards keys bring their own."""
+    """The digest for a signature with this key; Edwards keys have their own."""
     chosen = digest(name)
     edwards = (part("ed25519").Ed25519PrivateKey, part("ed448").Ed448PrivateKey)
     return None if isinstance(key, edwards) else chosen
+
+
+def digest_change(found: Any, wanted: Any) -> dict[str, object]:
+    """The change of the digest in a signature; none for a key that has its own digest."""
+    now = found.signature_hash_algorithm
+    same = wanted is None or now is None or now.name == wanted.name
+    return {} if same else {"digest": wanted.name}
 
 
 def public_bytes(key: Any) -> bytes:
@@ -73,7 +80,7 @@ def public_pem(key: Any) -> str:
 
 
 def same_key(first: Any, second: Any) -> bool:
-    """True if two public keys are one."""
+    """True if two public keys are the same."""
     return public_bytes(first) == public_bytes(second)
 
 
@@ -87,7 +94,7 @@ def key_type(key: Any) -> str | None:
 
 
 def signed_by(certificate: Any, public: Any) -> bool:
-    """True if the signature was made with this key, whatever the names say."""
+    """True if the signature was made with this key, whatever the names are."""
     signed = (certificate.signature, certificate.tbs_certificate_bytes)
     try:
         if isinstance(public, part("rsa").RSAPublicKey):
@@ -98,6 +105,6 @@ def signed_by(certificate: Any, public: Any) -> bool:
             public.verify(*signed, part("ec").ECDSA(certificate.signature_hash_algorithm))
         else:
             public.verify(*signed)
-    except Exception:  # the library has its own class for every way to be wrong
+    except Exception:  # the library has many exceptions for invalid signatures
         return False
     return True

@@ -1,4 +1,4 @@
-"""Read keys, certificates, requests and revocation lists in every encoding, and say which it was."""
+"""Read keys, certificates, requests and revocation lists, and detect their encoding."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ LOCKED = re.compile(r"[Bb]ad decrypt|[Ii]ncorrect password|[Ii]nvalid password")
 
 
 class WrongPassphrase(Refused):
-    """The key may be right, but the passphrase does not open it."""
+    """The passphrase does not open the key."""
 
 
 class NoPassphrase(WrongPassphrase):
-    """It is locked, and no passphrase was given."""
+    """The key is encrypted, and no passphrase was given."""
 
 
 class NeedlessPassphrase(WrongPassphrase):
-    """A passphrase was given, but it is not locked."""
+    """A passphrase was given, but the key is not encrypted."""
 
 
 class Key(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Key(Struct, frozen=True):
 
 
 class Certificate(Struct, frozen=True):
-    """A certificate, the certificates that came with it, and the name a PKCS#12 container gives it."""
+    """A certificate, the certificates that follow it, and its name in a PKCS#12 container."""
 
     certificate: Any
     encoding: str
@@ -70,14 +70,14 @@ def _unlocked(load: Callable[..., Any], data: bytes, secret: bytes | None, what:
         if secret:
             raise NeedlessPassphrase(f"{what} does not need a passphrase") from None
         raise NoPassphrase(f"{what} needs a passphrase") from None
-    except Exception as problem:  # ValueError, or the library's own class for what it does not support
+    except Exception as problem:  # ValueError, or the library's exception for unsupported features
         if secret and LOCKED.search(str(problem)):
-            raise WrongPassphrase(f"{what} cannot be opened: it has another passphrase") from None
-        raise Refused(f"{what} cannot be read; it is no private key") from None
+            raise WrongPassphrase(f"{what} cannot be opened: the passphrase is wrong") from None
+        raise Refused(f"{what} cannot be read; it is not a private key") from None
 
 
 def _container(data: bytes, secret: bytes | None, what: str) -> Any:
-    """A PKCS#12 container, or None if it is none."""
+    """The PKCS#12 container, or None if the data is not one."""
     load = part("pkcs12").load_pkcs12
     try:
         return load(data, secret)
@@ -90,7 +90,7 @@ def _container(data: bytes, secret: bytes | None, what: str) -> Any:
         try:
             load(data, None)
         except (TypeError, ValueError):
-            raise WrongPassphrase(f"{what} cannot be opened: it has another passphrase") from None
+            raise WrongPassphrase(f"{what} cannot be opened: the passphrase is wrong") from None
         raise NeedlessPassphrase(f"{what} does not need a passphrase")
     raise NoPassphrase(f"{what} needs a passphrase")
 
@@ -106,7 +106,7 @@ def open_certificate(data: bytes, what: str, passphrase: str | None = None) -> C
     """The first certificate of a file, and those that follow it."""
     found = _from_pem(data) if PEM in data else _from_binary(data, what, passphrase)
     if found is None:
-        raise Refused(f"{what} cannot be read; it is no certificate")
+        raise Refused(f"{what} cannot be read; it is not a certificate")
     return found
 
 
@@ -138,7 +138,7 @@ def _from_binary(data: bytes, what: str, passphrase: str | None) -> Certificate 
 def _bundle(load: Callable[[bytes], list[Any]], data: bytes, encoding: str) -> Certificate | None:
     try:
         first, *others = load(data)
-    except Exception:  # ValueError, or the library's own class for what it does not support
+    except Exception:  # ValueError, or the library's exception for unsupported features
         return None
     return Certificate(first, encoding, tuple(others))
 
@@ -158,8 +158,8 @@ def _either(data: bytes, what: str, kind: str, called: str) -> Any:
     load = getattr(part("x509"), f"load_{'pem' if PEM in data else 'der'}_{kind}")
     try:
         return load(data)
-    except Exception:  # ValueError, or the library's own class for a version that old programs wrote
-        raise Refused(f"{what} cannot be read; it is no {called}") from None
+    except Exception:  # ValueError, or the library's exception for versions of old programs
+        raise Refused(f"{what} cannot be read; it is not a {called}") from None
 
 
 def load_public(data: bytes, what: str) -> Any:
@@ -167,12 +167,12 @@ def load_public(data: bytes, what: str) -> Any:
     load = serialization.load_pem_public_key if PEM in data else serialization.load_der_public_key
     try:
         return load(data)
-    except Exception:  # ValueError, or the library's own class for what it does not support
-        raise Refused(f"{what} cannot be read; it is no public key") from None
+    except Exception:  # ValueError, or the library's exception for unsupported features
+        raise Refused(f"{what} cannot be read; it is not a public key") from None
 
 
 def encoding_of_text(data: bytes) -> str:
-    """``pem`` or ``der``, for what has no other."""
+    """The encoding, ``pem`` or ``der``, of data that has no others."""
     return "pem" if PEM in data else "der"
 
 
@@ -192,4 +192,4 @@ def public_key_of(data: bytes, passphrase: str | None, what: str) -> Any:
             problem = locked
         except Refused:
             continue
-    raise problem or Refused(f"{what} is no certificate, public key, private key or certificate request")
+    raise problem or Refused(f"{what} is not a certificate, public key, private key or certificate request")

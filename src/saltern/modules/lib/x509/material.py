@@ -1,4 +1,4 @@
-"""What the user gives for a key or a certificate: a path, PEM text, hexadecimal digits, base64 or bytes."""
+"""Keys and certificates from arguments: a path, PEM text, hexadecimal digits, base64 or bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DER = 0x30  # the first byte of every key, certificate, request, list and contai
 
 
 def material(given: object, what: str) -> bytes:
-    """The bytes that are meant. A file that is missing may still be made by an earlier state."""
+    """The bytes of an argument. An earlier state may still create a missing file."""
     if isinstance(given, bytes):
         return given
     text = str(given)
@@ -33,7 +33,7 @@ def material(given: object, what: str) -> bytes:
 
 
 def is_path(given: object) -> bool:
-    """True if a file is named, not text given."""
+    """True if the argument is a path, not text."""
     return isinstance(given, str) and os.path.isabs(given) and PEM.decode() not in given
 
 
@@ -52,7 +52,7 @@ def _base64(text: str, what: str) -> bytes:
 
 
 def _encoded(text: str) -> bytes | None:
-    """Hexadecimal digits or base64 that hold DER."""
+    """The bytes of hexadecimal digits or base64 with DER in it."""
     for read in (bytes.fromhex, base64.b64decode):
         try:
             found = read("".join(text.split()))

@@ -1,4 +1,4 @@
-"""Names in certificates: ``CN``, ``O`` and their kin."""
+"""Names in certificates, with ``CN``, ``O`` and other parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.x509.library import part
 
-# In the order in which a mapping of them becomes a name; Salt's first, in its order.
+# In their order within a name from a mapping; Salt's first, in its order.
 ATTRIBUTES: dict[str, str] = {
     "DC": "DOMAIN_COMPONENT",
     "C": "COUNTRY_NAME",
@@ -65,16 +65,14 @@ def from_text(text: str) -> Any:
     try:
         return part("x509").Name.from_rfc4514_string(text, {"MAIL": part("oid").NameOID.EMAIL_ADDRESS})
     except ValueError:
-        raise Refused(
-            f"subject {text!r} is not a name; it looks like 'CN=www.example.org,O=Example'"
-        ) from None
+        raise Refused(f"subject {text!r} is not a name such as 'CN=www.example.org,O=Example'") from None
 
 
 def relative_name(text: str) -> Any:
     """One part of a name, such as ``CN=www`` or ``CN=www+OU=web``."""
     found = from_text(text).rdns
     if len(found) != 1:
-        raise Refused(f"{text!r} is a whole name, where one part of a name is needed")
+        raise Refused(f"{text!r} is a whole name, but one part of a name is needed")
     return found[0]
 
 
@@ -83,7 +81,7 @@ def _relative(item: object) -> list[Any]:
     if isinstance(item, Mapping):
         return [x509.RelativeDistinguishedName([one]) for one in _attributes(item)]
     if "=" not in str(item):
-        raise Refused(f"subject holds {item!r}, which is not such as 'CN=name'")
+        raise Refused(f"subject contains {item!r}, which is not of the form 'CN=name'")
     return [relative_name(str(item))]
 
 
@@ -91,7 +89,7 @@ def _attributes(given: Mapping[str, object]) -> list[Any]:
     oids, x509 = part("oid").NameOID, part("x509")
     named = {ALIASES.get(str(key), str(key)): value for key, value in given.items()}
     if unknown := [key for key in named if key not in ATTRIBUTES]:
-        raise Refused(f"no part of a name is called {unknown[0]!r}; these are: {', '.join(ATTRIBUTES)}")
+        raise Refused(f"no part of a name is called {unknown[0]!r}; use one of {', '.join(ATTRIBUTES)}")
     found = []
     for key, attribute in ATTRIBUTES.items():
         value = named.get(key)

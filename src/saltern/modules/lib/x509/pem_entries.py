@@ -1,4 +1,4 @@
-"""What a text in PEM holds."""
+"""PEM entries of a text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WIDTH = 64
 
 
 def entries(text: str) -> list[tuple[str, str]]:
-    """Kind and tidy text of every PEM entry. Text on one line, as pillar often has it, is understood."""
+    """The kind and normalized text of every PEM entry. Text on one line, as often in pillar, is accepted."""
     found = []
     for match in ENTRY.finditer(text.replace("\\n", "\n")):
         kind, body = match[1], match[2]
@@ -27,5 +27,5 @@ def entries(text: str) -> list[tuple[str, str]]:
             (kind, "\n".join([f"-----BEGIN {kind}-----", *above, *rows, f"-----END {kind}-----"]) + "\n")
         )
     if not found:
-        raise Refused("the text holds no PEM entry (-----BEGIN …)")
+        raise Refused("the text contains no PEM entry (-----BEGIN …)")
     return found

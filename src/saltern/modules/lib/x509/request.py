@@ -1,4 +1,6 @@
-"""Certificate requests: read from what is asked for, compared with what is there, made."""
+"""Certificate requests: the specification from arguments, the comparison with an existing one, and
+creation.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from saltern.modules.lib.x509 import extensions as table
-from saltern.modules.lib.x509.library import part, same_key, signing_digest
+from saltern.modules.lib.x509.library import digest_change, part, same_key, signing_digest
 from saltern.modules.lib.x509.load import load_key
 from saltern.modules.lib.x509.material import material
 from saltern.modules.lib.x509.names import name_of
@@ -35,10 +37,7 @@ def wanted_request(
 
 
 def request_differences(found: Any, want: WantedRequest) -> dict[str, object]:
-    changes: dict[str, object] = {}
-    digest = found.signature_hash_algorithm
-    if want.digest is not None and digest is not None and digest.name != want.digest.name:
-        changes["digest"] = want.digest.name
+    changes = digest_change(found, want.digest)
     if not same_key(found.public_key(), want.key.public_key()):
         changes["private_key"] = True
     if found.subject != want.subject:

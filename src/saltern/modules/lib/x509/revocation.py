@@ -1,4 +1,4 @@
-"""Revocation lists: read from what is asked for, compared with what is there, made."""
+"""Revocation lists: the specification from arguments, the comparison with an existing one, and creation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.x509 import extensions as table
-from saltern.modules.lib.x509.library import part, same_key, signing_digest
+from saltern.modules.lib.x509.library import digest_change, part, same_key, signing_digest
 from saltern.modules.lib.x509.load import load_certificate, load_key
 from saltern.modules.lib.x509.material import material
 from saltern.modules.lib.x509.times import days_later, moment, pretty_number, serial
@@ -20,7 +20,7 @@ ENTRY_WORDS = frozenset({"serial_number", "certificate", "revocation_date", "not
 
 
 class Entry(Struct, frozen=True):
-    """A certificate that is revoked. ``when`` None: now."""
+    """A revoked certificate. ``when`` None: now."""
 
     serial: int
     when: datetime | None
@@ -50,7 +50,7 @@ def wanted_list(
 ) -> WantedList:
     key = load_key(material(signing_private_key, "signing_private_key"), passphrase, "signing_private_key")
     if not signing_cert:
-        raise Refused("signing_cert is missing: a revocation list names who issued it")
+        raise Refused("signing_cert is missing: a revocation list names its issuer")
     ca = load_certificate(material(signing_cert, "signing_cert"), "signing_cert")
     if not same_key(ca.public_key(), key.public_key()):
         raise Refused("signing_cert and signing_private_key do not belong together")
@@ -58,7 +58,7 @@ def wanted_list(
     if unknown := [name for name in asked if name not in table.REVOCATION_LIST]:
         raise Refused(
             f"no extension of a revocation list is called {unknown[0]!r}; "
-            f"these are: {', '.join(table.REVOCATION_LIST)}"
+            f"use one of {', '.join(table.REVOCATION_LIST)}"
         )
     entries = (_entry(row, now, include_expired) for row in _rows(revoked))
     return WantedList(
@@ -72,9 +72,9 @@ def wanted_list(
 
 
 def _rows(revoked: object) -> list[dict[str, object]]:
-    """The list, whose rows may be nested one deeper, as older states have it."""
+    """The rows of the list; they may be nested one level deeper, as in older states."""
     if not isinstance(revoked, Sequence) or isinstance(revoked, str):
-        raise Refused("revoked must be a list; each entry has serial_number or certificate")
+        raise Refused("revoked must be a list; each entry needs serial_number or certificate")
     return [_row(one) for one in revoked]
 
 
@@ -82,7 +82,7 @@ def _row(one: object) -> dict[str, object]:
     if isinstance(one, Mapping) and len(one) == 1 and isinstance(next(iter(one.values())), list):
         one = {key: value for part_ in next(iter(one.values())) for key, value in part_.items()}
     if not isinstance(one, Mapping):
-        raise Refused(f"revoked holds {one!r}; each entry has serial_number or certificate")
+        raise Refused(f"revoked contains {one!r}; each entry needs serial_number or certificate")
     row = {str(key): value for key, value in one.items()}
     if "reason" in row:
         row["extensions"] = {**(row.get("extensions") or {}), "CRLReason": row.pop("reason")}
@@ -105,7 +105,7 @@ def _entry(row: Mapping[str, Any], now: datetime, include_expired: bool) -> Entr
     asked = dict(row.get("extensions") or {})
     if unknown := [name for name in asked if name not in table.ENTRY]:
         raise Refused(
-            f"no extension of an entry is called {unknown[0]!r}; these are: {', '.join(table.ENTRY)}"
+            f"no extension of an entry is called {unknown[0]!r}; use one of {', '.join(table.ENTRY)}"
         )
     when = moment("revocation_date", row.get("revocation_date"))
     return Entry(number, when, table.extensions(asked, table.ENTRY))
@@ -115,10 +115,7 @@ def _entry(row: Mapping[str, Any], now: datetime, include_expired: bool) -> Entr
 
 
 def list_differences(found: Any, want: WantedList, now: datetime, remaining: int) -> dict[str, object]:
-    changes: dict[str, object] = {}
-    digest = found.signature_hash_algorithm
-    if want.digest is not None and digest is not None and digest.name != want.digest.name:
-        changes["digest"] = want.digest.name
+    changes = digest_change(found, want.digest)
     if remaining and found.next_update_utc < days_later(now, remaining):
         changes["expiration"] = True
     if found.issuer != want.issuer:
@@ -152,7 +149,7 @@ def _changed(here: Any, want: Entry) -> bool:
 
 
 def made_list(want: WantedList, now: datetime, old: Any = None) -> Any:
-    """The signed list. An entry without a date keeps the one that the ``old`` list has for it."""
+    """The signed list. An entry without a date keeps its date in the ``old`` list."""
     x509 = part("x509")
     builder = (
         x509.CertificateRevocationListBuilder()

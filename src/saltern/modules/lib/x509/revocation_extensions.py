@@ -24,7 +24,7 @@ def delta_indicator(given: Given) -> tuple[bool, Any]:
     value = given.value.get("value") if isinstance(given.value, Mapping) else given.value
     numbers = re.findall(r"\d+", str(value))
     if len(numbers) != 1:
-        raise Refused(f"{given.name} must hold one number: the cRLNumber of the list that it adds to")
+        raise Refused(f"{given.name} must be one number: the cRLNumber of the base list")
     return CRITICAL in str(given.value), part("x509").DeltaCRLIndicator(int(numbers[0]))
 
 
@@ -42,4 +42,6 @@ def invalidity_date(given: Given) -> tuple[bool, Any]:
     try:
         return critical, part("x509").InvalidityDate(datetime.strptime(text, FORM))
     except ValueError:
-        raise Refused(f"{given.name} must look like '2026-01-31 12:00:00', got {given.value!r}") from None
+        raise Refused(
+            f"{given.name} must be a time such as '2026-01-31 12:00:00', got {given.value!r}"
+        ) from None

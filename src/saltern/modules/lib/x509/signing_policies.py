@@ -1,4 +1,4 @@
-"""Signing policies: what the configuration or the pillar fixes for certificates of a kind."""
+"""Signing policies: fixed values for certificates, in the configuration or the pillar."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ KEY = "x509_signing_policies"
 def policy_of(
     ctx: Context, name: object, ca_server: object = None, *, missing_is_empty: bool = False
 ) -> dict[str, object]:
-    """The policy of that name, from the pillar or the configuration. One that is not there is refused."""
+    """The policy with a name, from the pillar or the configuration. Raises if there is none."""
     if ca_server:
         raise Refused(
-            "ca_server is not supported: one machine has no other to ask; give signing_private_key and "
-            "signing_cert, or sign on that machine and bring the certificate here"
+            "ca_server is not supported; give signing_private_key and "
+            "signing_cert, or sign on that machine and copy the certificate here"
         )
     if not name:
         return {}
@@ -28,7 +28,9 @@ def policy_of(
             return short_words(_flat(policies[str(name)]))
     if missing_is_empty:
         return {}
-    raise Refused(f"no signing policy is called {name!r}; {KEY} in the pillar or the configuration has them")
+    raise Refused(
+        f"no signing policy is called {name!r}; define it under {KEY} in the pillar or the configuration"
+    )
 
 
 def _flat(policy: object) -> dict[str, object]:
@@ -41,13 +43,13 @@ def _flat(policy: object) -> dict[str, object]:
 
 
 def short_words(given: Mapping[str, object]) -> dict[str, object]:
-    """Long and old names of arguments, by the name that is used here."""
+    """The arguments with long and old names replaced by the current ones."""
     longer = {**names.ALIASES, **extensions.ALIASES, "algorithm": "digest"}
     return {longer.get(key, key): value for key, value in given.items()}
 
 
 def merged(policy: Mapping[str, object], given: Mapping[str, object]) -> dict[str, object]:
-    """The policy wins. Subjects of one shape are joined, so that a policy can fix a part of the name."""
+    """Merge the arguments with the policy, which wins. Subjects of the same form are merged by part."""
     if not policy:
         return dict(given)
     asked, fixed = dict(given), dict(policy)

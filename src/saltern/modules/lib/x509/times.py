@@ -1,4 +1,4 @@
-"""Moments and serial numbers, as certificates have them."""
+"""Times and serial numbers of certificates."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ FIRST, LAST = datetime(1950, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 5
 
 
 def moment(name: str, given: object) -> datetime | None:
-    """UTC; YAML may already have read it as a date."""
+    """A time in UTC; YAML may already have parsed it."""
     if given is None or given == "":
         return None
     try:
         found = given if isinstance(given, datetime) else datetime.strptime(str(given), FORM)
     except ValueError:
-        raise Refused(f"{name} must look like '2026-01-31 12:00:00', got {given!r}") from None
+        raise Refused(f"{name} must be a time such as '2026-01-31 12:00:00', got {given!r}") from None
     if (when := found.replace(tzinfo=UTC)) < FIRST:
-        raise Refused(f"{name}: certificates know no time before {FIRST:{FORM}}, got {given!r}")
+        raise Refused(f"{name}: certificates have no time before {FIRST:{FORM}}, got {given!r}")
     return when
 
 
 def serial(given: object) -> int | None:
-    """A number as it is, or hexadecimal digits, perhaps with colons."""
+    """The serial number from a number, or from hexadecimal digits with or without colons."""
     if given is None:
         return None
     if isinstance(given, int) and not isinstance(given, bool):
@@ -44,7 +44,7 @@ def pretty_number(value: int) -> str:
 
 
 def days_later(now: datetime, days: int) -> datetime:
-    """So many days later; at most the last second that a certificate can name, at least the first."""
+    """The time some days later, within the range of times in certificates."""
     try:
         return min(max(now + timedelta(days=days), FIRST), LAST)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""What a user writes for an extension, read once: text as OpenSSL has it, a list or a mapping."""
+"""Parse the value of an extension: text in OpenSSL's syntax, a list or a mapping."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ BEGINS_CRITICAL = re.compile(r"\s*critical\b[\s,]*")
 
 
 class Given(Struct, frozen=True, kw_only=True):
-    """An extension as it was asked for, and the keys and certificates that it may speak of."""
+    """A wanted extension, and the keys and certificates that it may refer to."""
 
     name: str
     value: object
     public_key: Any = None
-    signer: Any = None  # the certificate that signs, or None
+    signer: Any = None  # the signer's certificate, or None
     signer_key: Any = None  # its public key
 
 
 def items(given: Given) -> tuple[bool, list[tuple[str, object]]]:
-    """Whether it is critical, and its parts: ``CA:TRUE, pathlen:1`` as pairs. A bare word has True."""
+    """Whether it is critical, and its parts: ``CA:TRUE, pathlen:1`` as pairs. A bare word has the value
+    True.
+    """
     value = given.value
     if isinstance(value, str):
         critical, text = _uncritical(value)
@@ -59,7 +61,7 @@ def _uncritical(text: str) -> tuple[bool, str]:
 
 
 def words(given: Given) -> tuple[bool, list[str]]:
-    """For extensions that are a set of words: they may be parted by blanks as well as by commas."""
+    """The words of an extension that is a set; blanks and commas separate them."""
     value = given.value
     if isinstance(value, str):
         critical, text = _uncritical(value)
@@ -72,7 +74,7 @@ def words(given: Given) -> tuple[bool, list[str]]:
 
 
 def mapping(given: Given) -> tuple[bool, dict[str, object]]:
-    """For extensions with named parts; the names are read without regard to case."""
+    """The named parts of an extension; case is ignored in names."""
     critical, pairs = items(given)
     return critical, {key.lower(): value for key, value in pairs}
 

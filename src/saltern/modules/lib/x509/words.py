@@ -9,7 +9,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.x509 import extensions
 from saltern.modules.lib.x509.names import ALIASES, ATTRIBUTES
 
-# Arguments of file.managed that Salt hands on and that have no effect here; they are reported before a run.
+# Arguments of file.managed that Salt passes on and that have no effect here; they are reported before a run.
 OF_OTHER_FILES = frozenset(
     {"attrs", "encoding_errors", "file_encoding", "selinux"}
     | {"win_deny_perms", "win_inheritance", "win_owner", "win_perms", "win_perms_reset"}
@@ -17,7 +17,7 @@ OF_OTHER_FILES = frozenset(
 
 
 def check_words(rest: Mapping[str, object], more: frozenset[str] = frozenset()) -> None:
-    """Whatever is neither part of a name nor an extension is a mistake, and would be missed in silence."""
+    """Raise for arguments that are neither parts of a name nor extensions: they would be ignored silently."""
     known = {
         *OF_OTHER_FILES,
         *ATTRIBUTES,

@@ -1,4 +1,4 @@
-"""Put a key or a certificate in its place, with its owner and mode, and never show what it holds."""
+"""Write a key or a certificate with its owner and mode, and never show its content."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ FILE_WORDS = (
     "tmp_dir",
     "tmp_ext",
 )
-ATTRIBUTES = ("user", "group", "mode")  # the changes of the file that are reported; what it holds is not
-# Words of file.managed that Salt passes on, and that change nothing in what is written here.
+ATTRIBUTES = ("user", "group", "mode")  # the reported changes of the file; its content is not shown
+# Arguments of file.managed that Salt passes on, and that have no effect here.
 MEANINGLESS = frozenset(
     {
         "attrs",
@@ -52,13 +52,13 @@ class FileArguments(TypedDict, total=False):
         user: the owner.
         group: the group.
         mode: the mode, octal.
-        makedirs: make missing directories above.
-        dir_mode: the mode of those.
-        backup: ``minion`` keeps a copy of what is replaced.
-        create: False does nothing if the file is missing.
-        follow_symlinks: False replaces a link itself, not the file that it leads to.
+        makedirs: create missing parent directories.
+        dir_mode: the mode of created directories.
+        backup: ``minion`` keeps a copy of the old file.
+        create: False does nothing if the file does not exist.
+        follow_symlinks: False replaces a link itself, not its target.
         tmp_dir: the directory of the temporary file.
-        tmp_ext: how the name of the temporary file ends.
+        tmp_ext: the suffix of the temporary file.
     """
 
     user: object
@@ -74,7 +74,7 @@ class FileArguments(TypedDict, total=False):
 
 
 class FileAndNames(FileArguments, total=False):
-    """The same beside parts of a name, and extensions."""
+    """The same, for states that also take parts of a name, and extensions."""
 
     _: object
 
@@ -83,7 +83,7 @@ FileAndNames.__doc__ = FileArguments.__doc__  # which has the ``Args:`` of its k
 
 
 class Spot(Struct, frozen=True, kw_only=True):
-    """Where it goes. ``rest`` holds the keywords that are not about the file."""
+    """The file to write. ``rest`` has the keywords that are not about the file."""
 
     file: Wanted
     create: bool
@@ -94,7 +94,7 @@ class Spot(Struct, frozen=True, kw_only=True):
         return self.file.path
 
     def read(self) -> bytes | None:
-        """What is there; a link that is to be replaced counts as nothing."""
+        """The current content; empty for a link that will be replaced."""
         seen = files.see(self.path, follow=self.file.follow)
         if seen is None or (seen.data is None and seen.kind == "link"):
             return None
@@ -109,7 +109,7 @@ class Spot(Struct, frozen=True, kw_only=True):
 
 
 def spot(name: str, kwargs: Mapping[str, object], mode: str | None = None) -> Spot:
-    """The file words of a state; quoted or not, a mode is octal."""
+    """The file arguments of a state; a mode is octal, quoted or not."""
     given = {key: value for key, value in kwargs.items() if value is not None}
 
     def text(word: str) -> str:
@@ -152,11 +152,13 @@ def placed(
     what: str,
     warnings: tuple[str, ...] = (),
 ) -> Result:
-    """Make it anew if it ``differs``, and set owner and mode. ``facts`` gives what is known of it then."""
+    """Write the file again if it ``differs``, and set owner and mode. ``facts`` returns the facts about
+    it.
+    """
     path = where.path
     if not where.create and "created" in differs and not where.replaces_link:
         known = {"path": path, **facts(None)}
-        comment = f"{path} is not there, and create: False says that it is not made"
+        comment = f"{path} does not exist, and create is False"
         return Result(outcome=Outcome.OK, comment=comment, data=known, warnings=warnings)
     if where.replaces_link:
         differs = {"replaced": path, **differs}

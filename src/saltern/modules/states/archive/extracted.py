@@ -1,4 +1,4 @@
-"""``archive.extracted``: everything an archive holds is in this directory."""
+"""``archive.extracted``: unpack an archive into a directory."""
 
 from __future__ import annotations
 
@@ -73,44 +73,44 @@ def extracted(
     sig_backend: str = "gpg",
     **rest: Unused,
 ) -> Result:
-    """Unpack an archive, unless everything it holds is there already.
+    """Unpack an archive, unless all its files exist already.
 
     An archive that would write outside of the directory (``..``, absolute names, links that lead
     out), that holds devices, or that unpacks to more than ``archive_max_size`` bytes or
     ``archive_max_entries`` entries (both in the configuration) is refused.
 
     Args:
-        name: the directory to unpack into; it is made if it is missing.
-        source: ``salt://``, an absolute path, ``http(s)://``, ``ftp://``; of a list, the first that exists.
-        source_hash: ``sha256=…`` or bare digits, or the place of a file of checksums.
+        name: the directory to unpack into; created if it is missing.
+        source: ``salt://``, an absolute path, ``http(s)://`` or ``ftp://``; of a list, the first that exists.
+        source_hash: ``sha256=…`` or bare digits, or the location of a file of checksums.
         source_hash_name: the name to look for in a file of checksums.
-        source_hash_update: unpack again when the checksum is another than that of the last time.
-        skip_files_list_verify: with ``source_hash_update``, do not look whether files are missing.
-        skip_verify: take a source from the web without a hash.
+        source_hash_update: unpack again when the checksum has changed since the last time.
+        skip_files_list_verify: with ``source_hash_update``, do not check for missing files.
+        skip_verify: accept a source from the web without a hash.
         verify_ssl: False accepts any certificate.
-        password: of an encrypted zip archive.
-        options: for ``tar`` or ``unzip``; ``--strip-components`` and ``--exclude`` are understood without
+        password: the password of an encrypted zip archive.
+        options: options for ``tar`` or ``unzip``; ``--strip-components`` and ``--exclude`` work without
             the program.
         force: replace a file where the archive has a directory, and the other way round.
-        overwrite: unpack every time, over what is there.
-        clean: first remove what is at the top of the archive, with all that lies in it.
+        overwrite: unpack every time, over existing files.
+        clean: first remove the directories and files that are at the top of the archive.
         clean_parent: first remove everything in the directory.
-        user, group: the owner of all that is unpacked.
+        user, group: the owner of everything that is unpacked.
         if_missing: do nothing if this path exists.
         trim_output: name only the first 100 files, or that many, in the changes.
-        use_cmd_unzip: let the program ``unzip`` do it.
-        extract_perms: False leaves out the modes in a zip archive.
+        use_cmd_unzip: use the program ``unzip``.
+        extract_perms: False ignores the modes in a zip archive.
         enforce_toplevel: False allows an archive with more than one directory, or files, at its top.
         enforce_ownership_on: change the owner only of this path in the directory.
-        archive_format: ``tar``, ``zip``, ``rar`` or ``7z`` where the name of the source does not show it.
-        keep_source, keep: keep what was downloaded in the cache; the first one counts.
-        use_etag: ask the server by the tag of the copy that is kept; no hash is needed then.
-        signature: the place of a file with a signature of the archive; nothing is unpacked unless it is
-            good and of a key that ``gpg`` knows here.
-        source_hash_sig: the same for the file of checksums; True if that holds its signature.
+        archive_format: ``tar``, ``zip``, ``rar`` or ``7z``, if the name of the source does not show it.
+        keep_source, keep: keep the download in the cache; the first one wins.
+        use_etag: compare the cached copy with the server by its ETag; no hash is needed then.
+        signature: the location of a file with a signature of the archive; nothing is unpacked unless it is
+            valid and made by a key that ``gpg`` knows here.
+        source_hash_sig: the same for the file of checksums; True if the file contains its signature.
         signed_by_any, signed_by_all: fingerprints of keys, of which one, or each, must have signed.
         keyring, gnupghome: where ``gpg`` finds the keys.
-        sig_backend: ``gpg``; or ``asymmetric``, for which the signers are public keys in PEM form.
+        sig_backend: ``gpg``, or ``asymmetric``, with which the signers are public keys in PEM form.
 
     Example:
         ```yaml
@@ -122,6 +122,8 @@ def extracted(
         ```
     """
     ctx.facts = {"path": name}
+    if clean and clean_parent:
+        raise Refused("give either clean or clean_parent")
     into = absolute(name).rstrip("/") or "/"
     first = source[0] if isinstance(source, list) and source else source
     if if_missing and os.path.lexists(absolute(if_missing)):
@@ -186,8 +188,8 @@ def _extracted(ctx: Context, job: Job, packed: Packed, url: str, warnings: tuple
     if job.enforce_toplevel and (len(directories) > 1 or others):
         top = ", ".join([*directories, *others][:10])
         raise Refused(
-            f"{url} has more than one directory, or files, at its top ({top}), which would be strewn "
-            f"over {job.into}; say enforce_toplevel: False if that is meant"
+            f"{url} has more than one directory, or files, at its top ({top}), which would all be "
+            f"unpacked into {job.into}; set enforce_toplevel: False to allow that"
         )
     data: dict[str, object] = {
         "path": job.into,
@@ -209,7 +211,7 @@ def _extracted(ctx: Context, job: Job, packed: Packed, url: str, warnings: tuple
         changes,
         Words(
             f"All files in archive are already present in {job.into}",
-            f"{url} would be extracted to {job.into}" if todo else f"{job.into} would get other owners",
+            f"{url} would be extracted to {job.into}" if todo else f"{job.into} would get new owners",
             f"{url} extracted to {job.into}" if todo else f"Updated the owners in {job.into}",
         ),
         data,

@@ -1,4 +1,4 @@
-"""What is to be done to the directory an archive is unpacked into, and doing it, by handles."""
+"""Compare a directory with the archive that is unpacked into it, and change it, by file handles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from saltern.system.rooted import Rooted
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """What the user asked for, the archive itself aside."""
+    """The arguments of the user, without those of the archive itself."""
 
     into: str
     user: str | None
@@ -38,7 +38,7 @@ class Job(Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def _opened(job: Job) -> Iterator[Rooted | None]:
-    """The directory, or None if it is not there yet."""
+    """The directory, or None if it does not exist yet."""
     try:
         tree = Rooted(job.into)
     except FileNotFoundError:
@@ -61,14 +61,16 @@ def check_owned_path(job: Job) -> None:
 
 
 def needs(ctx: Context, job: Job, landing: Sequence[Entry], digest: str) -> bool:
-    """Whether to unpack. Raises for a file where a directory must be, unless it may be replaced."""
+    """True if the archive has to be unpacked. Raises for an entry of another kind that may not be
+    replaced.
+    """
     with _opened(job) as tree:
         kinds = [_present(tree, entry) for entry in landing]
     wrong = kinds.index("wrong") if "wrong" in kinds else None
     if wrong is not None and not (job.force or job.clean or job.clean_parent):
         raise Refused(
-            f"{os.path.join(job.into, landing[wrong].name)} is there, but of another kind than in the "
-            "archive; say force: True to replace it"
+            f"{os.path.join(job.into, landing[wrong].name)} exists, but is of another kind than in the "
+            "archive; set force: True to replace it"
         )
     new = bool(digest) and files.read(note_of(ctx, job.into)) != digest.encode()
     if job.skip_list and digest:
@@ -99,7 +101,9 @@ def changes_of(ctx: Context, job: Job, landing: Sequence[Entry]) -> dict[str, ob
 
 
 def _to_remove(job: Job, tree: Rooted, landing: Sequence[Entry]) -> list[str]:
-    """What ``clean`` and ``clean_parent`` name, or else what is of another kind than in the archive."""
+    """The names that ``clean`` and ``clean_parent`` remove, or else those of another kind than in the
+    archive.
+    """
     if job.clean_parent:
         return tree.names()
     if not job.clean:
@@ -110,7 +114,7 @@ def _to_remove(job: Job, tree: Rooted, landing: Sequence[Entry]) -> list[str]:
 
 
 def _owned(job: Job, landing: Sequence[Entry]) -> Iterator[str]:
-    """The names below the directory whose owner is the user's business."""
+    """The names below the directory whose owner the user wants to set."""
     if not job.enforce_ownership_on:
         yield from _names(landing)
         return
@@ -123,7 +127,7 @@ def _owned(job: Job, landing: Sequence[Entry]) -> Iterator[str]:
 
 
 def _names(landing: Sequence[Entry]) -> Iterator[str]:
-    """Every entry and the directories between it and the top, which an archive need not name."""
+    """Every entry and its parent directories, which an archive need not list."""
     seen: set[str] = set()
     for entry in landing:
         name = entry.name
@@ -168,7 +172,7 @@ def unpack_all(ctx: Context, job: Job, packed: Packed, landing: Sequence[Entry],
 
 
 def set_owners(ctx: Context, job: Job, landing: Sequence[Entry]) -> None:
-    """Also of what was there before; whatever is new has its owner already."""
+    """Set the owners of files that existed before; unpacked ones have theirs already."""
     if not (job.user or job.group):
         return
     owner = asked(ctx, job.user, job.group, None, [])
@@ -183,4 +187,4 @@ def _check_space(into: str, landing: Sequence[Entry]) -> None:
     free = room.f_bavail * room.f_frsize
     size = sum(entry.size for entry in landing)
     if size > free:
-        raise Refused(f"the archive unpacks to {size} bytes, but {into} has room for {free} only")
+        raise Refused(f"the archive unpacks to {size} bytes, but {into} only has room for {free}")

@@ -1,4 +1,4 @@
-"""Comments of cron states."""
+"""The comments of cron states."""
 
 from __future__ import annotations
 

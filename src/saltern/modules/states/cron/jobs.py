@@ -39,13 +39,13 @@ def present(
     Args:
         name: the command.
         user: whose crontab.
-        minute, hour, daymonth, month, dayweek: when it runs, as crontab has it; ``random`` chooses a value
+        minute, hour, daymonth, month, dayweek: when it runs, in crontab syntax; ``random`` chooses a value
             once and keeps it.
-        comment: a remark above it.
-        commented: keep it in the crontab, but switched off.
+        comment: a comment above it.
+        commented: keep it in the crontab, but commented out.
         identifier: a name that finds the job again when its command has changed; the command itself if
             not given.
-        special: ``@daily``, ``@reboot`` and the like; the five fields do not count then.
+        special: ``@daily``, ``@reboot`` and the like; the five fields are ignored then.
 
     Example:
         ```yaml
@@ -106,7 +106,7 @@ def _times(ctx: Context, times: tuple[str, ...], have: Job | None, seed: str) ->
 
 
 def _chosen(ctx: Context, field: str, now: str, seed: str) -> str:
-    """A value by chance that is the same each time it is asked: a test predicts what a run then does."""
+    """A random value, seeded so that a test run predicts the value of the real run."""
     if now.isdigit():
         return now
     import hashlib
@@ -137,9 +137,9 @@ def absent(
 
     Args:
         name: the command.
-        user: whose crontab. A user who is gone has none.
+        user: whose crontab; a user that does not exist has none.
         identifier: the name the job was given.
-        special: remove it only if it runs at ``@daily`` or the like; then its command is enough.
+        special: remove it only if it runs at ``@daily`` or the like; the command identifies it then.
 
     Example:
         ```yaml

@@ -18,7 +18,7 @@ def env_present(ctx: Context, name: str, *, value: str | None = None, user: str 
 
     Args:
         name: the variable.
-        value: its value; without one, the variable is set and empty.
+        value: its value; without one, the variable is empty.
         user: whose crontab.
 
     Example:

@@ -1,4 +1,4 @@
-"""``cron.file``: a file as a whole crontab."""
+"""``cron.file``: a file as the whole crontab of a user."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def file(
 
     Args:
         name: the file: ``salt://``, a path or a web address.
-        source_hash, source_hash_name: what the file must hash to, as in ``file.managed``.
+        source_hash, source_hash_name: the checksum of the file, as in ``file.managed``.
         user: whose crontab.
         template: render the file first, with ``jinja`` or another engine.
         context, defaults: values for the template.
         **variables: with ``template``, further arguments are values for it, too.
-        replace: false leaves a crontab alone that is not empty.
+        replace: false keeps a crontab that is not empty.
 
     Example:
         ```yaml

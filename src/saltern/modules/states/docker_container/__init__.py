@@ -20,10 +20,10 @@ LAZY: dict[str, str] = {
 
 @state
 def mod_watch(ctx: Context, /, name: str, *, sfun: str = "running", **given: object) -> Result:
-    """What a container does when something it watches has changed.
+    """The reaction of a container to a change in a watched state.
 
-    ``running`` makes it anew, or sends it the signal that ``watch_action`` names; ``stopped`` and
-    ``run`` do what they always do.
+    ``running`` recreates it, or sends it the signal that ``watch_action`` names; ``stopped`` and
+    ``run`` act as always.
 
     Example:
         ```yaml

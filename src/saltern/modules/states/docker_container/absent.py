@@ -28,9 +28,9 @@ def stopped(
     Args:
         name: the name or the ID of the container.
         containers: several of them, instead of the name.
-        shutdown_timeout: seconds it has to end before it is killed; what it was made with, or 10, if
+        shutdown_timeout: seconds to wait before it is killed; the value it was created with, or 10, if
             not given.
-        unpause: resume a paused one, so that it can be stopped; refused otherwise.
+        unpause: resume a paused container to stop it; otherwise the state fails.
         error_on_absent: fail if there is no such container.
 
     Example:
@@ -74,14 +74,14 @@ def _refuse_some(found: dict[str, Seen | None], *, unpause: bool, error_on_absen
     missing = [target for target, seen in found.items() if seen is None]
     paused = [target for target, seen in found.items() if lifecycle.state_of(seen) == lifecycle.PAUSED]
     if missing and error_on_absent:
-        raise Refused(f"no such container: {', '.join(missing)}; error_on_absent: False lets that pass")
+        raise Refused(f"no such container: {', '.join(missing)}; set error_on_absent to False to accept that")
     if paused and not unpause:
         raise Refused(f"paused: {', '.join(paused)}; set unpause to True to stop a paused container")
 
 
 @state(removes=True)
 def absent(ctx: Context, /, name: str, *, force: bool = False) -> Result:
-    """Make sure that there is no such container.
+    """Make sure that a container does not exist.
 
     Args:
         name: the name of the container.

@@ -37,26 +37,26 @@ def run(
 ) -> Result:
     """Run a container once, as ``docker run`` does, and report what it printed.
 
-    It is not looked at before, so it always counts as a change; give it ``creates``, ``onlyif`` or
-    ``unless``.
+    What it does is unknown before it runs, so it always counts as a change; give it ``creates``, ``onlyif``
+    or ``unless``.
 
     Args:
         name: the name of the container.
         image: the image, ``name:tag``.
         bg: do not wait for it to end.
         failhard: an exit code other than 0 is a failure.
-        replace: remove a container of that name first; without it, one is a failure.
+        replace: remove an existing container with that name first; otherwise it is a failure.
         force: remove it even if it runs.
         networks: as in ``docker_container.running``.
         skip_translate: as in ``docker_container.running``.
         ignore_collisions: as in ``docker_container.running``.
         validate_ip_addrs: as in ``docker_container.running``.
-        client_timeout: seconds to wait for an answer of the engine; not for the container.
+        client_timeout: seconds to wait for a response of the engine, not for the container.
         stdout: report what it wrote to stdout.
         stderr: report what it wrote to stderr.
-        timestamps: put the time before each line.
-        tail: how many of the last lines; ``all`` for all.
-        container: everything that describes a container, as in ``docker_container.running``:
+        timestamps: prefix each line with the time.
+        tail: the number of last lines to report; ``all`` for all.
+        container: all arguments that describe a container, as in ``docker_container.running``:
             ``command``, ``environment``, ``binds``, ``rm``, …
 
     Example:

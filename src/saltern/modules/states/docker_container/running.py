@@ -16,7 +16,7 @@ from saltern.modules.lib.containers.engine import engine
 from saltern.modules.lib.containers.options import given
 from saltern.modules.states.docker_container.update import Keeper, Manner
 
-# What is not about the container itself.
+# Arguments that are not about the container itself.
 OWN = frozenset(
     {"ctx", "name", "image", "skip_translate", "ignore_collisions", "validate_ip_addrs", "force"}
     | {"watch_action", "start", "shutdown_timeout", "client_timeout", "networks"}
@@ -67,6 +67,7 @@ def running(
     extra_hosts: object = None,
     group_add: str | list[str] | None = None,
     healthcheck: object = None,
+    host_config: dict[str, object] | None = None,
     hostname: str | None = None,
     init: bool | None = None,
     ipc_mode: str | None = None,
@@ -138,98 +139,101 @@ def running(
 ) -> Result:
     """Make sure that a container exists as described, and runs.
 
-    One that differs is replaced; the old one is removed only when the new one has been started. An image
-    that is not there is pulled.
+    A container that differs is replaced; the old one is removed only when the new one has started. An image
+    that is missing is pulled.
 
     Args:
         name: the name of the container.
         image: the image, ``name:tag``.
-        networks: the networks it is in, and no others: names, or ``{name: [{ipv4_address: 10.0.0.7},
+        networks: exactly the networks it is in: names, or ``{name: [{ipv4_address: 10.0.0.7},
             {aliases: [web]}]}`` with
             ``ipv4_address``, ``ipv6_address``, ``link_local_ips``, ``aliases``, ``links``.
-        start: ``False`` starts it only when it is made for the first time.
-        force: replace it in any case.
-        watch_action: ``force`` replaces it when something it watches has changed; anything else is a signal
-            to send then, such as ``SIGHUP``.
-        shutdown_timeout: seconds the old one has to end; what it was made with, or 10, if not given.
-        client_timeout: seconds to wait for an answer of the engine.
-        skip_translate: arguments that are given as the engine's interface has them; ``True`` for all.
-        ignore_collisions: of an argument and its other name, take the first instead of refusing both.
-        validate_ip_addrs: refuse what is no IP address where one is needed.
+        start: ``False`` starts it only when it is first created.
+        force: always replace it.
+        watch_action: ``force`` replaces it when a watched state has changed; anything else is a signal
+            to send to it instead, such as ``SIGHUP``.
+        shutdown_timeout: seconds to wait for the old one to end; the value it was created with, or 10, if
+            not given.
+        client_timeout: seconds to wait for a response of the engine.
+        skip_translate: arguments that are given in the form of the engine's API; ``True`` for all.
+        ignore_collisions: if both an argument and its alias are given, use the argument instead of failing.
+        validate_ip_addrs: fail for invalid IP addresses.
         auto_remove: the engine removes it when it ends; also ``rm``.
         binds: ``/here:/there[:ro]``, a list of them, or ``{/here: {bind: /there, mode: ro}}``; also ``bind``.
         blkio_weight: its share of disk time, 10 to 1000.
         blkio_weight_device: the same for a device, ``/dev/sda:500``.
-        cap_add: capabilities it gets, such as ``NET_ADMIN``.
-        cap_drop: capabilities it loses.
-        cgroup_parent: the control group above its own.
-        command: what it runs, a line or a list of words; also ``cmd``.
-        cpu_period: microseconds of one period of CPU time.
-        cpu_quota: microseconds that it gets of each; also ``cpu_group``.
-        cpu_shares: its weight against others, 1024 being the usual.
+        cap_add: capabilities to add, such as ``NET_ADMIN``.
+        cap_drop: capabilities to drop.
+        cgroup_parent: the parent of its control group.
+        command: the command it runs, a line or a list of words; also ``cmd``.
+        cpu_period: the length of a CPU period in microseconds.
+        cpu_quota: microseconds of CPU time in each period; also ``cpu_group``.
+        cpu_shares: its weight relative to other containers; the default is 1024.
         cpuset_cpus: the CPUs it may use, ``0-2,4``; also ``cpuset``.
         cpuset_mems: the memory nodes it may use.
-        detach: has no effect: it always runs by itself.
+        detach: has no effect: it always runs in the background.
         device_read_bps: bytes per second it may read, ``/dev/sda:10mb``.
         device_read_iops: reads per second, ``/dev/sda:1000``.
         device_write_bps: bytes per second it may write.
         device_write_iops: writes per second.
-        devices: devices it gets, ``/dev/here:/dev/there:rwm``.
+        devices: devices to add, ``/dev/here:/dev/there:rwm``.
         dns: its name servers.
         dns_opt: options of its resolver; also ``dns_option``.
         dns_search: domains its resolver searches.
         domainname: its domain.
-        entrypoint: what the command is given to.
+        entrypoint: the program that gets the command as its arguments.
         environment: ``{NAME: value}`` or ``NAME=value``, or a list; values are never shown. Also ``env``.
         extra_hosts: lines of its /etc/hosts, ``name:address``.
         group_add: further groups of its user.
         healthcheck: ``{test: command, interval: 30s, timeout: 5s, retries: 3, start_period: 10s}``.
-        hostname: its name for itself.
-        init: run a small init that reaps what is left over.
+        host_config: settings by the engine's own names, such as ``{Memory: 67108864}``; they take precedence
+            over the other arguments.
+        hostname: its host name.
+        init: run a small init process that reaps zombies.
         ipc_mode: ``host``, ``private``, ``container:NAME``; also ``ipc``.
         isolation: how it is isolated, on Windows.
         labels: ``{name: value}``, ``name=value``, ``name``, or a list; also ``label``.
-        links: older way to reach others, ``name:alias``.
-        log_driver: where its output goes; the engine's usual if not given.
-        log_opt: options of that, ``{max-size: 10m}``.
-        log_config: both, as the engine has it: ``{Type: …, Config: {…}}``.
-        lxc_conf: has no effect: engines know no LXC any more.
-        mac_address: its hardware address.
+        links: legacy links to other containers, ``name:alias``.
+        log_driver: where its output goes; the engine's default if not given.
+        log_opt: options of the log driver, ``{max-size: 10m}``.
+        log_config: both, in the form of the engine's API: ``{Type: …, Config: {…}}``.
+        lxc_conf: has no effect: engines no longer support LXC.
+        mac_address: its MAC address.
         mem_limit: memory it may use, ``512m``; also ``memory``.
-        mem_reservation: memory it keeps when there is little.
-        mem_swappiness: how willingly its memory is swapped, 0 to 100.
-        memswap_limit: memory and swap together, ``-1`` without limit; also ``memory_swap``.
+        mem_reservation: memory that is reserved for it when memory is scarce.
+        mem_swappiness: how readily its memory is swapped, 0 to 100.
+        memswap_limit: memory and swap together, ``-1`` for no limit; also ``memory_swap``.
         nano_cpus: CPU time in billionths of a CPU.
-        network_disabled: it has no network at all.
+        network_disabled: give it no network.
         network_mode: ``bridge``, ``host``, ``none``, ``container:NAME`` or a network.
-        oom_kill_disable: it is not killed when memory is out.
-        oom_score_adj: how likely it is killed then, -1000 to 1000.
+        oom_kill_disable: do not kill it when memory runs out.
+        oom_score_adj: how likely it is killed when memory runs out, -1000 to 1000.
         pid_mode: ``host`` or ``container:NAME``: whose processes it sees.
-        pids_limit: how many processes it may have.
+        pids_limit: the maximum number of its processes.
         port_bindings: ``8080:80``, ``127.0.0.1:53:53/udp``, ``8000-8009:9000-9009``; also ``publish``.
-        ports: ports it offers, ``80`` or ``53/udp``; those published need not be named. Also ``expose``.
-        privileged: it may do everything on this machine.
-        publish_all_ports: publish each at a free port; also ``publish_all``.
-        read_only: it cannot write its own files.
+        ports: ports it exposes, ``80`` or ``53/udp``; published ones need not be listed. Also ``expose``.
+        privileged: give it full access to this machine.
+        publish_all_ports: publish each port at a free port; also ``publish_all``.
+        read_only: make its root filesystem read-only.
         restart_policy: ``no``, ``always``, ``unless-stopped``, ``on-failure:5``; also ``restart``.
         runtime: the program that starts it, such as ``runc``.
         security_opt: ``no-new-privileges``, ``apparmor=…``; also ``security_opts``.
         shm_size: the size of its /dev/shm, ``64m``.
         stdin_open: keep its stdin open; also ``interactive``.
-        stop_signal: what asks it to end.
-        stop_timeout: seconds it has to end when it is asked to.
+        stop_signal: the signal that asks it to end.
+        stop_timeout: seconds between the stop signal and the kill.
         storage_opt: options of the storage driver, ``{size: 10G}``.
-        sysctls: kernel parameters of its own, ``{net.ipv4.ip_forward: 1}``; also ``sysctl``.
+        sysctls: its kernel parameters, ``{net.ipv4.ip_forward: 1}``; also ``sysctl``.
         tmpfs: ``{/run: size=64m}``: directories in memory.
         tty: give it a terminal.
         ulimits: ``nofile=1024:2048``, or a list; also ``ulimit``.
-        user: whom it runs as, a name or ``uid:gid`` of the image.
+        user: the user it runs as, a name or ``uid:gid`` of the image.
         userns_mode: ``host`` to be outside the user namespace; also ``user_ns_mode``.
-        uts_mode: ``host`` to share the machine's name.
+        uts_mode: ``host`` to share the host name of the machine.
         volume_driver: the driver of its volumes.
-        volumes: paths in it that are volumes; also ``volume``.
-        volumes_from: containers whose volumes it gets.
-        working_dir: where its command runs; also ``workdir``.
+        volumes: paths in the container that are volumes; also ``volume``.
+        volumes_from: containers whose volumes it mounts.
+        working_dir: the directory its command runs in; also ``workdir``.
         bind: see ``binds``.
         cmd: see ``command``.
         cpu_group: see ``cpu_quota``.
@@ -274,17 +278,17 @@ def running(
         validate_ip_addrs=validate_ip_addrs,
     )
     manner = Manner(start=start, force=force, timeout=shutdown_timeout, patience=client_timeout)
-    return Keeper(ctx, name, _named(image), read, networks, manner, validate_ip_addrs).kept()
+    return Keeper(ctx, name, _check_image(image), read, networks, manner, validate_ip_addrs).kept()
 
 
-def _named(image: str | None) -> str:
+def _check_image(image: str | None) -> str:
     if not image:
-        raise Refused("the argument 'image' is missing; which image shall the container be made of?")
+        raise Refused("the argument 'image' is missing: name the image to create the container from")
     return image
 
 
 def react(ctx: Context, name: str, args: Mapping[str, object]) -> Result:
-    """Make it anew, or send a signal to one that is as wanted and runs."""
+    """Recreate the container, or send a signal to it if it is as specified and runs."""
     action = str(args.get("watch_action") or "force")
     if action == "force":
         return running.body(ctx, name, **bind(schema(running), {**args, "force": True}))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""How a container is brought to what is wanted of it, and kept there."""
+"""Create, replace, reconnect or start a container so that it is as specified."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Manner(Struct, frozen=True, kw_only=True):
 
 
 class Keeper:
-    """One container, and how it is to be."""
+    """One container and its specification."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Keeper:
         wanted = None if networks is None else endpoints.read(networks, validate=validate)
         mode = str(options.get("network_mode", ""))
         if wanted and (mode in endpoints.NO_NETWORKS or mode.startswith("container:")):
-            raise Refused(f"network_mode {mode!r} leaves no networks to be in; leave out one of the two")
+            raise Refused(f"network_mode {mode!r} excludes networks; leave out one of the two")
         self.want = DesiredContainer(
             image=images.checked(image), options=_resolved(self.engine, options), networks=wanted
         )
@@ -66,7 +66,7 @@ class Keeper:
                 f"Container {self.name!r} was {would}",
             ),
             warnings=self.warnings,
-            why=lambda _: self._why_dead(),
+            why=lambda _: self._why_not_running(),
         )
 
     def seen(self) -> Seen | None:
@@ -82,7 +82,7 @@ class Keeper:
             changes |= self._container(seen, image)
         if self.forced and seen is not None:
             changes["forced_update"] = True
-        before, after = lifecycle.state_of(seen), self._state_after(seen, anew=_anew(changes))
+        before, after = lifecycle.state_of(seen), self._state_after(seen, anew=_needs_new(changes))
         if before != after:
             changes["state"] = {"old": before, "new": after}
         return changes
@@ -101,10 +101,10 @@ class Keeper:
         return lifecycle.STOPPED if anew else lifecycle.state_of(seen)
 
     def _replaces(self, seen: Seen) -> bool:
-        return _anew(self.differs()) if seen else False
+        return _needs_new(self.differs()) if seen else False
 
     def act(self) -> None:
-        """Pull, then create, replace, reconnect or start: whatever is still to be done."""
+        """Pull the image if necessary, then create, replace, reconnect or start the container."""
         if images.find(self.engine, self.want.image) is None:
             images.pull(self.ctx, self.engine, self.want.image)
         seen, changes = self.seen(), self.differs()
@@ -112,18 +112,18 @@ class Keeper:
         if seen is None:
             new, reported = lifecycle.create(self.engine, self.name, self.want)
             self.warnings += reported
-            self._begun(new)
-        elif _anew(changes):
+            self._start_new(new)
+        elif _needs_new(changes):
             self.warnings += lifecycle.replace(
                 self.engine, seen, self.want, begin=self.manner.start, timeout=self.manner.timeout
             )
         else:
             self._adjust(seen, changes)
-        if why := self._why_dead():
+        if why := self._why_not_running():
             raise Refused(why)
 
-    def _begun(self, new: str) -> None:
-        """A container that never ran is nothing to keep."""
+    def _start_new(self, new: str) -> None:
+        """Start a new container; remove it if that fails."""
         try:
             lifecycle.start(self.engine, new)
         except Refused:
@@ -136,8 +136,8 @@ class Keeper:
         if self.manner.start and lifecycle.state_of(seen) != lifecycle.RUNNING:
             lifecycle.start(self.engine, self.name)
 
-    def _why_dead(self) -> str:
-        """Why it does not run, where the engine knows; empty if it does. It may end at any moment."""
+    def _why_not_running(self) -> str:
+        """Why the container does not run, according to the engine; empty if it runs or need not run."""
         seen = self.seen()
         if not self.manner.start or lifecycle.state_of(seen) == lifecycle.RUNNING:
             return ""
@@ -146,26 +146,26 @@ class Keeper:
         return f"Container {self.name!r} was started but does not run: {why}"
 
 
-def _anew(changes: Changes) -> bool:
-    """True if what differs can be changed only by another container."""
+def _needs_new(changes: Changes) -> bool:
+    """True if the differences require a new container."""
     container: Any = changes.get("container", {})
     return bool({"image", "forced_update"} & changes.keys()) or bool(container.keys() - {"Networks"})
 
 
 def usable(engine: Engine, read: Given) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The options without those that the engine throws away because its kernel cannot do them."""
+    """The options without those that the engine ignores because its kernel does not support them."""
     needing = [name for name in read.options if OPTIONS[name].needs]
     if not needing:
         return read.options, read.warnings
     able = engine.get("/info")
     lost = [name for name in needing if able.get(OPTIONS[name].needs) is False]
     kept = {name: value for name, value in read.options.items() if name not in lost}
-    reported = tuple(f"the engine cannot do {name} on this kernel; it is left out" for name in lost)
+    reported = tuple(f"the engine does not support {name} on this kernel; it is ignored" for name in lost)
     return kept, read.warnings + reported
 
 
 def _resolved(engine: Engine, options: dict[str, Any]) -> dict[str, Any]:
-    """``container:NAME`` with the ID that the engine makes of it."""
+    """The options with ``container:NAME`` as ``container:ID``, which is how the engine stores it."""
     found = dict(options)
     for name in ("network_mode", "ipc_mode", "pid_mode"):
         kind, _, other = str(options.get(name, "")).partition(":")
@@ -175,7 +175,7 @@ def _resolved(engine: Engine, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def facts(name: str, seen: Seen | None) -> Changes:
-    """What is known of a container, its environment aside."""
+    """The facts about a container, without its environment."""
     if seen is None:
         return {"name": name, "exists": False, "state": None}
     config, settings = seen.get("Config") or {}, seen.get("NetworkSettings") or {}

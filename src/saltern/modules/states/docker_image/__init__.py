@@ -15,7 +15,7 @@ LAZY: dict[str, str] = {"absent": "absent", "present": "present"}
 
 @state
 def mod_watch(ctx: Context, /, name: str, *, sfun: str = "present", **given: object) -> Result:
-    """What ``docker_image.present`` does when something it watches has changed: it gets the image again.
+    """The reaction of ``docker_image.present`` to a change in a watched state: it gets the image again.
 
     Example:
         ```yaml

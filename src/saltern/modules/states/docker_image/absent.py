@@ -16,12 +16,12 @@ from saltern.modules.states.docker_image.present import facts
 
 @state(removes=True)
 def absent(ctx: Context, /, name: str, *, images: list[str] | None = None, force: bool = False) -> Result:
-    """Make sure that an image is not there.
+    """Make sure that an image does not exist.
 
     Args:
-        name: the name of the image, ``name:tag``; without a tag it is ``latest``.
+        name: the name of the image, ``name:tag``; the default tag is ``latest``.
         images: several of them, instead of the name.
-        force: remove it even if a container was made of it.
+        force: remove it even if a container uses it.
 
     Example:
         ```yaml
@@ -57,14 +57,14 @@ def _gone(ctx: Context, targets: list[str], *, force: bool) -> Result:
 
 
 def _tag(target: str, seen: Seen) -> str:
-    """The name under which it is known; an ID if it has none."""
+    """The full name of an image; its ID if it has no name."""
     tags: list[str] = seen.get("RepoTags") or []
     full = images.full_name(target, None if images.split(target)[1] else "latest")
     return full if full in tags else tags[0] if tags else str(seen["Id"])
 
 
 def _refuse_used(docker: Engine, tag: str, seen: Seen) -> None:
-    """Refuse to remove the last name of an image that a container uses; one of several names may go."""
+    """Refuse to remove the last name of an image that a container uses; other names may be removed."""
     if len(seen.get("RepoTags") or ()) > 1:
         return
     found: list[dict[str, Any]] = docker.get("/containers/json", {"all": True})

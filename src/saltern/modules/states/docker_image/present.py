@@ -19,7 +19,7 @@ SHORT = len("sha256:") + 12
 
 
 class Way(Struct, frozen=True):
-    """How an image gets here: the word for it, and the doing."""
+    """A way to get an image: its verb for comments, and its function."""
 
     done: str
     get: Callable[[], object]
@@ -44,19 +44,19 @@ def present(
     sls: object = None,
     **_: Ignored,
 ) -> Result:
-    """Make sure that an image is there: pulled, built or loaded.
+    """Make sure that an image exists: pull, build or load it.
 
     Args:
-        name: the name of the image; for a pull it may have the tag, ``name:tag``.
+        name: the name of the image; for a pull it may include the tag, ``name:tag``.
         tag: its tag; needed with ``build`` and ``load``.
         build: a directory with a Dockerfile to build it from.
         load: an archive that ``docker save`` wrote, a path or ``salt://``.
-        force: pull, build or load it even if it is there; that is a change only if another image came.
+        force: pull, build or load it even if it exists; this is a change only if the image is another one.
         insecure_registry: has no effect: which registries need no TLS is a setting of the engine.
-        client_timeout: seconds to wait for an answer of the engine; not for a pull or a build.
+        client_timeout: seconds to wait for a response of the engine, not for a pull or a build.
         dockerfile: the name of the Dockerfile in ``build``.
         buildargs: values for the ``ARG`` lines of the Dockerfile; never shown.
-        cache: let a build use what earlier ones left.
+        cache: let a build use the cache of earlier builds.
         rm: remove the containers a build needed.
         sls: refused: states are not applied inside images here; write a Dockerfile, and use ``build``.
 
@@ -96,9 +96,7 @@ def present(
         way = Way("built", built)
     elif load:
         way = Way("loaded", lambda: _loaded(ctx, docker, str(load), full))
-    warnings = (
-        ("insecure_registry has no effect; the engine has a list of its own",) if insecure_registry else ()
-    )
+    warnings = ("insecure_registry has no effect; the engine has its own list",) if insecure_registry else ()
     return _again(ctx, docker, full, way) if force else _once(ctx, docker, full, way, warnings)
 
 
@@ -128,7 +126,7 @@ def _once(ctx: Context, docker: Engine, full: str, way: Way, warnings: tuple[str
 
 
 def _again(ctx: Context, docker: Engine, full: str, way: Way) -> Result:
-    """Whether another image comes is known only when it has come."""
+    """Get the image again; whether it is another one is known only afterwards."""
     before = images.find(docker, full)
     old = before["Id"][:SHORT] if before else None
     changes: Changes = {full: {"old": old, "new": way.done}}
@@ -138,7 +136,7 @@ def _again(ctx: Context, docker: Engine, full: str, way: Way) -> Result:
     way.get()
     after = images.find(docker, full)
     if after is None:
-        return Result(outcome=Outcome.FAILED, comment=f"Image {full} was {way.done}, but is not there")
+        return Result(outcome=Outcome.FAILED, comment=f"Image {full} was {way.done}, but does not exist")
     if before and before["Id"] == after["Id"]:
         comment = f"Image {full} was {way.done}, but there were no changes"
         return Result(outcome=Outcome.OK, comment=comment, data=facts(full, after))
@@ -147,7 +145,7 @@ def _again(ctx: Context, docker: Engine, full: str, way: Way) -> Result:
 
 
 def facts(name: str, seen: Seen | None) -> Changes:
-    """What is known of an image, its environment aside."""
+    """The facts about an image, without its environment."""
     if seen is None:
         return {"name": name, "exists": False}
     kept = {"id": "Id", "tags": "RepoTags", "digests": "RepoDigests", "size": "Size", "created": "Created"}

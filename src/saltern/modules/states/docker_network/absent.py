@@ -12,7 +12,7 @@ from saltern.modules.states.docker_network.members import facts, find, take_down
 
 @state(removes=True)
 def absent(ctx: Context, /, name: str) -> Result:
-    """Make sure that there is no such network; running containers are disconnected from it.
+    """Make sure that a network does not exist; running containers are disconnected from it.
 
     Args:
         name: the name of the network.

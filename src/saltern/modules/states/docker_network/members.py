@@ -1,4 +1,4 @@
-"""Who is in a network, and how a network is taken from them and given back."""
+"""The containers of a network: disconnect them before the network is removed, and connect them again."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from saltern.modules.lib.containers.engine import Engine, Seen
 
 
 def find(engine: Engine, name: str) -> Seen | None:
-    """The network of this very name; the engine alone would also take the beginning of an ID."""
+    """The network with exactly this name; the engine itself would also accept the beginning of an ID."""
     seen = engine.find(f"/networks/{lifecycle.checked(name)}")
     return seen if seen and seen.get("Name") == name else None
 
 
 def members(engine: Engine, containers: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """IDs and names of those that can be connected; and a word on those that cannot."""
+    """The IDs and names of containers that can be connected, and warnings about the others."""
     found: dict[str, str] = {}
     missing, resting = [], []
     for name in containers:
@@ -38,7 +38,7 @@ def members(engine: Engine, containers: list[str]) -> tuple[dict[str, str], tupl
 
 
 def remembered(engine: Engine, seen: Seen) -> dict[str, Endpoint]:
-    """How each container was connected, as far as that was chosen."""
+    """The chosen settings of each container's connection."""
     return {key: _endpoint(engine, key, seen["Name"]) for key in seen.get("Containers") or {}}
 
 
@@ -62,7 +62,7 @@ def take_down(engine: Engine, seen: Seen) -> None:
 
 
 def back(engine: Engine, name: str, former: Mapping[str, Endpoint]) -> None:
-    """Connect them as before; an address that the new network does not have is chosen by the engine."""
+    """Connect containers as before; the engine chooses an address if the new network lacks the old one."""
     if not former:
         return
     pools = (find(engine, name) or {}).get("IPAM", {}).get("Config") or []

@@ -72,7 +72,7 @@ def present(
     ip_range: str | None = None,
     aux_address: object = None,
 ) -> Result:
-    """Make sure that a network is there as described; one that differs is replaced.
+    """Make sure that a network exists as described; a network that differs is replaced.
 
     Args:
         name: the name of the network.
@@ -80,26 +80,26 @@ def present(
         driver_opts: options of the driver, ``{name: value}``, ``name=value`` or a list; also ``driver_opt``
             and ``options``.
         subnet: its addresses, ``10.0.20.0/24``; the engine chooses if not given.
-        iprange: the part of it that containers get their addresses from; also ``ip_range``.
+        iprange: the part of the subnet from which containers get their addresses; also ``ip_range``.
         gateway: the address of the gateway.
-        aux_addresses: addresses that are taken, ``{name: address}``; also ``aux_address``.
-        ipam_pools: all that for IPv4 and IPv6, a list of ``{subnet, iprange, gateway, aux_addresses}``.
-        ipam_driver: who gives out addresses.
-        ipam_opts: options of that.
-        ipam: all of it as the engine's interface has it, ``{Driver, Config, Options}``.
-        internal: nothing gets out of it.
-        enable_ipv6: it has IPv6, too; also ``ipv6``.
-        attachable: containers that belong to no service may be in it, where it spans machines.
-        ingress: it is the one that routes to services of a swarm.
+        aux_addresses: addresses that are in use, ``{name: address}``; also ``aux_address``.
+        ipam_pools: the same for IPv4 and IPv6, a list of ``{subnet, iprange, gateway, aux_addresses}``.
+        ipam_driver: the driver that assigns addresses.
+        ipam_opts: options of the IPAM driver.
+        ipam: all of this in the form of the engine's API, ``{Driver, Config, Options}``.
+        internal: containers in it cannot reach other networks.
+        enable_ipv6: enable IPv6, too; also ``ipv6``.
+        attachable: containers without a service may join it if it spans machines.
+        ingress: make it the network that routes to the services of a swarm.
         scope: ``local``, ``global`` or ``swarm``.
         labels: ``{name: value}``, ``name=value``, ``name``, or a list.
-        check_duplicate: let older engines refuse a second network of the name.
-        containers: running containers that must be in it; better say so with ``networks`` of
+        check_duplicate: let older engines refuse a second network with the same name.
+        containers: running containers that must be in it; the better way is ``networks`` of
             ``docker_container.running``.
-        reconnect: bring containers back into a network that was replaced.
+        reconnect: connect containers again to a network that was replaced.
         skip_translate: has no effect here.
-        ignore_collisions: of an argument and its other name, take the first instead of refusing both.
-        validate_ip_addrs: refuse addresses and subnets that are none.
+        ignore_collisions: if both an argument and its alias are given, use the argument instead of failing.
+        validate_ip_addrs: fail for invalid addresses and subnets.
         driver_opt: see ``driver_opts``.
         options: see ``driver_opts``.
         ipv6: see ``enable_ipv6``.
@@ -137,7 +137,7 @@ def _one_name(arguments: Mapping[str, Any], ignore: bool) -> dict[str, Any]:
         if given[other] is None:
             continue
         if given[name] not in (None, False) and not ignore:
-            raise Refused(f"{other!r} and {name!r} are the same argument, give one")
+            raise Refused(f"{other!r} and {name!r} are the same argument; give one of them")
         given[name] = given[name] or given[other]
     return given
 
@@ -147,10 +147,10 @@ def _ipam(given: Mapping[str, Any], validate: bool) -> dict[str, Any]:
     listed: list[Any] = values.items(given["ipam_pools"]) if given["ipam_pools"] else []
     if given["ipam"] is not None:
         if single or listed or given["ipam_driver"] or given["ipam_opts"]:
-            raise Refused("ipam replaces all of the others; leave out subnet, ipam_pools and their like")
+            raise Refused("ipam replaces all others; leave out subnet, ipam_pools and similar arguments")
         return values.mapping(given["ipam"])
     if single and listed:
-        raise Refused("give subnet and its like, or ipam_pools, not both")
+        raise Refused("give either subnet and similar arguments, or ipam_pools")
     if not all(isinstance(one, Mapping) for one in listed):
         raise Refused("ipam_pools needs a list of mappings, each with a subnet")
     pools = [networks.pool(one, validate=validate) for one in ([single] if single else listed)]
@@ -158,7 +158,7 @@ def _ipam(given: Mapping[str, Any], validate: bool) -> dict[str, Any]:
 
 
 class Maker:
-    """One network, how it is to be, and which containers are to be in it."""
+    """One network, its specification, and the containers that must be in it."""
 
     def __init__(
         self, ctx: Context, want: DesiredNetwork, containers: list[str] | None, reconnect: bool

@@ -1,4 +1,4 @@
-"""``file``: files, directories and links, and what is in them.
+"""``file``: files, directories, links and their contents.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """

@@ -18,11 +18,11 @@ MAKERS = "file.accumulated.makers"  # {file: {accumulator: [ID, name, ID, …]}}
 
 @state
 def accumulated(ctx: Context, /, name: str, *, filename: str, text: object, **_: Ignored) -> Result:
-    """Collect texts for a file written later in the same run.
+    """Collect texts for a file that a later state of the same run writes.
 
     A template of that file (``file.managed``) sees them as ``accumulator[name]``, a list;
-    ``file.blockreplace`` puts those into its block that name it in ``require_in`` or ``watch_in``.
-    Nothing is written by this state itself, so one of the two is needed.
+    ``file.blockreplace`` adds those to its block that name it in ``require_in`` or ``watch_in``.
+    This state itself writes nothing, so one of the two is needed.
 
     Args:
         name: the name of the accumulator.
@@ -55,8 +55,8 @@ def _accumulated(ctx: Context, name: str, filename: str, text: object) -> Result
         raise Refused("text must be a text or a mapping, or a list of them")
     if ctx.chunk is not None and not _wanted_by_a_file(ctx):
         raise Refused(
-            f"Orphaned accumulator {name} in {ctx.chunk.sls}:{ctx.chunk.id}; say require_in or watch_in and "
-            "the file state that shall have it"
+            f"Orphaned accumulator {name} in {ctx.chunk.sls}:{ctx.chunk.id}; set require_in or watch_in to "
+            "the file state that uses it"
         )
     mine = collected(ctx).setdefault(filename, {}).setdefault(name, [])
     for item in texts:
@@ -86,7 +86,7 @@ def _required(chunk: Chunk) -> set[str]:
 
 
 def required_for(ctx: Context, path: str) -> dict[str, list[object]]:
-    """The accumulators of a file that this state requires; if it requires none of them, all."""
+    """The accumulators of a file that this state requires, or all of them if it requires none."""
     found = collected_for(ctx, path)
     if not found or ctx.chunk is None:
         return found

@@ -1,4 +1,4 @@
-"""``file.append`` and ``file.prepend``: text a file must hold, at its end or its start."""
+"""``file.append`` and ``file.prepend``: text that must be in a file, at its end or its start."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ def append(
     show_changes: bool = True,
     **variables: Variables,
 ) -> Result:
-    """Add text to the end of a file unless it is in there already. A missing file is created.
+    """Add text to the end of a file unless the file contains it already. A missing file is created.
 
     Args:
         name: the absolute path of the file.
-        text: a text, or a list; each one is looked for on its own, a text of several lines as a whole.
-        makedirs: make the directories above it if they are missing.
-        source, sources: take the text from these instead.
+        text: a text, or a list; each text is searched for separately, one of several lines as a whole.
+        makedirs: create missing parent directories.
+        source, sources: files to take the text from instead.
         source_hash, source_hashes: their checksums.
         template: the engine that renders them.
         defaults, context: variables for it.
         **variables: further arguments are variables for it, too, if ``source`` or ``sources`` is given.
-        ignore_whitespace: white space at the ends of a line, and how much of it there is inside, does
-            not count when looking.
-        show_changes: False keeps the difference out of the result.
+        ignore_whitespace: ignore white space at the ends of a line, and its amount within the line,
+            when searching.
+        show_changes: False leaves the difference out of the result.
 
     Example:
         ```yaml
@@ -111,10 +111,10 @@ def prepend(
     show_changes: bool = True,
     **variables: Variables,
 ) -> Result:
-    """Add text to the start of a file unless it is in there already. A missing file is created.
+    """Add text to the start of a file unless the file contains it already. A missing file is created.
 
     Args:
-        header: the text must be the very first of the file, wherever else it may be.
+        header: the text must be at the very start of the file, even if it is also elsewhere.
 
     The other arguments are those of ``file.append``.
 
@@ -219,7 +219,7 @@ def _checked(item: object) -> str:
 
 
 def split(text: str) -> list[str]:
-    """The lines of a text; a newline at its end begins no further one."""
+    """The lines of a text; a newline at its end does not begin another line."""
     return text.removesuffix("\n").split("\n") if text else []
 
 
@@ -227,17 +227,21 @@ def _missing(wanted: list[str], old: str, ignore_whitespace: bool) -> list[str]:
     def plain(line: str) -> str:
         return " ".join(line.split()) if ignore_whitespace else line.removesuffix("\r")
 
-    have = [plain(line) for line in split(old)]
+    def compared(lines: list[str]) -> list[str]:
+        """The lines as they are compared; blank ones are white space, too."""
+        return [plain(line) for line in lines if line.strip() or not ignore_whitespace]
+
+    have = compared(split(old))
     missing: list[str] = []
     for text in wanted:
         lines = split(text)
-        if not _holds(have, [plain(line) for line in lines]):
+        if not text.isspace() and not _holds(have, compared(lines)):
             missing += lines
-            have += [plain(line) for line in lines]
+            have += compared(lines)
     return missing
 
 
 def _holds(have: list[str], lines: list[str]) -> bool:
-    """True if these lines are there, one after the other."""
+    """True if these lines are in the file, one after the other."""
     size = len(lines)
     return any(have[at : at + size] == lines for at in range(len(have) - size + 1))

@@ -1,4 +1,4 @@
-"""``file.blockreplace``: what stands between two markers."""
+"""``file.blockreplace``: the lines between two markers."""
 
 from __future__ import annotations
 
@@ -41,21 +41,22 @@ def blockreplace(
     insert_after_match: str | None = None,
     **variables: Variables,
 ) -> Result:
-    """Manage the lines between two markers; the rest of the file is not touched.
+    """Manage the lines between two markers; the rest of the file stays unchanged.
 
     Args:
         name: the absolute path of the file.
-        marker_start, marker_end: texts in the lines before and after the block. The lines stay.
-        content: what the block shall hold.
-        source, sources, source_hash, source_hashes, template, defaults, context: take it from files
+        marker_start, marker_end: texts in the lines before and after the block. These lines stay.
+        content: the content of the block.
+        source, sources, source_hash, source_hashes, template, defaults, context: take the content from files
             instead, rendered.
         **variables: further arguments are variables for the template of ``source`` or ``sources``.
-        append_if_not_found, prepend_if_not_found: add the block at the end or the start if there is none.
-        insert_before_match, insert_after_match: or before or after the first line matching this.
-        append_newline: True always ends the content with a further newline, False never; without it,
-            if there is none.
+        append_if_not_found, prepend_if_not_found: add a missing block at the end or the start of the file.
+        insert_before_match, insert_after_match: add a missing block before or after the first line that
+            matches this.
+        append_newline: True always adds a newline to the content, False never; if not set,
+            only if the content does not end with one.
         backup: the suffix of a copy of the old file, or False.
-        show_changes: False keeps the difference out of the result.
+        show_changes: False leaves the difference out of the result.
 
     Texts collected by ``file.accumulated`` for this file are added to the content.
 
@@ -114,9 +115,9 @@ def _place(where: dict[str, bool | str | None]) -> tuple[str, str]:
     return (chosen[0][0], str(chosen[0][1])) if chosen else ("", "")
 
 
-def _line_end(text: str) -> str:
-    """How lines end in this file; of one without lines, as this system has it."""
-    return "\r\n" if "\r\n" in text else "\n"
+def _line_end(lines: list[str]) -> str:
+    """The ending of the first line of the file; that of this system if the file has no lines."""
+    return "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
 
 
 def _with_ends(text: str, end: str) -> str:
@@ -124,7 +125,7 @@ def _with_ends(text: str, end: str) -> str:
 
 
 class Block(Struct, frozen=True):
-    """What stands between the markers; its lines end as those of the file do."""
+    """The lines between the markers, with the line ending of the file."""
 
     start: str
     end: str
@@ -137,8 +138,8 @@ class Block(Struct, frozen=True):
             raise Refused("marker_start and marker_end must not be empty")
         lines = lines_of(old)
         if any(self.start in line for line in lines):
-            return self._replaced(lines, _line_end(old))
-        return self._inserted(lines, _line_end(old))
+            return self._replaced(lines, _line_end(lines))
+        return self._inserted(lines, _line_end(lines))
 
     @property
     def body(self) -> str:
@@ -147,15 +148,16 @@ class Block(Struct, frozen=True):
         return f"{self.content}\n" if self.newline else self.content
 
     def _replaced(self, lines: list[str], end: str) -> str:
-        """Every block gets the content."""
+        """Give every block the content. Of several start markers before an end, the last one begins it."""
         result: list[str] = []
         inside = False
         for line in lines:
-            if not inside:
+            starts = self.start in line and not (inside and self.start in self.content)
+            if starts or not inside:
                 result.append(line)
-                inside = self.start in line
+                inside = starts
             elif self.end in line:
-                result += [_with_ends(self.body, end), self._end_line(line)]
+                result += [_with_ends(self.body, end), self._end_line(line).rstrip("\r\n") + end]
                 inside = False
         if inside:
             raise Refused(f"the block is not terminated: {self.end!r} does not follow {self.start!r}")
@@ -176,7 +178,7 @@ class Block(Struct, frozen=True):
         at = self._anchor(lines, pattern) if place else None
         if at is None:
             raise Refused(
-                "markers were not found in the file; say append_if_not_found: True to add the block"
+                "markers were not found in the file; set append_if_not_found: True to add the block"
             )
         if place == "after":
             at += 1

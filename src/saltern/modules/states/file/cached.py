@@ -1,4 +1,4 @@
-"""``file.cached`` and ``file.not_cached``: files from the web, kept on this machine."""
+"""``file.cached`` and ``file.not_cached``: files from the web in the cache of this machine."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ def cached(
     gnupghome: object = None,
     sig_backend: str = "gpg",
 ) -> Result:
-    """Fetch a file from the web into the cache, for later states. Other sources are only looked for.
+    """Fetch a file from the web into the cache, for later states. For other sources, only check that they
+    exist.
 
     Args:
         name: the URL, ``salt://`` or path.
         source_hash, source_hash_name, skip_verify: as for ``file.managed``.
-        use_etag: ask the server by the tag of the copy that is kept; no hash is needed then.
+        use_etag: compare the cached copy with the server by its ETag; no hash is needed then.
         source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend: signatures, as
             for ``file.managed``.
 
@@ -84,7 +85,7 @@ def _from_web(ctx: Context, address: str, how: sources.Fetch) -> Result:
 
 @state
 def not_cached(ctx: Context, name: str) -> Result:
-    """Remove what ``file.cached`` fetched.
+    """Remove a file that ``file.cached`` fetched.
 
     Args:
         name: the URL.

@@ -1,4 +1,4 @@
-"""``file.comment`` and ``file.uncomment``: lines taken out of use and back."""
+"""``file.comment`` and ``file.uncomment``: comment lines out, and back in."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def comment(
 
     Args:
         name: the absolute path of the file.
-        regex: what a line starts with; ``^`` allows no white space before it, ``$`` nothing after it.
-        char: what makes a comment.
+        regex: the start of the lines; ``^`` allows no white space before it, ``$`` nothing after it.
+        char: the comment sign.
         backup: the suffix of a copy of the old file, or False.
-        ignore_missing: no such line is fine.
+        ignore_missing: succeed if no line matches.
 
     Example:
         ```yaml
@@ -55,12 +55,12 @@ def comment(
 
 @state(name_is="path")
 def uncomment(ctx: Context, name: str, *, regex: str, char: str = "#", backup: object = ".bak") -> Result:
-    """Take the comment sign from lines.
+    """Remove the comment sign from lines.
 
     Args:
         name: the absolute path of the file.
-        regex: what the line starts with after the comment sign and white space, which stays.
-        char: what makes a comment.
+        regex: the start of the lines after the comment sign and white space, which stays.
+        char: the comment sign.
         backup: the suffix of a copy of the old file, or False.
 
     Example:

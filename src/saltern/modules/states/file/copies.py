@@ -1,4 +1,4 @@
-"""``file.copy`` and ``file.rename``: a second one of what is on this machine, or the same elsewhere."""
+"""``file.copy`` and ``file.rename``: copy or move files and directories of this machine."""
 
 from __future__ import annotations
 
@@ -53,17 +53,18 @@ def copy(
     owner: str | None = None,
     **_: Ignored,
 ) -> Result:
-    """Copy a file or directory of this machine, unless something is at its new place already.
+    """Copy a file or directory of this machine, unless the destination exists already.
 
     Args:
         name: the absolute path of the copy.
-        source: the absolute path of what to copy.
-        force: overwrite what is there, if it differs.
-        makedirs: make the directories above it if they are missing.
-        preserve: keep mode and owner of the source.
-        user, group, mode: the owner and mode of the copy. ``mode: keep`` is the mode of the source.
-        dir_mode: the mode of directories made.
-        owner: another word for user, as other systems have it.
+        source: the absolute path of the file or directory to copy.
+        force: overwrite an existing destination, if it differs.
+        makedirs: create missing parent directories.
+        preserve: keep the mode and owner of the source.
+        user, group, mode: the owner and mode of the copy; the default group is that of the user.
+            ``mode: keep`` uses the mode of the source.
+        dir_mode: the mode of created directories.
+        owner: an alias of ``user``, as on other systems.
         subdir: if ``name`` is a directory, copy into it.
 
     Example:
@@ -86,11 +87,22 @@ def copy(
         makedirs=makedirs,
         preserve=preserve or mode == "keep",
         user=user or owner,
-        group=group,
+        group=group or _own_group(user or owner),
         mode=None if mode == "keep" else mode,
         dir_mode=dir_mode,
     )
     return _copy(ctx, move)
+
+
+def _own_group(user: str | None) -> str | None:
+    """The group that a user begins with; of a user that is not there (yet), none."""
+    import grp
+    import pwd
+
+    try:
+        return grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name if user else None
+    except KeyError:
+        return None
 
 
 def _source(source: str) -> str:
@@ -102,7 +114,7 @@ def _source(source: str) -> str:
 def _copy(ctx: Context, move: Move) -> Result:
     found = files.look(move.source, follow=True)
     if found is None:
-        raise Refused(f"nothing to copy: {move.source} is not there")
+        raise Refused(f"nothing to copy: {move.source} does not exist")
     there = files.look(move.path)
     if there is not None and (not move.force or _equal(move, found)):
         word = "is a copy already" if move.force else "is there and is left alone (force: False)"
@@ -120,7 +132,7 @@ def _copy(ctx: Context, move: Move) -> Result:
 
 
 def _equal(move: Move, found: os.stat_result) -> bool:
-    """True if a file is there already with the same content and what was asked for."""
+    """True if a file with the same content and the requested attributes exists already."""
     if files.kind_of(found) != "file":
         return False
     old = files.see(move.path, follow=False)
@@ -163,13 +175,13 @@ def _copied(move: Move, found: os.stat_result, attributes: Attributes) -> None:
 def rename(
     ctx: Context, /, name: str, *, source: str, force: bool = False, makedirs: bool = False, **_: Ignored
 ) -> Result:
-    """Move a file or directory, unless that was done already.
+    """Move a file or directory, unless it was moved already.
 
     Args:
-        name: the absolute path it shall have.
-        source: the absolute path it has. If nothing is there, it counts as moved.
-        force: remove what is at the new place.
-        makedirs: make the directories above it if they are missing.
+        name: the absolute path of the destination.
+        source: the absolute path of the source. If it does not exist, it counts as moved.
+        force: replace an existing destination.
+        makedirs: create missing parent directories.
 
     Example:
         ```yaml

@@ -1,4 +1,4 @@
-"""``file.decode``: a file from encoded data."""
+"""``file.decode``: write a file from encoded data."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def decode(
     contents_pillar: str | None = None,
     encoding_type: str = "base64",
 ) -> Result:
-    """Write a file from base64 data: a key, a picture, anything that is no text.
+    """Write a file from base64 data: a key, a picture, or any other binary content.
 
     Args:
         name: the absolute path of the file.
         encoded_data: the data.
-        contents_pillar: or its key in pillar.
-        encoding_type: ``base64``, the only one there is.
+        contents_pillar: the pillar key of the data, instead of ``encoded_data``.
+        encoding_type: ``base64``, the only supported encoding.
 
     Example:
         ```yaml
@@ -39,7 +39,7 @@ def decode(
     """
     ctx.facts = {"path": name}
     if encoding_type != "base64":
-        raise Refused(f"no encoding_type is called {encoding_type!r}; there is base64")
+        raise Refused(f"no encoding_type is called {encoding_type!r}; use base64")
     if (encoded_data is None) == (contents_pillar is None):
         raise Refused("give either encoded_data or contents_pillar")
     missing = object()

@@ -1,4 +1,4 @@
-"""``file.directory``: a directory, its mode and owner, and those of what is in it."""
+"""``file.directory``: a directory, with its mode and owner and those of its contents."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CLEANED = {"removed": "Removed due to clean"}
 
 
 class Directory(Struct, frozen=True, kw_only=True):
-    """A directory as it shall be."""
+    """The specification of a directory."""
 
     path: str
     user: str | None = None
@@ -72,20 +72,20 @@ def directory(
     Args:
         name: the absolute path.
         user, group: the owner.
-        owner: another word for user, as other systems have it.
-        dir_mode, mode: the mode of the directory, and with ``recurse`` of those in it.
-        file_mode: the mode of the files in it, with ``recurse``; without it that of the directories.
-        recurse: what of ``user``, ``group``, ``mode`` also holds for all that is in the directory;
-            ``ignore_files`` and ``ignore_dirs`` leave those out, ``silent`` keeps them out of the result.
-        max_depth: how deep to recurse; 0 is the directory itself only.
-        makedirs: make the directories above it, too, with the same owner and mode.
+        owner: an alias of ``user``, as on other systems.
+        dir_mode, mode: the mode of the directory, and with ``recurse`` of the directories in it.
+        file_mode: the mode of the files in it, with ``recurse``; that of the directories if not given.
+        recurse: which of ``user``, ``group`` and ``mode`` also apply to everything in the directory;
+            ``ignore_files`` and ``ignore_dirs`` exclude these, ``silent`` leaves them out of the result.
+        max_depth: how deep to recurse; 0 means only the directory itself.
+        makedirs: create missing parent directories, too, with the same owner and mode.
         clean: remove everything in it that no file state named in ``require`` manages.
-        exclude_pat: what not to remove: globs on the path below ``name``, or ``E@`` and a regular expression.
-        follow_symlinks: also set mode and owner of what links lead to. Cleaning never follows a link.
-        force: replace a file that is in the way.
-        backupname: rename what is in the way to this instead.
-        allow_symlink: False does not take a link to a directory for a directory.
-        children_only: leave the directory itself alone, only do what is in it.
+        exclude_pat: paths to keep: globs on the path below ``name``, or ``E@`` and a regular expression.
+        follow_symlinks: also set the mode and owner of the targets of links. Cleaning never follows a link.
+        force: replace a file or a link at this path, also a link to a directory.
+        backupname: rename what is at this path to this name instead.
+        allow_symlink: False does not accept a link to a directory as a directory.
+        children_only: manage only what is in the directory, not the directory itself.
 
     Example:
         ```yaml
@@ -104,7 +104,7 @@ def directory(
     if "keep" in (dir_mode, mode, file_mode):
         raise Refused("a directory has no source whose mode could be kept; give an octal mode")
     if clean and max_depth is not None:
-        raise Refused("clean removes at every depth; it and max_depth exclude each other")
+        raise Refused("clean removes at every depth, so it cannot be combined with max_depth")
     wanted = Directory(
         path=os.path.normpath(absolute(name)),
         user=user or owner,
@@ -123,17 +123,18 @@ def directory(
 
 
 def _obstacle(path: str, allow_symlink: bool, force: bool, backupname: str | None) -> str:
-    """What is in the way and may be removed or renamed; empty if nothing is."""
+    """The kind of file at the path that may be removed or renamed; empty if there is none."""
     here = files.look(path)
     if here is None:
         return ""
     there = files.look(path, follow=True)
     is_link = files.kind_of(here) == "link"
-    if there is not None and files.kind_of(there) == "directory" and (allow_symlink or not is_link):
+    allowed = not is_link or (allow_symlink and not force)
+    if there is not None and files.kind_of(there) == "directory" and allowed:
         return ""
     kind = "symlink" if is_link else files.kind_of(here)
     if backupname and files.look(beside(path, backupname)) is not None and not force:
-        raise Refused(f"{path} is in the way, and so is its backup {backupname}; say force: True")
+        raise Refused(f"{path} is in the way, and its backup {backupname} exists already; set force: True")
     if not (force or backupname):
         raise Refused(f"Specified location {path} exists and is a {kind}")
     return kind
@@ -177,7 +178,7 @@ def settle_directory(
 
 
 def _replacement(path: str, obstacle: str, backupname: str | None) -> Changes:
-    """What becomes of a thing that is in the way, and of an older backup."""
+    """The changes to a file that is in the way, and to an older backup."""
     if not backupname:
         return {"forced": f"{obstacle} replaced by a directory"}
     backup = beside(path, backupname)
@@ -194,14 +195,14 @@ Todo = tuple[str, Attributes, Changes]
 def _todo(
     ctx: Context, wanted: Directory, replaced: bool, removed: set[str], notes: list[str]
 ) -> Iterator[Todo]:
-    """Each path that is not as it shall be, with what it shall have; the directory itself last."""
+    """Each path that differs, with its wanted attributes; the directory itself last."""
     found = None if replaced else files.look(wanted.path, follow=True)
     attributes = asked(ctx, wanted.user, wanted.group, wanted.mode, notes)
     if found is None:
         parent = files.look(os.path.dirname(wanted.path), follow=True)
         if not wanted.makedirs and (parent is None or files.kind_of(parent) != "directory"):
             notes.append(
-                f"{wanted.path}: the directory above it is missing; create it first, or say makedirs: True"
+                f"{wanted.path}: the directory above it is missing; create it first, or set makedirs: True"
             )
         yield wanted.path, attributes, {"directory": "new"}
         return

@@ -12,6 +12,8 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.diffs import lines_of
 from saltern.modules.lib.files.edit import Edit, edit
+from saltern.modules.lib.files.facts import absolute
+from saltern.system import files
 
 
 @state(name_is="path")
@@ -40,17 +42,18 @@ def keyvalue(
     Args:
         name: the absolute path of the file.
         key, value: one pair.
-        key_values: or several of them.
-        separator: what stands between key and value, exactly.
-        append_if_not_found, prepend_if_not_found: add a line for a key the file has not.
-        search_only: change nothing; succeed if all is so already.
-        show_changes: False keeps the difference out of the result.
-        ignore_if_missing: a missing file is fine.
-        count: how many lines of one key there may be; further ones are removed. -1 allows any number.
-        uncomment: characters to take from the start of a line whose key is only there commented out.
-        key_ignore_case, value_ignore_case: case does not count when looking.
-        create_if_missing: create the file if it is missing.
-        prune: remove every line that is none of these.
+        key_values: several pairs, instead of ``key`` and ``value``.
+        separator: the exact text between key and value.
+        append_if_not_found, prepend_if_not_found: add a line for a missing key.
+        search_only: change nothing; succeed if all pairs are there already.
+        show_changes: False leaves the difference out of the result.
+        ignore_if_missing: succeed if the file is missing.
+        count: the maximum number of lines per key; further ones are removed, with 0 all of them. -1 allows
+            any number.
+        uncomment: comment characters to remove from a line if its key is only there commented out.
+        key_ignore_case, value_ignore_case: ignore case when comparing.
+        create_if_missing: create the file with the pairs if it is missing.
+        prune: remove all other lines.
 
     Example:
         ```yaml
@@ -66,6 +69,8 @@ def keyvalue(
     """
     ctx.facts = {"path": name}
     pairs = _pairs(key, value, key_values)
+    creates = create_if_missing and count != 0
+    new = creates and files.look(absolute(name), follow=True) is None
     rules = EditOptions(
         pairs=pairs,
         separator=separator,
@@ -74,15 +79,15 @@ def keyvalue(
         fold_key=key_ignore_case,
         fold_value=value_ignore_case,
         prune=prune,
-        put="append" if append_if_not_found else "prepend" if prepend_if_not_found else "",
+        put="append" if append_if_not_found or new else "prepend" if prepend_if_not_found else "",
     )
     if not separator:
         raise Refused("separator must not be empty")
     how = Edit(
         path=name,
         show_changes=show_changes,
-        create=create_if_missing,
-        ignore_missing=ignore_if_missing and not create_if_missing,
+        create=creates,
+        ignore_missing=(ignore_if_missing or create_if_missing) and not creates,
     )
     if search_only:
         return _searched(edit(_testing(ctx), how, rules.change))
@@ -113,11 +118,11 @@ def _pairs(key: str | None, value: object, key_values: Mapping[str, object] | No
 
 
 class Found(Struct, frozen=True):
-    """A line that holds one of the keys."""
+    """A line that contains one of the keys."""
 
     at: int
     key: str
-    written: str  # the key as the file has it, with its indentation
+    written: str  # the key as written in the file, with its indentation
     value: str
     commented: bool
 
@@ -143,11 +148,11 @@ class EditOptions(Struct, frozen=True, kw_only=True):
             for at, line in enumerate(lines)
             if (text := kept.get(at, None if self.prune else line)) is not None
         ]
-        missing = [key for key in self.pairs if all(hit.key != key for hit in found)]
+        missing = [key for key in self.pairs if self.count and all(hit.key != key for hit in found)]
         return self._added(result, missing)
 
     def _find(self, at: int, line: str) -> Found | None:
-        """The key a line holds, in use or commented out."""
+        """The key of a line, in use or commented out."""
         bare = line.lstrip()
         for commented in (False, True):
             body = bare.lstrip(self.comment + " \t") if commented else bare
@@ -168,11 +173,11 @@ class EditOptions(Struct, frozen=True, kw_only=True):
         return next((key for key in self.pairs if key.lower() == word.lower()), None)
 
     def _settle(self, hits: list[Found], lines: list[str], kept: dict[int, str | None]) -> None:
-        """Set as many lines of one key as there may be; a commented one only if none is in use."""
+        """Set the lines of one key, at most ``count``; a commented one only if none is in use."""
         used = [hit for hit in hits if not hit.commented]
-        chosen = used or hits[:1]
+        chosen = used or (hits[:1] if self.count else [])
         for number, hit in enumerate(chosen):
-            surplus = 0 < self.count <= number
+            surplus = 0 <= self.count <= number
             kept[hit.at] = None if surplus else self._line(hit, lines[hit.at])
         for hit in hits:
             kept.setdefault(hit.at, lines[hit.at])

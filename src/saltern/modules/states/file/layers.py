@@ -1,4 +1,4 @@
-"""What directories of the tree make together: of each path, what the first one of them says."""
+"""Merge several directories of the tree: of each path, the first directory that has it wins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltern.modules.lib.files.sources import tree_path
 
 
 class Listing(Struct, frozen=True):
-    """One directory of the tree: names below it. A link is listed as such, and as what it leads to."""
+    """The names below one directory of the tree. A link is listed as a link, and as its target."""
 
     url: str
     files: Sequence[str]
@@ -38,14 +38,14 @@ def listing(ctx: Context, url: str, *, links: bool) -> Listing:
 
 
 class Layers(Struct):
-    """``files`` have the source each comes from, ``links`` their targets; ``directories`` may be empty."""
+    """The merged tree: ``files`` with their sources, ``links`` with their targets, and ``directories``."""
 
     files: dict[str, str] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
     directories: set[str] = field(default_factory=set)
 
     def add(self, layer: Listing, chosen: Matches, *, include_empty: bool) -> None:
-        """One more, below those before it: nothing that they have is replaced."""
+        """Add a layer below the earlier ones: nothing in them is replaced."""
         behind = _behind(layer)
         retyped = self._add_links(layer, chosen)
         for path in layer.files:
@@ -63,7 +63,7 @@ class Layers(Struct):
         )
 
     def _add_links(self, layer: Listing, chosen: Matches) -> set[str]:
-        """Those whose target became something else by an earlier layer are left out; they are returned."""
+        """Add the links, and return those left out because an earlier layer replaces their target."""
         retyped = set()
         directories = set(layer.directories)
         for path, target in layer.links.items():
@@ -84,7 +84,7 @@ class Layers(Struct):
                 self.directories |= set(prefixes(path))
 
     def _drop_links_to_nothing(self, layer: Listing) -> None:
-        """A link to a directory that is not made, since it is empty; and a link to such a link."""
+        """Drop links to empty directories that are not created, and links to such links."""
         directories = set(layer.directories)
         dropped = True
         while dropped:
@@ -102,7 +102,7 @@ class Layers(Struct):
 
 
 def _behind(layer: Listing) -> set[str]:
-    """The links themselves, and what is seen through them only."""
+    """The links, and the paths that are reached only through them."""
     names = (*layer.files, *layer.directories)
     return (
         {path for path in names if any(one in layer.links for one in prefixes(path))}
@@ -112,7 +112,7 @@ def _behind(layer: Listing) -> set[str]:
 
 
 def prefixes(path: str) -> Iterator[str]:
-    """The path and the directories above it."""
+    """The path and its parent directories."""
     while path:
         yield path
         path = os.path.dirname(path)

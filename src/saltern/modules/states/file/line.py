@@ -1,14 +1,20 @@
-"""``file.line``: one line, ensured, replaced, inserted or deleted."""
+"""``file.line``: ensure, replace, insert or delete one line."""
 
 from __future__ import annotations
 
+import os
+import time
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
-from saltern.modules.lib.files.edit import Edit, backup_suffix, edit
+from saltern.modules.lib.files.edit import USUAL, Edit, backup_suffix, edit
+from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.line_change import Order, changer
-from saltern.modules.lib.files.owners import asked
-from saltern.system.files import KEPT
+from saltern.modules.lib.files.owners import asked, attribute_changes
+from saltern.system import files
+from saltern.system.files import Attributes
 
 Mode = str
 
@@ -37,19 +43,22 @@ def line(
 
     Args:
         name: the absolute path of the file.
-        content: the line.
-        match: a regular expression or text of the line to replace or delete; ``content`` if not given.
+        content: the line; an empty text is an empty line. Several lines are kept together.
+        match: a regular expression or text of the line to replace or delete; ``content`` if neither this
+            nor ``before`` nor ``after`` is given.
         mode: ``ensure`` puts the line right after ``after`` and before ``before``; ``insert`` adds it at
             ``location``, or before or after a line; ``replace`` and ``delete`` work on the line that matches.
-        location: ``start`` or ``end``, for ``insert``.
-        before, after: regular expressions (or plain text) for the lines around it.
-        show_changes: False keeps the difference out of the result.
-        backup: True or a suffix keeps a copy of the old file.
-        quiet: a missing file is fine.
-        indent: give the line the indentation of the line it goes by.
-        create: create the file if it is missing, with ``user``, ``group`` and ``file_mode``.
+        location: ``start`` or ``end``, for ``insert``; it takes precedence over ``before`` and ``after``.
+        before, after: regular expressions (or plain text) for the lines around it, for ``ensure`` and
+            ``insert``; if the file has only one of the two, that one decides.
+        show_changes: False leaves the difference out of the result.
+        backup: True keeps a copy of the old file with the date in its name; a text is the suffix of the copy.
+        quiet: succeed if the file is missing.
+        indent: give the line the indentation of its neighbour.
+        create: create the file if it is missing.
+        user, group, file_mode: the owner and mode of the file.
 
-    A line that is already in its place is not added again.
+    A line that is already in the right position is not added again.
 
     Example:
         ```yaml
@@ -61,13 +70,39 @@ def line(
         ```
     """
     ctx.facts = {"path": name}
-    order = Order(content or "", match or content or "", location or "", before or "", after or "", indent)
+    sought = match or ("" if before or after else content) or ""
+    order = Order(content or "", sought, location or "", before or "", after or "", indent)
+    attributes = asked(ctx, user, group, file_mode, [])
     how = Edit(
         path=name,
-        backup=backup_suffix(backup),
+        backup=_copy_suffix(ctx, backup),
         show_changes=show_changes,
         create=create,
         ignore_missing=quiet and not create,
-        attributes=asked(ctx, user, group, file_mode, []) if create else KEPT,
+        attributes=attributes,
     )
-    return edit(ctx, how, changer(mode, order))
+    change = changer(mode, order, empty=content is not None)
+    found = files.look(absolute(name), follow=True)
+    result = edit(ctx, how, change)
+    if found is None:
+        return result
+    wrong = attribute_changes(found, attributes, user=user, group=group, mode=file_mode)
+    return _with_attributes(ctx, name, result, attributes, wrong) if wrong else result
+
+
+def _copy_suffix(ctx: Context, backup: object) -> str:
+    """``True`` means the date, as Salt has it."""
+    if backup is True or str(backup).lower() == "true":
+        return time.strftime(".%Y-%m-%d-%H-%M-%S", time.localtime(ctx.clock.now()))
+    return backup_suffix(backup)
+
+
+def _with_attributes(
+    ctx: Context, path: str, result: Result, attributes: Attributes, wrong: dict[str, object]
+) -> Result:
+    """Set owner and mode of a file that was there before."""
+    if not ctx.test:
+        files.set_attributes(path, attributes)
+    words = result.comment if result.changes else USUAL
+    data = result.data if ctx.test else facts(ctx, path, os.stat(path))
+    return result_of(ctx, result.changes | wrong, words, {**result.data, **data})

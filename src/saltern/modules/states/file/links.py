@@ -25,7 +25,7 @@ Mode = str
 
 
 class Link(Struct, frozen=True, kw_only=True):
-    """A link as it shall be. ``word`` is how it is called in answers."""
+    """The specification of a link. ``word`` is its kind in comments."""
 
     path: str
     target: str
@@ -36,7 +36,10 @@ class Link(Struct, frozen=True, kw_only=True):
     user: str | None = None
     group: str | None = None
     dir_mode: str | None = None
-    above: tuple[str | None, str | None] = (None, None)  # who shall own directories made, if not the owner
+    above: tuple[str | None, str | None] = (
+        None,
+        None,
+    )  # the owner of created directories, if not that of the link
 
 
 @state(name_is="path")
@@ -60,13 +63,14 @@ def symlink(
 
     Args:
         name: the absolute path of the link.
-        target: where it leads; need not exist.
-        force: replace a file or directory that is in the way.
-        backupname: rename what is in the way to this instead; a bare name stays in the directory.
-        makedirs: make the directories above it if they are missing.
+        target: the path it points to; it need not exist.
+        force: replace a file or directory at this path.
+        backupname: rename a file or directory at this path to this name instead; a bare name stays in the
+            same directory.
+        makedirs: create missing parent directories.
         user, group: the owner of the link itself.
-        owner: another word for user, as other systems have it.
-        dir_mode, mode: the mode of directories made; a link has none.
+        owner: an alias of ``user``, as on other systems.
+        dir_mode, mode: the mode of created directories; a link has none.
 
     Example:
         ```yaml
@@ -105,15 +109,15 @@ def hardlink(
     owner: str | None = None,
     **_: Ignored,
 ) -> Result:
-    """Manage a hard link: a second name of the same file.
+    """Manage a hard link: another name for the same file.
 
     Args:
-        name: the absolute path of the new name.
+        name: the absolute path of the link.
         target: the absolute path of the file.
-        force: replace a file that is in the way.
-        makedirs: make the directories above it if they are missing.
-        user, group, dir_mode: owner and mode of directories made. The file keeps its own.
-        owner: another word for user.
+        force: replace a file at this path.
+        makedirs: create missing parent directories.
+        user, group, dir_mode: the owner and mode of created directories. The file keeps its own.
+        owner: an alias of ``user``.
 
     Example:
         ```yaml
@@ -127,9 +131,9 @@ def hardlink(
         raise Refused(f"Specified target {target} is not an absolute path")
     found = files.look(target)
     if found is None:
-        raise Refused(f"there is no file {target} to link to")
+        raise Refused(f"the file {target} to link to does not exist")
     if files.kind_of(found) == "directory":
-        raise Refused(f"{target} is a directory, which can have no hard link")
+        raise Refused(f"{target} is a directory, which cannot have a hard link")
     link = Link(
         path=name,
         target=target,
@@ -208,14 +212,18 @@ def _owned(ctx: Context, link: Link, found: os.stat_result, attributes: Attribut
 
 
 def _in_the_way(link: Link, found: os.stat_result) -> dict[str, object]:
-    """What will happen to the thing at the path of the link. Another link is simply replaced."""
+    """The changes to a file or directory at the path of the link. Another link is simply replaced."""
     kind = files.kind_of(found)
     if kind == "link" and link.word == "symlink":
         return {}
+    if kind == "directory" and link.word != "symlink":
+        raise Refused(f"{link.path} is a directory; a hard link does not replace it, remove it first")
     if link.backupname:
         backup = beside(link.path, link.backupname)
         if files.look(backup) is not None and not link.force:
-            raise Refused(f"{link.path} is in the way, and so is its backup {backup}; say force: True")
+            raise Refused(
+                f"{link.path} is in the way, and its backup {backup} exists already; set force: True"
+            )
         return {"backup": backup}
     if not link.force:
         raise Refused(f"{kind.capitalize()} exists where the {link.word} {link.path} should be")

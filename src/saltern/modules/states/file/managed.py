@@ -1,4 +1,4 @@
-"""``file.managed``: a file with this content, this mode, this owner."""
+"""``file.managed``: a file with its content, mode and owner."""
 
 from __future__ import annotations
 
@@ -82,24 +82,24 @@ def managed(
 ) -> Result:
     """Manage a file: its content, mode and owner.
 
-    The content comes from ``source``, or from ``contents`` and the like, or is left alone if
-    neither is given. The file is replaced in one step; what is not asked for (mode, owner)
+    The content comes from ``source``, or from ``contents`` and similar arguments, or stays unchanged if
+    neither is given. The file is replaced atomically; a mode or owner that is not given
     stays as it was.
 
     Args:
         name: the absolute path of the file.
         source: ``salt://`` (``?saltenv=…`` allowed), an absolute path, ``http(s)://``, ``ftp://``
             or ``file://``; of a list, the first that exists. An item may be ``{url: hash}``.
-        source_hash: ``sha256=…`` or bare digits, or the place of a file of checksums. Needed
+        source_hash: ``sha256=…`` or bare digits, or the location of a file of checksums. Needed
             for sources from the web, checked for all.
         source_hash_name: the name to look for in a file of checksums.
-        keep_source: keep what was downloaded in the cache.
+        keep_source: keep the download in the cache.
         user, group: the owner, by name or number.
-        owner: another word for user, as other systems have it.
-        mode: such as ``0644``; ``keep`` takes the mode of the source.
+        owner: an alias of ``user``, as on other systems.
+        mode: such as ``0644``; ``keep`` uses the mode of the source.
         template: render the content with this engine (``jinja``, ``mako`` …).
-        makedirs: make the directories above the file if they are missing.
-        dir_mode: their mode; without it, who may read the file may enter them.
+        makedirs: create missing parent directories.
+        dir_mode: the mode of created directories; if not given, those who may read the file may enter them.
         context: variables for the template.
         **variables: with ``template`` and ``source``, further arguments are variables for the template,
             as in Salt; ``defaults`` and ``context`` override them.
@@ -107,30 +107,30 @@ def managed(
         defaults: variables for the template that ``context`` overrides.
         backup: ``minion`` keeps the old file under ``file_backup`` in the cache; a suffix such as
             ``.bak`` keeps it beside the new one.
-        show_changes: False keeps the difference out of the result.
-        create: False does nothing if the file is not there.
+        show_changes: False leaves the difference out of the result.
+        create: False does nothing if the file does not exist.
         contents: a text, or a list of lines.
         contents_pillar, contents_grains: the key of the content in pillar or grains.
         contents_newline: end the content with a newline.
-        contents_delimiter: what separates the parts of these keys.
-        encoding, encoding_errors: how the text becomes bytes.
-        allow_empty: False fails rather than write nothing.
-        follow_symlinks: False replaces a link by a file; True writes where it leads.
-        check_cmd: a command that is run with the path of the finished new file before it takes
-            its place; if it fails, nothing is changed.
-        tmp_dir, tmp_ext: where that new file lies and how its name ends, for checkers that care.
-        skip_verify: take a source from the web without a hash.
+        contents_delimiter: the separator of the parts of these keys.
+        encoding, encoding_errors: how the text is encoded.
+        allow_empty: False fails rather than write an empty file.
+        follow_symlinks: False replaces a link with a file; True writes to the target of the link.
+        check_cmd: a command that is run with the path of the new file before it replaces the old
+            one; if it fails, nothing is changed.
+        tmp_dir, tmp_ext: the directory and the suffix of that new file, for commands that need them.
+        skip_verify: accept a source from the web without a hash.
         verify_ssl: False accepts any certificate.
-        ignore_ordering, ignore_whitespace, ignore_comment_characters: differences only in the order
-            of lines, in white space around lines, or in lines that start with these, do not count.
+        ignore_ordering, ignore_whitespace, ignore_comment_characters: ignore differences in the order
+            of lines, in white space around lines, or in lines that start with these characters.
         new_file_diff: show the content of a new file as a difference.
-        signature: the place of a file with a signature of the source, or True if the source holds it;
-            nothing is managed unless it is good and of a key that ``gpg`` knows here.
+        signature: the location of a file with a signature of the source, or True if the source contains it;
+            nothing is changed unless it is valid and made by a key that ``gpg`` knows here.
         source_hash_sig: the same for the file of checksums that ``source_hash`` names.
         signed_by_any, signed_by_all: fingerprints of keys, of which one, or each, must have signed.
         keyring, gnupghome: where ``gpg`` finds the keys.
-        sig_backend: ``gpg``; or ``asymmetric``, for which the signers are public keys in PEM form.
-        use_etag: ask the server by the tag of the copy that is kept; no hash is needed then.
+        sig_backend: ``gpg``, or ``asymmetric``, with which the signers are public keys in PEM form.
+        use_etag: compare the cached copy with the server by its ETag; no hash is needed then.
 
     Example:
         ```yaml
@@ -164,10 +164,10 @@ def managed(
     )
     if not create and files.look(wanted.path, follow=True) is None:
         return result_of(
-            ctx, {}, f"{wanted.path} is not there, and create is False", facts(ctx, wanted.path, None)
+            ctx, {}, f"{wanted.path} does not exist, and create is False", facts(ctx, wanted.path, None)
         )
     plain = not (template or encoding or context or defaults)
-    more = variables if source else {}  # Salt hands them on to the templates of sources only
+    more = variables if source else {}  # Salt passes them only to templates from sources
     how = PLAIN if plain else template_of(template, context, defaults, encoding, encoding_errors, more)
     given = Given(
         contents=contents,
@@ -203,11 +203,11 @@ def _managed(
     same: Same | None,
 ) -> Result:
     if fetch.signing and not source:
-        raise Refused("signatures are checked of a source; give source")
+        raise Refused("only the signature of a source can be checked; give source")
     if source and given.named:
-        raise Refused(f"source and {given.named[0]} exclude each other")
+        raise Refused(f"source and {given.named[0]} cannot be combined")
     if given.named and wanted.mode == "keep":
-        raise Refused(f"{given.named[0]} has no mode that could be kept; give an octal mode")
+        raise Refused(f"{given.named[0]} has no mode to keep; give an octal mode")
     if not replace and files.look(wanted.path, follow=wanted.follow) is not None:
         return place(ctx, _without_keep(wanted, None), None)
     if source and (here := right_already(ctx, wanted.path, source, fetch, template)) is not None:
@@ -234,7 +234,7 @@ def _found(ctx: Context, source: object, fetch: sources.Fetch) -> sources.Source
 
 
 def _without_keep(wanted: Wanted, mode: int | None) -> Wanted:
-    """``mode: keep`` means the mode of the source; without one it asks for nothing."""
+    """The attributes without ``mode: keep``, which means nothing without a source."""
     if wanted.mode != "keep":
         return wanted
     return altered(wanted, mode=None if mode is None else f"{mode:04o}")

@@ -55,7 +55,7 @@ def mknod(
     ctx.facts = {"path": name}
     path = absolute(name)
     if ntype not in KINDS:
-        raise Refused(f"no node type is called {ntype!r}; there are {', '.join(KINDS)}")
+        raise Refused(f"no node type is called {ntype!r}; use one of {', '.join(KINDS)}")
     word, bits = KINDS[ntype]
     attributes = attributes_of(user, group, mode)
     found = files.look(path)
@@ -75,7 +75,7 @@ def mknod(
     return result_of(
         ctx,
         changes,
-        Words(would=would, done=f"{word.capitalize()} {path} is as wanted now"),
+        Words(would=would, done=f"{word.capitalize()} {path} is now in the correct state"),
         facts(ctx, path, found),
     )
 

@@ -1,4 +1,4 @@
-"""``file.patch``: a patch, applied unless it is already."""
+"""``file.patch``: apply a patch unless it is applied already."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOUCHED = re.compile(r"^(?:patching|checking) file (.+?)(?: \(.*\))?$", re.MULTI
 
 
 class Job(Struct, frozen=True):
-    """A patch and how it is to be applied."""
+    """A patch and its options."""
 
     path: str
     patch: bytes
@@ -60,8 +60,8 @@ def patch(
         source_hash, source_hash_name, skip_verify: as for ``file.managed``.
         template, context, defaults: render the patch first.
         options: further options of ``patch``.
-        reject_file: where to write the parts that do not fit.
-        strip: how many leading directories to take from the names in the patch.
+        reject_file: the file for the parts that do not apply.
+        strip: how many leading directories to remove from the names in the patch.
 
     Example:
         ```yaml
@@ -101,20 +101,22 @@ def _run(ctx: Context, job: Job, *words: str, cwd: str | None = None) -> Ran:
 
 
 def _refused(job: Job, ran: Ran) -> Refused:
-    hint = "" if job.reject_file else "; give reject_file to keep what does not fit"
+    hint = "" if job.reject_file else "; give reject_file to keep the rejected parts"
     return Refused(f"the patch does not apply to {job.path}, nothing was changed{hint}\n{ran.out.strip()}")
 
 
 def _on_file(ctx: Context, job: Job) -> Result:
-    """The patched text is made beside the file and put in its place in one step."""
+    """Write the patched text beside the file, then replace the file atomically."""
     seen = files.see(job.path)
     if seen is None or seen.data is None:
-        raise Refused(f"{job.path}: no regular file is there")
+        raise Refused(f"{job.path}is not a regular file")
     with private_directory("patch") as scratch:
         out = os.path.join(scratch, "patched")
         rejects = f"--reject-file={job.reject_file or os.path.join(scratch, 'rejected')}"
         if not _run(ctx, job, "--reverse", "--dry-run", rejects, f"--output={out}", job.path).code:
-            return result_of(ctx, {}, "The patch is in already", facts(ctx, job.path, seen.stat, seen.data))
+            return result_of(
+                ctx, {}, "The patch is already applied", facts(ctx, job.path, seen.stat, seen.data)
+            )
         ran = _run(ctx, job, rejects, f"--output={out}", job.path)
         new = files.read(out)
     if ran.code or new is None:
@@ -133,7 +135,7 @@ def _on_directory(ctx: Context, job: Job) -> Result:
     found = files.look(job.path, follow=True)
     rejects = [f"--reject-file={job.reject_file or '-'}"]
     if not _run(ctx, job, "--reverse", "--dry-run", *rejects, cwd=job.path).code:
-        return result_of(ctx, {}, "The patch is in already", facts(ctx, job.path, found))
+        return result_of(ctx, {}, "The patch is already applied", facts(ctx, job.path, found))
     tried = _run(ctx, job, "--dry-run", *rejects, cwd=job.path)
     if tried.code:
         raise _refused(job, tried)

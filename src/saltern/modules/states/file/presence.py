@@ -1,4 +1,4 @@
-"""``file.absent``, ``file.exists``, ``file.missing``: whether something is there."""
+"""``file.absent``, ``file.exists`` and ``file.missing``: whether a path exists."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from saltern.system import files
 
 @state(removes=True, name_is="path")
 def absent(ctx: Context, /, name: str, **_: Ignored) -> Result:
-    """Remove a file, a link or a directory with all it holds.
+    """Remove a file, a link, or a directory with its contents.
 
-    A link is removed, never what it leads to.
+    Of a link, only the link is removed, never its target.
 
     Args:
         name: the absolute path.
@@ -48,10 +48,10 @@ def absent(ctx: Context, /, name: str, **_: Ignored) -> Result:
 
 @state(name_is="path")
 def exists(ctx: Context, /, name: str, **_: Ignored) -> Result:
-    """Fail unless something is there. Changes nothing.
+    """Fail unless a path exists. Changes nothing.
 
     Args:
-        name: the absolute path; a link counts if it leads somewhere.
+        name: the absolute path; a link exists if its target does.
 
     Example:
         ```yaml
@@ -73,10 +73,10 @@ def exists(ctx: Context, /, name: str, **_: Ignored) -> Result:
 
 @state(name_is="path")
 def missing(ctx: Context, /, name: str, **_: Ignored) -> Result:
-    """Fail if something is there. Changes nothing.
+    """Fail if a path exists. Changes nothing.
 
     Args:
-        name: the absolute path; a link that leads nowhere counts as missing.
+        name: the absolute path; a broken link counts as missing.
 
     Example:
         ```yaml

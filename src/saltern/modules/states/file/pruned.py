@@ -1,4 +1,4 @@
-"""``file.pruned``: directories that are empty go."""
+"""``file.pruned``: remove empty directories."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def pruned(
 
     Args:
         name: the absolute path of the directory.
-        recurse: also remove the empty directories below it; it goes itself if nothing else is in it.
-        ignore_errors: a directory that is not empty is no failure; those below it are looked at, too.
+        recurse: first remove the empty directories below it, then the directory if it is empty.
+        ignore_errors: do not fail for a directory that is not empty; still remove the empty ones below it.
         older_than: only directories not changed for this many days.
 
     Example:

@@ -31,7 +31,7 @@ Mode = str
 
 
 class CopyPlan(Struct, frozen=True, kw_only=True):
-    """What a tree becomes. ``mode`` of ``wanted`` is that of its files, ``dir_mode`` that of directories."""
+    """How a tree is copied. ``mode`` of ``wanted`` is that of files, ``dir_mode`` that of directories."""
 
     root: str
     wanted: Wanted
@@ -71,26 +71,26 @@ def recurse(
     owner: str | None = None,
     **variables: Variables,
 ) -> Result:
-    """Copy a directory of the tree, and keep it as it is there.
+    """Copy a directory of the state tree, and keep the copy up to date.
 
     Args:
         name: the absolute path of the directory.
         source: ``salt://`` and the directory; of a list, the first that exists.
-        clean: remove what is in the directory and not in the source, unless a required file state
+        clean: remove everything that is not in the source, unless a required file state
             manages it. Links are removed, never followed.
         user, group: the owner of everything.
-        owner: another word for user, as other systems have it.
-        dir_mode, file_mode: modes; ``file_mode: keep`` takes that of each source file.
+        owner: an alias of ``user``, as on other systems.
+        dir_mode, file_mode: modes; ``file_mode: keep`` uses that of each source file.
         template, context, defaults: render every file, as for ``file.managed``.
         **variables: with ``template``, further arguments are variables of the templates.
-        replace: False leaves files alone that are there already.
-        include_empty: also make directories that hold nothing.
+        replace: False does not change existing files.
+        include_empty: also create empty directories.
         backup: as for ``file.managed``.
         include_pat, exclude_pat: only paths that match, or do not: globs, or ``E@`` and a regular expression.
-        maxdepth: how deep to go; 0 is the files of the directory itself.
-        keep_symlinks: make links of links; otherwise files of what they lead to.
-        force_symlinks: let such a link replace a file that is in the way.
-        merge: of a list of sources take all, the first one winning.
+        maxdepth: how deep to go; 0 means only the files of the directory itself.
+        keep_symlinks: copy links as links; otherwise copy their targets.
+        force_symlinks: let such a link replace an existing file.
+        merge: merge all sources of a list; the first one wins.
 
     Example:
         ```yaml
@@ -145,7 +145,7 @@ def _sources(ctx: Context, source: str | list[str], merge: bool) -> list[str]:
             raise Refused(f"Recurse failed: source {url!r} must be a salt:// URL")
     present = [url for url in listed if _is_directory(ctx, url)]
     if not present:
-        raise Refused(f"no directory of the tree is called {' or '.join(map(str, listed))}")
+        raise Refused(f"no directory of the state tree is called {' or '.join(map(str, listed))}")
     return present if merge else present[:1]
 
 
@@ -166,7 +166,7 @@ def _chosen(include: Matches | None, exclude: Matches | None, maxdepth: int | No
 
 
 def _superfluous(ctx: Context, root: str, layers: Layers, exclude_pat: str | list[str] | None) -> list[str]:
-    """What is not of the sources; and a directory where a file belongs."""
+    """The paths that are not in the sources, and directories where a file belongs."""
     if files.look(root, follow=True) is None:
         return []
     real = os.path.realpath(root)
@@ -208,7 +208,7 @@ def _recurse(ctx: Context, plan: CopyPlan, layers: Layers) -> Result:
 
 
 def _results(ctx: Context, plan: CopyPlan, layers: Layers) -> Iterator[tuple[str, Result]]:
-    """The result of each path. One that is refused does not keep the others from being made."""
+    """The result of each path. A refused path does not stop the others."""
     for path, make in _parts(plan, layers):
         part = ctx.about(path=path)
         yield path, attempt(part, partial(make, part))
@@ -239,7 +239,7 @@ def _made(ctx: Context, plan: CopyPlan, path: str) -> Result:
 
 
 def _is_blocked(plan: CopyPlan, path: str) -> bool:
-    """True if something is in the way that cleaning will have removed by then."""
+    """True if a file is at the path that cleaning will have removed by then."""
     if not plan.clean:
         return False
     parent = files.look(os.path.dirname(path), follow=True)

@@ -1,4 +1,4 @@
-"""``file.replace``: what matches a pattern becomes something else."""
+"""``file.replace``: replace the matches of a pattern."""
 
 from __future__ import annotations
 
@@ -30,20 +30,22 @@ def replace(
     backslash_literal: bool = False,
     encoding: str | None = None,
 ) -> Result:
-    r"""Replace what matches a regular expression, in the whole file at once.
+    r"""Replace the matches of a regular expression in a file.
+
+    The expression is matched against the whole text, not line by line.
 
     Args:
         name: the absolute path of the file.
         pattern: the regular expression (Python's).
-        repl: what to put there; ``\1`` stands for a group.
-        count: how many matches to replace; 0 is all.
+        repl: the replacement; ``\1`` refers to a group.
+        count: how many matches to replace; 0 means all.
         flags: names such as ``MULTILINE``, ``IGNORECASE``, ``DOTALL``, in a list; ``MULTILINE`` if not given.
-        append_if_not_found, prepend_if_not_found: add a line if nothing matches and it is not there yet.
-        not_found_content: that line, where it is not ``repl``.
+        append_if_not_found, prepend_if_not_found: add a line if nothing matches and the line is missing.
+        not_found_content: that line; ``repl`` if not given.
         backup: the suffix of a copy of the old file, or False.
-        show_changes: False keeps the difference out of the result.
-        ignore_if_missing: a missing file is fine.
-        backslash_literal: take backslashes in ``repl`` as they are.
+        show_changes: False leaves the difference out of the result.
+        ignore_if_missing: succeed if the file is missing.
+        backslash_literal: take backslashes in ``repl`` literally.
         encoding: the encoding of the file.
 
     Example:
@@ -58,7 +60,7 @@ def replace(
     ctx.facts = {"path": name}
     search = compiled(pattern, flag_bits(flags))
     if append_if_not_found and prepend_if_not_found:
-        raise Refused("append_if_not_found and prepend_if_not_found exclude each other")
+        raise Refused("append_if_not_found and prepend_if_not_found cannot be combined")
     extra = repl if not_found_content is None else not_found_content
     put = "append" if append_if_not_found else "prepend" if prepend_if_not_found else ""
     how = Edit(

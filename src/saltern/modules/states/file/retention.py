@@ -1,4 +1,4 @@
-"""``file.retention_schedule``: of many copies a few stay."""
+"""``file.retention_schedule``: remove old backups."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def retention_schedule(
     strptime_format: str | None = None,
     timezone: str | None = None,
 ) -> Result:
-    """Remove old backups from a directory; what one of the rules keeps stays.
+    """Remove old backups from a directory, except those that one of the rules keeps.
 
-    Every entry of the directory counts as a backup, directories with all that is in them too, unless
-    ``strptime_format`` says how the names of backups look.
+    Every entry of the directory counts as a backup, also directories with their contents, unless
+    ``strptime_format`` gives the form of the names of backups.
 
     Args:
         name: the absolute path of the directory.
-        retain: how many to keep by which rule, or ``all``: ``most_recent`` (the newest ones),
+        retain: how many to keep by each rule, or ``all``: ``most_recent`` (the newest ones),
             ``first_of_hour``, ``first_of_day``, ``first_of_week``, ``first_of_month``, ``first_of_year``
-            (the first one of so many of the newest hours, days … that have any; one week more).
-        strptime_format: the form of the names, such as ``db_%Y%m%dT%H%M%S.sql``, which have the time; other
+            (the first backup of each of that many newest hours, days … that have any; one week more).
+        strptime_format: the form of the names with their time, such as ``db_%Y%m%dT%H%M%S.sql``; other
             entries stay. If not given, the time is that of the last change.
-        timezone: where days begin, such as ``Europe/Berlin``, if the time is that of the last change; where
-            this machine is if not given.
+        timezone: the time zone of days, such as ``Europe/Berlin``, if the time is that of the last change;
+            that of this machine if not given.
 
     Example:
         ```yaml
@@ -83,7 +83,7 @@ def _by_name(form: str) -> Clock:
         try:
             return datetime.strptime(name, form)
         except ValueError:
-            return None  # no backup
+            return None  # not a backup
 
     return made
 

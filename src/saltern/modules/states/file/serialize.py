@@ -1,4 +1,4 @@
-"""``file.serialize``: data from SLS or pillar, written as JSON, YAML and the like."""
+"""``file.serialize``: data from SLS or pillar, written as JSON, YAML or another format."""
 
 from __future__ import annotations
 
@@ -56,11 +56,12 @@ def serialize(
     Args:
         name: the absolute path of the file.
         dataset: the data.
-        dataset_pillar: or the key of the data in pillar.
-        serializer, formatter: ``yaml`` (if not given), ``json``, ``toml``, ``configparser``,
+        dataset_pillar: the pillar key of the data, instead of ``dataset``.
+        serializer, formatter: ``yaml`` (the default), ``json``, ``toml``, ``configparser``,
             ``keyvalue``, ``plist``, ``msgpack``, ``python``.
         serializer_opts, deserializer_opts: options of the format, such as ``indent: 4`` for JSON.
-        merge_if_exists: put the data into what the file holds already; what it has besides stays.
+        merge_if_exists: merge the data into the existing data of the file; a file that has all of it already
+            is left as it is.
         user, group, mode, backup, makedirs, dir_mode, show_changes, create, encoding,
             encoding_errors, check_cmd, tmp_dir, tmp_ext: as for ``file.managed``.
 
@@ -77,15 +78,20 @@ def serialize(
     ctx.facts = {"path": name}
     path = absolute(name)
     if not create and files.look(path, follow=True) is None:
-        return result_of(ctx, {}, f"{path} is not there, and create is False", facts(ctx, path, None))
+        return result_of(ctx, {}, f"{path} does not exist, and create is False", facts(ctx, path, None))
     kind = serializer or formatter or "yaml"
     form = FORMATS.get(kind.lower())
     if form is None:
-        raise Refused(f"no serializer is called {kind!r}; there are {', '.join(FORMATS)}")
+        raise Refused(f"no serializer is called {kind!r}; use one of {', '.join(FORMATS)}")
     data = _dataset(ctx, dataset, dataset_pillar)
-    if merge_if_exists:
-        data = _merged(path, form, data, _options(deserializer_opts), encoding or "utf-8")
-    content = _written(kind, form, data, _options(serializer_opts), encoding or "utf-8", encoding_errors)
+    old = files.read(path) if merge_if_exists else None
+    content = None
+    if old and old.strip():
+        existing = _existing(path, old, form, _options(deserializer_opts), encoding or "utf-8")
+        data = merge(existing, data)
+        content = old if data == existing else None
+    if content is None:
+        content = _written(kind, form, data, _options(serializer_opts), encoding or "utf-8", encoding_errors)
     wanted = Wanted(
         path=path,
         user=user,
@@ -128,21 +134,18 @@ def _options(given: object) -> dict[str, object]:
     return options
 
 
-def _merged(path: str, form: Format, data: object, options: dict[str, object], encoding: str) -> object:
-    old = files.read(path)
-    if not old or not old.strip():
-        return data
+def _existing(path: str, old: bytes, form: Format, options: dict[str, object], encoding: str) -> object:
+    """The data that the file holds now."""
     if form.read is None:
         raise Refused("merge_if_exists: this format cannot be read back")
     try:
-        existing = form.read(old.decode(encoding), options)
+        return form.read(old.decode(encoding), options)
     except Exception as problem:  # each library has its own family of errors
         raise Refused(f"merge_if_exists: {path} cannot be read: {problem}") from None
-    return merge(existing, data)
 
 
 def merge(existing: object, new: object) -> object:
-    """``new`` over ``existing``, key by key; anything but a mapping is replaced."""
+    """Merge ``new`` over ``existing``, key by key; anything but a mapping is replaced."""
     if not (isinstance(existing, Mapping) and isinstance(new, Mapping)):
         return new
     return dict(existing) | {

@@ -1,4 +1,4 @@
-"""``file.tidied``: what is old or large goes."""
+"""``file.tidied``: remove old or large files."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def tidied(
 
     Args:
         name: the absolute path of the directory.
-        age: remove what is at least this many days old.
-        size: remove what is at least this large; ``10m`` is ten megabytes.
-        age_size_logical_operator: ``OR`` or ``AND``: whether one of both is enough.
-        age_size_only: ``age`` or ``size``: look only at this one.
-        matches, exclude: regular expressions for names to remove, and not to.
+        age: remove files that are at least this many days old.
+        size: remove files that are at least this large; ``10m`` means ten megabytes.
+        age_size_logical_operator: ``OR`` if either is enough, ``AND`` if both must be true.
+        age_size_only: ``age`` or ``size``: check only this one.
+        matches, exclude: regular expressions for names to remove, and for names to keep.
         full_path_match: match them against the whole path.
-        rmdirs: also remove directories, empty ones.
+        rmdirs: also remove empty directories.
         rmlinks: also remove links.
         followlinks: go into directories that are links.
         time_comparison: ``atime``, ``mtime`` or ``ctime``.
@@ -80,7 +80,7 @@ def tidied(
     ctx.facts = {"path": name}
     path, found = existing_directory(name)
     if time_comparison not in ("atime", "mtime", "ctime"):
-        raise Refused(f"no time is called {time_comparison!r}; there are atime, mtime, ctime")
+        raise Refused(f"no time is called {time_comparison!r}; use atime, mtime or ctime")
     rules = TidyOptions(
         age=age,
         size=_bytes(size),
@@ -111,12 +111,12 @@ def _bytes(size: object) -> int:
     text = str(size).strip().lower()
     unit = text.lstrip("0123456789")
     if unit not in UNITS or not text[: len(text) - len(unit)]:
-        raise Refused(f"{size!r} is no size; give a number and one of b, k, m, g, t")
+        raise Refused(f"{size!r} is not a size; give a number and one of b, k, m, g, t")
     return int(text[: len(text) - len(unit)]) * UNITS[unit]
 
 
 def _old(ctx: Context, root: str, rules: TidyOptions, rmdirs: bool, follow: bool) -> Iterator[str]:
-    """What the rules say, deepest first; a directory if all in it goes, too."""
+    """The paths to remove, deepest first; a directory if all its contents are removed, too."""
     wanted = [compiled(pattern) for pattern in rules.matches]
     spared = [compiled(pattern) for pattern in rules.exclude]
     now = ctx.clock.now()

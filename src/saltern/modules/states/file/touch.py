@@ -1,4 +1,4 @@
-"""``file.touch``: an empty file, or new times on what is there."""
+"""``file.touch``: create an empty file, or set the times of an existing one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saltern.system import files
 def touch(
     ctx: Context, name: str, *, atime: object = None, mtime: object = None, makedirs: bool = False
 ) -> Result:
-    """Create an empty file, or set the times of what is there.
+    """Create an empty file, or set the times of an existing file or directory.
 
     Without ``atime`` and ``mtime`` the times are now, so this always changes something; with
     them, only if they differ.
@@ -26,7 +26,7 @@ def touch(
     Args:
         name: the absolute path.
         atime, mtime: seconds since the epoch, or a date such as ``2024-05-01 12:00``.
-        makedirs: make the directories above it if they are missing.
+        makedirs: create missing parent directories.
 
     Example:
         ```yaml
@@ -55,7 +55,7 @@ def touch(
 
 
 def _times(ctx: Context, atime: object, mtime: object) -> tuple[float, float]:
-    """Access and modification time; one that is not given follows the other."""
+    """The access and modification time; one that is not given is the same as the other."""
     given = atime if atime is not None else mtime
     if given is None:
         now = ctx.clock.now()
@@ -77,12 +77,12 @@ def _seconds(value: object) -> float:
         return datetime.fromisoformat(text).timestamp()
     except ValueError:
         raise Refused(
-            f"{text!r} is no time; give seconds since the epoch, or a date such as 2024-05-01 12:00"
+            f"{text!r} is not a time; give seconds since the epoch, or a date such as 2024-05-01 12:00"
         ) from None
 
 
 def _have(found: os.stat_result, times: tuple[float, float]) -> bool:
-    """Only the modification time is compared: reading a file moves the other one."""
+    """True if the modification time is set; the access time is not compared, since every read changes it."""
     return abs(found.st_mtime - times[1]) < 1e-3
 
 

@@ -1,4 +1,4 @@
-"""``firewalld.service``: what a service is."""
+"""``firewalld.service``: define a service."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ OPTIONS = {"ports": "port", "protocols": "protocol"}
 def service(
     ctx: Context, name: str, *, ports: list[str] | None = None, protocols: list[str] | None = None
 ) -> Result:
-    """Make sure that there is a service of exactly these ports and protocols, permanently; then load it.
+    """Make sure that a service has exactly these ports and protocols, permanently; then load it.
 
     Args:
-        name: the service; it is made if it is missing.
+        name: the service; created if it is missing.
         ports: its ports, such as ``8080/tcp``.
         protocols: its protocols, such as ``gre``.
 
@@ -35,7 +35,7 @@ def service(
     wanted = {key: [firewalld.value(one, key) for one in some] for key, some in given.items()}
     daemon = firewalld.reach(ctx)
 
-    seen: list[dict[str, list[str]] | None] = []  # as it was looked at last
+    seen: list[dict[str, list[str]] | None] = []  # as last read
 
     def differs() -> Changes:
         seen.append(firewalld.service(ctx, daemon, name))

@@ -1,4 +1,4 @@
-"""``firewalld.present`` and ``firewalld.bind``: what belongs to a zone."""
+"""``firewalld.present`` and ``firewalld.bind``: zones and their contents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saltern.modules.lib.firewalls.zone_values import forward, forward_option, m
 
 
 class DesiredZone(Struct, frozen=True, kw_only=True):
-    """What a zone must have; of the kinds in ``pruned``, nothing else."""
+    """The required contents of a zone; of the kinds in ``pruned``, nothing else is kept."""
 
     name: str
     lists: dict[str, list[str]]
@@ -47,16 +47,16 @@ def present(
     rich_rules: list[str] | None = None,
     prune_rich_rules: bool = False,
 ) -> Result:
-    """Make sure that there is a zone, and what belongs to it, permanently; then load it.
+    """Make sure that a zone exists with these contents, permanently; then load it.
 
-    Where the daemon does not run, only its configuration is changed.
+    If the daemon does not run, only its configuration is changed.
 
     Args:
-        name: the zone; it is made if it is missing.
+        name: the zone; created if it is missing.
         block_icmp: types of ICMP to block.
         prune_block_icmp: block no others.
         default: true makes it the default zone.
-        masquerade: whether to masquerade; left as it is if not given.
+        masquerade: whether to masquerade; unchanged if not given.
         ports: ports to open, such as ``80/tcp`` or ``6000-6010/udp``.
         prune_ports: open no others.
         port_fwd: ports to forward: ``22:2222:tcp``, or ``80:443:tcp:192.168.0.1`` to another address.
@@ -64,11 +64,11 @@ def present(
         services: services to allow.
         prune_services: allow no others.
         interfaces: interfaces of the zone.
-        prune_interfaces: no others.
+        prune_interfaces: remove all others.
         sources: addresses, networks or ``ipset:…`` of the zone.
-        prune_sources: no others.
+        prune_sources: remove all others.
         rich_rules: rules in firewalld's own language.
-        prune_rich_rules: no others.
+        prune_rich_rules: remove all others.
 
     Example:
         ```yaml
@@ -99,9 +99,9 @@ def bind(
     """Make sure that exactly these interfaces and sources belong to a zone.
 
     Args:
-        name: the zone; it is made if it is missing.
-        interfaces: its interfaces; left as they are if not given.
-        sources: its addresses, networks or ``ipset:…``; left as they are if not given.
+        name: the zone; created if it is missing.
+        interfaces: its interfaces; unchanged if not given.
+        sources: its addresses, networks or ``ipset:…``; unchanged if not given.
 
     Example:
         ```yaml
@@ -130,7 +130,7 @@ def _desired(
 
 def _settled(ctx: Context, want: DesiredZone) -> Result:
     daemon = firewalld.reach(ctx)
-    seen: list[Zone] = []  # as it was looked at last: every look takes a moment
+    seen: list[Zone] = []  # as last read: reading takes time
 
     def differs() -> Changes:
         seen.append(firewalld.zone(ctx, daemon, want.name))
@@ -150,7 +150,7 @@ def _settled(ctx: Context, want: DesiredZone) -> Result:
 
 
 def _differs(ctx: Context, daemon: Daemon, want: DesiredZone, zone: Zone) -> Changes:
-    """In Salt's shape: old and new of everything that is not as wanted."""
+    """The old and new values of everything that differs, in Salt's form."""
     changes: Changes = {}
     if not zone.exists:
         zones = daemon.permanent(ctx, "--get-zones").split()
@@ -170,7 +170,7 @@ def _differs(ctx: Context, daemon: Daemon, want: DesiredZone, zone: Zone) -> Cha
 
 
 def _steps(want: DesiredZone, zone: Zone, arg: str) -> tuple[list[str], list[str]]:
-    """What to add, and before that, what to remove."""
+    """The values to remove, and then those to add."""
     wanted, current = want.lists.get(arg, []), zone.lists[arg]
     remove = missing(arg, current, wanted) if arg in want.pruned else []
     return missing(arg, wanted, [one for one in current if one not in remove]), remove
@@ -187,14 +187,14 @@ def _act(ctx: Context, daemon: Daemon, want: DesiredZone, seen: tuple[Zone, Chan
     for arg, kind in KINDS.items():
         add, remove = _steps(want, zone, arg)
         for verb, which in (("remove", remove), ("add", add)):
-            if which:  # options of one kind may be repeated, different ones do not mix
+            if which:  # one call may repeat options of one kind, but not mix kinds
                 options = [f"--{verb}-{kind.option}={one}" for one in which]
                 daemon.permanent(ctx, f"--zone={want.name}", *options)
     if "masquerade" in changes:
         verb = "add" if want.masquerade else "remove"
         daemon.permanent(ctx, f"--zone={want.name}", f"--{verb}-masquerade")
     daemon.reload(ctx)
-    if "default" in changes:  # last: only a zone that is loaded can be it
+    if "default" in changes:  # last: only a loaded zone can be the default
         daemon.either(ctx, f"--set-default-zone={want.name}")
 
 

@@ -1,4 +1,4 @@
-"""``git.cloned``: a repository is here, whatever it holds."""
+"""``git.cloned``: clone a repository once."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def cloned(
     https_pass: str | None = None,
     **rest: Unused,
 ) -> Result:
-    """Clone a repository if it is not there; never update it.
+    """Clone a repository if the target does not exist; never update it.
 
     Args:
         name: the address of the remote repository.
         target: the directory of the working copy.
-        branch: the branch to have checked out.
+        branch: the branch to check out.
         user: the user who runs git and owns the working copy.
         identity: private key files for ssh.
-        https_user, https_pass: for https; they are not kept.
+        https_user, https_pass: the login for https; it is not stored.
 
     Example:
         ```yaml

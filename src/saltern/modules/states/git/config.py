@@ -18,12 +18,12 @@ from saltern.modules.lib.git.command import Git, lines
 from saltern.modules.lib.git.copy import is_repository
 
 MEANINGLESS = frozenset({"password", "output_encoding", "global"})
-ABSENT = 1  # what git says when nothing fits
+ABSENT = 1  # the exit code of git if nothing matches
 NOT_THERE = 5
 
 
 class Place:
-    """Where a setting lives: a repository, or the user's own file."""
+    """Where a setting is stored: in a repository, or in the user's own file."""
 
     def __init__(self, ctx: Context, repo: str | None, user: str | None, everywhere: bool) -> None:
         if bool(repo) == everywhere:
@@ -67,7 +67,7 @@ def _key(name: str) -> str:
 
 
 def _text(value: object) -> str:
-    """git writes truth in lower case."""
+    """The value as text; git writes booleans in lower case."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -83,14 +83,14 @@ def config_set(
     user: str | None = None,
     **rest: Unused,
 ) -> Result:
-    """Give a setting of git this value, or these values.
+    """Set a git setting to a value, or to several values.
 
     Args:
         name: the setting, such as ``user.email``.
         value: its value.
         multivar: a list of values, instead of ``value``.
         repo: the repository it is set in.
-        user: the user whose setting it is, or who owns the repository.
+        user: the user whose setting it is, or the owner of the repository.
         global: True sets it for the user instead of a repository.
 
     Example:
@@ -144,13 +144,13 @@ def config_unset(
     all: bool = False,
     **rest: Unused,
 ) -> Result:
-    """Remove settings of git.
+    """Remove git settings.
 
     Args:
-        name: the setting; a regular expression that fits several names is allowed.
-        value_regex: remove only values that fit this.
+        name: the setting, or a regular expression that matches several names.
+        value_regex: remove only values that match this.
         repo: the repository it is removed from.
-        user: the user whose setting it is, or who owns the repository.
+        user: the user whose setting it is, or the owner of the repository.
         all: remove all values of a setting that has several.
         global: True removes it from the user's settings instead of a repository.
 
@@ -166,7 +166,7 @@ def config_unset(
     found = {key: place.values(key, value_regex) for key in _fitting(place, name)}
     found = {key: values for key, values in found.items() if values}
     if not all and any(len(values) > 1 for values in found.values()):
-        raise Refused(f"{name!r} has several values; say all: True, or give value_regex")
+        raise Refused(f"{name!r} has several values; set all: True, or give value_regex")
     changes: dict[str, object] = {
         key: {"old": values, "new": _kept(place.values(key), values)} for key, values in found.items()
     }

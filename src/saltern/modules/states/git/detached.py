@@ -1,4 +1,4 @@
-"""``git.detached``: a working copy at exactly one revision, on no branch."""
+"""``git.detached``: a working copy at one revision, without a branch."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ def detached(
     https_pass: str | None = None,
     **rest: Unused,
 ) -> Result:
-    """Have a working copy with its HEAD detached at a revision.
+    """Make sure that the HEAD of a working copy is detached at a revision.
 
     Args:
         name: the address of the remote repository.
         rev: a commit, a tag, or a branch of the remote.
         target: the directory of the working copy.
-        remote: what the remote is called here.
+        remote: the name of the remote in the working copy.
         user: the user who runs git and owns the working copy.
-        force_clone: remove what is in the directory if it is no repository.
-        force_checkout: go there over local changes.
-        fetch_remote: False does not ask the remote if the revision is here.
-        hard_reset: throw away local changes at any rate.
+        force_clone: remove the contents of the directory if it is not a repository.
+        force_checkout: switch to the revision and lose local changes.
+        fetch_remote: False does not contact the remote if the revision is available locally.
+        hard_reset: always discard local changes.
         submodules: fetch and update submodules, too.
         identity: private key files for ssh.
-        https_user, https_pass: for https; they are not kept.
+        https_user, https_pass: the login for https; it is not stored.
 
     Example:
         ```yaml
@@ -126,7 +126,7 @@ def _here(
     elif copy.dirty and "revision" in changes and not force_checkout:
         raise Refused(
             f"Repository {how.path} has uncommitted changes ({', '.join(copy.dirty[:10])}); set "
-            "'force_checkout' to True to lose them"
+            "'force_checkout' to True to discard them"
         )
     if how.submodules and not changes and (stale := stale_submodules(git, how.path)):
         changes["submodules"] = stale
@@ -147,7 +147,7 @@ def _here(
 
 
 def _meant(git: Git, how: Clone, rev: str, *, fetch: bool) -> str:
-    """The commit. A whole one that is here already needs no remote."""
+    """The commit of a revision. A full hash that is available locally needs no remote."""
     here = commit_of(git, how.path, rev) if not rev.startswith("-") else ""
     if here and (not fetch or SHA.fullmatch(rev)):
         return here

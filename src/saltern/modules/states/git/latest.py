@@ -1,4 +1,4 @@
-"""``git.latest``: a working copy that follows a remote."""
+"""``git.latest``: keep a working copy up to date with a remote."""
 
 from __future__ import annotations
 
@@ -49,30 +49,30 @@ def latest(
     refspec_tag: str = "*",
     **rest: Unused,
 ) -> Result:
-    """Clone a repository, or bring the working copy that is there to what the remote has now.
+    """Clone a repository, or update an existing working copy from its remote.
 
-    Local commits and changes are never thrown away unless ``force_reset`` says so.
+    Local commits and changes are discarded only if ``force_reset`` allows it.
 
     Args:
         name: the address of the remote repository.
         target: the directory of the working copy.
         rev: a branch, a tag or a commit of the remote; ``HEAD`` is its default branch.
-        branch: the local branch to have it on; without it, whatever branch is there is moved.
+        branch: the local branch to update; the current branch if not given.
         user: the user who runs git and owns the working copy.
-        update_head: False leaves a working copy that is there where it is.
-        force_checkout: switch branches over local changes.
-        force_clone: remove what is in the directory if it is no repository.
-        force_fetch: replace local tags that are others in the remote.
-        force_reset: throw away local commits and changes that are in the way, and local changes at any
-            rate; ``remote-changes`` does so only if the remote has something new.
+        update_head: False does not move the HEAD of an existing working copy.
+        force_checkout: switch branches and lose local changes.
+        force_clone: remove the contents of the directory if it is not a repository.
+        force_fetch: replace local tags that differ in the remote.
+        force_reset: discard local commits and changes that are in the way, and local changes in any
+            case; ``remote-changes`` does so only if the remote has new commits.
         submodules: fetch and update submodules, too.
         bare, mirror: a repository without files; a mirror has all refs of the remote.
-        remote: what the remote is called here.
+        remote: the name of the remote in the working copy.
         fetch_tags: get all tags. sync_tags: remove local tags that the remote does not have.
-        depth: get only so many commits.
+        depth: get only this many commits.
         identity: private key files for ssh. The remote's host key is accepted if it is new, and
-            refused if it is another than known.
-        https_user, https_pass: for https; they are not kept.
+            refused if it differs from the known one.
+        https_user, https_pass: the login for https; it is not stored.
         refspec_branch, refspec_tag: a pattern of the branches and tags to get.
 
     Example:
@@ -161,7 +161,7 @@ def _update(
     copy = look(git, path, want.clone.remote)
     if copy.bare != want.clone.bare:
         kinds = ("a working copy", "a bare repository")
-        raise Refused(f"Target '{path}' is {kinds[copy.bare]}, but {kinds[want.clone.bare]} is asked for")
+        raise Refused(f"Target '{path}' is {kinds[copy.bare]}, but {kinds[want.clone.bare]} is wanted")
     steps = (bare_steps if copy.bare else steps_for)(git, want, copy, remote, revision)
     if steps.changes and not ctx.test:
         (do_bare if copy.bare else do)(git, want, steps, revision)

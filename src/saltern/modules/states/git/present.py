@@ -1,4 +1,4 @@
-"""``git.present``: a repository of one's own."""
+"""``git.present``: a local repository."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def present(
     user: str | None = None,
     **rest: Unused,
 ) -> Result:
-    """Have a git repository, a new one if there is none.
+    """Make sure that a git repository exists; create it if it is missing.
 
     Args:
         name: the directory of the repository.
-        force: remove what is in the directory if it is no repository.
-        bare: False makes one with a working tree.
-        template: a directory whose content the new repository starts with.
-        separate_git_dir: where the repository itself lies if not in the working tree.
-        shared: who may write, such as ``group`` or ``0660``.
+        force: remove the contents of the directory if it is not a repository.
+        bare: False creates a repository with a working tree.
+        template: a directory whose contents are copied into the new repository.
+        separate_git_dir: the path of the repository itself, if not in the working tree.
+        shared: who may write to it, such as ``group`` or ``0660``.
         user: the user who runs git and owns the repository.
 
     Example:
@@ -60,7 +60,7 @@ def present(
     there = is_repository(path)
     held = [] if there else occupied(path)
     if held and not force:
-        raise Refused(f"Target '{path}' is not empty and no repository; set 'force' to True to remove it")
+        raise Refused(f"Target '{path}' is not empty and not a repository; set 'force' to True to remove it")
     changes: dict[str, object] = {} if there else {"new": path}
     if held:
         changes["forced init"] = True
@@ -89,7 +89,7 @@ def _init(
     words += [f"--template={template}"] if template else []
     words += [f"--separate-git-dir={separate}"] if separate else []
     words += [f"--shared={shared}"] if shared else []
-    what = f"cannot make a repository at {path}"
+    what = f"cannot create a repository at {path}"
     if git.is_exposed(path) and not separate:
         files.make_directories(path)
         git.at(path).out("init", "--quiet", *words, what=what)

@@ -1,4 +1,4 @@
-"""``ini``: sections and options of INI files, with everything else in them left as it is.
+"""``ini``: sections and options of INI files; everything else in the files stays unchanged.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """

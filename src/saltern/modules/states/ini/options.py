@@ -13,7 +13,7 @@ from saltern.modules.lib.ini.text import IniText
 
 
 def _grouped(sections: Mapping[str, object] | None) -> dict[str, object]:
-    """By section; options that are given without one belong to the section without a name."""
+    """The options by section; options without a section belong to the unnamed one."""
     if not sections:
         raise Refused("'sections' is missing or empty; give {section: {option: value}}")
     grouped: dict[str, object] = {}
@@ -46,15 +46,15 @@ def options_present(
     encoding: str | None = None,
     no_spaces: bool = False,
 ) -> Result:
-    """Options of an INI file have these values; the file is made if it is missing.
+    """Make sure that options of an INI file have these values; create the file if it is missing.
 
     Args:
         name: the absolute path of the file.
-        sections: ``{section: {option: value}}``; an option beside the sections stands before the first.
-        separator: what stands between option and value.
-        strict: remove all other options of these sections, and of what stands before the first one
-            if it is given any.
-        encoding: of the file, if it is not UTF-8.
+        sections: ``{section: {option: value}}``; an option without a section is before the first section.
+        separator: the separator of option and value.
+        strict: remove all other options of these sections, and those before the first section
+            if any of them is given.
+        encoding: the encoding of the file, if not UTF-8.
         no_spaces: write ``option=value`` instead of ``option = value``.
 
     Example:
@@ -97,13 +97,13 @@ def options_absent(
     separator: str = "=",
     encoding: str | None = None,
 ) -> Result:
-    """Options of an INI file are not there.
+    """Make sure that options are not in an INI file.
 
     Args:
         name: the absolute path of the file.
-        sections: ``{section: [option, …]}``; an option beside the sections stands before the first.
-        separator: what stands between option and value.
-        encoding: of the file, if it is not UTF-8.
+        sections: ``{section: [option, …]}``; an option without a section is before the first section.
+        separator: the separator of option and value.
+        encoding: the encoding of the file, if not UTF-8.
 
     Example:
         ```yaml

@@ -28,13 +28,13 @@ def sections_present(
     separator: str = "=",
     encoding: str | None = None,
 ) -> Result:
-    """Sections of an INI file are there, be they empty; the file is made if it is missing.
+    """Make sure that sections are in an INI file, even if empty; create the file if it is missing.
 
     Args:
         name: the absolute path of the file.
         sections: a list of names.
-        separator: what stands between option and value.
-        encoding: of the file, if it is not UTF-8.
+        separator: the separator of option and value.
+        encoding: the encoding of the file, if not UTF-8.
 
     Example:
         ```yaml
@@ -63,13 +63,13 @@ def sections_absent(
     separator: str = "=",
     encoding: str | None = None,
 ) -> Result:
-    """Sections of an INI file are not there, with all that stands in them.
+    """Make sure that sections, with all their options, are not in an INI file.
 
     Args:
         name: the absolute path of the file.
         sections: a list of names.
-        separator: what stands between option and value.
-        encoding: of the file, if it is not UTF-8.
+        separator: the separator of option and value.
+        encoding: the encoding of the file, if not UTF-8.
 
     Example:
         ```yaml

@@ -30,7 +30,7 @@ def mod_aggregate(
     group: Sequence[Chunk],
     answered: Mapping[str, Answer],
 ) -> Chunk:
-    """All rules that are to be appended, or to be inserted, in one go: they are saved once."""
+    """Append or insert the rules of several states in one step, so that they are saved once."""
     from saltern.modules.states.iptables.aggregate import enlarged
 
     return enlarged(chunk, group, answered)

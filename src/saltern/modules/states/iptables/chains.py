@@ -16,7 +16,7 @@ from saltern.modules.states.iptables.desired_rules import file_of
 
 @state
 def chain_present(ctx: Context, name: str, *, table: str = "filter", family: str = "ipv4") -> Result:
-    """Make sure that there is a chain.
+    """Make sure that a chain exists.
 
     Args:
         name: the chain.
@@ -57,7 +57,7 @@ def _words(what: str, already: str, verb: str) -> Words:
 
 @state
 def chain_absent(ctx: Context, name: str, *, table: str = "filter", family: str = "ipv4") -> Result:
-    """Make sure that there is no such chain; its rules go with it.
+    """Make sure that a chain does not exist; its rules are removed with it.
 
     Args:
         name: the chain.
@@ -87,9 +87,9 @@ def chain_absent(ctx: Context, name: str, *, table: str = "filter", family: str 
 
 
 def _unused(ctx: Context, where: Place) -> None:
-    """Before its rules are gone: the kernel keeps a chain that a rule leads to."""
+    """Refuse to delete a built-in chain, or one that a rule jumps to, before its rules are removed."""
     if iptables.read(ctx, where).policies[where.chain] is not None:
-        raise Refused(f"{where.chain} is built in, and cannot be deleted")
+        raise Refused(f"{where.chain} is built in and cannot be deleted")
     leads_here = re.compile(rf"(^| )-[jg] {re.escape(where.chain)}( |$)")
     for chain, rules in iptables.read(ctx, where).rules.items():
         for rule in rules if chain != where.chain else ():
@@ -110,15 +110,15 @@ def set_policy(
     family: str = "ipv4",
     save: object = False,
 ) -> Result:
-    """Set what becomes of packets that no rule of a built-in chain has decided on.
+    """Set the policy of a built-in chain, for packets that no rule matches.
 
     Args:
-        name: what to call it here.
+        name: the name in the report.
         chain: the chain, such as ``INPUT``.
         policy: ``ACCEPT`` or ``DROP``.
         table: the table it is in.
         family: ``ipv4`` or ``ipv6``.
-        save: true to keep all rules where the machine looks for them at boot, or the path of a file.
+        save: true to save all rules to the file that the machine loads at boot, or the path of a file.
 
     Example:
         ```yaml
@@ -133,7 +133,7 @@ def set_policy(
     def differs() -> Changes:
         policies = iptables.read(ctx, where).policies
         if policies.get(chain) is None:
-            raise Refused(f"{chain} in table {table} is no built-in chain, and only those have a policy")
+            raise Refused(f"{chain} in table {table} is not a built-in chain; only those have a policy")
         if policies[chain] != wanted:
             return {"locale": name}
         return {"saved": file} if file and not iptables.policy_is_kept(ctx, where, file) else {}
@@ -166,11 +166,11 @@ def flush(
     """Make sure that a chain has no rules.
 
     Args:
-        name: what to call it here.
+        name: the name in the report.
         chain: the chain; all chains of the table if not given.
         table: the table.
         family: ``ipv4`` or ``ipv6``.
-        save: true to keep all rules where the machine looks for them at boot, or the path of a file.
+        save: true to save all rules to the file that the machine loads at boot, or the path of a file.
 
     Example:
         ```yaml

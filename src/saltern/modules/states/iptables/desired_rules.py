@@ -1,4 +1,4 @@
-"""What the rules of an ``iptables`` state come to: places, words, and the file that keeps them."""
+"""The rules of an ``iptables`` state: their chains, options, and the file that saves them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saltern.modules.lib.firewalls.iptables_rule import text, words
 
 
 class DesiredIptablesRule(Struct, frozen=True, kw_only=True):
-    """One rule. ``file`` is where it is kept, empty if nowhere."""
+    """One rule. ``file`` is where it is saved; empty if it is not."""
 
     name: str
     where: Place
@@ -61,7 +61,7 @@ def _number(value: object) -> int:
 
 
 def file_of(ctx: Context, save: object, family: str) -> str:
-    """``save``: true for the machine's own file, or a path."""
+    """The file for ``save``: the machine's own if true, or a path."""
     if save in (None, False, ""):
         return ""
     if save is True:
@@ -72,7 +72,7 @@ def file_of(ctx: Context, save: object, family: str) -> str:
 
 
 def stale(ctx: Context, wanted: list[DesiredIptablesRule]) -> list[str]:
-    """The files that do not say of the rules what is in force."""
+    """The files whose saved rules differ from those in force."""
     kept = [one for one in wanted if one.file]
     found = [one.file for one in kept if not iptables.is_kept(ctx, one.where, one.file, one.rule)]
     return list(dict.fromkeys(found))

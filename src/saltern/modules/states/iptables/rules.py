@@ -32,22 +32,22 @@ def append(
     rules: object = None,
     **options: object,
 ) -> Result:
-    """Make sure that a chain has a rule; a new one comes last.
+    """Make sure that a chain has a rule; a new rule is added at the end.
 
-    A rule that is there already stays where it is.
+    An existing rule keeps its position.
 
     Args:
-        name: what to call the rule here; it is not part of it.
+        name: the name in the report; not part of the rule.
         chain: the chain; not needed with ``rules``.
         table: the table it is in.
         family: ``ipv4`` or ``ipv6``.
-        save: true to keep all rules where the machine looks for them at boot, or the path of a file.
+        save: true to save all rules to the file that the machine loads at boot, or the path of a file.
         rules: several rules at once: a list of mappings, each with the arguments of one.
         **options: the rule: options of iptables under their long names without the dashes, such as
             ``jump``, ``proto``, ``source``, ``destination``, ``in-interface``, ``dport``, ``dports``,
             ``sport``, ``sports``, ``match`` (one or several), ``comment``, ``to-ports``; ``connstate`` is
-            for ``--state`` and ``name_`` for ``--name``. A value that begins with ``!`` or ``not`` turns an
-            option round; an empty one is for options without a value.
+            for ``--state`` and ``name_`` for ``--name``. A value that begins with ``!`` or ``not`` negates an
+            option; an empty value is for options without one.
 
     Example:
         ```yaml
@@ -82,18 +82,18 @@ def insert(
     position: int = 1,
     **options: object,
 ) -> Result:
-    """Make sure that a chain has a rule; a new one comes at a position, first if none is given.
+    """Make sure that a chain has a rule; a new rule is inserted at a position, first if none is given.
 
-    A rule that is there already stays where it is.
+    An existing rule keeps its position.
 
     Args:
-        name: what to call the rule here; it is not part of it.
+        name: the name in the report; not part of the rule.
         chain: the chain; not needed with ``rules``.
         table: the table it is in.
         family: ``ipv4`` or ``ipv6``.
-        save: true to keep all rules where the machine looks for them at boot, or the path of a file.
+        save: true to save all rules to the file that the machine loads at boot, or the path of a file.
         rules: several rules at once: a list of mappings, each with the arguments of one.
-        position: the number that a new rule gets, from 1, or from -1 (before the last rule) backwards.
+        position: the position of a new rule, from 1, or backwards from -1 (before the last rule).
         **options: the rule, as in ``iptables.append``.
 
     Example:
@@ -124,7 +124,7 @@ def _checked(wanted: list[DesiredIptablesRule]) -> list[DesiredIptablesRule]:
 
 
 def _add(ctx: Context, want: DesiredIptablesRule, *command: str) -> None:
-    if not iptables.holds(ctx, want.where, want.rule):  # two of one state's rules may be the same
+    if not iptables.holds(ctx, want.where, want.rule):  # two rules of a state may be the same
         iptables.run(ctx, want.where, *command, *want.rule)
 
 
@@ -151,7 +151,9 @@ def _settled(
 def _changes(
     ctx: Context, name: str, wanted: list[DesiredIptablesRule], wrong: list[DesiredIptablesRule]
 ) -> Changes:
-    """Salt's shape: the name of the rule, or all names of several; what is kept is reported on its own."""
+    """The changes in Salt's form: the name of the rule, or of all rules; saved files are reported
+    separately.
+    """
     if wrong:
         return {"locale": name if len(wanted) == 1 else [one.name for one in wrong]}
     files = stale(ctx, wanted)
@@ -181,13 +183,13 @@ def delete(
     """Make sure that a chain does not have a rule.
 
     Args:
-        name: what to call the rule here; it is not part of it.
+        name: the name in the report; not part of the rule.
         chain: the chain; not needed with ``rules``.
         table: the table it is in.
         family: ``ipv4`` or ``ipv6``.
-        save: true to keep all rules where the machine looks for them at boot, or the path of a file.
+        save: true to save all rules to the file that the machine loads at boot, or the path of a file.
         rules: several rules at once: a list of mappings, each with the arguments of one.
-        position: instead of the rule, its number; then one is deleted at every run, whatever it is.
+        position: the position of the rule, instead of its options; every run deletes the rule at it.
         **options: the rule, as in ``iptables.append``.
 
     Example:
@@ -209,7 +211,7 @@ def delete(
         return [one for one in wanted if iptables.holds(ctx, one.where, one.rule)]
 
     def act(_: Changes) -> None:
-        while found := there():  # a rule may be there twice
+        while found := there():  # a rule may exist twice
             for want in found:
                 iptables.run(ctx, want.where, "-D", want.where.chain, *want.rule)
         keep(ctx, wanted)
@@ -224,7 +226,7 @@ def delete(
 
 
 def _delete_by_number(ctx: Context, name: str, wanted: list[DesiredIptablesRule]) -> Result:
-    """What comes after it moves up; so the rules that must be left are known before."""
+    """Delete the rule at a position. Later rules move up, so compute the remaining rules first."""
     if len(wanted) > 1 or wanted[0].position < 1:
         raise Refused("delete needs the options of a rule, or the position of one, from 1")
     want = wanted[0]

@@ -1,4 +1,4 @@
-"""What is said of a change: by what it was."""
+"""The comments of lvm states, by the kind of change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SENTENCES = {
 
 
 def worded(result: Result, what: str) -> Result:
-    """``what`` is ``Volume Group data``. A failure has its own words, and so has nothing to do."""
+    """Set the comment of a change to ``what``, such as ``Volume Group data``; other results keep theirs."""
     if not result.changes or result.outcome is Outcome.FAILED:
         return result
     key = next((key for key in SENTENCES if key in result.changes), "")

@@ -31,12 +31,12 @@ def _facts(ctx: Context, name: str) -> Changes:
 
 
 def _missing(ctx: Context, name: str, devices: list[str]) -> list[str]:
-    """The devices that are not of the group yet. Raises ``Refused`` for one that is of another group."""
+    """The devices that are not in the group yet. Raises ``Refused`` for a device of another group."""
     found = {os.path.realpath(row["pv_name"]): row["vg_name"] for row in report.physical(ctx)}
     owners = {device: found.get(os.path.realpath(device), "") for device in devices}
     strange = [f"{device} is part of {owner}" for device, owner in owners.items() if owner not in ("", name)]
     if strange:
-        raise Refused(f"{', '.join(strange)}; a device is in one volume group only")
+        raise Refused(f"{', '.join(strange)}; a device can be in only one volume group")
     return [device for device, owner in owners.items() if owner != name]
 
 
@@ -44,13 +44,13 @@ def _missing(ctx: Context, name: str, devices: list[str]) -> list[str]:
 def vg_present(
     ctx: Context, /, name: str, *, devices: list[str] | None = None, force: bool = False, **options: object
 ) -> Result:
-    """Make a volume group, or add devices to it.
+    """Create a volume group, or add devices to it.
 
     Args:
         name: the name of the group.
-        devices: the devices it is made of; a list, or text with commas. Devices of the group that are not
-            named here stay in it.
-        force: answer yes to what ``vgcreate`` asks, as when a device holds a file system: that is then lost.
+        devices: its devices; a list, or text with commas. Devices of the group that are not
+            listed stay in it.
+        force: answer yes to the questions of ``vgcreate``, such as whether to overwrite a file system.
         options: further options of ``vgcreate``: ``addtag``, ``alloc``, ``autobackup``, ``clustered``,
             ``dataalignment``, ``dataalignmentoffset``, ``maxlogicalvolumes``, ``maxphysicalvolumes``,
             ``metadatatype``, ``metadatacopies``, ``physicalextentsize``, ``vgmetadatacopies``, ``zero``.
@@ -88,7 +88,7 @@ def vg_present(
             tools.vgextend(ctx, name, list(changes), force=force)
 
     if not wanted and report.group(ctx, name) is None:
-        raise Refused(f"the volume group {name} does not exist; devices says what to make it of")
+        raise Refused(f"the volume group {name} does not exist; give devices to create it")
     result = bring(
         ctx,
         differs,
@@ -106,7 +106,7 @@ def _check_devices(devices: list[str]) -> None:
 
 @state
 def vg_absent(ctx: Context, name: str) -> Result:
-    """Remove a volume group, and the logical volumes in it.
+    """Remove a volume group and its logical volumes.
 
     Args:
         name: the name of the group.

@@ -36,9 +36,9 @@ def _extents(row: Row) -> int:
 
 
 def _wanted(row: Row, size: str | None, extents: str | None) -> int | None:
-    """How many extents it must have; None leaves it as long as it is.
+    """The number of extents that the volume must have; None keeps its size.
 
-    A percentage is of what is free when the volume is made: later it would always mean more.
+    A percentage counts only when the volume is created: later it would mean other sizes.
     """
     if size is not None:
         return extents_for(in_bytes(size), max(report.number(row, "vg_extent_size"), 1))
@@ -57,7 +57,7 @@ def _check(size: str | None, extents: str | None, thinvolume: bool, thinpool: bo
     if not number.isascii() or not number.isdecimal() or int(number) < 1 or whole not in shares:
         raise Refused(f"extents needs a number, or a share such as 50%FREE, got {extents!r}")
     if bool(percent) != bool(whole):
-        raise Refused(f"extents needs to say of what it is a share, such as 50%FREE, got {extents!r}")
+        raise Refused(f"extents needs a share of something, such as 50%FREE, got {extents!r}")
 
 
 @state
@@ -77,19 +77,19 @@ def lv_present(
     resizefs: bool = False,
     **options: object,
 ) -> Result:
-    """Make a logical volume, or give it another size.
+    """Create a logical volume, or change its size.
 
     Args:
         name: the name of the volume; with ``snapshot``, of the volume the snapshot is taken of.
         vgname: the volume group; for a thin volume ``group/pool``.
-        size: how large it is, such as ``10G``; a bare number is in MiB. LVM rounds up to whole extents.
-        extents: how large it is, in extents, or as a share such as ``100%FREE``. A share says how large a
-            new volume is; an existing one keeps its size.
-        snapshot: the name of a snapshot to be taken of ``name``.
+        size: its size, such as ``10G``; a bare number is in MiB. LVM rounds up to whole extents.
+        extents: its size in extents, or as a share such as ``100%FREE``. A share sets the size of a
+            new volume; an existing one keeps its size.
+        snapshot: the name of a snapshot to take of ``name``.
         pv: the physical volume to take the space from.
         thinvolume: take space from the thin pool as it is needed.
-        thinpool: make a pool for thin volumes.
-        force: let it become smaller, and answer yes to what the tools ask.
+        thinpool: create a pool for thin volumes.
+        force: allow it to shrink, and answer yes to the questions of the tools.
         resizefs: resize the file system in it, too.
         options: further options of ``lvcreate``: ``activate``, ``addtag``, ``alloc``, ``chunksize``,
             ``contiguous``, ``discards``, ``ignoremonitoring``, ``minor``, ``mirrors``, ``monitor``,
@@ -171,13 +171,13 @@ def lv_present(
 def _may_shrink(name: str, smaller: bool, force: bool) -> None:
     if smaller and not force:
         raise Refused(
-            f"the logical volume {name} would become smaller, which may cost data; set force for that"
+            f"the logical volume {name} would become smaller, which may destroy data; set force to allow that"
         )
 
 
 @state
 def lv_absent(ctx: Context, name: str, *, vgname: str) -> Result:
-    """Remove a logical volume with all that is in it.
+    """Remove a logical volume with its data.
 
     Args:
         name: the name of the volume.

@@ -32,13 +32,13 @@ def _facts(ctx: Context, device: str) -> Changes:
 def pv_present(
     ctx: Context, /, name: str, *, force: bool = True, override: bool = True, **options: object
 ) -> Result:
-    """Make a physical volume of a device.
+    """Create a physical volume on a device.
 
     Args:
         name: the device, such as ``/dev/sdb1``.
-        force: answer yes to what ``pvcreate`` asks, as when the device holds a file system, which
-            is then lost.
-        override: a device that is a physical volume already is left as it is; false makes that a failure.
+        force: answer yes to the questions of ``pvcreate``, such as whether to overwrite a file
+            system.
+        override: accept a device that is a physical volume already; false makes that a failure.
         options: further options of ``pvcreate``: ``metadatasize``, ``dataalignment``,
             ``dataalignmentoffset``, ``pvmetadatacopies``, ``metadatacopies``, ``metadataignore``,
             ``restorefile``, ``norestorefile``, ``labelsector``, ``setphysicalvolumesize``, ``uuid``.
@@ -58,7 +58,7 @@ def pv_present(
     """
     checked_device(name)
     arguments("pvcreate", options)
-    if not ctx.test and not os.path.exists(name):  # in a test it may be a device of this very run
+    if not ctx.test and not os.path.exists(name):  # in test mode an earlier state may create it
         raise Refused(f"there is no device {name}")
     if not override and report.physical_volume(ctx, name) is not None:
         raise Refused(f"{name} is a physical volume already, and override is false")
@@ -77,7 +77,7 @@ def pv_absent(ctx: Context, name: str) -> Result:
     """Make sure that LVM does not use a device.
 
     Args:
-        name: the device, such as ``/dev/sdb1``. One that is part of a volume group is not removed.
+        name: the device, such as ``/dev/sdb1``. A device in a volume group is not removed.
 
     Example:
         ```yaml

@@ -1,4 +1,4 @@
-"""``mount``: what is mounted, now and after a reboot.
+"""``mount``: file systems that are mounted, now and after a reboot.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """
@@ -31,7 +31,7 @@ def mod_watch(
     user: str | None = None,
     **_: Unused,
 ) -> Result:
-    """What ``mount.mounted`` does when something it watches has changed: it mounts again, in place.
+    """The reaction of ``mount.mounted`` to a change in a watched state: it remounts.
 
     Example:
         ```yaml

@@ -30,7 +30,7 @@ def fstab_present(
     match_on: str = "auto",
     not_change: bool = False,
 ) -> Result:
-    """Make sure that there is an entry in fstab. Mounts nothing.
+    """Make sure that an entry is in fstab. Mounts nothing.
 
     Args:
         name: the device.
@@ -38,10 +38,10 @@ def fstab_present(
         fs_vfstype: the type of the file system.
         fs_mntops: mount options.
         fs_freq, fs_passno: the last two fields.
-        mount_by: write the device as its ``label``, ``uuid``, ``partlabel``, ``partuuid``, or as it is.
+        mount_by: write the device by its ``label``, ``uuid``, ``partlabel`` or ``partuuid``, or as given.
         config: the fstab.
-        match_on: what finds an entry that is there: ``name``, ``device``, or ``auto``.
-        not_change: leave an entry that is there as it is.
+        match_on: how to find an existing entry: ``name``, ``device``, or ``auto``.
+        not_change: do not change an existing entry.
 
     Example:
         ```yaml
@@ -95,7 +95,7 @@ def _device_by(ctx: Context, device: str, mount_by: str | None) -> str:
 def fstab_absent(
     ctx: Context, name: str, *, fs_file: str, mount_by: str | None = None, config: str = USUAL
 ) -> Result:
-    """Make sure that there is no such entry in fstab. Unmounts nothing.
+    """Make sure that an entry is not in fstab. Unmounts nothing.
 
     Args:
         name: the device.

@@ -1,4 +1,4 @@
-"""What the states of ``mount`` share: places, options, and entries of fstab."""
+"""Mount points, options and fstab entries for the states of ``mount``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saltern.modules.lib.tables.fstab import Entry
 
 def place_of(name: str) -> str:
     if not name.startswith("/"):
-        raise Refused(f"{name!r} is no absolute path")
+        raise Refused(f"{name!r} is not an absolute path")
     return os.path.normpath(name) if len(name) > 1 else name
 
 
@@ -49,6 +49,6 @@ def facts(ctx: Context, name: str, config: str) -> Changes:
 
 
 def drop(ctx: Context, entry: Entry, config: str) -> None:
-    """Take an entry out of fstab, as often as it is there."""
+    """Remove all copies of an entry from fstab."""
     table = fstab.read(ctx, config)
     fstab.write(ctx, fstab.Fstab(tuple(line for line in table.lines if line != entry)), config)

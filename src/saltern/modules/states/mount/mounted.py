@@ -1,4 +1,4 @@
-"""``mount.mounted`` and ``mount.unmounted``: what is mounted, now and after a reboot."""
+"""``mount.mounted`` and ``mount.unmounted``: mount and unmount file systems, now and after a reboot."""
 
 from __future__ import annotations
 
@@ -56,24 +56,24 @@ def mounted(
     hidden_opts: list[str] | None = None,
     **_: Unused,
 ) -> Result:
-    """Make sure that something is mounted, and mounted again after a reboot.
+    """Make sure that a device is mounted, now and after a reboot.
 
     Args:
         name: the directory.
-        device: what is mounted there: a device, ``UUID=…``, ``LABEL=…``, ``host:/path``, a directory.
+        device: what to mount: a device, ``UUID=…``, ``LABEL=…``, ``host:/path``, or a directory.
         fstype: the type of the file system.
-        mkmnt: make the directory if it is missing.
-        opts: mount options, as a list or with commas between them.
+        mkmnt: create the directory if it is missing.
+        opts: mount options, as a list or separated by commas.
         dump, pass_num: the last two fields of fstab.
-        config: where it is kept across reboots.
-        persist: keep it there; false only mounts it.
-        mount: false only keeps it there.
+        config: the fstab that keeps it across reboots.
+        persist: write it to ``config``; false only mounts it.
+        mount: false only writes it to ``config``.
         user: the user to mount it as.
-        match_on: what finds the entry in fstab: ``name``, ``device``, or ``auto``.
+        match_on: how to find its entry in fstab: ``name``, ``device``, or ``auto``.
         device_name_regex: patterns for other names of the same device.
-        extra_mount_invisible_options, extra_mount_invisible_keys, extra_mount_ignore_fs_keys: options not
-            to compare with what is mounted.
-        hidden_opts: options not to compare nor to show, such as ``password``.
+        extra_mount_invisible_options, extra_mount_invisible_keys, extra_mount_ignore_fs_keys: options that
+            are not compared with those of the mounted file system.
+        hidden_opts: options that are neither compared nor shown, such as ``password``.
 
     Example:
         ```yaml
@@ -124,9 +124,11 @@ def mounted(
 
 
 def _ready(ctx: Context, want: DesiredMount, mount: bool) -> None:
-    """What must be there before a mount; in test mode an earlier state may still make it."""
+    """Check that the mount point exists, or create it; in test mode an earlier state may still create it."""
     if mount and not ctx.test and not want.mkmnt and not os.path.isdir(want.name):
-        raise Refused(f"{want.name} is no directory, so nothing can be mounted there; make it, or set mkmnt")
+        raise Refused(
+            f"{want.name} is not a directory, so nothing can be mounted there; create it, or set mkmnt"
+        )
 
 
 def _mount_changes(ctx: Context, want: DesiredMount) -> Changes:
@@ -165,13 +167,13 @@ def unmounted(
     user: str | None = None,
     **_: Unused,
 ) -> Result:
-    """Make sure that nothing is mounted in a place.
+    """Make sure that nothing is mounted on a directory.
 
     Args:
         name: the directory.
-        device: only if this is what is mounted there.
+        device: unmount only this device.
         config: the fstab.
-        persist: remove it from there as well.
+        persist: remove it from ``config`` as well.
         user: the user to unmount it as.
 
     Example:

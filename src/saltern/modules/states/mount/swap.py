@@ -1,4 +1,4 @@
-"""``mount.swap``: what is swapped to."""
+"""``mount.swap``: use a device or file as swap space."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saltern.modules.states.mount.fstab import entry_of, keep
 
 @state
 def swap(ctx: Context, name: str, *, persist: bool = True, config: str = USUAL) -> Result:
-    """Make sure that a device or a file is swapped to.
+    """Make sure that a device or a file is used as swap space.
 
     Args:
         name: the device or file, formatted with ``mkswap``.
@@ -44,7 +44,7 @@ def swap(ctx: Context, name: str, *, persist: bool = True, config: str = USUAL) 
             keep(ctx, entry, "device", config)
 
     if name.startswith("-"):
-        raise Refused(f"{name!r} cannot be swapped to")
+        raise Refused(f"{name!r} cannot be used as swap space")
     return bring(
         ctx,
         differs,

@@ -1,4 +1,4 @@
-"""``network``: interfaces, routes and the names of a machine, in the files of its system.
+"""``network``: interfaces, routes and host names, in the configuration files of the system.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """

@@ -12,7 +12,7 @@ from saltern.modules.lib.networking import checks, links, names
 from saltern.modules.lib.networking.model import DesiredInterface, Networking, difference, shown
 from saltern.modules.lib.networking.providers import networking
 
-UNMOVED = ("slave", "teamport", "source")  # brought up with what they belong to
+UNMOVED = ("slave", "teamport", "source")  # brought up with their master
 
 
 @state
@@ -47,10 +47,10 @@ def managed(
     noifupdown: bool = False,
     **settings: object,
 ) -> Result:
-    """Set up an interface in the files of the system, and bring it up or down.
+    """Configure an interface in the files of the system, and bring it up or down.
 
-    Debian's ifupdown and the ifcfg files of Red Hat are known. Other interfaces and remarks in the same file
-    stay as they are. Programs for bridges and bonds (bridge-utils, ifenslave) are not installed on the way.
+    Debian's ifupdown and the ifcfg files of Red Hat are supported. Other interfaces and comments in the same
+    file stay unchanged. Programs for bridges and bonds (bridge-utils, ifenslave) are not installed.
 
     Args:
         name: the interface.
@@ -61,17 +61,17 @@ def managed(
         ipaddr: its address.
         ipaddrs: further addresses, each with its prefix length.
         netmask: the netmask, or the prefix length.
-        gateway: where everything else is sent.
+        gateway: the default gateway.
         dns: name servers.
         search: domains to search for names.
-        mtu: the largest packet.
-        hwaddr: the hardware address; on Red Hat also ``auto`` and ``none``.
-        enable_ipv6: use IPv6, too; false leaves it out.
+        mtu: the MTU: the largest packet size.
+        hwaddr: the MAC address; on Red Hat also ``auto`` and ``none``.
+        enable_ipv6: whether to use IPv6, too.
         ipv6proto: how it gets its IPv6 address: ``static``, ``auto``, ``dhcp``, ``manual`` …
         ipv6addr: its IPv6 address.
         ipv6addrs: further IPv6 addresses.
         ipv6netmask: the prefix length.
-        ipv6gateway: where everything else of IPv6 is sent.
+        ipv6gateway: the default gateway for IPv6.
         ports: the interfaces of a bridge.
         slaves: the interfaces of a bond.
         master: the bond of a slave.
@@ -121,7 +121,7 @@ def managed(
     }
     warnings: tuple[str, ...] = ()
     if "addr" in settings:
-        warnings = ("addr is no name of a setting; its value is taken for hwaddr, which it should be called",)
+        warnings = ("addr is not a setting; its value is used as hwaddr: rename it",)
         named = {**named, "hwaddr": hwaddr or settings.pop("addr")}
     names.check(settings)
     given = {key: value for key, value in {**settings, **named}.items() if value is not None}
@@ -147,7 +147,7 @@ def _bring(
 
     def act(changes: Changes) -> None:
         if "status" in changes and links.is_up(ctx, name) and "-range" not in name:
-            net.down(name)  # with the settings it was brought up with
+            net.down(name)  # with its old settings
         if "interface" in changes:
             net.store_interface(want, net.wanted_interface(want))
         if "status" in changes and want.enabled:
@@ -170,8 +170,8 @@ def _bring(
 
 
 def _status(name: str, up: bool, enabled: bool, changed: bool) -> str:
-    """What happens to the interface itself; nothing if nothing does."""
-    if "-range" in name:  # of addresses, on Red Hat: no interface of its own
+    """What happens to the interface itself; empty if nothing does."""
+    if "-range" in name:  # a range of addresses on Red Hat: not a separate interface
         return "network restarted for change of ranged interfaces" if changed and enabled else ""
     if not enabled:
         return f"Interface {name} down" if up else ""

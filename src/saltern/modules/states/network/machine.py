@@ -35,28 +35,29 @@ def system(
     require_reboot: bool = False,
     retain_settings: bool = False,
 ) -> Result:
-    """Set what the network of the whole machine has: its name, its domain, whether it starts at boot.
+    """Set the network settings of the whole machine: its name, its domain, and whether the network starts at
+    boot.
 
     On Debian these are /etc/hostname, /etc/resolv.conf and /etc/default/networking, and nothing is
     restarted; on Red Hat /etc/sysconfig/network.
 
     Args:
-        name: any name for it.
+        name: any text.
         enabled: bring interfaces up at boot.
-        hostname: the name of the machine; what follows the first dot is its domain.
-        apply_hostname: give the running machine that name, too.
+        hostname: the name of the machine; the part after the first dot is its domain.
+        apply_hostname: set that name on the running machine, too.
         search: Debian: domains to search for names.
-        gateway: Red Hat: where everything else is sent.
-        gatewaydev: Red Hat: the interface to it.
+        gateway: Red Hat: the default gateway.
+        gatewaydev: Red Hat: the interface of the default gateway.
         nisdomain: Red Hat: the NIS domain.
-        nozeroconf: Red Hat: no addresses of 169.254.0.0/16.
+        nozeroconf: Red Hat: do not use addresses of 169.254.0.0/16.
         networking_ipv6: Red Hat: use IPv6.
         networkdelay: Red Hat: how many seconds to wait for the network.
         devtimeout: Red Hat: how many seconds to wait for a device.
-        enable_ipv6: Red Hat: set interfaces up for IPv6.
-        ipv6gateway: Red Hat: where everything else of IPv6 is sent.
-        require_reboot: Red Hat: only write it; the network is not restarted.
-        retain_settings: Red Hat: keep settings of the file that are not named here.
+        enable_ipv6: Red Hat: configure interfaces for IPv6.
+        ipv6gateway: Red Hat: the default gateway for IPv6.
+        require_reboot: Red Hat: only write the file; do not restart the network.
+        retain_settings: Red Hat: keep other settings of the file.
 
     Example:
         ```yaml

@@ -15,14 +15,15 @@ from saltern.modules.lib.networking.providers import networking
 
 @state
 def routes(ctx: Context, name: str, *, routes: object, require_reboot: bool = False) -> Result:
-    """Set the routes that belong to an interface.
+    """Set the routes of an interface.
 
-    They are written where the system looks for them when the interface comes up, and set at once if it is up.
+    They are written to the files that the system reads when the interface comes up, and set at once if it is
+    up.
 
     Args:
         name: the interface.
         routes: a list of mappings, each with ``ipaddr`` and ``netmask`` of the network (or ``default``),
-            ``gateway``, and perhaps ``metric`` and ``name``; an empty list removes them.
+            ``gateway``, and optionally ``metric`` and ``name``; an empty list removes all routes.
         require_reboot: only write them.
 
     Example:
@@ -79,10 +80,10 @@ def _lines(texts: dict[str, str]) -> list[str]:
 
 
 def _run(ctx: Context, net: Networking, name: str, *, up: bool) -> None:
-    """Do what would be done when the interface goes up or down; what is gone already need not go."""
+    """Run the script of the interface going up or down; a failure to remove routes is ignored."""
     path = net.route_files(name)[0 if up else 1]
     script = ctx.host.read(path) or ""
-    if not script.startswith("#!"):  # files that are read, not run: the interface is set up anew
+    if not script.startswith("#!"):  # files that are read, not run: bring the interface up again
         if up:
             net.up(name)
         return

@@ -24,13 +24,13 @@ def chain_present(
     priority: str | None = None,
     family: str = "ipv4",
 ) -> Result:
-    """Make sure that there is a chain; one that is there stays as it is.
+    """Make sure that a chain exists; an existing chain is not changed.
 
     Args:
         name: the chain.
         table: the table it is in.
-        table_type: ``filter``, ``nat`` or ``route``, for a chain that packets reach by themselves.
-        hook: where they reach it, such as ``input``.
+        table_type: ``filter``, ``nat`` or ``route``, for a base chain.
+        hook: the hook of a base chain, such as ``input``.
         priority: its order among the chains of the hook, such as ``0``.
         family: ``ipv4``, ``ipv6``, ``inet`` (both), ``arp``, ``bridge`` or ``netdev``.
 
@@ -75,7 +75,7 @@ def _words(where: Place, already: str, verb: str) -> Words:
 
 @state
 def chain_absent(ctx: Context, name: str, *, table: str = "filter", family: str = "ipv4") -> Result:
-    """Make sure that there is no such chain; its rules go with it.
+    """Make sure that a chain does not exist; its rules are removed with it.
 
     Args:
         name: the chain.
@@ -94,7 +94,7 @@ def chain_absent(ctx: Context, name: str, *, table: str = "filter", family: str 
     return bring(
         ctx,
         lambda: {"locale": name} if nft.chain(ctx, where) else {},
-        # In one go: a chain that is still jumped to keeps its rules as well.
+        # In one call: if a rule still jumps to the chain, its rules stay, too.
         lambda _: nft.run(ctx, "flush chain", *where.path, "; delete chain", *where.path),
         facts=lambda: facts(ctx, where),
         words=_words(where, "absent", "deleted"),
@@ -113,15 +113,15 @@ def set_policy(
     save: object = False,
     save_filename: str | None = None,
 ) -> Result:
-    """Set what becomes of packets that no rule of a chain with a hook has decided on.
+    """Set the policy of a chain with a hook, for packets that no rule matches.
 
     Args:
-        name: what to call it here.
+        name: the name in the report.
         chain: the chain.
         policy: ``accept`` or ``drop``.
         table: the table it is in.
         family: ``ipv4``, ``ipv6``, ``inet``, ``arp``, ``bridge`` or ``netdev``.
-        save: true to keep all tables in /etc/nftables, or the path of a file.
+        save: true to save all tables in /etc/nftables, or the path of a file.
         save_filename: that file.
 
     Example:
@@ -170,13 +170,13 @@ def set_policy(
 
 
 def _with_policy(ctx: Context, where: Place) -> Item:
-    """The chain. In test mode an earlier state may still make it; then nothing is known of it."""
+    """The chain, which must have a hook; empty if an earlier state may still create it in test mode."""
     found = nft.chain(ctx, where)
     if found is None and ctx.test:
         return {"policy": None}
     if found is None or "policy" not in found:
         raise Refused(
-            f"{where.chain} in table {where.table} is no chain with a hook; only those have a policy"
+            f"{where.chain} in table {where.table} is not a chain with a hook; only those have a policy"
         )
     return found
 
@@ -194,11 +194,11 @@ def flush(
     """Make sure that a chain has no rules.
 
     Args:
-        name: what to call it here.
+        name: the name in the report.
         chain: the chain; all chains of the table if not given.
         table: the table.
         family: ``ipv4``, ``ipv6``, ``inet``, ``arp``, ``bridge`` or ``netdev``.
-        ignore_absence: a table or chain that is not there is empty enough.
+        ignore_absence: succeed if the table or chain does not exist.
 
     Example:
         ```yaml
@@ -211,7 +211,7 @@ def flush(
     where = nft.place(table, chain, family, whole_table=True)
     there = nft.chain(ctx, where) is not None if chain else nft.has_table(ctx, where)
     if not there and not ignore_absence and not ctx.test:  # in a test, an earlier state may make it
-        raise Refused(f"there is no {' '.join(where.path)} to flush; set ignore_absence if that is all right")
+        raise Refused(f"there is no {' '.join(where.path)} to flush; set ignore_absence to accept that")
 
     def rules() -> list[Item]:
         found = nft.items(ctx, "rule", "chain" if chain else "table", *where.path)

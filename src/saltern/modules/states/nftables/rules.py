@@ -14,7 +14,7 @@ from saltern.modules.lib.firewalls.nft import Place
 
 
 class DesiredNftRule(Struct, frozen=True, kw_only=True):
-    """One rule. ``file`` is where all tables are kept, empty if nowhere."""
+    """One rule. ``file`` is where all tables are saved; empty if they are not."""
 
     name: str
     where: Place
@@ -34,16 +34,16 @@ def append(
     save: object = False,
     **options: object,
 ) -> Result:
-    """Make sure that a chain has a rule; a new one comes last.
+    """Make sure that a chain has a rule; a new rule is added at the end.
 
-    A rule that does the same is left where it is, however it is written.
+    A rule with the same meaning keeps its position, however it is written.
 
     Args:
-        name: what to call the rule here; it is not part of it.
+        name: the name in the report; not part of the rule.
         chain: the chain.
         table: the table it is in.
         family: ``ipv4``, ``ipv6``, ``inet`` (both), ``arp``, ``bridge`` or ``netdev``.
-        save: true to keep all tables in /etc/nftables (a file in it, if it is a directory), or a path.
+        save: true to save all tables in /etc/nftables (in a file in it, if it is a directory), or a path.
         **options: the rule: ``jump`` (``accept``, ``drop``, a chain, or any statement), ``proto``, ``dport``,
             ``dports``, ``sport``, ``sports``, ``source``, ``destination``, ``if``, ``of``, ``connstate``,
             ``icmp-type``, ``icmpv6-type``, ``pkttype``, ``counter``, ``comment``, ``redirect-to``,
@@ -89,15 +89,15 @@ def insert(
     save: object = False,
     **options: object,
 ) -> Result:
-    """Make sure that a chain has a rule; a new one comes first, or before another one.
+    """Make sure that a chain has a rule; a new rule is inserted first, or before another one.
 
     Args:
-        name: what to call the rule here; it is not part of it.
+        name: the name in the report; not part of the rule.
         chain: the chain.
         table: the table it is in.
         family: ``ipv4``, ``ipv6``, ``inet``, ``arp``, ``bridge`` or ``netdev``.
-        position: the handle of the rule that a new one comes before.
-        save: true to keep all tables in /etc/nftables, or a path.
+        position: the handle of the rule before which a new one is inserted.
+        save: true to save all tables in /etc/nftables, or a path.
         **options: the rule, as in ``nftables.append``.
 
     Example:
@@ -138,12 +138,12 @@ def delete(
     """Make sure that a chain does not have a rule.
 
     Args:
-        name: what to call the rule here; it is not part of it.
+        name: the name in the report; not part of the rule.
         chain: the chain.
         table: the table it is in.
         family: ``ipv4``, ``ipv6``, ``inet``, ``arp``, ``bridge`` or ``netdev``.
-        position: instead of the rule, its handle.
-        save: true to keep all tables in /etc/nftables, or a path.
+        position: the handle of the rule, instead of its options.
+        save: true to save all tables in /etc/nftables, or a path.
         **options: the rule, as in ``nftables.append``.
 
     Example:
@@ -159,7 +159,7 @@ def delete(
     """
     want = _desired(ctx, name, nft.place(table, chain, family), save, options)
     if not want.rule and not position:
-        raise Refused("delete needs the options of a rule, or the position of one: its handle")
+        raise Refused("delete needs the options of a rule, or its position, which is its handle")
 
     def there() -> list[int]:
         if want.rule:

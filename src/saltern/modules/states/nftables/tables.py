@@ -13,7 +13,7 @@ from saltern.modules.lib.firewalls.nft import Place
 
 @state
 def table_present(ctx: Context, /, name: str, *, family: str = "ipv4", **_: Ignored) -> Result:
-    """Make sure that there is a table.
+    """Make sure that a table exists.
 
     Args:
         name: the table.
@@ -38,7 +38,7 @@ def table_present(ctx: Context, /, name: str, *, family: str = "ipv4", **_: Igno
 
 @state
 def table_absent(ctx: Context, /, name: str, *, family: str = "ipv4", **_: Ignored) -> Result:
-    """Make sure that there is no such table; its chains and rules go with it.
+    """Make sure that a table does not exist; its chains and rules are removed with it.
 
     Args:
         name: the table.

@@ -1,4 +1,4 @@
-"""``pip``: Python packages, of the system or of a virtual environment.
+"""``pip``: Python packages of the system or of a virtual environment.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """
@@ -25,7 +25,7 @@ def mod_aggregate(
     group: Sequence[Chunk],
     answered: Mapping[str, Answer],
 ) -> Chunk:
-    """One call of pip for all states that install plain packages into the same place."""
+    """Combine all states that install plain packages in the same way into one call of pip."""
     from saltern.modules.states.pip.aggregate import enlarged
 
     return enlarged(chunk, group, answered)

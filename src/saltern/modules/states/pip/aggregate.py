@@ -14,7 +14,7 @@ WHAT = ("name", "pkgs")
 
 
 def _how(chunk: Chunk) -> dict[str, object]:
-    """Everything but what is installed; only states that agree in it go together."""
+    """All arguments but the packages; only states that agree in them are combined."""
     return {key: value for key, value in chunk.args.items() if key not in WHAT and key not in ENGINE_WORDS}
 
 

@@ -15,7 +15,7 @@ from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.pip.command import Pip, argv_of, forget, install, normal, packages, split
 from saltern.modules.lib.pip.words import LISTS, SWITCHES, VALUES, options, requirement_files
 
-# Of pips long gone; they mean nothing to those of today.
+# Options of old pip versions; they have no effect today.
 MEANINGLESS = frozenset(
     {"pip_bin", "no_use_wheel", "mirrors", "build", "download", "download_cache", "no_install", "no_download"}
     | {"install_options", "allow_all_external", "allow_external", "allow_unverified", "repo", "use_vt"}
@@ -63,27 +63,27 @@ def installed(
     extra_args: object = None,
     **rest: Unused,
 ) -> Result:
-    """Python packages are installed.
+    """Make sure that Python packages are installed.
 
     Args:
-        name: a requirement as pip knows it: ``django``, ``django >= 4, < 5``, an address, a path.
+        name: a requirement in pip's syntax: ``django``, ``django >= 4, < 5``, a URL, a path.
         pkgs: a list of requirements instead of ``name``.
         requirements: a file of requirements, a path or ``salt://``, or a list of them.
         bin_env: a virtual environment, a Python or a pip; the machine's own pip if not given.
         user: the user to install as.
-        cwd: where pip runs; relative paths in requirements start there.
-        editable: addresses or paths to install as editable.
+        cwd: the directory pip runs in; relative paths in requirements start there.
+        editable: URLs or paths to install as editable.
         env_vars: more environment variables, ``{NAME: value}``.
-        upgrade: take the newest version that fits.
-        force_reinstall: install again what is there. ignore_installed: do not look at what is there.
-        no_deps: leave out what the packages need.
-        index_url, extra_index_url, find_links, no_index: where packages are looked for.
-        pre_releases: take versions that are not finished.
+        upgrade: install the newest version that fits.
+        force_reinstall: reinstall installed packages. ignore_installed: install without regard to them.
+        no_deps: do not install dependencies.
+        index_url, extra_index_url, find_links, no_index: where to find packages.
+        pre_releases: accept prerelease versions.
         target: install into this directory.
-        no_binary, only_binary, use_wheel: which forms of packages may be taken.
+        no_binary, only_binary, use_wheel: which package formats are allowed.
         proxy, timeout, cert, trusted_host, cache_dir, no_cache_dir, log, source, exists_action,
             global_options: pip's own options of these names.
-        extra_args: further words for pip.
+        extra_args: further arguments for pip.
 
     Example:
         ```yaml
@@ -134,7 +134,7 @@ def _text(one: object) -> str:
     """``{django: 4.2}`` is ``django==4.2``, as in ``pkg``."""
     if isinstance(one, Mapping):
         if len(one) != 1:
-            raise BadArgument(f"pkgs holds {one!r}, which is neither a requirement nor {{name: version}}")
+            raise BadArgument(f"pkgs contains {one!r}, which is neither a requirement nor {{name: version}}")
         [(name, version)] = one.items()
         exact = str(version or "")
         return f"{name}{exact if exact[:1] in '<>=!~' else f'=={exact}'}"
@@ -142,7 +142,7 @@ def _text(one: object) -> str:
 
 
 def _satisfied(requirement: str, present: Mapping[str, str]) -> bool:
-    """What is known without pip: any version, or exactly this one."""
+    """True if the requirement, which names any or one exact version, is met, without asking pip."""
     name, version = split(requirement)
     if not name or name not in present:
         return False
@@ -192,7 +192,7 @@ def _install(
         forget(ctx)
     if reported is not None:
         return reported
-    if ctx.test:  # an old pip cannot say what it would do
+    if ctx.test:  # an old pip cannot predict what it would do
         names = [split(one)[0] or one for one in wanted]
         return {normal(name): "" for name in names if name not in before}
     pip.out(ctx, "install", "--quiet", *words, what=what)

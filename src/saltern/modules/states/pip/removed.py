@@ -28,15 +28,15 @@ def removed(
     cwd: str | None = None,
     **rest: Unused,
 ) -> Result:
-    """Python packages are not installed.
+    """Make sure that Python packages are not installed.
 
     Args:
         name: the package.
-        pkgs: a list of packages instead.
-        requirements: a file whose packages are removed instead.
+        pkgs: a list of packages instead of ``name``.
+        requirements: a file whose packages to remove instead.
         bin_env: a virtual environment, a Python or a pip.
         user: the user whose packages they are.
-        cwd: where pip runs.
+        cwd: the directory pip runs in.
 
     Example:
         ```yaml
@@ -94,13 +94,13 @@ def uptodate(
     cwd: str | None = None,
     **rest: Unused,
 ) -> Result:
-    """All Python packages have the newest version.
+    """Make sure that all Python packages have the newest version.
 
     Args:
-        name: anything; it only names the state.
+        name: any text.
         bin_env: a virtual environment, a Python or a pip.
         user: the user whose packages they are.
-        cwd: where pip runs.
+        cwd: the directory pip runs in.
 
     Example:
         ```yaml

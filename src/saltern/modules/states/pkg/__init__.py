@@ -36,7 +36,7 @@ WATCHING = ("installed", "latest", "removed", "purged")
 
 @state
 def mod_watch(ctx: Context, /, name: str, *, sfun: str = "installed", **kwargs: object) -> Result:
-    """What a ``pkg`` state does when something it watches has changed: the same again.
+    """The reaction of a ``pkg`` state to a change in a watched state: it runs again.
 
     Args:
         name: the package.
@@ -66,7 +66,7 @@ def mod_watch(ctx: Context, /, name: str, *, sfun: str = "installed", **kwargs: 
 def mod_aggregate(
     ctx: Context, chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]
 ) -> Chunk:
-    """The chunk with the packages of all others that can be done in the same transaction."""
+    """The chunk with the packages of all others that fit in the same transaction."""
     from saltern.modules.states.pkg.aggregate import merged
 
     del ctx

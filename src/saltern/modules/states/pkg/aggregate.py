@@ -10,14 +10,14 @@ from saltern.language.chunk import Chunk
 from saltern.language.events import Answer
 
 TOGETHER = frozenset({"installed", "latest", "removed", "purged"})
-# What says which packages; everything else a state says must be the same in all of them.
+# Arguments that name packages; all other arguments must be the same in all states.
 PACKAGES = frozenset({"name", "version", "pkgs", "sources"})
-# Whether such a state runs at all is not known yet.
+# Whether a state with one of these runs at all is not known yet.
 UNDECIDED = frozenset({"onlyif", "unless", "creates", "onchanges", "onchanges_any", "onfail", "prereq"})
 
 
 def merged(chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
-    """``chunk`` with the packages of those in ``group`` that differ from it in nothing else."""
+    """``chunk`` with the packages of those in ``group`` that have the same other arguments."""
     form = "sources" if chunk.args.get("sources") else "pkgs"
     others = [
         one for one in group if one is not chunk and one.tag not in answered and _alike(one, chunk, form)

@@ -32,7 +32,7 @@ def downloaded(
     disablerepo: list[str] | None = None,
     **rest: Unused,
 ) -> Result:
-    """Fetch packages into the package manager's cache, for an installation later on.
+    """Fetch packages into the package manager's cache, for a later installation.
 
     Args:
         name: the package; only a label if ``pkgs`` is given.
@@ -40,10 +40,10 @@ def downloaded(
         pkgs: several packages: names, and ``{name: version}``.
         fromrepo: the repository, or on Debian the release, to fetch from.
         ignore_epoch: compare versions without their epochs.
-        refresh: fetch the lists of packages first; once per run if not given.
-        cache_valid_time: seconds for which the lists of packages count as fresh.
-        skip_verify: fetch also what is not signed.
-        enablerepo, disablerepo: repositories to use or to leave out, for dnf and yum.
+        refresh: update the package lists first; once per run if not given.
+        cache_valid_time: seconds for which the package lists count as fresh.
+        skip_verify: also fetch unsigned packages.
+        enablerepo, disablerepo: repositories to enable or disable, for dnf and yum.
 
     Example:
         ```yaml

@@ -40,7 +40,7 @@ def group_installed(
 
     Args:
         name: the group.
-        skip: packages of the group to leave out; not those it cannot be without.
+        skip: packages of the group to leave out; mandatory ones cannot be skipped.
         include: optional packages of the group to install, too.
         fromrepo: the repository to install from.
         refresh, skip_verify, enablerepo, disablerepo: as for ``pkg.installed``.
@@ -55,7 +55,7 @@ def group_installed(
     manager = manager_of(ctx)
     group = whole(manager, name)
     if fixed := sorted({*(skip or ())} & {*group.mandatory}):
-        raise PackageError(f"the group {name!r} cannot be without {', '.join(fixed)}; do not skip it")
+        raise PackageError(f"{', '.join(fixed)} is mandatory in the group {name!r}; do not skip it")
     names = {*group.mandatory, *group.default, *(include or ())} - {*(skip or ())}
     wants = wanted(name, sorted(names))
     how = How(

@@ -25,13 +25,13 @@ def held(
     replace: bool = False,
     **_: Ignored,
 ) -> Result:
-    """Hold packages: no upgrade changes them.
+    """Hold packages, so that no upgrade changes them.
 
     Args:
         name: the package; only a label if ``pkgs`` is given.
         version: hold it only if it is installed in this version.
         pkgs: several packages: names, and ``{name: version}``.
-        replace: release all other packages that are held.
+        replace: release all other held packages.
 
     Example:
         ```yaml
@@ -57,13 +57,13 @@ def unheld(
     all: bool = False,
     **_: Ignored,
 ) -> Result:
-    """Release packages that are held.
+    """Release held packages.
 
     Args:
         name: the package; only a label if ``pkgs`` is given.
         version: release it only if it is installed in this version.
         pkgs: several packages: names, and ``{name: version}``.
-        all: release every package that is held.
+        all: release every held package.
 
     Example:
         ```yaml
@@ -78,7 +78,7 @@ def unheld(
 
 
 def _names(manager: Manager, name: str, pkgs: object, version: str | None) -> list[str]:
-    """The packages that are meant; one of another version than the one named is an error."""
+    """The packages to change; an installed version other than the named one is an error."""
     wants = wanted(name, pkgs, version, plain_name=manager.plain_name)
     if any(one.must for one in wants):
         listing = manager.listing()
@@ -122,5 +122,7 @@ def _turned(ctx: Context, manager: Manager, names: list[str], hold: list[str], r
         differs,
         act,
         facts=lambda: {"manager": manager.name, "packages": marks()},
-        words=Words("The packages are already as wanted", f"Would be {reported}", f"Now {reported}"),
+        words=Words(
+            "The packages are already in the desired state", f"Would be {reported}", f"Now {reported}"
+        ),
     )

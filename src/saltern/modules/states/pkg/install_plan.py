@@ -1,4 +1,4 @@
-"""Bring packages to the versions they must have: look, choose, act, look again."""
+"""Install packages in the versions they must have: compare, choose, install, and check."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from saltern.modules.states.pkg.words import named
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """Everything a state says beside the packages."""
+    """All arguments of a state except the packages."""
 
     how: How
     refresh: bool | None = None
@@ -42,7 +42,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
 
 class Wording(Struct, frozen=True, kw_only=True):
-    """What the state says of its success; ``{}`` is for the names."""
+    """The comments of the state; ``{}`` stands for the names."""
 
     nothing: str
     done: str
@@ -50,9 +50,9 @@ class Wording(Struct, frozen=True, kw_only=True):
 
 
 class Aim(Struct, frozen=True, kw_only=True):
-    """What has to be done: packages to install, to reinstall, to hold or release, and what forbids it.
+    """The work to do: packages to install, to reinstall, to hold or release, and the obstacles.
 
-    ``unknown`` are those that may come with a repository this test run would have added.
+    ``unknown`` are packages that may be in a repository that this test run would have added.
     """
 
     install: tuple[Item, ...] = ()
@@ -87,7 +87,7 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 def bring(job: Job) -> Result:
-    """The packages as they must be, or why not."""
+    """Install the packages, and report the result or the obstacles."""
     before = job.manager.listing()
     aim = plan_packages(job, before)
     if aim.problems:
@@ -101,7 +101,7 @@ def bring(job: Job) -> Result:
 
 
 def plan_packages(job: Job, before: Listing) -> Aim:
-    """What is missing, and which versions of it the repositories have."""
+    """The missing packages, and the versions that the repositories have."""
     manager, terms = job.manager, job.terms
     missing = [one for one in job.wants if not settled(manager, one, terms, before)]
     again = [one for one in job.wants if terms.reinstall and one not in missing and one.name in before]
@@ -129,18 +129,18 @@ def plan_packages(job: Job, before: Listing) -> Aim:
 
 
 def _refresh(ctx: Context, terms: Terms) -> str:
-    """Why it failed. In test mode, and where it was not asked for, old lists are better than none."""
+    """Update the package lists; why that failed, if it was requested. Otherwise old lists will do."""
     try:
         choose.refresh(ctx, valid_for=terms.cache_valid_time, again=terms.refresh is True)
     except PackageError as problem:
         if terms.refresh and not ctx.test:
             raise
-        return f"The lists of packages could not be fetched: {problem}"
+        return f"The package lists could not be updated: {problem}"
     return ""
 
 
 def settled(manager: Manager, one: Wanted, terms: Terms, listing: Listing) -> bool:
-    """True if it is as wanted already; for the newest version that is unknown until it is looked up."""
+    """True if the package is installed as wanted; never for the newest version, which must be looked up."""
     versions = [version for version in listing.get(one.name, "").split(",") if version]
     if one.path:
         return one.version in versions
@@ -162,7 +162,7 @@ def _fits(manager: Manager, version: str, one: Wanted, terms: Terms) -> bool:
 def _choice(
     manager: Manager, one: Wanted, terms: Terms, before: Listing, offers: Mapping[str, Offer]
 ) -> Item | str:
-    """The item to install; why there is none; or nothing, if there is nothing to do."""
+    """The item to install; or the reason why there is none; or None if there is nothing to do."""
     if one.path:
         return Item(one.name, one.version, one.path)
     current = before.get(one.name, "")
@@ -202,13 +202,11 @@ def _held_in_the_way(manager: Manager, chosen: tuple[Item, ...], terms: Terms) -
     if not chosen or terms.update_holds:
         return []
     held = manager.holds.held() & {item.name for item in chosen}
-    return [
-        f"Package {name} is held; say update_holds: True to change it all the same" for name in sorted(held)
-    ]
+    return [f"Package {name} is held; set update_holds: True to change it anyway" for name in sorted(held)]
 
 
 def _holds_to_set(job: Job) -> tuple[str, ...]:
-    """Packages whose hold has to be set, or lifted."""
+    """The packages to hold or release."""
     if job.terms.hold is None:
         return ()
     held = job.manager.holds.held()
@@ -246,9 +244,9 @@ def _done(job: Job, aim: Aim, before: Listing) -> Result:
 
 
 def _act(manager: Manager, terms: Terms, aim: Aim) -> list[str]:
-    """What went wrong, if something did; what was done before is to be seen in the listing."""
+    """Run the plan, and return the error if it fails; the listing shows what was done before."""
     try:
-        # A transaction that changes a held package may forget that it was held.
+        # A transaction that changes a held package may release it.
         kept = manager.holds.held() if terms.update_holds and terms.hold is None else frozenset()
         for order in _orders(terms, aim):
             manager.carry_out(order)
@@ -269,7 +267,7 @@ def _arrived(manager: Manager, item: Item, after: Listing) -> bool:
 
 
 def with_holds(changes: dict[str, object], names: Sequence[str], on: bool | None) -> dict[str, object]:
-    """The changes with those of the holds: alone as in Salt, beside a new version as its ``hold``."""
+    """The changes with those of the holds: on their own as in Salt, or as ``hold`` of a new version."""
     turn = change("install", "hold") if on else change("hold", "install")
     result = dict(changes)
     for name in names:

@@ -53,28 +53,28 @@ def installed(
     disablerepo: list[str] | None = None,
     **rest: Unused,
 ) -> Result:
-    """Install packages, all in one transaction.
+    """Install packages in one transaction.
 
     Args:
         name: the package; only a label if ``pkgs`` or ``sources`` is given.
         version: the version it must have: exact, with ``*``, ``>=1.2,<2``, or ``latest``.
-        refresh: fetch the lists of packages first: True each time, False never; once per run, and
+        refresh: update the package lists first: True each time, False never; once per run, and
             only if something is missing, if not given.
         fromrepo: the repository, or on Debian the release (``bookworm-backports``), to install from.
-        skip_verify: install also what is not signed.
+        skip_verify: also install unsigned packages.
         pkgs: several packages: names, and ``{name: version}``.
         sources: package files to install: ``{name: path, salt:// or URL}``.
-        allow_updates: a newer version than ``version`` is fine, too.
-        normalize: take ``name:arch`` of the machine's own architecture for ``name``.
-        ignore_epoch: compare versions without their epochs; if not given, where ``version`` has none.
-        reinstall: install again what is installed already.
-        update_holds: change also packages that are held.
+        allow_updates: also accept a newer version than ``version``.
+        normalize: treat ``name:arch`` with the machine's own architecture as ``name``.
+        ignore_epoch: compare versions without their epochs; by default only if ``version`` has none.
+        reinstall: reinstall installed packages.
+        update_holds: also change held packages.
         hold: True holds the packages afterwards, False releases them.
-        install_recommends: False leaves out what is only recommended.
+        install_recommends: False leaves out recommended packages.
         only_upgrade: leave out packages that are not installed.
-        cache_valid_time: seconds for which the lists of packages count as fresh.
-        force_conf_new: take the package's new configuration files instead of keeping the old ones.
-        enablerepo, disablerepo: repositories to use or to leave out, for dnf and yum.
+        cache_valid_time: seconds for which the package lists count as fresh.
+        force_conf_new: install the new configuration files of the packages instead of keeping the old ones.
+        enablerepo, disablerepo: repositories to enable or disable, for dnf and yum.
 
     Example:
         ```yaml
@@ -139,14 +139,14 @@ def latest(
     disablerepo: list[str] | None = None,
     **rest: Unused,
 ) -> Result:
-    """Install packages in the newest version the repositories have, and keep them there.
+    """Install the newest versions of packages, and keep them up to date.
 
     Args:
         name: the package; only a label if ``pkgs`` is given.
         pkgs: several packages, by name.
         refresh, fromrepo, skip_verify, normalize, update_holds, install_recommends, only_upgrade,
             cache_valid_time, force_conf_new, enablerepo, disablerepo: as for ``pkg.installed``.
-        watch_flags: accepted for Salt's sake.
+        watch_flags: accepted for compatibility with Salt.
 
     Example:
         ```yaml

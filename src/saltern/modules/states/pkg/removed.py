@@ -37,7 +37,7 @@ def removed(
         name: the package; only a label if ``pkgs`` is given.
         version: remove it only if it has this version.
         pkgs: several packages: names, and ``{name: version}``.
-        normalize: take ``name:arch`` of the machine's own architecture for ``name``.
+        normalize: treat ``name:arch`` with the machine's own architecture as ``name``.
         ignore_epoch: compare versions without their epochs.
 
     Example:
@@ -66,13 +66,13 @@ def purged(
     ignore_epoch: bool | None = None,
     **rest: Unused,
 ) -> Result:
-    """Remove packages with their configuration, also what an earlier removal left of them.
+    """Remove packages with their configuration, including what an earlier removal left.
 
     Args:
         name: the package; only a label if ``pkgs`` is given.
         version: purge it only if it has this version.
         pkgs: several packages: names, and ``{name: version}``.
-        normalize: take ``name:arch`` of the machine's own architecture for ``name``.
+        normalize: treat ``name:arch`` with the machine's own architecture as ``name``.
         ignore_epoch: compare versions without their epochs.
 
     Example:
@@ -143,7 +143,7 @@ def _there(manager: Manager, one: Wanted, found: tuple[Listing, Listing], ignore
 def _items(
     manager: Manager, one: Wanted, found: tuple[Listing, Listing], ignore_epoch: bool | None
 ) -> list[Item]:
-    """Of a package that is installed in several versions (a kernel) only those that are meant."""
+    """The items to remove; of a package installed in several versions (a kernel), only the named ones."""
     versions = found[0].get(one.name, "").split(",")
     if len(versions) == 1:
         return [Item(one.name)]
@@ -162,7 +162,7 @@ def _act(manager: Manager, order: Order) -> list[str]:
 def _split(
     changes: dict[str, object], before: tuple[Listing, Listing]
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """What the simulation says, as packages that go and as what an earlier removal left."""
+    """The simulated changes, split into installed packages and leftovers of an earlier removal."""
     installed = {name: value for name, value in changes.items() if name not in before[1]}
     return installed, {name: {"old": before[1][name], "new": ""} for name in changes if name in before[1]}
 
@@ -172,7 +172,7 @@ def _forgotten(before: Listing, after: Listing) -> dict[str, object]:
 
 
 def _shape(verb: str, installed: dict[str, object], leftovers: dict[str, object]) -> dict[str, object]:
-    """Salt reports a purge in two parts."""
+    """The changes in Salt's form, which has two parts for a purge."""
     if verb == "remove" or not (installed or leftovers):
         return installed
     return {"installed": installed, "removed": leftovers}

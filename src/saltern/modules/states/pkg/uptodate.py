@@ -32,18 +32,18 @@ def uptodate(
     disablerepo: list[str] | None = None,
     **rest: Unused,
 ) -> Result:
-    """Upgrade everything that is installed, as far as the repositories have something newer.
+    """Upgrade all installed packages for which the repositories have newer versions.
 
     Args:
         name: only a label.
-        refresh: fetch the lists of packages first.
-        pkgs: only these packages, where they are installed.
+        refresh: update the package lists first.
+        pkgs: upgrade only these packages, if they are installed.
         fromrepo: the repository, or on Debian the release, to upgrade from.
         dist_upgrade: the upgrade may add and remove packages, too (``apt-get dist-upgrade``).
-        skip_verify: install also what is not signed.
-        force_conf_new: take the packages' new configuration files instead of keeping the old ones.
-        cache_valid_time: seconds for which the lists of packages count as fresh.
-        enablerepo, disablerepo: repositories to use or to leave out, for dnf and yum.
+        skip_verify: also install unsigned packages.
+        force_conf_new: install the new configuration files of the packages instead of keeping the old ones.
+        cache_valid_time: seconds for which the package lists count as fresh.
+        enablerepo, disablerepo: repositories to enable or disable, for dnf and yum.
 
     Example:
         ```yaml

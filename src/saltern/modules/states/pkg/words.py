@@ -1,10 +1,10 @@
-"""Words that the states of ``pkg`` share."""
+"""Arguments and texts that the states of ``pkg`` share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-# Salt hands these on to one package manager or another; here they mean nothing.
+# Salt passes these on to some package managers; here they have no effect.
 MEANINGLESS = frozenset(
     {"pkg_verify", "skip_suggestions", "report_reboot_exit_codes", "resolve_capabilities", "watch_flags"}
     | {"bypass_file", "bypass_file_contains", "force_yes", "use_vt", "output_loglevel", "aggregate"}

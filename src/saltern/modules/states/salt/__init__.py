@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from saltern.language.nature import Nature
 
-# A call has a name for good: one that was made before the run broke is found again.
+# A call keeps its name: a call that was made before the run was interrupted is found again.
 NATURE = Nature(repeat="safe", runs_commands=True)
 
 LAZY: dict[str, str] = {

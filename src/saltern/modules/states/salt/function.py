@@ -20,7 +20,7 @@ SHOWN = 200  # characters of a value in the comment of a sub state
 
 
 class Judge(Struct, frozen=True):
-    """Whether the answer of a system is a success; ``check`` is the function that decides, if one does."""
+    """Decides whether the return of a system is a success; with ``check``, that function decides."""
 
     ctx: Context
     check: str | None = None
@@ -67,18 +67,18 @@ def function(
         tgt_type: how ``tgt`` is read: glob, list, compound, grain, pillar, pcre, nodegroup, ipcidr and so on.
         arg: the arguments of the function, as a list.
         kwarg: its keywords, as a mapping.
-        expect_minions: fail if a system does not answer; by default it is left out.
+        expect_minions: fail if a system does not respond; by default it is left out.
         fail_minions: systems that may fail.
-        fail_function: an execution function that gets each answer, and returns whether it is a success.
-        batch: on how many systems at a time: a number or a percentage.
+        fail_function: an execution function that gets each return, and decides whether it is a success.
+        batch: how many systems to run on at a time: a number or a percentage.
         batch_wait: seconds between two systems of a batch.
-        subset: only so many of the systems, chosen at random.
-        timeout: seconds within which a system must take the job; one that works on it is waited for.
-        wait: seconds for which systems that are away are waited for.
-        failhard: leave out the rest of a batch after the first failure.
-        ret: returners that each system calls with its return: a list, or names with commas.
-        ret_config: where in the configuration of a system the settings of the returners are.
-        ret_kwargs: settings of the returners that win over those.
+        subset: run on only this many of the systems, chosen at random.
+        timeout: seconds within which a system must accept the job; a system that runs it is waited for.
+        wait: seconds to wait for systems that are offline.
+        failhard: skip the rest of a batch after the first failure.
+        ret: returners that each system calls with its return: a list, or names separated by commas.
+        ret_config: the key of the returners' settings in the configuration of a system.
+        ret_kwargs: settings of the returners that override those.
 
     Example:
         ```yaml
@@ -90,7 +90,7 @@ def function(
         ```
     """
     if not _FUNCTION.fullmatch(name):
-        fix = "give it as 'name'; without one the ID of the state is taken"
+        fix = "give it as 'name'; the default is the ID of the state"
         return Result(outcome=Outcome.FAILED, comment=f"{name!r} is not the name of a function: {fix}")
     if ctx.test:
         return would_change(f"Function {name} would be executed on target {tgt}")

@@ -16,7 +16,7 @@ from saltern.modules.lib.orchestration.calls import next_token, orchestration_of
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """A runner that is to be run. ``token`` names what it sends for good."""
+    """A runner to run. ``token`` is a permanent name for its calls."""
 
     id: str
     name: str
@@ -30,7 +30,7 @@ def parallel_runners(ctx: Context, /, name: str, *, runners: object, **_: Ignore
 
     Args:
         name: any name.
-        runners: a mapping from a name of your own to the ``name`` of the runner and its ``kwarg``.
+        runners: a mapping from any name to the ``name`` of the runner and its ``kwarg``.
 
     Example:
         ```yaml
@@ -62,7 +62,7 @@ def parallel_runners(ctx: Context, /, name: str, *, runners: object, **_: Ignore
 
 
 def _wanted(ctx: Context, id_: str, given: object) -> Wanted:
-    """Its options, which Salt's files write as a list of mappings with one key."""
+    """The runner from its options, which Salt's files write as a list of mappings with one key."""
     rows = given if isinstance(given, list) else [given or {}]
     options = {key: value for row in rows if isinstance(row, Mapping) for key, value in row.items()}
     kwargs = options.get("kwarg")

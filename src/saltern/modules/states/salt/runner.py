@@ -13,9 +13,9 @@ from saltern.modules.lib.orchestration.calls import next_token, orchestration_of
 def runner(ctx: Context, /, name: str, **kwargs: object) -> Result:
     """Run a runner on the controller. Its value is in ``changes`` under ``return``.
 
-    Runners of your own are Python files in ``_runners`` of the tree. An orchestration that
-    ``state.orchestrate`` runs has its states as sub states. In test mode only such an orchestration is run,
-    in test mode, too.
+    Your own runners are Python files in ``_runners`` of the tree. An orchestration that
+    ``state.orchestrate`` runs has its states as sub states. In test mode only such an orchestration runs,
+    also in test mode.
 
     Args:
         name: the runner, such as ``manage.up``; ``saltern runner --list`` lists them.

@@ -18,7 +18,7 @@ from saltern.modules.lib.orchestration.targets import compound
 
 
 class Passing(Struct, frozen=True, kw_only=True):
-    """When failures count: those systems may fail, and so many of the others."""
+    """Which failures are accepted: those of the named systems, and this many of the others."""
 
     systems: tuple[str, ...] = ()
     most: int = 0
@@ -59,35 +59,35 @@ def state(
 ) -> Result:
     """Apply states to other systems. Each system is a sub state, with its own states below it.
 
-    It fails if a system fails or does not answer. In test mode the systems run in test mode. ``data`` has the
-    returns of the systems under ``ret``, and the number of the job.
+    It fails if a system fails or does not respond. In test mode the systems run in test mode. ``data`` has
+    the returns of the systems under ``ret``, and the job ID.
 
     Args:
         name: any name.
         tgt: which systems.
         tgt_type: how ``tgt`` is read: glob, list, compound, grain, pillar, pcre, nodegroup, ipcidr and so on.
-        sls: the names of state files, as a list or with commas.
-        highstate: what the top file says, instead of ``sls``.
+        sls: the names of state files, as a list or separated by commas.
+        highstate: apply the states of the top file, instead of ``sls``.
         top: the name of a top file to use instead of ``top.sls``.
         test: run in test mode, or not, whatever the orchestration does.
-        pillar: pillar data that wins over that of the systems.
+        pillar: pillar data that overrides that of the systems.
         saltenv: the environment of the state files.
         pillarenv: the environment of the pillar.
         exclude: state files or IDs to leave out.
-        expect_minions: fail if a system does not answer; false: leave it out.
+        expect_minions: fail if a system does not respond; false: leave it out.
         fail_minions: systems that may fail.
         allow_fail: how many systems may fail.
-        concurrent: accepted; systems run one changing job at a time.
-        queue: accepted; a system that is busy runs the states when it is free.
-        batch: on how many systems at a time: a number or a percentage.
+        concurrent: accepted; systems run one job with changes at a time.
+        queue: accepted; a busy system runs the states when it is free.
+        batch: how many systems to run on at a time: a number or a percentage.
         batch_wait: seconds between two systems of a batch.
-        subset: only so many of the systems, chosen at random.
-        timeout: seconds within which a system must take the job; one that works on it is waited for.
-        wait: seconds for which systems that are away are waited for; by default they count as failed at once.
-        failhard: leave out the rest of a batch after the first failure.
-        ret: returners that each system calls with its return: a list, or names with commas.
-        ret_config: where in the configuration of a system the settings of the returners are.
-        ret_kwargs: settings of the returners that win over those.
+        subset: run on only this many of the systems, chosen at random.
+        timeout: seconds within which a system must accept the job; a system that runs it is waited for.
+        wait: seconds to wait for systems that are offline; by default they count as failed at once.
+        failhard: skip the rest of a batch after the first failure.
+        ret: returners that each system calls with its return: a list, or names separated by commas.
+        ret_config: the key of the returners' settings in the configuration of a system.
+        ret_kwargs: settings of the returners that override those.
 
     Example:
         ```yaml
@@ -169,7 +169,7 @@ def _sum(one: SystemReturn) -> str:
 
 
 def changed_states(value: object) -> list[str]:
-    """The IDs of the states of a return that changed something."""
+    """The IDs of states in a return that changed something."""
     if not isinstance(value, Mapping):
         return []
     rows = [(tag, one) for tag, one in value.items() if isinstance(one, Mapping) and one.get("changes")]

@@ -1,4 +1,4 @@
-"""``salt.wait_for_event``: wait until systems have reported something."""
+"""``salt.wait_for_event``: wait until systems have sent an event."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def wait_for_event(
 ) -> Result:
     """Wait for an event from each of these systems, or with each of these values.
 
-    Events count from the last job of the orchestration on: a system that has started while the job that
-    restarted it was still being reported is seen.
+    Events count since the last job of the orchestration: a system that has started while the job that
+    restarted it was still being reported is noticed.
 
     Args:
         name: the tag of the event, with ``*`` and ``?``.
-        id_list: what is waited for: systems, or values of ``event_id``.
+        id_list: the systems, or the values of ``event_id``, to wait for.
         event_id: the key of the event's data that is compared with ``id_list``.
         timeout: seconds after which the state fails.
 
@@ -78,7 +78,7 @@ def _events(fleet: Orchestration, tag: str) -> Iterator[SeenEvent | None]:
 
 
 def _values(event: SeenEvent | None, key: str) -> Iterable[object]:
-    """What the event says under a key; Salt's own events have it one level deeper."""
+    """The values of a key in the event; Salt's own events have them one level deeper."""
     if event is None:
         return ()
     value = event.data.get(key)

@@ -1,4 +1,4 @@
-"""``selinux``: its mode, and what the machine adds to its policy.
+"""``selinux``: its mode, and local changes to its policy.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """
@@ -33,7 +33,7 @@ def mod_aggregate(
     group: Sequence[Chunk],
     answered: Mapping[str, Answer],
 ) -> Chunk:
-    """All booleans in one go: each change of the policy takes seconds."""
+    """Set all booleans in one call: each change of the policy takes seconds."""
     from saltern.modules.states.selinux.booleans import enlarged
 
     return enlarged(chunk, group, answered)

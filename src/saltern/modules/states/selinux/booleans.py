@@ -23,10 +23,10 @@ def boolean(
     """Set booleans of the policy.
 
     Args:
-        name: the boolean; of no effect if ``booleans`` are given.
-        value: on or off; for those of ``booleans`` that have none of their own.
+        name: the boolean; ignored if ``booleans`` is given.
+        value: on or off; also for those of ``booleans`` without a value.
         booleans: several: a list of names, or of ``name: value``; or a mapping.
-        persist: after a reboot as well.
+        persist: keep it after a reboot.
 
     Example:
         ```yaml
@@ -39,7 +39,7 @@ def boolean(
     given = _wanted(name, value, booleans)
     wanted = {one: policy.switched(switch, one) for one, switch in given.items()}
 
-    known: dict[str, policy.Boolean] = {}  # as they were looked at last: every look takes a moment
+    known: dict[str, policy.Boolean] = {}  # as last read: reading takes time
 
     def differs() -> Changes:
         now = policy.read(ctx)
@@ -60,7 +60,7 @@ def boolean(
         differs,
         lambda changes: policy.change(ctx, {one: wanted[one] for one in changes}, persist=persist),
         facts=lambda: {one: known[one] for one in wanted},
-        words=Words(f"{what} is set as wanted", f"{what} would be changed", f"{what} was changed"),
+        words=Words(f"{what} is set as specified", f"{what} would be changed", f"{what} was changed"),
     )
 
 
@@ -86,7 +86,7 @@ def _wanted(name: str, value: object, booleans: object) -> dict[str, object]:
 
 
 def enlarged(chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
-    """The chunk with the booleans of all others that have not run yet and are kept alike."""
+    """The chunk with the booleans of all others that have not run yet and have the same ``persist``."""
     if chunk.fun != "boolean":
         return chunk
     wanted: dict[str, object] = {}

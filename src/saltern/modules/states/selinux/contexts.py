@@ -1,4 +1,4 @@
-"""``selinux.fcontext_policy_present`` and the like: how files are labelled."""
+"""``selinux.fcontext_policy_present`` and others: the labels of files."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def fcontext_policy_present(
     sel_user: str | None = None,
     sel_level: str | None = None,
 ) -> Result:
-    """Make sure that files of a path are to be labelled so. Labels nothing.
+    """Make sure that the policy has this label for the files of a path. Labels nothing.
 
     Args:
-        name: the path; it may have patterns.
+        name: the path; it may contain patterns.
         sel_type: the type.
-        filetype: only files of a kind: ``f`` regular, ``d`` directories, ``c`` and ``b`` devices,
+        filetype: only files of this kind: ``f`` regular, ``d`` directories, ``c`` and ``b`` devices,
             ``s`` sockets, ``l`` links, ``p`` pipes; ``a`` for all.
         sel_user: the user.
         sel_level: the level.
@@ -41,7 +41,7 @@ def fcontext_policy_present(
     """
     want = contexts.desired_context(name, filetype, sel_type, sel_user, sel_level)
 
-    seen: list[Entry | None] = []  # as it was looked at last: every look takes a moment
+    seen: list[Entry | None] = []  # as last read: reading takes time
 
     def differs() -> Changes:
         now = contexts.find(ctx, want)
@@ -84,10 +84,10 @@ def fcontext_policy_absent(
     sel_user: str | None = None,
     sel_level: str | None = None,
 ) -> Result:
-    """Make sure that the machine has no word of its own on how files of a path are labelled.
+    """Make sure that there is no local policy for the labels of the files of a path.
 
     Args:
-        name: the path; it may have patterns.
+        name: the path; it may contain patterns.
         filetype: as in ``fcontext_policy_present``.
         sel_type: only if it is this type.
         sel_user: only if it is this user.
@@ -122,11 +122,11 @@ def fcontext_policy_absent(
 
 @state
 def fcontext_policy_applied(ctx: Context, name: str, *, recursive: bool = False) -> Result:
-    """Make sure that files are labelled as they are to be.
+    """Make sure that files are labelled as the policy says.
 
     Args:
-        name: the path; of one with patterns, where they begin.
-        recursive: what is below it as well.
+        name: the path; of a path with patterns, the part before them.
+        recursive: also label everything below it.
 
     Example:
         ```yaml
@@ -152,6 +152,6 @@ def fcontext_policy_applied(ctx: Context, name: str, *, recursive: bool = False)
         words=_words(name, "applied", "applied"),
         warnings=(
             *((f"there is no {path} to be labelled",) if not there else ()),
-            *(("SELinux is disabled, so nothing is labelled",) if off else ()),
+            *(("SELinux is disabled; nothing is labelled",) if off else ()),
         ),
     )

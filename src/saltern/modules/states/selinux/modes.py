@@ -13,8 +13,8 @@ from saltern.modules.lib.selinux import mode as modes
 def mode(ctx: Context, name: str) -> Result:
     """Set the mode of SELinux, now and at boot.
 
-    SELinux can be switched off, or on again, only by a reboot. Then the configuration is changed, what can be
-    had is set until then, with a warning.
+    SELinux can be switched off, or on again, only by a reboot. Then the configuration is changed, the closest
+    possible mode is set until the reboot, and there is a warning.
 
     Args:
         name: ``enforcing``, ``permissive`` or ``disabled``.

@@ -1,4 +1,4 @@
-"""``selinux.module`` and the like: modules of the policy."""
+"""``selinux.module`` and others: modules of the policy."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def module(
     source: str | None = None,
     remove: bool = False,
 ) -> Result:
-    """Make sure that a module of the policy is enabled, or disabled; it can be installed before.
+    """Make sure that a module of the policy is enabled or disabled, and optionally install it first.
 
     Args:
         name: the module.
         module_state: ``enabled`` or ``disabled``.
-        version: of no use with semodule 2.4 and later, which knows no versions; only ``any`` can be had.
+        version: only ``any``: semodule 2.4 and later has no versions of modules.
         install: install it from ``source``.
         source: the file of the module, as an absolute path or ``salt://``.
         remove: remove it instead.
@@ -44,7 +44,7 @@ def module(
         raise Refused("a module cannot be installed and removed at the same time")
     if version != "any":
         raise Refused(
-            f"{name}: the version of a module cannot be determined any more, so it cannot be {version}"
+            f"{name}: the version of a module can no longer be determined, so it cannot be {version}"
         )
     if remove:
         return _removed(ctx, name)
@@ -52,7 +52,7 @@ def module(
     path = modules.source(ctx, source or name) if install else ""
     if path and modules.name_of(path) != name:
         raise Refused(
-            f"{path} installs the module {modules.name_of(path)}, not {name}; they must be called alike"
+            f"{path} installs the module {modules.name_of(path)}, not {name}; the names must be the same"
         )
     return _settled(ctx, name, path, enabled)
 
@@ -62,7 +62,7 @@ def module_install(ctx: Context, name: str) -> Result:
     """Make sure that the module of a file is installed.
 
     Args:
-        name: the file, as an absolute path or ``salt://``; the module is called as it is, up to the dot.
+        name: the file, as an absolute path or ``salt://``; its name up to the dot is that of the module.
 
     Example:
         ```yaml
@@ -80,7 +80,7 @@ def module_install(ctx: Context, name: str) -> Result:
 
 @state
 def module_remove(ctx: Context, name: str) -> Result:
-    """Make sure that there is no such module.
+    """Make sure that a module is not installed.
 
     Args:
         name: the module.
@@ -95,7 +95,7 @@ def module_remove(ctx: Context, name: str) -> Result:
 
 
 def _settled(ctx: Context, name: str, path: str, enabled: bool | None) -> Result:
-    """``enabled`` None leaves that as it is."""
+    """Install, enable or disable the module; ``enabled`` None does not change that."""
 
     def differs() -> Changes:
         now = modules.read(ctx).get(name)

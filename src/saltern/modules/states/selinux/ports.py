@@ -27,8 +27,8 @@ def port_policy_present(
     Args:
         name: the port, such as ``tcp/8080`` or ``udp/6000-6010``.
         sel_type: the type.
-        protocol: ``tcp`` or ``udp``, if the name does not say it.
-        port: the port or range, if the name does not say it.
+        protocol: ``tcp`` or ``udp``, if not in the name.
+        port: the port or range, if not in the name.
         sel_range: the range of levels.
 
     Example:
@@ -75,13 +75,13 @@ def port_policy_absent(
     protocol: str | None = None,
     port: str | None = None,
 ) -> Result:
-    """Make sure that the machine has no word of its own on the type of a port.
+    """Make sure that there is no local policy for the type of a port.
 
     Args:
         name: the port, such as ``tcp/8080`` or ``udp/6000-6010``.
         sel_type: only if it is this type.
-        protocol: ``tcp`` or ``udp``, if the name does not say it.
-        port: the port or range, if the name does not say it.
+        protocol: ``tcp`` or ``udp``, if not in the name.
+        port: the port or range, if not in the name.
 
     Example:
         ```yaml
@@ -105,7 +105,7 @@ def port_policy_absent(
         differs,
         lambda _: ports.run(ctx, "delete", which),
         facts=lambda: _facts(which, seen[-1]),
-        words=_words(which, "without a type of its own", "forgotten"),
+        words=_words(which, "without a local type", "removed"),
     )
     if result.changes or seen[-1] or not (foreign := ports.type_of(ctx, which)):
         return result

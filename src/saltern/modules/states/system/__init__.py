@@ -1,4 +1,4 @@
-"""``system``: the name and the description of this machine, and its reboot.
+"""``system``: the name and the description of this machine, and reboots.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """
@@ -46,10 +46,10 @@ def _named(ctx: Context, name: str, changes: Changes) -> Result:
 
 @state
 def computer_name(ctx: Context, name: str) -> Result:
-    """Name this machine, now and at boot.
+    """Set the name of this machine, now and at boot.
 
     Args:
-        name: the name. Where /etc/hosts has the old one, it has the new one then.
+        name: the name. It also replaces the old name in /etc/hosts.
 
     Example:
         ```yaml
@@ -62,7 +62,7 @@ def computer_name(ctx: Context, name: str) -> Result:
 
 @state
 def hostname(ctx: Context, name: str) -> Result:
-    """Name this machine, now and at boot; the same as ``system.computer_name``.
+    """Set the name of this machine, now and at boot; the same as ``system.computer_name``.
 
     Args:
         name: the name.
@@ -78,7 +78,7 @@ def hostname(ctx: Context, name: str) -> Result:
 
 @state
 def computer_desc(ctx: Context, name: str) -> Result:
-    """Describe this machine, for people; the text is kept in /etc/machine-info.
+    """Set the description of this machine; it is stored in /etc/machine-info.
 
     Args:
         name: the description.

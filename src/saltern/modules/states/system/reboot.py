@@ -1,4 +1,4 @@
-"""``system.reboot``: the machine goes down in the middle of a run, and the run continues afterwards."""
+"""``system.reboot``: reboot the machine during a run, and continue the run afterwards."""
 
 # ruff: noqa: ARG001 - every state has a name; arguments are Salt's
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from saltern.language.barriers import Crossing
 
 
-CHECKS = 600.0  # seconds for the checks after the boot, if nothing else is said
+CHECKS = 600.0  # default seconds for the checks after the boot
 
 
 class RebootRequest(Struct, frozen=True, kw_only=True):
-    """What is asked for, with the reasons that there are."""
+    """The arguments of the reboot, and the reasons for it."""
 
     reasons: list[str]
     always: bool
@@ -67,35 +67,35 @@ def reboot(
     in_seconds: bool = False,
     **_: Ignored,
 ) -> Result:
-    """Reboot this machine if that is due, and continue the run after it.
+    """Reboot this machine if a reboot is due, and continue the run afterwards.
 
-    What is to come is on disk before the machine goes down. That it was down is proven by the identity of
-    its boot, never by a clock. `saltern install-service` installs what resumes the run at boot;
+    The rest of the run is on disk before the machine goes down. That it was down is proven by the ID of
+    its boot, never by a clock. `saltern install-service` installs a service that resumes the run at boot;
     without it, `saltern resume` does.
 
-    A reboot is due if a package has said so (`/run/reboot-required`), if a newer kernel is installed than
-    is running, if process 1 uses libraries that were replaced, or if `needs-restarting` says so. If a
-    reason is still there after the boot, the state fails: another reboot would not help. On machines whose
-    boots are chosen by snapshots, a snapshot that waits for a boot is a reason, too, and the state fails if
-    another one was booted than was to be: the machine has been rolled back.
+    A reboot is due if a package has requested it (`/run/reboot-required`), if a newer kernel is installed
+    than is running, if process 1 uses libraries that were replaced, or if `needs-restarting` reports it. If a
+    reason remains after the boot, the state fails: another reboot would not help. On machines whose
+    root is a bootable snapshot, a snapshot that waits for a boot is a reason, too, and the state fails if
+    another snapshot was booted: the machine has been rolled back.
 
     Args:
         name: any text.
-        only_on_pending_reboot: only if a reboot is due; false: always.
+        only_on_pending_reboot: reboot only if it is due; false: always.
         notice: seconds from the request to the reboot; users are notified unless it is 0.
-        start_deadline: seconds after the notice in which the machine must have gone down; after them the
+        start_deadline: seconds after the notice within which the machine must go down; after that the
             state fails, and the run continues without a reboot.
-        force: after the start deadline, reboot without ending anything in order, and fail only if even
+        force: after the start deadline, reboot without an orderly shutdown, and fail only if even
             that does nothing.
-        return_deadline: seconds in which the machine must be back, and then in which all checks must have
-            become true. Unless it is given: an hour, and ten minutes for the checks; a controller knows how
+        return_deadline: seconds within which the machine must be back, and then within which all checks must
+            pass. By default an hour, and ten minutes for the checks; a controller knows how
             long the machine took before.
-        checks: what must be true after the boot: commands, and functions as in ``onlyif``.
-        stable: seconds to wait after the boot; if the machine boots again in them, the state fails.
-        failed_units: the state fails if a unit of systemd has failed after the boot that had not before.
-        pending_shutdown: what to do about a shutdown that was scheduled elsewhere. ``auto`` calls a
-            reboot off, since this one comes instead, and fails if the machine is to be switched off;
-            ``replace`` calls both off, ``fail`` neither.
+        checks: commands, and functions as in ``onlyif``, that must succeed after the boot.
+        stable: seconds to wait after the boot; if the machine boots again in that time, the state fails.
+        failed_units: fail if a systemd unit has failed after the boot that had not failed before.
+        pending_shutdown: what to do about a shutdown that another program scheduled. ``auto`` cancels a
+            reboot, since this one replaces it, and fails if the machine is to be powered off;
+            ``replace`` cancels both, ``fail`` neither.
         timeout: the same as notice, in minutes.
         in_seconds: the timeout is in seconds.
 
@@ -110,7 +110,7 @@ def reboot(
         ```
     """
     if is_inside():
-        raise Refused("a snapshot cannot be rebooted before it runs: let the reboot follow the transaction")
+        raise Refused("a snapshot cannot be rebooted: put the reboot after the transaction")
     if timeout is not None:
         notice = timeout if in_seconds else timeout * 60
     want = RebootRequest(
@@ -156,7 +156,7 @@ def _before(ctx: Context, want: RebootRequest) -> Result:
 
 
 def _after(ctx: Context, want: RebootRequest, crossing: Crossing) -> Result:
-    """On the other side: is the machine well, and has it helped?"""
+    """The result after the reboot: whether the machine is healthy, and the reasons are gone."""
     before = _texts(crossing, "reasons")
     data: dict[str, object] = {
         "needed": want.reasons,
@@ -195,7 +195,7 @@ def _problems(ctx: Context, want: RebootRequest, crossing: Crossing, *, again: b
 
 
 def _rolled_back(crossing: Crossing) -> Iterator[str]:
-    """Whether the machine runs another snapshot than the one that this boot was to take."""
+    """A problem if the machine runs another snapshot than the one it was to boot."""
     expected, booted = str(crossing.ask.get("snapshot") or ""), snapshots_state()[0]
     if expected and booted and booted != expected:
         yield f"the machine runs snapshot {booted}, and {expected} was to be booted: it was rolled back"
@@ -212,5 +212,5 @@ def _machine(ctx: Context) -> Rebooter:
 
 def _seconds(value: float, what: str) -> float:
     if value < 0:
-        raise Refused(f"{what} cannot be less than no time: {value:g}")
+        raise Refused(f"{what} cannot be negative: {value:g}")
     return value

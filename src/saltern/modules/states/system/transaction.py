@@ -1,4 +1,4 @@
-"""``system.transaction``: work in a new snapshot of the root, which the next boot takes."""
+"""``system.transaction``: changes in a new snapshot of the root, which the next boot uses."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from saltern.system.private import make_private
 from saltern.system.regular import read_regular
 from saltern.system.snapshots import Snapshots, current, is_inside
 
-SHELL = "/bin/sh"  # that of the snapshot
-NO_SNAPSHOTS = "the root of this machine is no snapshot that boots are chosen by"
-DROPPED = "its snapshot was dropped, and nothing is different"
+SHELL = "/bin/sh"  # the one in the snapshot
+NO_SNAPSHOTS = "the root of this machine is not a bootable snapshot"
+DROPPED = "its snapshot was dropped, and nothing has changed"
 
 
 class Work(Struct, frozen=True, kw_only=True):
-    """What is done in the snapshot: ``do`` says how it ended, and whether it has changed anything as far as
-    it knows. ``look`` is what test mode says of it."""
+    """The work in the snapshot: ``do`` returns its result, and whether it has changed anything as far as
+    it knows. ``look`` is the result in test mode."""
 
-    idle: str  # how the comment begins if it has changed nothing
+    idle: str  # the beginning of the comment if nothing has changed
     do: Callable[[str], tuple[Result, bool]]
     look: Callable[[], Result]
 
@@ -53,33 +53,33 @@ def transaction(
     timeout: float | None = None,
     token: str = "",
 ) -> Result:
-    """Run a command or apply states in a new snapshot of the root, which the next boot takes.
+    """Run a command or apply states in a new snapshot of the root, which the next boot uses.
 
-    The snapshot is made of the one that the next boot would take, so that one transaction builds on
-    another. The running system stays as it is. If the command or a state fails, or nothing is changed, the
-    snapshot is dropped; else it is the one that is booted next: let a ``system.reboot`` follow. What is
-    mounted below the root from elsewhere, such as ``/var`` and ``/home``, is the same inside, and changed at
+    The snapshot is made from the one that the next boot would use, so that one transaction builds on
+    another. The running system is not changed. If the command or a state fails, or nothing is changed, the
+    snapshot is dropped; else it is booted next: put a ``system.reboot`` after it. File systems that are
+    mounted below the root, such as ``/var`` and ``/home``, are shared with the snapshot, and changed at
     once.
 
     With ``sls``, ``highstate`` or ``states``, saltern is started with the snapshot as its root, and each
-    state that it applies there is a sub state. It finds the packages, the files and the grains of the
-    snapshot, and has the file roots and the pillar of this run. Python, saltern and the file roots must be at
-    the same paths inside. No service runs there: let the states that start services come after the boot.
+    state that it applies there is a sub state. It sees the packages, the files and the grains of the
+    snapshot, and uses the file roots and the pillar of this run. Python, saltern and the file roots must be
+    at the same paths in it. No services run there: put states that start services after the boot.
 
-    This is for machines whose root is a subvolume of btrfs and that boot the default subvolume, as those with
-    transactional updates do. ``tukit`` is used if there is one; else ``btrfs`` itself.
+    This is for machines whose root is a btrfs subvolume and that boot the default subvolume, such as those
+    with transactional updates. ``tukit`` is used if it is installed; else ``btrfs`` itself.
 
     Args:
         name: the command, for a shell, if no states are given.
         sls: the names of state files to apply.
-        highstate: apply what the top file gives to this machine.
+        highstate: apply the states of the top file for this machine.
         states: states to apply, as they would be written in a state file.
-        pillar: values over those of the machine, for the states.
+        pillar: values that override those of the machine, for the states.
         saltenv: the environment of the state files.
         env: variables for the command, or for the process that applies the states.
-        timeout: seconds after which it is ended.
-        token: a name of this transaction that is the same whenever the state is called again: one that was
-            completed is not repeated.
+        timeout: seconds after which it is killed.
+        token: a name of this transaction that stays the same when the state is called again: a
+            completed transaction is not repeated.
 
     Example:
         ```yaml
@@ -104,7 +104,7 @@ def transaction(
     if sum(map(bool, (sls, highstate, states))) > 1:
         raise Refused("only one of sls, highstate and states can be given")
     if is_inside():
-        raise Refused("a transaction cannot be begun within another one")
+        raise Refused("a transaction cannot start within another one")
     try:
         if not machine.next():
             raise Refused(NO_SNAPSHOTS)
@@ -124,7 +124,7 @@ def transaction(
 
 
 def _in_new_snapshot(machine: Snapshots, work: Work, mark: str) -> Result:
-    if left := _marked(mark):  # of a transaction that was broken off
+    if left := _marked(mark):  # from a transaction that was interrupted
         with suppress(OSError):
             machine.drop(left)
     snapshot = machine.open(f"saltern-{secrets.token_hex(6)}")
@@ -141,7 +141,7 @@ def _in_new_snapshot(machine: Snapshots, work: Work, mark: str) -> Result:
         return _saying(f"{work.idle} changed nothing, and its snapshot was dropped", result)
     machine.close(snapshot)
     faults.point("transaction.closed")
-    return _made(_saying(f"The next boot takes {snapshot}", result), snapshot)
+    return _made(_saying(f"The next boot uses {snapshot}", result), snapshot)
 
 
 def _saying(first: str, result: Result) -> Result:
@@ -185,7 +185,9 @@ def _states(ctx: Context, machine: Snapshots, wanted: Wanted, *, env: object, ti
         return result, changed
 
     def look() -> Result:
-        """As the running system is, if the snapshot would be made of it; else it is not known."""
+        """Predict the result on the running system, if the snapshot would be made from it; else it is
+        unknown.
+        """
         if ctx.run.states is None or machine.next() != machine.booted():
             return would_change(
                 "The states would be applied in a new snapshot", {"snapshot": {"new": "states"}}
@@ -210,7 +212,7 @@ def _foreseen(ctx: Context, wanted: Wanted) -> Result:
     return would_change(f"The states would change {len(rows)} things in a new snapshot", changes)
 
 
-# -- what was made before --------------------------------------------------------------------------------
+# -- completed transactions ------------------------------------------------------------------------------
 
 
 def _mark(ctx: Context, token: str) -> str:

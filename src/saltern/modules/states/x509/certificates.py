@@ -27,12 +27,12 @@ from saltern.modules.lib.x509.words import check_words
 from saltern.modules.lib.x509.write import FileAndNames, placed, spot
 
 REMAINING = 90
-# A certificate that is right but for these is encoded again, never issued anew.
+# A certificate that only differs in these is encoded again, never reissued.
 ENCODING_ONLY = frozenset({"additional_certs", "encoding", "pkcs12_friendlyname", "pkcs12_passphrase"})
 
 
 class Container(Struct, frozen=True, kw_only=True):
-    """How the certificate is put into its file."""
+    """How the certificate is encoded in its file."""
 
     encoding: str
     chain: tuple[Any, ...]
@@ -53,7 +53,7 @@ class Container(Struct, frozen=True, kw_only=True):
 
 
 class Found(Struct, frozen=True):
-    """The certificate that is there, if it can be read, and what is not right about it."""
+    """The existing certificate, if it can be read, and its differences."""
 
     certificate: Any
     changes: dict[str, object]
@@ -94,43 +94,44 @@ def certificate_managed(
     prepend_cn: bool = False,
     **kwargs: Unpack[FileAndNames],
 ) -> Result:
-    """A certificate is there, right in all its parts and not about to expire.
+    """Make sure that a certificate exists as described and does not expire soon.
 
-    A certificate that only has another encoding, or other certificates beside it, is encoded again, not
-    issued anew.
+    A certificate that only has another encoding, or other certificates after it, is encoded again, not
+    reissued.
 
     Args:
         name: the absolute path of the file.
-        days_remaining: make a new one when the old one is valid for less than this; 90, or a quarter of
+        days_remaining: issue a new one when the old one is valid for fewer days; 90, or a quarter of
             ``days_valid`` if that is less.
-        signing_policy: a policy of ``x509_signing_policies`` in the pillar or the configuration. What it
-            says cannot be said otherwise here.
+        signing_policy: a policy of ``x509_signing_policies`` in the pillar or the configuration. Its values
+            cannot be overridden here.
         signing_private_key: the key that signs, a path or PEM text.
-        signing_private_key_passphrase: what opens it.
-        signing_cert: the certificate of who signs; without it the certificate signs itself, and is for
+        signing_private_key_passphrase: its passphrase.
+        signing_cert: the certificate of the signer; without it the certificate is self-signed, for
             ``signing_private_key``.
-        private_key, public_key, csr: for which key it is: a private key, a public key, or a request (whose
-            extensions are taken, too, where nothing else is said, and its name if no other is given).
-        private_key_passphrase: what opens ``private_key``.
-        subject: the name, or give its parts (``CN``, ``O`` …) as arguments of their own.
-        serial_number: a number, or hexadecimal digits in quotes; one is made up if not given.
+        private_key, public_key, csr: the key to certify: a private key, a public key, or a request (whose
+            extensions and name are used, too, unless others are given).
+        private_key_passphrase: the passphrase of ``private_key``.
+        subject: the name, or give its parts (``CN``, ``O`` …) as separate arguments.
+        serial_number: a number, or hexadecimal digits in quotes; random if not given.
         not_before, not_after: ``2026-01-31 12:00:00``, in UTC.
-        days_valid: how long it is valid from now on; 365 if not given.
+        days_valid: how many days it is valid from now on; 365 if not given.
         digest: ``sha256``, ``sha384``, ``sha512`` …
         encoding: ``pem``, ``der``, ``pkcs7_pem``, ``pkcs7_der``, or ``pkcs12`` with the private key in it
             (the mode is 0600 then, if not given).
-        append_certs: certificates to put behind it.
-        pkcs12_passphrase: what encrypts PKCS#12.
-        pkcs12_encryption_compat: encrypt PKCS#12 weakly, as old systems need it.
+        append_certs: certificates to put after it.
+        pkcs12_passphrase: the passphrase for PKCS#12.
+        pkcs12_encryption_compat: use the weak PKCS#12 encryption that old systems need.
         pkcs12_friendlyname: the name of the certificate in PKCS#12.
-        copypath: a directory that gets a copy in PEM of each certificate that is issued, named after its
+        copypath: a directory for a PEM copy of each issued certificate, named after its
             serial number.
-        prepend_cn: put the common name before that.
+        prepend_cn: prefix the name of that copy with the common name.
         basicConstraints, keyUsage, extendedKeyUsage, subjectKeyIdentifier, authorityKeyIdentifier,
             subjectAltName, issuerAltName, crlDistributionPoints, authorityInfoAccess, certificatePolicies,
-            policyConstraints, inhibitAnyPolicy, nameConstraints, noCheck, tlsfeature: as OpenSSL writes them,
+            policyConstraints, inhibitAnyPolicy, nameConstraints, noCheck, tlsfeature: extensions in OpenSSL's
+                syntax,
             or as mappings and lists.
-        ca_server: a certificate from another machine; not supported, and refused.
+        ca_server: not supported: certificates from another machine.
 
     Example:
         ```yaml
@@ -238,7 +239,7 @@ def _facts(data: bytes | None, passphrase: str | None) -> dict[str, object]:
         return dict(unknown)
     try:
         found = _opened(data, "the certificate", passphrase)[0].certificate
-    except Refused:  # in test mode the old file is still there, whatever it holds
+    except Refused:  # in test mode the old file is still there, whatever it contains
         return dict(unknown)
     return {
         "subject": found.subject.rfc4514_string(),

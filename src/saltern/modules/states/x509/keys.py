@@ -22,12 +22,12 @@ from saltern.modules.lib.x509.load import (
 )
 from saltern.modules.lib.x509.write import FileArguments, placed, spot
 
-# A key that is right but for these is encoded again, never made again.
+# A key that only differs in these is encoded again, never replaced.
 ENCODING_ONLY = frozenset({"encoding", "passphrase"})
 
 
 class Found(Struct, frozen=True):
-    """The key that is there, if it can be read, and what is not right about it."""
+    """The existing key, if it can be read, and its differences."""
 
     key: Any
     changes: dict[str, object]
@@ -53,7 +53,7 @@ def private_key_managed(
     pkcs12_encryption_compat: bool = False,
     **kwargs: Unpack[FileArguments],
 ) -> Result:
-    """A private key is there, of this kind; it is made if it is missing.
+    """Make sure that a private key of this kind exists; create it if it is missing.
 
     A key that only has another encoding, or no passphrase yet, stays the same key and is encoded again.
     Its mode is 0400 if none is given.
@@ -63,11 +63,11 @@ def private_key_managed(
         algo: ``rsa``, ``ec``, ``ed25519`` or ``ed448``.
         keysize: 2048 and more for RSA, 256, 384 or 521 for EC. ``bits`` is its older name.
         bits: see ``keysize``.
-        passphrase: what encrypts it.
+        passphrase: the passphrase to encrypt it with.
         encoding: ``pem``, ``der`` or ``pkcs12``.
-        new: make a new one every time.
-        overwrite: replace what cannot be read (no key, or another passphrase).
-        pkcs12_encryption_compat: encrypt PKCS#12 weakly, as old systems need it.
+        new: create a new key every time.
+        overwrite: replace a file that cannot be read (not a key, or another passphrase).
+        pkcs12_encryption_compat: use the weak PKCS#12 encryption that old systems need.
 
     Example:
         ```yaml
@@ -118,14 +118,14 @@ def _found(
     except Refused as problem:
         locked = isinstance(problem, WrongPassphrase)
         if not overwrite:
-            why = "has another passphrase" if locked else "is no private key"
-            raise Refused(f"{path} {why}; say overwrite: True to replace it") from None
+            why = "has another passphrase" if locked else "is not a private key"
+            raise Refused(f"{path} {why}; set overwrite: True to replace it") from None
         return Found(None, {"replaced": path, **({"passphrase": True} if locked else {})})
     return Found(held.key, changes | _kind_changes(kind_of(held.key), wanted) | _encoding(held, encoding))
 
 
 def _opened(data: bytes, passphrase: str | None, path: str) -> tuple[Key, dict[str, object]]:
-    """The key; one that has no passphrase yet, though one is wanted, is opened without."""
+    """The key; opened without a passphrase if it does not have one yet."""
     try:
         return open_key(data, passphrase, path), {}
     except NeedlessPassphrase:

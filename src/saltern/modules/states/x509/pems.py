@@ -13,11 +13,11 @@ from saltern.modules.lib.x509.write import FileArguments, placed, spot
 
 @state
 def pem_managed(ctx: Context, /, name: str, *, text: str, **kwargs: Unpack[FileArguments]) -> Result:
-    """A file holds these PEM entries and nothing else.
+    """Make sure that a file contains exactly these PEM entries.
 
     Args:
         name: the absolute path of the file.
-        text: the entries; white space does not matter. It may hold keys, so it is never shown.
+        text: the entries; white space does not matter. It may contain keys, so it is never shown.
 
     Example:
         ```yaml

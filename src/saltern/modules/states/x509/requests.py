@@ -37,21 +37,21 @@ def csr_managed(
     subject: object = None,
     **kwargs: Unpack[FileAndNames],
 ) -> Result:
-    """A certificate request is there, for this key and this name.
+    """Make sure that a certificate request for a key and a name exists.
 
-    A request that only has another encoding is encoded again, not made again.
+    A request that only has another encoding is encoded again, not replaced.
 
     Args:
         name: the absolute path of the file.
         private_key: the path of the private key, or its PEM text.
-        private_key_passphrase: what opens it.
+        private_key_passphrase: its passphrase.
         digest: ``sha256``, ``sha384``, ``sha512`` …
         encoding: ``pem`` or ``der``.
         subject: the name, as a mapping, a list or ``CN=www.example.org,O=Example``; or give its parts as
-            arguments of their own: ``CN``, ``O``, ``OU``, ``C``, ``ST``, ``L``, ``MAIL`` …
+            separate arguments: ``CN``, ``O``, ``OU``, ``C``, ``ST``, ``L``, ``MAIL`` …
         basicConstraints, keyUsage, extendedKeyUsage, subjectKeyIdentifier, subjectAltName,
             certificatePolicies, policyConstraints, inhibitAnyPolicy, nameConstraints, noCheck, tlsfeature:
-            what the certificate shall have, as OpenSSL writes it: ``critical, CA:FALSE``.
+            extensions of the certificate in OpenSSL's syntax: ``critical, CA:FALSE``.
 
     Example:
         ```yaml
@@ -81,7 +81,7 @@ def csr_managed(
         return encode_other(old if stays else made_request(want), encoding)
 
     ignored = tuple(
-        f"a request cannot ask for {word}: who signs says it" for word in given if word in OF_THE_SIGNER
+        f"a request cannot ask for {word}: the signer decides it" for word in given if word in OF_THE_SIGNER
     )
     return placed(ctx, where, changes, make, _facts, what="certificate signing request", warnings=ignored)
 
@@ -89,7 +89,7 @@ def csr_managed(
 def _found(
     data: bytes | None, path: str, want: WantedRequest, encoding: str
 ) -> tuple[Any, dict[str, object]]:
-    """The request that is there, and what is not right about it."""
+    """The existing request, and its differences."""
     if data is None:
         return None, {"created": path}
     try:

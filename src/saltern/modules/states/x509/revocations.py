@@ -46,22 +46,22 @@ def crl_managed(
     extensions: dict[str, object] | None = None,
     **kwargs: Unpack[FileArguments],
 ) -> Result:
-    """A certificate revocation list is there, with these certificates in it and not about to expire.
+    """Make sure that a certificate revocation list with these certificates exists and does not expire soon.
 
-    A list that only has another encoding is encoded again, not made again.
+    A list that only has another encoding is encoded again, not replaced.
 
     Args:
         name: the absolute path of the file.
         signing_private_key: the key that signs, a path or PEM text.
-        revoked: a list; each entry has ``serial_number`` or ``certificate``, and perhaps
-            ``revocation_date`` (``2026-01-31 12:00:00``; when it was first listed if not given),
+        revoked: a list; each entry has ``serial_number`` or ``certificate``, and optionally
+            ``revocation_date`` (``2026-01-31 12:00:00``; the time of its first listing if not given),
             ``not_after`` and ``extensions`` (``CRLReason``, ``invalidityDate``, ``certificateIssuer``).
-        days_remaining: make a new list when the old one is valid for less than this; 30, or a quarter of
+        days_remaining: create a new list when the old one is valid for fewer days; 30, or a quarter of
             ``days_valid`` if that is less. 0: only when something changed.
-        signing_cert: the certificate of who signs.
-        signing_private_key_passphrase: what opens the key.
-        include_expired: list certificates that have expired, too.
-        days_valid: how long the list is valid from now on; 100 if not given.
+        signing_cert: the certificate of the signer.
+        signing_private_key_passphrase: the passphrase of that key.
+        include_expired: also list expired certificates.
+        days_valid: how many days the list is valid from now on; 100 if not given.
         digest: ``sha256``, ``sha384``, ``sha512`` …
         encoding: ``pem`` or ``der``.
         extensions: ``authorityKeyIdentifier``, ``authorityInfoAccess``, ``cRLNumber`` (``auto`` counts by

@@ -1,4 +1,4 @@
-"""Accounts: how each logs in, what of it is asked for, and the statements that bring it about."""
+"""Accounts: how they log in, the wanted login, and the statements that set it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OURS = frozenset({"server_version", "kept_priv"})
 
 
 class Method(Struct, frozen=True):
-    """One way to log in: the plugin that checks it, and what it checks against."""
+    """One login method: the plugin that checks it, and the stored secret."""
 
     plugin: str
     against: str
@@ -45,7 +45,7 @@ class Account(Struct, frozen=True):
 
 
 class DesiredLogin(Struct, frozen=True, kw_only=True):
-    """How an account is to log in. Without password, hash and socket: with an empty password."""
+    """The wanted login of an account. Without password, hash and socket: with an empty password."""
 
     plugin: str = NATIVE
     password: str = ""
@@ -63,23 +63,23 @@ class DesiredLogin(Struct, frozen=True, kw_only=True):
 def desired_login(
     plugin: str, password: str | None, password_hash: str | None, *, socket: bool = False
 ) -> DesiredLogin:
-    """Checked. Of a password and a hash the password counts, as in Salt."""
+    """The wanted login, checked. A password overrides a hash, as in Salt."""
     if not PLUGIN.fullmatch(plugin):
-        raise Refused(f"auth_plugin cannot be {plugin!r}; it is a word such as {NATIVE}")
+        raise Refused(f"auth_plugin cannot be {plugin!r}; use a name such as {NATIVE}")
     hashed = "" if password else password_hash or ""
     if plugin == NATIVE and hashed:
         hashed = hashed.upper()
         if not NATIVE_HASH.fullmatch(hashed):
-            raise Refused(f"password_hash is no hash for {plugin}: that is a * and 40 hexadecimal digits")
+            raise Refused(f"password_hash is not a hash for {plugin}: use a * and 40 hexadecimal digits")
     return DesiredLogin(plugin=plugin, password=password or "", password_hash=hashed, socket=socket)
 
 
-# -- looking -----------------------------------------------------------------------------------------
+# -- reading -----------------------------------------------------------------------------------------
 
 
 def question(user: str, host: str) -> str:
-    """The row of ``mysql.user``, with what is needed to read it. What is in the comment, MariaDB executes
-    since it has several ways to log in for one account."""
+    """The query for the row of ``mysql.user``, with the data to interpret it. MariaDB executes the comment
+    since it supports several login methods for one account."""
     return (
         "SELECT account.*, VERSION() AS server_version "
         "/*M!100400 , (SELECT kept.Priv FROM mysql.global_priv AS kept "
@@ -89,7 +89,7 @@ def question(user: str, host: str) -> str:
 
 
 def answer(found: Table, user: str) -> Account | None:
-    """From the answer to ``question``."""
+    """The account from the result of ``question``."""
     row = _row(found, user)
     if row is None:
         return None
@@ -99,7 +99,7 @@ def answer(found: Table, user: str) -> Account | None:
 
 
 def _row(found: Table, user: str) -> Row | None:
-    """SQL takes no notice of blanks at the end of a name."""
+    """The row with exactly this user: SQL ignores blanks at the end of a name."""
     return next((row for row in found.mappings() if row["User"] == user), None)
 
 
@@ -108,7 +108,7 @@ def get(ctx: Context, server: Connection, user: str, host: str) -> Account | Non
 
 
 def row(ctx: Context, server: Connection, user: str, host: str) -> Row | None:
-    """All that ``mysql.user`` has of an account."""
+    """The row of an account in ``mysql.user``."""
     found = _row(client.ask(ctx, server, question(user, host))[0], user)
     return {name: value for name, value in (found or {}).items() if name not in OURS} or None
 
@@ -119,7 +119,7 @@ def _method(found: Row) -> Method:
 
 
 class _Kept(Struct):
-    """What MariaDB keeps of an account; an empty entry of ``auth_or`` stands for the outer one."""
+    """The record of an account in MariaDB; an empty entry of ``auth_or`` stands for the outer one."""
 
     plugin: str = ""
     authentication_string: str = ""
@@ -136,7 +136,7 @@ def _methods(priv: Value) -> tuple[Method, ...]:
 
 
 def holds(ctx: Context, server: Connection, have: Account, wanted: DesiredLogin) -> bool | None:
-    """Whether the account logs in as desired; None if that cannot be found out."""
+    """True if the account logs in as desired; None if that cannot be determined."""
     if wanted.socket:
         return have.dialect.socket_plugin in have.plugins
     of_plugin = [method.against for method in have.methods if method.plugin == wanted.plugin]
@@ -147,7 +147,7 @@ def holds(ctx: Context, server: Connection, have: Account, wanted: DesiredLogin)
     if wanted.plugin == NATIVE:
         return native_hash(wanted.password) in of_plugin
     if not wanted.password:
-        return True  # such plugins keep nothing, or ask another service
+        return True  # such plugins store nothing, or ask another service
     return _logs_in(ctx, server, have, wanted.password)
 
 
@@ -160,8 +160,8 @@ def native_hash(password: str) -> str:
 
 
 def _logs_in(ctx: Context, server: Connection, have: Account, password: str) -> bool | None:
-    """For salted passwords. That it fails says something only for ``localhost``: from here, a login
-    for another host may be one of another account."""
+    """Try to log in, for salted passwords. A failure is conclusive only for ``localhost``: from here, a login
+    for another host may use another account."""
     as_user = server.using(user=have.user, password=password, database="")
     try:
         found = client.rows(ctx, as_user, "SELECT CURRENT_USER() AS me")
@@ -170,7 +170,7 @@ def _logs_in(ctx: Context, server: Connection, have: Account, password: str) -> 
     return True if found[0]["me"] == f"{have.user}@{have.host}" else None
 
 
-# -- doing -------------------------------------------------------------------------------------------
+# -- changing ----------------------------------------------------------------------------------------
 
 
 def create(ctx: Context, server: Connection, user: str, host: str, wanted: DesiredLogin) -> None:
@@ -179,7 +179,7 @@ def create(ctx: Context, server: Connection, user: str, host: str, wanted: Desir
 
 
 def alter(ctx: Context, server: Connection, have: Account, wanted: DesiredLogin) -> None:
-    """MariaDB's SET PASSWORD leaves the other ways to log in as they are."""
+    """Change the login. MariaDB's SET PASSWORD keeps the other login methods."""
     who = account(have.user, have.host)
     if have.dialect.mariadb and not wanted.socket and wanted.plugin == NATIVE and NATIVE in have.plugins:
         new = f"PASSWORD({text(wanted.password)})" if wanted.password else text(wanted.password_hash)

@@ -1,7 +1,7 @@
-"""What the client prints with ``--xml``, as rows.
+"""The output of the client with ``--xml``, as rows.
 
-Read with expressions rather than an XML library: values are escaped, so that no ``<`` or ``"`` is in
-one, but control signs are in them as they are, and those no XML library takes.
+Parsed with regular expressions rather than an XML library: values are escaped, so that no ``<`` or ``"`` is
+in them, but they may contain control characters, which XML libraries reject.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Row = dict[str, Value]
 
 
 class Table(Struct, frozen=True):
-    """One result. The client names no columns where there are no rows."""
+    """One result. The client names no columns if there are no rows."""
 
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Value, ...], ...] = ()
@@ -32,12 +32,12 @@ class Table(Struct, frozen=True):
 
 
 def tables(printed: str) -> list[Table]:
-    """Every result, in order. A statement without one, such as an UPDATE, prints none."""
+    """All results, in order. A statement without a result, such as an UPDATE, prints none."""
     return [_table(found[1]) for found in RESULT.finditer(printed)]
 
 
 def affected(printed: str) -> int:
-    """Rows that all statements changed; printed by a client that is verbose enough."""
+    """The number of rows that all statements changed; only a verbose client prints it."""
     return sum(int(count) for count in AFFECTED.findall(RESULT.sub("", printed)))
 
 

@@ -1,4 +1,4 @@
-"""Statements to the client program, and its answers or its complaint."""
+"""Run statements with the client program, and return its results or its error."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ FLAGS = (
     "--skip-safe-updates",
     "--connect-timeout=30",
 )
-VERBOSE = "-vvv"  # from here on it prints how many rows a statement changed
+VERBOSE = "-vvv"  # the level at which it prints how many rows a statement changed
 
-# Quotes are what they are in any session, names are shown in backticks, and no GRANT makes a user.
+# Quotes mean the same in any session, names are shown in backticks, and no GRANT creates a user.
 PINNED = (
     "SET SESSION sql_mode = CONCAT('NO_ENGINE_SUBSTITUTION', "
     "IF(VERSION() LIKE '%MariaDB%' OR VERSION() LIKE '5.%', ',NO_AUTO_CREATE_USER', ''))",
@@ -39,7 +39,7 @@ NO_SERVER = frozenset({2002, 2003, 2005, 2006, 2013})
 
 
 class ServerRefused(Refused):
-    """The server, or the client on the way to it, will not; ``code`` is its number for the reason."""
+    """The server or the client has refused; ``code`` is its error number."""
 
     def __init__(self, code: int, words: str) -> None:
         super().__init__(words)
@@ -47,13 +47,13 @@ class ServerRefused(Refused):
 
 
 class NotThere(ServerRefused):
-    """No client program, or no server that answers: nothing that could be looked at yet."""
+    """There is no client program, or no server responds: nothing can be read yet."""
 
 
 def ask(ctx: Context, server: Connection, *statements: str, secrets: Sequence[str] = ()) -> list[Table]:
     """Run our own statements in a pinned session; the results of those that have one.
 
-    Raises ``ServerRefused``; ``secrets`` are kept out of its words.
+    Raises ``ServerRefused``; ``secrets`` are removed from its message.
     """
     sent = "".join(f"{statement};\n" for statement in (*PINNED, *statements))
     return answers.tables(_run(ctx, server, sent, secrets=secrets).out)
@@ -65,7 +65,7 @@ def rows(ctx: Context, server: Connection, statement: str) -> list[answers.Row]:
 
 
 def results_and_count(ctx: Context, server: Connection, statements: str | bytes) -> tuple[list[Table], int]:
-    """Run a user's statements as they are: their results, and how many rows they changed."""
+    """Run a user's statements unchanged. Returns their results, and how many rows they changed."""
     ran = _run(ctx, server, statements, VERBOSE)
     return answers.tables(ran.out), answers.affected(ran.out)
 
@@ -93,7 +93,7 @@ def _encoded(value: str | bytes) -> bytes:
     try:
         return value.encode() if isinstance(value, str) else value
     except UnicodeEncodeError:
-        raise Refused("a name or a value is no valid text: it has bytes that are not UTF-8") from None
+        raise Refused("a name or a value is not valid text: it has bytes that are not UTF-8") from None
 
 
 def _complaint(ran: Ran, program: str, secrets: Sequence[str]) -> ServerRefused:
@@ -109,7 +109,7 @@ def _complaint(ran: Ran, program: str, secrets: Sequence[str]) -> ServerRefused:
 
 
 def _without(words: str, secrets: Sequence[str]) -> str:
-    """A complaint about our SQL shows the place in it, which may be the beginning of a secret."""
+    """The message without secrets; an error in our SQL may quote the beginning of one."""
     if not any(secrets):
         return words
     for secret in filter(None, secrets):

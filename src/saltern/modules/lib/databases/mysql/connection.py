@@ -1,4 +1,4 @@
-"""Where the server is and who logs in: Salt's ``connection_*`` arguments, and its ``mysql.*`` options."""
+"""Connections to servers: Salt's ``connection_*`` arguments, and its ``mysql.*`` options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saltern.modules.api.refused import Refused, one_line
 
 PREFIX = "connection_"
 
-# Salt's names, and what an option file calls each of them.
+# Salt's names, and their names in an option file.
 NAMES: Mapping[str, str] = {
     "user": "user",
     "pass": "password",
@@ -29,29 +29,30 @@ NAMES: Mapping[str, str] = {
 }
 UNUSED = frozenset({"client_flags", "connection_conv", "connection_use_unicode"})
 
-# What is said to the server is always Unicode; a name of it may be chosen for servers that know only one.
+# The connection always uses Unicode; its name can be chosen for servers that know only one.
 UNICODE = frozenset({"utf8", "utf8mb3", "utf8mb4"})
 USUAL_CHARSET = "utf8mb4"
 
-# The groups that the client reads anyway; one with a suffix, such as ``client-backup``, it reads if named.
+# The groups that the client always reads; it reads one with a suffix, such as ``client-backup``, on request.
 GROUPS = ("client", "mysql", "mariadb-client")
 
 ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class ConnectionArguments(TypedDict, total=False):
-    """Where the server of a state is, and who logs in.
+    """How to reach the server of a state.
 
     Args:
-        connection_user: who logs in.
-        connection_pass: the password for that.
-        connection_host: where the server is; this machine if not given.
+        connection_user: the user to log in as.
+        connection_pass: the password of that user.
+        connection_host: the host of the server; this machine if not given.
         connection_port: the port of the server.
         connection_db: the database to log in to.
         connection_unix_socket: the socket of a server on this machine.
-        connection_charset: the name that an old server has for Unicode; the connection always speaks that.
+        connection_charset: an old server's name for Unicode; the connection always uses Unicode.
         connection_default_file: an option file of the client to read the login from.
-        connection_default_group: a group of that file to read, beside ``client``; such as ``client-backup``.
+        connection_default_group: a group of that file to read in addition to ``client``, such as
+            ``client-backup``.
     """
 
     connection_user: str | None
@@ -67,7 +68,7 @@ class ConnectionArguments(TypedDict, total=False):
 
 
 class Connection(Struct, frozen=True):
-    """Values for the client's option file, by the names it has there; and how that is read."""
+    """Values for the client's option file, by their names in it, and how the client reads it."""
 
     values: tuple[tuple[str, str], ...] = ()
     include: str = ""
@@ -78,14 +79,14 @@ class Connection(Struct, frozen=True):
         return f"Connection({shown})"
 
     def using(self, **values: str) -> Connection:
-        """The same with other values; an empty one takes the old one away."""
+        """The connection with other values; an empty one removes the old one."""
         kept = dict(self.values) | values
         return Connection(
             tuple((name, value) for name, value in kept.items() if value), self.include, self.suffix
         )
 
     def options(self) -> str:
-        """The option file. What is included comes first, so that our values win."""
+        """The text of the option file. Includes come first, so that our values win."""
         lines = [f"!include {self.include}"] if self.include else []
         lines += ["[client]", *(f'{name}="{_escaped(value)}"' for name, value in self.values)]
         return "".join(f"{line}\n" for line in lines)
@@ -96,10 +97,10 @@ def _escaped(value: str) -> str:
 
 
 def connection(ctx: Context, given: Mapping[str, object]) -> Connection:
-    """From ``connection_*`` arguments; what is not given comes from ``mysql.*`` in opts, grains or pillar.
+    """The connection from ``connection_*`` arguments; the defaults are ``mysql.*`` in opts, grains or pillar.
 
-    With ``connection_default_file`` only that file counts, as it would lose against the options.
-    Raises ``Refused`` for arguments that there are not, and values that cannot be.
+    With ``connection_default_file`` only that file is used, since the options would override it.
+    Raises ``Refused`` for unknown arguments and impossible values.
     """
     _check_names(given)
     found = {name: _value(given, name) for name in NAMES}
@@ -117,7 +118,7 @@ def connection(ctx: Context, given: Mapping[str, object]) -> Connection:
 
 
 def reach(ctx: Context, given: ConnectionArguments) -> Connection:
-    """The same from the arguments of a state."""
+    """The connection from the arguments of a state."""
     return connection(ctx, dict(given))
 
 

@@ -1,4 +1,4 @@
-"""Which server this is: MariaDB and MySQL say the same things in different words."""
+"""The dialect of a server: MariaDB and MySQL have different statements for the same things."""
 
 from __future__ import annotations
 

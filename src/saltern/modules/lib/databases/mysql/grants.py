@@ -1,4 +1,6 @@
-"""Grants: what an account has on a level, what it lacks or has too much of, and the statements for that."""
+"""Grants: the privileges of an account on a level, the missing and surplus ones, and the statements for
+them.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,14 @@ from saltern.modules.lib.databases.mysql.privileges import (
     sql,
 )
 
-NO_SUCH_GRANT = 1141  # also what is said of a user that is not there
+NO_SUCH_GRANT = 1141  # also for a user that does not exist
 SSL_WORDS = {"SSL": "ANY", "X509": "X509"}
 SSL_FIELDS = {"CIPHER": "ssl_cipher", "ISSUER": "x509_issuer", "SUBJECT": "x509_subject"}
 
 
 class DesiredGrant(Struct, frozen=True, kw_only=True):
-    """What an account is to have on a level. ``plain`` is its database with the signs of a pattern as they
-    are: people write that by hand, and mean the same."""
+    """The wanted privileges of an account on a level. ``plain`` is its database with unescaped wildcards:
+    people write that by hand, and mean the same."""
 
     user: str
     host: str
@@ -45,9 +47,9 @@ class DesiredGrant(Struct, frozen=True, kw_only=True):
 
 
 class Held(Struct, frozen=True):
-    """What an account has on the level of a grant that is asked for, and under which names of that level."""
+    """The privileges of an account on the level of a wanted grant, and the names of that level."""
 
-    needed: Privileges  # by the names that the server has for them
+    needed: Privileges  # by their names on the server
     account: Account | None = None
     grants: tuple[Grant, ...] = ()
     every: frozenset[str] = frozenset()  # all privileges that the server knows
@@ -96,7 +98,9 @@ def lines(ctx: Context, server: Connection, user: str, host: str) -> list[str] |
 
 
 def held(ctx: Context, server: Connection, wanted: DesiredGrant) -> Held:
-    """What the account has of that. Raises ``Refused`` for privileges the server does not know."""
+    """The privileges that the account has. Raises ``Refused`` for privileges that the server does not
+    know.
+    """
     listed, found = client.ask(ctx, server, "SHOW PRIVILEGES", accounts.question(wanted.user, wanted.host))
     every = frozenset(str(row["Privilege"]).upper() for row in listed.mappings())
     needed = known(wanted.privileges, every)
@@ -131,12 +135,12 @@ def _covered(one: tuple[str, str], wanted: DesiredGrant, have: Held) -> bool:
 
 
 def surplus(have: Held) -> Privileges:
-    """Privileges on the level that are not asked for."""
+    """Privileges on the level that are not wanted."""
     return frozenset() if ALL in have.needed else have.privileges - have.needed
 
 
 def shared(wanted: DesiredGrant, have: Held) -> Privileges:
-    """Those of them that the account has, for taking them away."""
+    """The listed privileges that the account has, to revoke them."""
     if ALL in have.needed:
         return have.privileges
     return frozenset(one for one in have.needed - {USAGE} if _covered(one, wanted, have))
@@ -153,7 +157,7 @@ def grant_statements(wanted: DesiredGrant, some: Privileges, *, option: bool) ->
 
 
 def revoke_statements(wanted: DesiredGrant, have: Held, some: Privileges, *, option: bool) -> list[str]:
-    """For each name that the level goes by. What is not there cannot be revoked: that is an error."""
+    """The statements for each name of the level. Revoking a missing privilege would be an error."""
     who = account(wanted.user, wanted.host)
     made: list[str] = []
     for grant in have.grants:
@@ -169,7 +173,7 @@ def revoke_statements(wanted: DesiredGrant, have: Held, some: Privileges, *, opt
 
 
 def ssl_columns(given: object) -> dict[str, str]:
-    """``[{SUBJECT: text}, {SSL: true}]`` as the columns of ``mysql.user``; empty if nothing is asked for."""
+    """``[{SUBJECT: text}, {SSL: true}]`` as the columns of ``mysql.user``; empty if nothing is given."""
     if not given or not isinstance(given, list):
         return {}
     pairs = {str(key).strip().upper(): value for one in given for key, value in _pairs(one)}

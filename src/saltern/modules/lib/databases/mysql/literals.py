@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saltern.modules.api.refused import Refused
 
-LONGEST_NAME = 64  # signs, for databases, tables and columns
+LONGEST_NAME = 64  # characters, for databases, tables and columns
 
 
 def text(value: str) -> str:
@@ -13,24 +13,24 @@ def text(value: str) -> str:
 
 
 def name(value: str, what: str = "a name") -> str:
-    """The name of a database, a table or a column. Raises ``Refused`` for one that cannot be."""
+    """The name of a database, a table or a column. Raises ``Refused`` for an impossible name."""
     if not value or "\0" in value or value != value.rstrip(" ") or len(value) > LONGEST_NAME:
         raise Refused(
-            f"{value!r} cannot be {what}: it has 1 to {LONGEST_NAME} signs, the last one no blank, none a NUL"
+            f"{value!r} cannot be {what}: it needs 1 to {LONGEST_NAME} characters, no NUL, no final blank"
         )
     return "`" + value.replace("`", "``") + "`"
 
 
 def account(user: str, host: str) -> str:
-    """``'user'@'host'``. Servers keep host names in lower case."""
+    """``'user'@'host'``. Servers store host names in lower case."""
     return f"{text(user)}@{text(host.lower())}"
 
 
 def unquoted(value: str) -> str:
-    """The name inside of backticks; one without them is what it is."""
+    """The name without backticks, if it has any."""
     return value[1:-1].replace("``", "`") if value[:1] == value[-1:] == "`" and len(value) > 1 else value
 
 
 def literal_pattern(value: str) -> str:
-    """A database name for a grant, where ``_`` and ``%`` would stand for any sign."""
+    """A database name for a grant, with ``_`` and ``%`` escaped, which are wildcards there."""
     return "".join(f"\\{sign}" if sign in "\\_%" else sign for sign in value)

@@ -1,4 +1,4 @@
-"""Privileges and what they are on: as users write them, as ``SHOW GRANTS`` prints them, as sets."""
+"""Privileges and their levels: from users' text, from ``SHOW GRANTS``, and as sets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ USAGE = ("USAGE", "")
 GRANT_OPTION = ("GRANT OPTION", "")
 SPECIAL = frozenset({"USAGE", "PROXY", "GRANT OPTION"})
 
-# What a server may call them otherwise than people do; the right side counts where it knows only that.
+# Other names of privileges; the right side is used if the server knows only that.
 ALIASES = {
     "REPLICATION CLIENT": "BINLOG MONITOR",
     "REPLICATION REPLICA": "REPLICATION SLAVE",
@@ -46,7 +46,7 @@ IN_BACKTICKS = re.compile(rf"({NAME}|\*)\.({NAME}|\*)")
 
 
 class Level(Struct, frozen=True):
-    """What a grant is on. ``schema`` is a pattern where ``object`` is ``*``, and a name otherwise."""
+    """The level of a grant. ``schema`` is a pattern if ``object`` is ``*``, and a name otherwise."""
 
     schema: str
     object: str
@@ -70,9 +70,9 @@ def _star_or_name(value: str) -> str:
 
 
 def level(database: str, *, escape: bool) -> Level:
-    """From ``db.table``, ``db.*`` or ``*.*``, with or without backticks.
+    """The level from ``db.table``, ``db.*`` or ``*.*``, with or without backticks.
 
-    Without ``escape``, ``_`` and ``%`` in the name of a database stand for any sign.
+    Without ``escape``, ``_`` and ``%`` in the name of a database are wildcards.
     """
     found = PLACE.fullmatch(database.strip())
     assert found is not None  # the rest may be anything
@@ -82,35 +82,35 @@ def level(database: str, *, escape: bool) -> Level:
         (in_backticks[1], ".", in_backticks[2]) if in_backticks else found["rest"].rpartition(".")
     )
     if not dot or not schema or not name or (schema == "*" and name != "*"):
-        raise Refused(f"database cannot be {database!r}; it is one of db.table, db.* and *.*")
+        raise Refused(f"database cannot be {database!r}; use db.table, db.* or *.*")
     schema, name = unquoted(schema), unquoted(name)
     if escape and name == "*" and schema != "*":
         schema = literals.literal_pattern(schema)
     made = Level(schema, name, kind)
-    str(made)  # a name that cannot be is refused here
+    str(made)  # refuses an impossible name
     return made
 
 
 def privileges(words: str) -> Privileges:
-    """From ``select, insert (a, b)``. Raises ``Refused`` for what is no list of privileges."""
+    """The privileges from ``select, insert (a, b)``. Raises ``Refused`` if it is not a list of privileges."""
     found: set[tuple[str, str]] = set()
     at = 0
     while at < len(words):
         one = ONE.match(words, at)
         if one is None:
-            raise Refused(f"grant cannot be {words!r}; it is a list such as 'select, insert (name)'")
+            raise Refused(f"grant cannot be {words!r}; use a list such as 'select, insert (name)'")
         at = one.end()
         name = " ".join(one["what"].upper().split())
         name = "ALL PRIVILEGES" if name == "ALL" else name
         columns = COLUMN.findall(one["columns"] or "")
         found |= {(name, unquoted(column)) for column in columns} or {(name, "")}
     if not found:
-        raise Refused("grant is empty; it is a list of privileges such as 'select, insert'")
+        raise Refused("grant is empty; give a list of privileges such as 'select, insert'")
     return frozenset(found)
 
 
 def known(wanted: Privileges, server: Collection[str]) -> Privileges:
-    """By the names the server has for them. Raises ``Refused`` for one that it has not."""
+    """The privileges by their names on the server. Raises ``Refused`` for an unknown one."""
     fine = {*server, *SPECIAL, ALL[0]}
     renamed = frozenset(
         (ALIASES.get(name, name) if name not in fine else name, column) for name, column in wanted
@@ -136,7 +136,7 @@ def shown(line: str) -> Grant | None:
 
 
 def without_login(line: str) -> str:
-    """A line of ``SHOW GRANTS`` without the hash of a password, which some servers put there."""
+    """A line of ``SHOW GRANTS`` without the password hash that some servers add."""
     found, grant = SHOWN.fullmatch(line), shown(line)
     if found is None or grant is None:
         return line
@@ -144,7 +144,7 @@ def without_login(line: str) -> str:
 
 
 def sql(some: Iterable[tuple[str, str]]) -> str:
-    """As a GRANT or REVOKE has them."""
+    """The privileges as text for GRANT or REVOKE."""
     columns: dict[str, list[str]] = {}
     for name, column in sorted(some):
         columns.setdefault(name, []).append(column)

@@ -1,4 +1,4 @@
-"""A user's own SQL: run as it is, its answer in Salt's shape."""
+"""Run a user's own SQL unchanged, with the result in Salt's form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AT_ONCE = 0.2  # seconds; shorter times are shown in milliseconds
 
 
 class QueryResult(Struct, frozen=True):
-    """``table`` is the last one of those that the statements gave; None if none gave one."""
+    """``table`` is the last result of the statements; None if there is none."""
 
     seconds: float
     affected: int
@@ -28,12 +28,12 @@ class QueryResult(Struct, frozen=True):
         return {"human": human, "raw": str(round(self.seconds, 5))}
 
     def asdict(self) -> dict[str, object]:
-        """With each row a mapping, as the states show it."""
+        """The result with each row as a mapping, as the states show it."""
         rows: object = self.table.mappings() if self.table else None
         return {**self.salt(), "results": rows} if self.table else self.salt()
 
     def salt(self) -> dict[str, object]:
-        """With each row a list, as ``mysql.query`` gives it."""
+        """The result with each row as a list, as ``mysql.query`` returns it."""
         if self.table is None:
             return {"query time": self.time, "rows affected": self.affected}
         return {
@@ -44,7 +44,7 @@ class QueryResult(Struct, frozen=True):
         }
 
     def text(self) -> str:
-        """For a file: a line for each value, as ``column:value``."""
+        """The text for a file: a line for each value, as ``column:value``."""
         if self.table is None:
             return f"{self.asdict()}\n"
         pairs = (pair for row in self.table.mappings() for pair in _pairs(row))
@@ -62,7 +62,7 @@ def execute(ctx: Context, server: Connection, statements: str | bytes) -> QueryR
 
 
 def script(ctx: Context, source: str, saltenv: str | None = None) -> bytes:
-    """The content of a file: a path, ``salt://``, or one from the web."""
+    """The content of a file: a path, ``salt://``, or a URL."""
     if addresses.is_web(source):
         return addresses.download(source)
     path = addresses.on_disk(ctx, source, saltenv)

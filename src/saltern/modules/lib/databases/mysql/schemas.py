@@ -1,4 +1,4 @@
-"""Databases: which there are, with their character set and collation; and making, changing, dropping one."""
+"""Databases, with their character set and collation: list, create, change and drop them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Schema(Struct, frozen=True):
 
 
 def every(ctx: Context, server: Connection) -> list[Schema]:
-    """All databases that this user may see."""
+    """All databases that the login may see."""
     return [_schema(row) for row in client.rows(ctx, server, EVERY)]
 
 
@@ -38,9 +38,9 @@ def get(ctx: Context, server: Connection, name: str) -> Schema | None:
 def compare(
     ctx: Context, server: Connection, name: str, character_set: str | None, collate: str | None
 ) -> tuple[Schema | None, tuple[str | None, str | None]]:
-    """The database, and what the server calls this character set and collation: ``utf8`` may be ``utf8mb3``.
+    """The database, and the server's names of the character set and collation: ``utf8`` may be ``utf8mb3``.
 
-    Raises ``Refused`` for those that it does not know, or that do not go together.
+    Raises ``Refused`` for unknown ones, or if they do not match.
     """
     if not character_set and not collate:
         return get(ctx, server, name), (None, None)
@@ -57,7 +57,7 @@ def _schema(row: Row) -> Schema:
 
 
 def _named_so(known: Table, name: str) -> Schema | None:
-    """Some servers take no notice of upper and lower case."""
+    """The database with this name; some servers ignore case."""
     for row in known.mappings():
         fold = str.lower if row["folded"] != "0" else str
         if fold(str(row["name"])) == fold(name):
@@ -75,7 +75,7 @@ def _real_names(character_set: str | None, collate: str | None) -> str:
 
 def _word(value: str, what: str) -> str:
     if not WORD.fullmatch(value):
-        raise Refused(f"{what} cannot be {value!r}; it is a word such as utf8mb4 or utf8mb4_general_ci")
+        raise Refused(f"{what} cannot be {value!r}; use a name such as utf8mb4 or utf8mb4_general_ci")
     return value
 
 
@@ -93,7 +93,7 @@ def alter(
 
 
 def check_own(name: str) -> None:
-    """Raises ``Refused`` for the databases that a server cannot do without."""
+    """Raises ``Refused`` for the server's own databases."""
     if name.lower() in SYSTEM:
         raise Refused(f"the database {name!r} belongs to the server and is not dropped")
 

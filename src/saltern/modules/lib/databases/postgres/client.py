@@ -1,7 +1,7 @@
-"""SQL through ``psql``: who connects where, and values that never become part of the SQL text.
+"""SQL through ``psql``: logins, and values that never become part of the SQL text.
 
 A statement names its values as psql variables: ``:'value'`` becomes a literal, ``:"name"`` an identifier.
-Their contents travel on stdin with the statement, so that neither ``ps`` nor a quote sign gets at them.
+Their contents are sent on stdin with the statement, so that ``ps`` does not show them and quotes do no harm.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ Values = Mapping[str, str]
 
 SYSTEM_USER = "postgres"
 MAINTENANCE_DB = "postgres"
-LONGEST_NAME = 63  # bytes; the server cuts off the rest without an error
+LONGEST_NAME = 63  # bytes; the server truncates longer names without an error
 FLAGS = ("-X", "-q", "-w", "-v", "ON_ERROR_STOP=1", "-v", "SHOW_CONTEXT=never")
 PLAIN = ("-A", "-t")
 
-# Signs with a meaning inside the quotes of psql's own commands.
+# Characters with a meaning inside the quotes of psql's own commands.
 ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"})
 NO_SERVER = re.compile(r"Is the server running")
 NO_DATABASE = re.compile(r'FATAL: +database ".*" does not exist', re.DOTALL)
 
 
 class NotThere(Refused):
-    """There is no psql, no server or no such database: nothing that could be looked at yet."""
+    """There is no psql, no server or no such database: nothing can be read yet."""
 
 
 class NoDatabase(NotThere):
@@ -46,7 +46,7 @@ class NoDatabase(NotThere):
 
 
 class Login(Struct, frozen=True, kw_only=True):
-    """Who connects to which database. ``runas`` is the user of this machine that psql runs as."""
+    """The login to a database. ``runas`` is the system user that psql runs as."""
 
     user: str = ""
     host: str = ""
@@ -69,7 +69,7 @@ def login(
     password: object = None,
     runas: object = None,
 ) -> Login:
-    """What is not given comes from the options ``postgres.user``, ``postgres.host`` … as in Salt."""
+    """The login; the defaults are the options ``postgres.user``, ``postgres.host`` … as in Salt."""
     where = str(host or option(ctx, "host"))
     local = not where or where.startswith("/")
     own = SYSTEM_USER if local and os.geteuid() == 0 else None
@@ -84,17 +84,21 @@ def login(
 
 
 def named(value: object, what: str) -> str:
-    """A name for the server. Raises ``Refused`` for one that it could not keep as it is."""
+    """A name for the server. Raises ``Refused`` for a name that it could not store unchanged."""
     name = str(value)
     if not name or "\0" in name:
         raise Refused(f"{what} must not be empty or contain a NUL byte")
     if len(name.encode("utf-8", "replace")) > LONGEST_NAME:
-        raise Refused(f"{what} is longer than {LONGEST_NAME} bytes, which PostgreSQL would cut off: {name!r}")
+        raise Refused(
+            f"{what} is longer than {LONGEST_NAME} bytes, which PostgreSQL would truncate: {name!r}"
+        )
     return name
 
 
 def rows(ctx: Context, who: Login, sql: str, values: Values | None = None, *, before: str = "") -> list[Row]:
-    """What a SELECT finds. ``before`` is run first, such as one that sets variables with ``\\gset``."""
+    """The rows of a SELECT. ``before`` is run first, such as a statement that sets variables with
+    ``\\gset``.
+    """
     wrapped = f"SELECT coalesce(json_agg(found), '[]') FROM ({sql}) AS found;\n"
     out = _psql(ctx, who, f"{_assigned(values or {})}{before}\n{wrapped}")
     return msgspec.json.decode(out, type=list[Row])
@@ -115,7 +119,7 @@ def execute(
 
 
 def query(ctx: Context, who: Login, sql: str, *, write: bool = False) -> list[dict[str, str]]:
-    """A statement of the user's own. Handed over as a value, so psql's commands in it mean nothing."""
+    """Run a user's own statement. It is passed as a value, so psql's commands in it have no effect."""
     import csv
 
     limit = "" if write else "SET default_transaction_read_only = on;\n"
@@ -127,7 +131,7 @@ def query(ctx: Context, who: Login, sql: str, *, write: bool = False) -> list[di
 def _assigned(values: Values) -> str:
     for name, value in values.items():
         if "\0" in value or not is_unicode(value):
-            raise Refused(f"{name} must not contain a NUL byte or what is no Unicode text")
+            raise Refused(f"{name} must be Unicode text without a NUL byte")
     return "".join(f"\\set {name} '{value.translate(ESCAPES)}'\n" for name, value in values.items())
 
 
@@ -139,7 +143,7 @@ def _psql(
         stdin=script,
         user=who.runas,
         env=_environment(who),
-        cwd="/",  # another user may not be allowed to be where we are
+        cwd="/",  # another user may not have access to our directory
         timeout=_patience(ctx),
     )
     if ran.code == 0:
@@ -148,7 +152,7 @@ def _psql(
 
 
 def _patience(ctx: Context) -> float | None:
-    """Seconds, from the option ``postgres.timeout``; 0 or nothing means any time."""
+    """The seconds of the option ``postgres.timeout``; None for 0 or if it is not set: no limit."""
     text = option(ctx, "timeout") or "0"
     try:
         return float(text) or None
@@ -157,7 +161,9 @@ def _patience(ctx: Context) -> float | None:
 
 
 def _environment(who: Login) -> dict[str, str]:
-    """By environment, since a database name on the command line may be read as a whole address."""
+    """The login as environment, since psql may read a database name on the command line as a connection
+    string.
+    """
     given = {
         "PGHOST": who.host,
         "PGPORT": who.port,
@@ -172,15 +178,15 @@ def _problem(ran: Ran, secrets: Sequence[str]) -> Refused:
     if ran.code == NOT_FOUND and not ran.out:
         return NotThere(missing_program("psql", "PostgreSQL's client package"))
     if ran.timed_out:
-        return Refused("PostgreSQL did not answer in the time that the option postgres.timeout allows")
-    said = error_text(ran.err, secrets) or f"psql left with exit code {ran.code}"
+        return Refused("PostgreSQL did not respond within the time of the option postgres.timeout")
+    said = error_text(ran.err, secrets) or f"psql ended with exit code {ran.code}"
     kinds = ((NO_DATABASE, NoDatabase), (NO_SERVER, NotThere))
     kind = next((kind for sign, kind in kinds if sign.search(ran.err)), Refused)
     return kind(f"PostgreSQL: {said}")
 
 
 def error_text(err: str, secrets: Sequence[str]) -> str:
-    """A server's words for the user: without echoes of the statement, which may hold a password."""
+    """The server's message for the user, without quotes of the statement, which may contain a password."""
     kept: list[str] = []
     for line in err.splitlines():
         text = re.sub(r"^psql:(<stdin>:\d+:)? *(error: *)?", "", line).strip()

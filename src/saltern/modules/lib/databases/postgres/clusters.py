@@ -1,4 +1,4 @@
-"""Clusters: a data directory made by ``initdb``, and Debian's clusters around it (``pg_lsclusters`` …)."""
+"""Data directories created by ``initdb``, and Debian's clusters (``pg_lsclusters`` …)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from saltern.system.temporary import private_file
 MARKS = (
     "PG_VERSION",
     "global/pg_control",
-)  # what is there when all went well; Debian keeps the rest elsewhere
+)  # present after a successful run; Debian keeps the rest elsewhere
 
 
 class Listed(Struct, frozen=True):
@@ -49,7 +49,7 @@ class Cluster(Struct, frozen=True, kw_only=True):
 
 
 def clusters(ctx: Context) -> list[Cluster]:
-    """Every cluster of this machine that Debian's commands know."""
+    """All clusters of this machine that Debian's commands know."""
     listed = msgspec.json.decode(tool(ctx, "pg_lsclusters", "--json").out, type=list[Listed])
     return [
         Cluster(
@@ -79,7 +79,7 @@ def cluster(ctx: Context, version: str, name: str) -> Cluster | None:
 
 
 class Layout(Struct, frozen=True, kw_only=True):
-    """How a new cluster is to be; what is empty is left to the system."""
+    """The settings of a new cluster; empty ones are left to the system."""
 
     port: str = ""
     encoding: str = ""
@@ -111,14 +111,14 @@ def remove(ctx: Context, version: str, name: str, *, stop: bool) -> None:
 
 
 def checked(value: str, what: str) -> str:
-    """A word for Debian's commands, where it becomes part of a path."""
+    """A value for Debian's commands, which becomes part of a path."""
     if not value or value.startswith(("-", ".")) or any(sign in value for sign in "/\0\n \t"):
         raise Refused(f"{what} cannot be {value!r}: it becomes the name of a directory")
     return value
 
 
 class Directory(Struct, frozen=True, kw_only=True):
-    """A data directory to be made by ``initdb``. ``user`` is the name of the server's first superuser."""
+    """A data directory to create with ``initdb``. ``user`` is the server's first superuser."""
 
     path: str
     auth: str = "password"
@@ -139,7 +139,7 @@ def initialized(path: str) -> bool:
 
 
 def initialize(ctx: Context, want: Directory) -> None:
-    """Make the data directory, as its later owner: ``initdb`` refuses to run as root."""
+    """Create the data directory as its later owner: ``initdb`` refuses to run as root."""
     argv = [program(ctx, "initdb"), "--pgdata", want.path, "--auth", want.auth]
     for flag, value in (
         ("--username", want.user),
@@ -152,7 +152,7 @@ def initialize(ctx: Context, want: Directory) -> None:
     if not want.password:
         _initdb(ctx, argv, want)
         return
-    # For the eyes of ``runas`` only; a command line would show it to every user.
+    # Readable only by ``runas``; a command line would show it to every user.
     with private_file("initdb", f"{want.password}\n".encode(), owner=_owner(want)) as place:
         _initdb(ctx, [*argv, "--pwfile", place], want)
 

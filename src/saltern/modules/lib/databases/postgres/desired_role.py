@@ -1,4 +1,4 @@
-"""What the execution functions are asked to make of a role."""
+"""The specification of a role from the arguments of the execution functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a role has of the privileges that are asked for."""
+"""The wanted privileges that a role has."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from saltern.modules.lib.databases.postgres.privileges import EVERY, GROUP, Gran
 
 
 class Holding(Struct, frozen=True, kw_only=True):
-    """``complete`` if it has all that is asked for, ``some`` if any of it.
+    """``complete`` if the role has all wanted privileges, ``some`` if it has any of them.
 
-    ``privileges`` are all that it has, on every object that is meant; ``member`` is for groups.
+    ``privileges`` are all its privileges on the objects; ``member`` is for groups.
     """
 
     complete: bool = True
@@ -47,7 +47,9 @@ def _asked(one: Grants, want: Wanted) -> set[str]:
 
 
 def _enough(one: Grants, held: dict[str, bool], want: Wanted) -> bool:
-    """An owner may do everything, and pass it on, whatever the list says."""
+    """True if the privilege is sufficient; an owner may do everything and grant it, whatever the list
+    says.
+    """
     if one.owner == want.role:
         return True
     return all(held.get(word, False) if want.grant_option else word in held for word in _asked(one, want))

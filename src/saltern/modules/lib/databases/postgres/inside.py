@@ -1,4 +1,4 @@
-"""What a database holds beside its tables: schemas, languages and extensions."""
+"""Schemas, languages and extensions of a database."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Schema(Struct, frozen=True, kw_only=True):
 
 
 class Language(Struct, frozen=True, kw_only=True):
-    """``extension`` is the one that brought it, if any did."""
+    """``extension`` is the one that installed it, if any did."""
 
     name: str
     owner: str
@@ -89,7 +89,7 @@ def create_language(ctx: Context, who: Login, name: str) -> None:
 
 
 def drop_language(ctx: Context, who: Login, name: str) -> None:
-    """One that an extension brought goes with it: the server removes it in no other way."""
+    """Remove a language; one that an extension installed can only be removed with the extension."""
     found = language(ctx, who, name)
     if found is not None and found.extension:
         execute(ctx, who, 'DROP EXTENSION :"name"', values={"name": found.extension})

@@ -1,4 +1,4 @@
-"""The arguments of states that say who connects to which server."""
+"""The login arguments of states."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class _Server(TypedDict, total=False):
 
 
 class LoginArguments(_User, _Server, total=False):
-    """Who connects, and where; the database is said otherwise.
+    """The login, without the database.
 
     Args:
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user: the system user that psql runs as; ``postgres`` for a local server.
         db_user: the role to connect as; the name of ``user`` if not given.
         db_password: that role's password; never shown.
         db_host: the server's host, or the directory of its socket.
@@ -36,10 +36,10 @@ class LoginArguments(_User, _Server, total=False):
 
 
 class MaintenanceArguments(_User, _Maintenance, _Server, total=False):
-    """Who connects, where, and to which database.
+    """The login, with the database.
 
     Args:
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        user: the system user that psql runs as; ``postgres`` for a local server.
         maintenance_db: the database to connect to.
         db_user: the role to connect as; the name of ``user`` if not given.
         db_password: that role's password; never shown.
@@ -49,7 +49,7 @@ class MaintenanceArguments(_User, _Maintenance, _Server, total=False):
 
 
 def reach(ctx: Context, given: LoginArguments | MaintenanceArguments, db: str | None = None) -> Login:
-    """Who connects where, by these arguments; ``db``, if they do not name the database."""
+    """The login from these arguments; ``db`` if they do not name the database."""
     words: dict[str, object] = dict(given)
     return login(
         ctx,

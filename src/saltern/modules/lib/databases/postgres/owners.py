@@ -1,4 +1,4 @@
-"""Who owns what is in a database: schemas, tables, views, sequences, functions and types."""
+"""The owners of the objects of a database: schemas, tables, views, sequences, functions and types."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from saltern.modules.api.context import Context
 from saltern.modules.lib.databases.postgres.client import Login, execute, rows
 
-# What the system made, what an extension brought and what goes with its table is not handed over by itself;
-# a schema of the database's owner is that owner's already.
+# Objects of the system, of an extension or of a table are not changed separately;
+# a schema of the database's owner has the right owner already.
 FOREIGN = """
     WITH wanted AS (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = :'owner'),
     bound AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e'
@@ -42,12 +42,12 @@ FOREIGN = """
 
 
 def of_others(ctx: Context, who: Login, db: str, owner: str) -> list[str]:
-    """What in the database is not this owner's: ``TABLE public.t`` …"""
+    """The objects in the database that have another owner: ``TABLE public.t`` …"""
     found = rows(ctx, replace(who, db=db), FOREIGN.format(what="thing"), {"owner": owner})
     return [str(row["thing"]) for row in found]
 
 
 def hand_over(ctx: Context, who: Login, db: str, owner: str) -> None:
-    """Make everything in the database this owner's."""
+    """Set the owner of everything in the database."""
     alter = FOREIGN.format(what="format('ALTER %s OWNER TO %I', thing, :'owner')")
     execute(ctx, replace(who, db=db), f"{alter} \\gexec", values={"owner": owner}, together=True)

@@ -1,6 +1,6 @@
-"""What PostgreSQL keeps of a password: made here, so that the server never sees the password itself.
+"""PostgreSQL's verifiers of passwords, created here so that the server never sees the password itself.
 
-A server may log statements; with a verifier in them there is nothing to read.
+A server may log statements; a verifier does not reveal the password.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ SCRAM_VERIFIER = re.compile(
 
 
 def form_of(encrypted: object) -> str | None:
-    """The form that ``encrypted`` asks for; None leaves it to the server's ``password_encryption``.
+    """The form that ``encrypted`` names; None leaves it to the server's ``password_encryption``.
 
-    True does so, too, where Salt takes md5: a server of today may not let such a user in.
+    So does True, for which Salt uses md5: a current server may not let such a user log in.
     """
     if encrypted is None or isinstance(encrypted, bool):
         return None
     text = str(encrypted).lower()
     if text not in (MD5, SCRAM):
-        raise Refused(f"encrypted cannot be {encrypted!r}; it is true, {MD5} or {SCRAM}")
+        raise Refused(f"encrypted cannot be {encrypted!r}; use true, {MD5} or {SCRAM}")
     return text
 
 
 def is_verifier(password: str) -> bool:
-    """True if this is already what the server keeps, and not a password."""
+    """True if this is already a verifier, and not a password."""
     return bool(MD5_VERIFIER.fullmatch(password) or SCRAM_VERIFIER.fullmatch(password))
 
 
@@ -44,7 +44,7 @@ def verifier(role: str, password: str, form: str) -> str:
 
 
 def matches(role: str, password: str, kept: str, form: str | None = None) -> bool:
-    """True if ``kept`` is of this password, and of this form if one is asked for."""
+    """True if ``kept`` is a verifier of this password, and of this form if one is given."""
     if is_verifier(password) or not kept:
         return password == kept
     found = SCRAM_VERIFIER.fullmatch(kept)
@@ -84,7 +84,7 @@ def _scram(password: str, salt: bytes, rounds: int) -> str:
 
 
 def prepared(password: str) -> str:
-    """SASLprep (RFC 4013). A password that it forbids is taken as it is, as the server does."""
+    """The password after SASLprep (RFC 4013). A forbidden password is used unchanged, as the server does."""
     if password.isascii():
         return password
     import stringprep

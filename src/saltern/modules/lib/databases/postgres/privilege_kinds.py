@@ -1,4 +1,4 @@
-"""The kinds of objects that privileges can be granted on, and where the server's catalogs list each."""
+"""The kinds of objects that privileges can be granted on, and the catalogs that list them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ SINGLE = """
 
 
 class Kind(Struct, frozen=True, kw_only=True):
-    """A kind of object: the server's letter for it, what may be granted, and how to find it.
+    """A kind of object: the server's letter for it, its privileges, and how to find it.
 
-    ``in_schema`` kinds have ``one``, the condition for a single object, as against all of the schema.
+    ``in_schema`` kinds have ``one``, the condition for a single object instead of all in the schema.
     """
 
     letter: str

@@ -1,4 +1,4 @@
-"""Who may do what with a table, a schema, a database …: read from the server's lists, granted and revoked."""
+"""Privileges on tables, schemas, databases …: read them from the server's lists, grant and revoke them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ MEMBERS = """
 
 
 class NoObject(NotThere):
-    """There is nothing to grant privileges on."""
+    """The object of the privileges does not exist."""
 
 
 class Grants(Struct, frozen=True, kw_only=True):
-    """One object: its owner, what can be granted on it, and who has what, with the right to pass it on."""
+    """One object: its owner, its possible privileges, and those of each role, with the right to grant
+    them.
+    """
 
     thing: str
     owner: str
@@ -51,7 +53,7 @@ class Grants(Struct, frozen=True, kw_only=True):
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """Privileges of a role on an object, or on all of a schema where ``object`` is ``ALL``."""
+    """Privileges of a role on an object, or on all objects of a schema if ``object`` is ``ALL``."""
 
     role: str
     object: str
@@ -83,7 +85,7 @@ def wanted(
     grant_option: bool = False,
     prepend: str = "public",
 ) -> Wanted:
-    """Raises ``Refused`` for a kind or a privilege that PostgreSQL does not have."""
+    """The wanted privileges. Raises ``Refused`` for a kind or a privilege that PostgreSQL does not have."""
     kind = object_type.lower()
     known(kind, (*KINDS, GROUP), "object_type")
     asked = ",".join(privileges) if isinstance(privileges, list | tuple) else privileges or ""
@@ -110,7 +112,7 @@ def _offer(kind: str) -> str:
 
 
 def lists(ctx: Context, who: Login, want: Wanted) -> list[Grants]:
-    """What is granted on each object that is meant. Raises ``Refused`` if there is none."""
+    """The grants on each matching object. Raises ``Refused`` if there is none."""
     kind = KINDS[want.type]
     sql = LISTS.format(letter=kind.letter, find=_find(want))
     found = msgspec.convert(rows(ctx, who, sql, _values(want)), list[Grants])
@@ -136,7 +138,7 @@ def _values(want: Wanted) -> dict[str, str]:
 
 
 def members(ctx: Context, who: Login, group: str) -> dict[str, bool]:
-    """Who is in a group, and may let others in."""
+    """The members of a group, and whether they may add others."""
     return {str(row["role"]): bool(row["admin"]) for row in rows(ctx, who, MEMBERS, {"object": group})}
 
 
@@ -157,6 +159,6 @@ def revoke(ctx: Context, who: Login, want: Wanted) -> None:
 
 
 def _on_each(ctx: Context, who: Login, want: Wanted, form: str) -> None:
-    """The server writes the statements, since it knows how to quote its own names."""
+    """Run a statement on each object; the server creates the statements, since it quotes its own names."""
     made = f"SELECT format('{form}', o.thing, :'role') FROM ({_find(want)}) AS o \\gexec"
     execute(ctx, who, made, values=_values(want), together=True)

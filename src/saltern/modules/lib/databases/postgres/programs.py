@@ -1,4 +1,4 @@
-"""Where PostgreSQL's programs are, and the options that say how to reach a server."""
+"""The paths of PostgreSQL's programs, and the options for reaching a server."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import os
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import has
 
-# Distributions keep what only an administrator needs out of PATH, one directory for each version.
+# Distributions keep programs for administrators out of PATH, in one directory per version.
 PLACES = ("/usr/lib/postgresql", "/usr/libexec/postgresql")
 
 
 def option(ctx: Context, name: str) -> str:
-    """``postgres.host`` and the like, from the configuration or else the pillar; empty if not set."""
+    """An option such as ``postgres.host``, from the configuration or else the pillar; empty if not set."""
     key = f"postgres.{name}"
     value = ctx.opts.get(key) or ctx.pillar.get(key)
     return "" if value is None else str(value)
 
 
 def program(ctx: Context, name: str) -> str:
-    """The program: in ``postgres.bins_dir``, on PATH, or else of the newest version installed."""
+    """The path of a program: in ``postgres.bins_dir``, on PATH, or else of the newest installed version."""
     chosen = option(ctx, "bins_dir")
     if chosen:
         return os.path.join(chosen, name)

@@ -1,4 +1,4 @@
-"""``postgres_user`` and ``postgres_group``: the same thing, but for the right to log in."""
+"""``postgres_user`` and ``postgres_group``, which differ only in the right to log in."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from saltern.modules.lib.databases.postgres.passwords import form_of, matches
 from saltern.modules.lib.databases.postgres.roles import DesiredRole, Role
 from saltern.modules.lib.databases.postgres.sight import Sight, facts_of, removed, words
 
-NEW = {"User": {"login": True}, "Group": {"login": False}}  # of a new role, unless given
+NEW = {"User": {"login": True}, "Group": {"login": False}}  # defaults of a new role
 UNENCRYPTED = "encrypted: false has no effect: since version 10 PostgreSQL encrypts every password"
 NOT_READABLE = (
-    "the password was not compared, since {who} may not read what the server keeps of it; "
+    "the password was not compared, since {who} may not read the stored one; "
     "set refresh_password to set it in every run"
 )
 
@@ -33,9 +33,9 @@ def present(
     valid_until: str | None = None,
     groups: str | list[str] | None = None,
 ) -> Result:
-    """Bring about the role; ``kind`` is ``User`` or ``Group``."""
+    """Create or change the role; ``kind`` is ``User`` or ``Group``."""
     named(name, "name")
-    password = password or None  # as in Salt, an empty one is none
+    password = password or None  # as in Salt, an empty one means none
     form = form_of(encrypted)
     wanted = listed(groups)
     sight = Sight(ctx, lambda: roles.get(ctx, who, name, valid_until), None)
@@ -87,7 +87,7 @@ def present(
 
 
 def _only(want: DesiredRole, todo: Changes, password: str | None) -> DesiredRole:
-    """What is not as desired yet: a role without the right to change the rest may still do this."""
+    """Only the differing part of the specification: the login may lack the right to change the rest."""
     return DesiredRole(
         name=want.name,
         properties={key: on for key, on in want.properties.items() if key in todo},
@@ -117,7 +117,7 @@ def _warnings(
 
 
 def listed(groups: str | list[str] | None) -> list[str]:
-    """Salt takes one text with commas as well as a list."""
+    """The groups from a list, or from one text with commas, as in Salt."""
     names = [part.strip() for part in groups.split(",")] if isinstance(groups, str) else groups or []
     return [named(one, "a group") for one in dict.fromkeys(names) if one]
 

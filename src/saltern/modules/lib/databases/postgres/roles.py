@@ -1,4 +1,4 @@
-"""Roles, which are users and groups alike: read, made, changed and removed."""
+"""Roles, which are both users and groups: read, create, change and remove them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from saltern.modules.api.context import Context
 from saltern.modules.lib.databases.postgres.client import Login, execute, rows
 from saltern.modules.lib.databases.postgres.passwords import verifier
 
-HIDDEN = "********"  # what the server shows of a password to those who may not read it
+HIDDEN = "********"  # shown by the server in place of a password that may not be read
 
-# The catalog with the passwords, where this user may read it; the view without them has the same columns.
+# The catalog with the passwords if the login may read it; the view without them has the same columns.
 CHOOSE_CATALOG = (
     "SELECT CASE WHEN has_table_privilege('pg_catalog.pg_authid', 'SELECT') THEN 'pg_authid'"
     " ELSE 'pg_roles' END AS catalog \\gset"
@@ -30,7 +30,7 @@ SELECT = """
             WHERE s.setrole = r.oid AND s.setdatabase = 0) AS variables
     FROM pg_catalog.:catalog r"""
 
-# Salt's word for a property → SQL's words to give it and to take it.
+# Salt's name of a property → SQL's keywords to set and to unset it.
 PROPERTIES: Mapping[str, tuple[str, str]] = {
     "superuser": ("SUPERUSER", "NOSUPERUSER"),
     "createdb": ("CREATEDB", "NOCREATEDB"),
@@ -61,7 +61,7 @@ class Role(Struct, frozen=True, kw_only=True):
 
     @property
     def readable(self) -> bool:
-        """True if what the server keeps of the password could be read."""
+        """True if the stored password could be read."""
         return self.password != HIDDEN
 
     def facts(self) -> dict[str, object]:
@@ -71,7 +71,7 @@ class Role(Struct, frozen=True, kw_only=True):
 
 
 class DesiredRole(Struct, frozen=True, kw_only=True):
-    """What a role is to be; what is None is left alone. ``form`` None is the server's own choice."""
+    """The specification of a role; None leaves a value unchanged. ``form`` None is the server's choice."""
 
     name: str
     properties: dict[str, bool]
@@ -86,7 +86,7 @@ class DesiredRole(Struct, frozen=True, kw_only=True):
 
 
 def read(ctx: Context, who: Login, name: str | None = None, valid_until: str | None = None) -> list[Role]:
-    """All roles, or the one of this name; each says whether it is valid until the given time."""
+    """All roles, or the one with this name; each says whether it is valid until the given time."""
     values = {"name": name or ""} | ({"until": valid_until} if valid_until else {})
     same = "r.rolvaliduntil IS NOT DISTINCT FROM :'until'::timestamptz" if valid_until else "NULL::bool"
     sql = SELECT.format(same=same) + (" WHERE r.rolname = :'name'" if name is not None else "")
@@ -106,7 +106,7 @@ def alter(ctx: Context, who: Login, want: DesiredRole) -> None:
 
 
 def _apply(ctx: Context, who: Login, want: DesiredRole, verb: str) -> None:
-    """In one transaction: a role without its groups would be another one."""
+    """Create or change the role and its groups in one transaction."""
     words = [PROPERTIES[key][0 if on else 1] for key, on in want.properties.items()]
     values, secrets = {"name": want.name}, []
     if want.password is not None:
@@ -128,10 +128,18 @@ def _apply(ctx: Context, who: Login, want: DesiredRole, verb: str) -> None:
 
 
 def preferred_form(ctx: Context, who: Login) -> str:
-    """How this server encrypts passwords; before version 10 it said ``on`` for md5."""
+    """How this server encrypts passwords; before version 10 it reports ``on`` for md5."""
     found = rows(ctx, who, "SELECT current_setting('password_encryption') AS form")
     return str(found[0]["form"]) if found[0]["form"] == "scram-sha-256" else "md5"
 
 
 def drop(ctx: Context, who: Login, name: str) -> None:
     execute(ctx, who, 'DROP ROLE :"name"', values={"name": name})
+
+
+def drop_if_present(ctx: Context, who: Login, name: str) -> bool:
+    """Remove a role; false if it does not exist."""
+    if get(ctx, who, name) is None:
+        return False
+    drop(ctx, who, name)
+    return True

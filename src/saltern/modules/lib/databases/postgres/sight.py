@@ -1,4 +1,4 @@
-"""What the states of PostgreSQL share: one look before, one after, and what a thing that is gone says."""
+"""What the states of PostgreSQL share: reading an object before and after, facts, and removal."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from saltern.modules.lib.databases.sight import Seen
 
 
 class HasFacts(Protocol):
-    """A thing in a server, such as a role or a database."""
+    """An object of a server, such as a role or a database."""
 
     def facts(self) -> Changes: ...
 
 
 class Sight(sight.Sight[Seen]):
-    """What was seen of a PostgreSQL server. ``gone`` is for states that need a database only to empty it."""
+    """What was read from a PostgreSQL server. ``gone`` is for states that only remove something from a
+    database.
+    """
 
     __slots__ = ()
 
@@ -29,12 +31,12 @@ class Sight(sight.Sight[Seen]):
 
 
 def facts_of(name: str, have: HasFacts | None) -> Changes:
-    """The facts of a thing of this name, or that it does not exist."""
+    """The facts about an object, or that it does not exist."""
     return have.facts() if have else {"name": name, "exists": False}
 
 
 def words(what: str, exists: bool) -> Words:
-    """The comments of a thing that is to be there."""
+    """The comments for an object that must exist."""
     done = "updated" if exists else "created"
     return Words(f"{what} is already present", f"{what} would be {done}", f"{what} was {done}")
 
@@ -48,7 +50,7 @@ def removed(
     what: str,
     facts: Callable[[Seen], Changes],
 ) -> Result:
-    """Bring about that a thing is not there any more."""
+    """Remove an object."""
     return bring(
         ctx,
         lambda: {name: "Absent"} if seen.again() else {},

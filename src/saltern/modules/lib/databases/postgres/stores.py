@@ -1,4 +1,4 @@
-"""Databases and tablespaces: read, made, changed and removed."""
+"""Databases and tablespaces: read, create, change and remove them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TABLESPACES = """
         pg_catalog.pg_tablespace_location(oid) AS location, spcoptions AS options
     FROM pg_catalog.pg_tablespace"""
 
-# What CREATE DATABASE calls an argument, and whether its value is a name or a text.
+# The options of CREATE DATABASE for the arguments, each with a name or a text.
 DATABASE_PARTS: Mapping[str, str] = {
     "owner": 'OWNER :"owner"',
     "template": 'TEMPLATE :"template"',
@@ -55,7 +55,7 @@ class Tablespace(Struct, frozen=True, kw_only=True):
 
     @property
     def settings(self) -> dict[str, str]:
-        """``seq_page_cost`` and the like, as far as they are set."""
+        """The options that are set, such as ``seq_page_cost``."""
         return dict(one.split("=", 1) for one in self.options or ())
 
     def facts(self) -> dict[str, object]:
@@ -64,7 +64,7 @@ class Tablespace(Struct, frozen=True, kw_only=True):
 
 
 def databases(ctx: Context, who: Login, name: str | None = None) -> list[Database]:
-    """All databases, or the one of this name."""
+    """All databases, or the one with this name."""
     where = " WHERE d.datname = :'name'" if name is not None else ""
     return msgspec.convert(rows(ctx, who, DATABASES + where, {"name": name or ""}), list[Database])
 
@@ -88,7 +88,9 @@ def alter_database(
     tablespace: str | None = None,
     owner_recurse: bool = False,
 ) -> None:
-    """Owner and place of a database; ``owner_recurse`` hands over what is in it, too."""
+    """Change the owner and tablespace of a database; ``owner_recurse`` also changes the owner of its
+    objects.
+    """
     values = {"name": name, "owner": owner or "", "tablespace": tablespace or ""}
     if owner:
         execute(ctx, who, 'ALTER DATABASE :"name" OWNER TO :"owner"', values=values)
@@ -103,7 +105,7 @@ def drop_database(ctx: Context, who: Login, name: str) -> None:
 
 
 def tablespaces(ctx: Context, who: Login, name: str | None = None) -> list[Tablespace]:
-    """All tablespaces, or the one of this name."""
+    """All tablespaces, or the one with this name."""
     where = " WHERE spcname = :'name'" if name is not None else ""
     return msgspec.convert(rows(ctx, who, TABLESPACES + where, {"name": name or ""}), list[Tablespace])
 
@@ -144,7 +146,7 @@ def alter_tablespace(
         (words, f"SET ({words})"),
         (reset, 'RESET (:"reset")'),
         (owner, 'OWNER TO :"owner"'),
-        (new_name, 'RENAME TO :"new_name"'),  # last, since the others use the old one
+        (new_name, 'RENAME TO :"new_name"'),  # last, since the others use the old name
     )
     todo = [f'ALTER TABLESPACE :"name" {step}' for asked, step in steps if asked]
     execute(ctx, who, *todo, values=values, together=True)
@@ -164,6 +166,6 @@ def drop_tablespace(ctx: Context, who: Login, name: str) -> None:
 
 
 def encoding_name(ctx: Context, who: Login, text: str) -> str:
-    """The server's own name of an encoding; empty if it knows none like that."""
+    """The server's name of an encoding; empty if it is unknown."""
     sql = "SELECT pg_encoding_to_char(pg_char_to_encoding(:'text')) AS name"
     return str(rows(ctx, who, sql, {"text": text})[0]["name"] or "")

@@ -1,1 +1,1 @@
-"""Ansible: its command line, a callback plugin that reports every result, and what those results mean."""
+"""Ansible: its command line, a callback plugin that reports every result, and the meaning of results."""

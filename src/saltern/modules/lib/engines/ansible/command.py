@@ -70,12 +70,12 @@ OPTIONS: dict[str, tuple[str, Build]] = {
     "list_tasks": ("--list-tasks", _switch),
     "verbosity": ("-v", _verbosity),
 }
-FILES = ("extra_vars", "inventory")  # given to Ansible as files, since they may hold secrets
+FILES = ("extra_vars", "inventory")  # passed to Ansible as files, since they may contain secrets
 ALL = (*OPTIONS, *FILES)
 
 
 def merged(given: Mapping[str, object], kwargs: Mapping[str, object] | None) -> dict[str, object]:
-    """The arguments of a state, and those that Salt has in ``ansible_kwargs``."""
+    """The arguments of a state, merged with Salt's ``ansible_kwargs``."""
     further = dict(kwargs or {})
     inner = further.pop("playbook_kwargs", None)
     if isinstance(inner, Mapping):

@@ -1,4 +1,4 @@
-"""What the callback plugin reports → steps. The mapping of Ansible's words is the table ``OUTCOMES``."""
+"""Events of the callback plugin → steps. The table ``OUTCOMES`` maps Ansible's words."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ OUTCOMES: dict[str, tuple[Outcome, bool]] = {
     "skipped": (Outcome.OK, False),
     "not_reached": (Outcome.FAILED, False),
 }
-OWN_NAMES = ("ansible.builtin.", "ansible.legacy.")  # modules that are known without them
-# What a result says of itself, not of the thing it changed.
+OWN_NAMES = ("ansible.builtin.", "ansible.legacy.")  # prefixes that are left out
+# Keys of a result that are about the result, not about what it changed.
 NO_CHANGES = frozenset(
     {"changed", "failed", "msg", "start", "end", "delta", "attempts", "retries"}
     | {"item", "ansible_loop_var", "ansible_index_var", "exception", "warnings", "deprecations"}
@@ -33,7 +33,7 @@ MOST_SHOWN = 2000
 
 
 class Reader:
-    """Call it with each line of stderr; the lines of the plugin become steps, all others are Ansible's."""
+    """Reads each line of stderr; the lines of the plugin become steps, all others are Ansible's messages."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
@@ -57,7 +57,7 @@ class Reader:
             handle(self, event)
 
     def _own_words(self, line: str) -> None:
-        """An error comes last and may have several lines: why a playbook cannot be read."""
+        """Keep Ansible's last error, which may have several lines: why a playbook cannot be read."""
         if line.startswith(("[ERROR]", "ERROR!")):
             self.errors = [line]
         elif self.errors and len(self.errors) < 30:
@@ -83,9 +83,9 @@ class Reader:
             self._steps.add(_play(name, Outcome.FAILED, "not reached: no hosts are left"))
 
     def broken_off(self) -> None:
-        """Ansible has ended, and these had begun."""
+        """Report the tasks that had begun when Ansible ended."""
         for event in self._running.values():
-            reported = "it had begun when Ansible was ended; how far it came is not known"
+            reported = "it had begun when Ansible ended; how far it got is unknown"
             self._steps.add(_step({**event, "word": "failed", "result": {"msg": reported}}))
         self._running.clear()
 
@@ -188,14 +188,14 @@ def _made(
 
 
 def short(action: str) -> str:
-    """``ansible.builtin.copy`` is ``copy``; a name of any other collection is whole."""
+    """The short name: ``copy`` for ``ansible.builtin.copy``; names of other collections stay unchanged."""
     for start in OWN_NAMES:
         action = action.removeprefix(start)
     return action
 
 
 def _changes(event: Event, given: Mapping[str, Any], *, looped: bool) -> dict[str, object]:
-    """The diff, if there is one; else what the module said. The items of a loop have their own."""
+    """The diff if there is one, else the output of the module. The items of a loop have their own."""
     if not given.get("changed"):
         return {}
     if event.get("diff"):

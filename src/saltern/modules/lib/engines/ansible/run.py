@@ -51,20 +51,20 @@ def locate(ctx: Context, name: str, rundir: str | None) -> tuple[str, str]:
     path = placed(ctx, name)
     base = os.path.expanduser(rundir) if rundir else os.path.dirname(path)
     if not os.path.isabs(base):
-        raise BadArgument(f"the playbook {name} is not an absolute path: say with rundir where it is")
+        raise BadArgument(f"the playbook {name} is not an absolute path: give its directory as rundir")
     return os.path.join(base, path), base
 
 
 def missing(ctx: Context, path: str) -> Result:
-    """There is no playbook; in test mode a state before may be about to make it."""
+    """The result if the playbook does not exist; in test mode an earlier state may create it."""
     if ctx.test:
-        reported = f"no playbook is at {path}; if a state before makes it, it would be run"
+        reported = f"no playbook is at {path}; it would be run if an earlier state creates it"
         return would_change(reported, data={"playbook": path})
     return failed(f"no playbook is at {path}", playbook=path)
 
 
 def play(ctx: Context, playbook: Playbook, steps: Steps) -> Result:
-    """Run it. A missing program, a playbook that cannot be read and a failed host are failed results."""
+    """Run a playbook. A missing program, an unreadable playbook and a failed host are failed results."""
     program = search(ctx, "ansible-playbook", engine="ansible", install=INSTALL, bin_dir=playbook.bin_dir)
     if isinstance(program, Refused):
         return replace(failed(str(program)), data=program.data, sub=tuple(steps.kept))
@@ -90,11 +90,13 @@ def play(ctx: Context, playbook: Playbook, steps: Steps) -> Result:
 
 
 def _nothing(_line: str) -> None:
-    """What Ansible prints for people is in the log."""
+    """Ignore a line: Ansible's output for people is in the log."""
 
 
 def surroundings(given: Mapping[str, str]) -> dict[str, str]:
-    """The plugin beside those that the user has; no colours in the log; a locale that Ansible takes."""
+    """The environment: our plugin beside the user's, no colours in the log, and a locale that Ansible
+    accepts.
+    """
     before = {**os.environ, **given}
     plugins = os.path.join(os.path.dirname(__file__), "plugin")
     others = before.get("ANSIBLE_CALLBACK_PLUGINS", USUAL_PLUGINS)
@@ -114,7 +116,7 @@ def _result(playbook: Playbook, steps: Steps, reader: Reader, ended: Ended) -> R
     shows = any(playbook.given.get(name) for name in ONLY_SHOW)
     if not reader.heard and ended.code == 0 and not shows:
         steps.add(
-            unparsed(ended, "it has not reported its results: is the callback plugin kept from loading?")
+            unparsed(ended, "it has not reported its results: could the callback plugin not be loaded?")
         )
     data: dict[str, object] = {"playbook": playbook.path, "rundir": playbook.rundir, "hosts": reader.hosts}
     if shows:

@@ -1,4 +1,4 @@
-"""What Chef reports from inside → steps."""
+"""Events of Chef → steps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from saltern.modules.lib.engines.steps import Steps
 
 STATE = "chef"
 KNOWN = ("resource", "action", "cookbook", "recipe", "line", "notified", "notifier", "error", "retries")
-DIFF = "--- "  # so begins the diff among what a resource has updated
+DIFF = "--- "  # the beginning of a diff among the updates of a resource
 
 
 class Resources:
@@ -37,10 +37,10 @@ class Resources:
         self._steps.add(_step(event, self._why_run))
 
     def over(self) -> None:
-        """Chef has ended: report what it had not reported by then."""
+        """Report the resources that Chef had not reported when it ended."""
         if self._begun:
             self._planned.pop(str(self._begun.get("resource")), None)
-            reported = "it had begun when Chef was ended; how far it came is not known"
+            reported = "it had begun when Chef ended; how far it got is unknown"
             self._steps.add(_made(self._begun, Outcome.FAILED, comment=reported))
         for ref in self._planned:
             event = {"resource": ref, "word": "not_reached"}
@@ -95,7 +95,7 @@ def _made(
 
 
 def _updates(event: Event) -> list[str]:
-    """What was updated, in Chef's words; a diff among it is one text."""
+    """Chef's descriptions of the updates; a diff among them is one text."""
     found: list[str] = []
     for line in map(str, event.get("updates") or ()):
         if found and found[-1].startswith(DIFF) and line.startswith(("+", "-", " ", "@", "\\")):

@@ -72,7 +72,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 def with_dashes(known: Mapping[str, object], more: Mapping[str, object]) -> dict[str, object]:
-    """Salt writes the names of options as Chef does, with dashes; both ways are taken."""
+    """The options, with names in Salt's form, with dashes, or with underscores."""
     given = dict(known)
     for name, value in more.items():
         plain = name.replace("-", "_")
@@ -83,7 +83,7 @@ def with_dashes(known: Mapping[str, object], more: Mapping[str, object]) -> dict
 
 
 def run(ctx: Context, wanted: Wanted) -> Result:
-    """Run it. A missing program, recipes that cannot be read and a failed resource are failed results."""
+    """Run Chef. A missing program, unreadable recipes and a failed resource are failed results."""
     name = f"chef-{wanted.mode}"
     config = _config(ctx, wanted)
     if wanted.config and not os.path.isfile(config):
@@ -128,7 +128,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
 
 
 def error_text(line: str) -> str:
-    """What Chef says last, without the words that are around it; empty for other lines."""
+    """The message of a fatal error of Chef; empty for other lines."""
     found = FATAL.search(line)
     return found[1] if found else ""
 
@@ -162,16 +162,16 @@ def configuration(place: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text of Ruby."""
+    """The text as a Ruby literal."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _attributes(ctx: Context, scratch: Scratch, given: object) -> list[str]:
-    """A mapping goes into a private file: it may hold secrets, and a command line is for everyone to see."""
+    """The path of the attributes; a mapping is written to a private file, since it may contain secrets."""
     if given is None:
         return []
     if isinstance(given, Mapping):
         return [f"--json-attributes={scratch.write('attributes.json', json_text(given))}"]
     if not isinstance(given, str):
-        raise BadArgument("json_attributes is a mapping, a file or an address")
+        raise BadArgument("json_attributes must be a mapping, a file or a URL")
     return [f"--json-attributes={placed(ctx, given)}"]

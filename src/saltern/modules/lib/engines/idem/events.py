@@ -1,4 +1,4 @@
-"""What Idem reports from inside → steps."""
+"""Events of Idem → steps."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from saltern.modules.lib.engines.entries import moment
 from saltern.modules.lib.engines.marked_lines import Event, text
 from saltern.modules.lib.engines.steps import Steps
 
-SKIPPED = "Skipped"  # the first line of what Idem says of a state that its contract kept from running
+SKIPPED = "Skipped"  # the first line of the comment of a state that its contract has skipped
 Tag = tuple[str, str, str, str]  # state, id, name, function
 
 
 class States:
-    """The states of one run. Idem plans them bit by bit, and runs a pending one again."""
+    """The states of one run. Idem plans them in parts, and repeats pending ones."""
 
     def __init__(self, steps: Steps, *, test: bool) -> None:
         self._steps = steps
@@ -34,7 +34,7 @@ class States:
         self._steps.add(_step(ret, called=bool(event.get("called")), test=self._test))
 
     def over(self) -> None:
-        """Idem has ended before it came to what it had planned."""
+        """Report the planned states that Idem had not finished when it ended."""
         for tag in self._planned:
             state, id_, name, fun = parts(tag)
             reported = "not reached, or not finished: Idem ended before"

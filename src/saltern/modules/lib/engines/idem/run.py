@@ -18,7 +18,7 @@ from saltern.modules.lib.engines.marked_lines import INSIDE, Listener, why
 from saltern.modules.lib.engines.scratch import Scratch, json_text
 from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
 
-INSTALL = "pip install idem, and the plugins that the SLS files need, into an environment of its own"
+INSTALL = "pip install idem, and the plugins that the SLS files need, into its own environment"
 CODES = {0: "which it gives also when states fail"}
 # argument of the state → option of Idem
 OPTIONS = {
@@ -60,7 +60,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 def run(ctx: Context, wanted: Wanted) -> Result:
-    """Run it. A missing program, files that cannot be read and a failed state are failed results."""
+    """Run Idem. A missing program, unreadable files and a failed state are failed results."""
     program = find(ctx, "idem", engine="idem", install=INSTALL, bin_dir=wanted.bin_dir)
     steps = Steps(ctx)
     states = States(steps, test=wanted.test)
@@ -68,7 +68,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
     mode = ["--test"] if wanted.test else []
     argv = ["state", *wanted.sls, *mode, *flags(OPTIONS, wanted.given, spread=True), "--output=saltern_rest"]
     with Scratch(ctx) as scratch:
-        argv.append(f"--log-file={scratch.write('idem.log', '')}")  # else it lies wherever we were started
+        argv.append(f"--log-file={scratch.write('idem.log', '')}")  # else it is in our working directory
         ended = drive(
             ctx,
             "idem",
@@ -87,7 +87,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
 
 
 def _result(wanted: Wanted, steps: Steps, listener: Listener, ended: Ended) -> Result:
-    """Idem ends with 0 whether its states failed or not, so here they decide."""
+    """The result: Idem ends with 0 even if states failed, so the states decide."""
     whole = "end" in listener.heard
     if not whole and ended.code == 0:
         steps.add(unparsed(ended, "it has not reported its results"))

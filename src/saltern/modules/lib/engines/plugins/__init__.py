@@ -1,5 +1,5 @@
-"""What runs inside of other engines, with their Python: it reports each result when it is there.
+"""Plugins that run inside other engines, with their Python, and report each result as it comes.
 
-Nothing of saltern can be imported here, nor anything that the engine does not bring; no syntax newer than
-Python 3.8; and nothing that goes wrong in reporting may hurt the run.
+Nothing of saltern can be imported here, nor anything that the engine does not have; no syntax newer than
+Python 3.8; and an error in reporting must not affect the run.
 """

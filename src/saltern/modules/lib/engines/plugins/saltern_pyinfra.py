@@ -1,7 +1,7 @@
 """Run pyinfra, and report each operation on each host when it is done.
 
-It is pyinfra's own command line that runs; this listens at three places of it: where an operation is
-completed, where the operations are about to be run, and where a dry run shows what it found.
+This runs pyinfra's own command line and hooks into it at three points: where an operation is
+completed, where the operations are about to run, and where a dry run shows its results.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Reporter:
     def __init__(self, dry: bool) -> None:
         self._dry = dry
         self._begun: dict[tuple[str, str], float] = {}
-        self._waits = False  # operations have begun, and not all have been gone through
+        self._waits = False  # operations have begun, and not all are done
 
     def listen(self) -> None:
-        """Put ourselves between pyinfra's parts. The import is here: pyinfra patches the library first."""
+        """Install the hooks. The import is here, since pyinfra patches the library first."""
         from pyinfra.api import BaseStateCallback
         from pyinfra.api.operation import OperationMeta
         from pyinfra.api.state import State
@@ -75,7 +75,7 @@ class Reporter:
 
     @property
     def interrupted(self) -> bool:
-        """pyinfra says that all is well when it is interrupted."""
+        """True if pyinfra was interrupted, which it reports as success."""
         return self._waits
 
     def plan(self, state: Any) -> None:
@@ -115,7 +115,7 @@ class Reporter:
         )
 
     def would(self, state: Any) -> None:
-        """A dry run: what pyinfra has found."""
+        """Report the results of a dry run."""
         for op_hash in state.get_op_order() if self._dry else ():
             for host in state.inventory:
                 if op_hash in state.ops[host]:
@@ -144,7 +144,7 @@ def _names(state: Any, op_hash: str, host: Any = None) -> dict[str, Any]:
 
 
 def _fun(known: Any) -> str:
-    """``files.put``; pyinfra keeps the function of an operation only where it is called."""
+    """The name of the function, such as ``files.put``; pyinfra has it only where it is called."""
     inner = known.command_generator
     kept = dict(zip(inner.__code__.co_freevars, inner.__closure__ or ()))
     function = kept["func"].cell_contents if "func" in kept else None
@@ -162,7 +162,7 @@ def _holds(conditions: Any) -> bool:
 
 
 def _shown(command: Any) -> str:
-    """The same text in each run. A command of the shell hides what is secret in it by itself."""
+    """A command as text that is the same in each run. Shell commands hide their secrets themselves."""
     if hasattr(command, "function"):
         return f"call {getattr(command.function, '__name__', 'a function')}"
     if hasattr(command, "src") and hasattr(command, "dest"):
@@ -176,7 +176,7 @@ def _end(place: Any) -> str:
 
 
 def _commands(host: Any, known: Any) -> Iterator[str]:
-    """What it would run. pyinfra itself looks at the first only, and the rest may need what it would do."""
+    """The commands it would run. pyinfra itself checks only the first; the rest may depend on its effects."""
     from pyinfra.context import ctx_host
 
     try:

@@ -1,4 +1,4 @@
-"""Report to saltern: one line of JSON on a stream that it reads, marked so that no log has it."""
+"""Report to saltern: one line of JSON on a stream that it reads, marked so that it is not logged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEEPEST = 8
 
 
 def report(event: str, **values: Any) -> None:
-    """Values of any kind, each cut to what a report can show."""
+    """Report an event with values of any kind, truncated for the report."""
     reported = {key: plain(value) for key, value in values.items()}
     line = MARK + json.dumps({"event": event, **reported}, separators=(",", ":")) + "\n"
     data = line.encode("ascii")
@@ -54,6 +54,6 @@ def cut(text: str) -> str:
 
 
 def arguments(place: str) -> Any:
-    """What to run, from a private file: a command line is for everyone to see."""
+    """The arguments, from a private file: a command line is visible to all users."""
     with open(place, encoding="utf-8") as file:
         return json.load(file)

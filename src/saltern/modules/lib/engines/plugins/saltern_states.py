@@ -1,4 +1,4 @@
-"""The states of an Idem run, each reported once. Plain functions: what is in a plugin gets the hub first."""
+"""Report the states of an Idem run, each once. Not a plugin, since functions of plugins get the hub first."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ KEPT = ("tag", "name", "__id__", "changes", "comment", "result", "start_time", "
 
 
 def report_all(running: dict[str, Any], *, final: bool) -> None:
-    """Those that are done. Idem may still run some again, unless this is ``final``."""
+    """Report the states that are done. Idem may still repeat some, unless this is ``final``."""
     for tag, ret in list(running.items()):
-        if "acct_details" in ret:  # set when the function is called, and dropped when all is over
+        if "acct_details" in ret:  # set when the function is called, and removed at the end
             CALLED.add(tag)
         if tag not in REPORTED and ret.get("total_seconds") and (final or not _pending(ret)):
             REPORTED.add(tag)
-            # The states before and after stay with Idem: they hold what it keeps out of the changes.
+            # The old and new states are not reported: they contain values that Idem hides in the changes.
             reported = {key: ret.get(key) for key in KEPT}
             saltern_report.report("state", called=tag in CALLED, ret=reported)
 

@@ -1,4 +1,4 @@
-"""What Puppet reports from inside → steps."""
+"""Events of Puppet → steps."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from saltern.modules.lib.engines.steps import MOST_SHOWN, Steps
 STATE = "puppet"
 LOUD = ("err", "alert", "emerg", "crit")
 KNOWN = ("resource", "file", "line", "path", "corrective")
-DIFF = "\n--- "  # so begins what Puppet logs with show_diff
+DIFF = "\n--- "  # the beginning of a diff in Puppet's log
 
 
 class Resources:
-    """The resources of one run. What was planned and never reported has not been reached."""
+    """The resources of one run. Planned resources that are never reported were not reached."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
@@ -46,10 +46,10 @@ class Resources:
         self.completed = event.get("completed") is True
 
     def over(self) -> None:
-        """Puppet has ended: report what it had not reported by then."""
+        """Report the resources that Puppet had not reported when it ended."""
         for ref in self._planned:
             begun = ref in self._begun
-            reported = "it had begun when Puppet was ended; how far it came is not known"
+            reported = "it had begun when Puppet ended; how far it got is unknown"
             comment = reported if begun else "not reached: Puppet ended before"
             self._steps.add(_made({"resource": ref}, Outcome.FAILED, "failed", comment=comment, ran=begun))
         self._planned, self._begun = {}, {}
@@ -71,7 +71,7 @@ def _step(event: Event) -> SubResult:
 
 
 def _skipped(event: Event) -> SubResult:
-    """By tags or a schedule is as the user wants it; for a failure before, or an interruption, is not."""
+    """The step of a skipped resource: a success if tags or a schedule skip it, else a failure."""
     if blockers := event.get("blocked_by"):
         comment = f"not reached: {', '.join(map(str, blockers))} failed"
         return _made(event, Outcome.FAILED, "not_reached", comment=comment, ran=False)
@@ -111,7 +111,7 @@ def _made(
 
 
 def _changes(event: Event, events: Iterable[dict[str, Any]], status: str) -> dict[str, object]:
-    """By property; a refresh has none. What Puppet hides is hidden in these values already."""
+    """The changes by property; a refresh has none. Puppet has hidden sensitive values already."""
     found: dict[str, object] = {}
     for one in events:
         if one.get("status") != status:
@@ -134,7 +134,7 @@ def _messages(events: Iterable[dict[str, Any]], status: str) -> str:
 
 
 def _failure(event: Event, events: Iterable[dict[str, Any]]) -> str:
-    """Puppet's errors, and what a command printed: Puppet logs that before it fails."""
+    """Puppet's errors, and the output of a command, which Puppet logs before it fails."""
     errors = [*_logged(event, LOUD)] or [_messages(events, "failure") or "failed"]
     printed = "\n".join(line for line in _logged(event, ("notice",)) if not line.startswith(DIFF))
     return "\n".join([*dict.fromkeys(errors), printed[-MOST_SHOWN:]]).rstrip()

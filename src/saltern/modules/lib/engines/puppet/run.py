@@ -65,7 +65,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 
 def run(ctx: Context, wanted: Wanted) -> Result:
-    """Run it. A missing program, a manifest that cannot be read and a failed resource are failed results."""
+    """Run Puppet. A missing program, an unreadable manifest and a failed resource are failed results."""
     place = _place(ctx, wanted)
     if place and not os.path.exists(place):
         return absent(ctx, "catalog" if wanted.catalog else "manifest", place)
@@ -104,19 +104,19 @@ def run(ctx: Context, wanted: Wanted) -> Result:
 
 
 def error_text(line: str) -> str:
-    """The line if it says why Puppet failed; Facter complains of what is no harm."""
+    """The line if it is an error of Puppet; errors of Facter are harmless."""
     return line if line.startswith("Error: ") and not line.startswith("Error: Facter") else ""
 
 
 def unwrapped(program: str) -> str:
-    """Packages of Puppet's own link to a script that forbids what the listener is loaded with."""
+    """The real program: Puppet's own packages link to a script that prevents loading the listener."""
     real = os.path.realpath(program)
     beside = os.path.join(os.path.dirname(real), os.path.basename(program))
     return beside if os.path.basename(real) == "wrapper.sh" and os.access(beside, os.X_OK) else program
 
 
 def surroundings(given: Mapping[str, str]) -> dict[str, str]:
-    """The listener in front of what Ruby loads; it sets both variables back for what Puppet starts."""
+    """The environment that loads the listener, which restores both variables for Puppet's child processes."""
     before = {**os.environ, **given}
     return {
         **given,
@@ -143,10 +143,10 @@ def _setting(name: str, value: object) -> str:
 
 
 def _facts(facts: Mapping[str, object]) -> dict[str, str]:
-    """Facter takes facts from variables, as texts."""
+    """The facts as environment variables for Facter."""
     odd = [name for name, value in facts.items() if not isinstance(value, str | int | float)]
     if odd:
-        raise BadArgument(f"facts are texts or numbers: {', '.join(odd)}; others belong into Hiera")
+        raise BadArgument(f"facts must be texts or numbers: {', '.join(odd)}; put others into Hiera")
     words = {True: "true", False: "false"}
     return {
         f"FACTER_{name}": words[value] if isinstance(value, bool) else str(value)
@@ -155,17 +155,17 @@ def _facts(facts: Mapping[str, object]) -> dict[str, str]:
 
 
 def _place(ctx: Context, wanted: Wanted) -> str:
-    """Where the manifest or the catalog is; code is nowhere."""
+    """The path of the manifest or the catalog; empty for code."""
     if wanted.code is not None:
         return ""
     place = os.path.join(wanted.cwd or "", placed(ctx, wanted.catalog or wanted.name))
     if not os.path.isabs(place):
-        raise BadArgument(f"{place} is not an absolute path: say with cwd where it is")
+        raise BadArgument(f"{place} is not an absolute path: give its directory as cwd")
     return place
 
 
 def _source(scratch: Scratch, wanted: Wanted, place: str) -> list[str]:
-    """Code is written into a private file: it may hold secrets, and a command line is for everyone to see."""
+    """The file to apply; code is written to a private file, since it may contain secrets."""
     if wanted.code is not None:
         return [scratch.write("manifest.pp", wanted.code)]
     return [f"--catalog={place}"] if wanted.catalog else [place]

@@ -1,4 +1,4 @@
-"""What pyinfra reports from inside → steps."""
+"""Events of pyinfra → steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Key = tuple[str, str]
 
 
 class Operations:
-    """The operations of one run. Those that run within another are its own steps."""
+    """The operations of one run. Nested operations are steps below their parent."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
@@ -65,11 +65,11 @@ class Operations:
         self._report(named, _step(named, Outcome.FAILED, comment=f"unreachable: {event.get('error')}"))
 
     def over(self) -> None:
-        """pyinfra has ended; what is left has not come to its end, or to its beginning."""
+        """Report the operations that were not finished or not begun when pyinfra ended."""
         lost = set(self._lost)
         for key, event in self._begun.items():
             self._planned.pop(key, None)
-            reported = "it had begun when pyinfra ended; how far it came is not known"
+            reported = "it had begun when pyinfra ended; how far it got is unknown"
             inner = tuple(self._inner.pop(key, ()))
             self._report(event, _step(event, Outcome.FAILED, comment=reported, sub=inner))
         for event in self._planned.values():
@@ -140,7 +140,7 @@ def _step(
 
 
 def _name(event: Event) -> str:
-    """An operation that was given no name is distinguished by its arguments."""
+    """The name of an operation; without one, its arguments distinguish it."""
     name, args = str(event.get("name")), event.get("args") or []
     whole = f"{name} ({', '.join(map(str, args))})" if args else name
     return whole if len(whole) <= LONGEST_NAME else f"{whole[: LONGEST_NAME - 1]}…"

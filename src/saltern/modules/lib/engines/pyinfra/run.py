@@ -19,7 +19,7 @@ from saltern.modules.lib.engines.pyinfra.events import Operations
 from saltern.modules.lib.engines.scratch import Scratch, json_text, placed
 from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
 
-INSTALL = "pip install pyinfra, into an environment of its own"
+INSTALL = "pip install pyinfra, into its own environment"
 CODES = {1: "a host failed, or the deploy cannot be read", 2: "a wrong option", 130: "interrupted"}
 # argument of the state → option of pyinfra
 OPTIONS = {
@@ -62,22 +62,22 @@ class Deploy(Struct, frozen=True, kw_only=True):
 
 
 def locate(ctx: Context, names: list[str], cwd: str | None) -> tuple[list[str], str]:
-    """The files, as seen from the directory to run them in; raises ``BadArgument`` if one is not there."""
+    """The files, relative to the directory to run them in; raises ``BadArgument`` if one does not exist."""
     paths = [placed(ctx, name) for name in names]
     base = os.path.expanduser(cwd) if cwd else os.path.dirname(paths[0])
     if not os.path.isabs(base):
-        raise BadArgument(f"the deploy {names[0]} is not an absolute path: say with cwd where it is")
+        raise BadArgument(f"the deploy {names[0]} is not an absolute path: give its directory as cwd")
     full = [os.path.join(base, path) for path in paths]
     for path in full:
         if not path.endswith(".py"):
-            raise BadArgument(f"a deploy is a Python file, and {path} does not end with .py")
+            raise BadArgument(f"a deploy must be a Python file, but {path} does not end with .py")
         if not os.path.isfile(path):
             raise BadArgument(f"no deploy is at {path}")
     return [os.path.relpath(path, base) for path in full], base
 
 
 def deploy(ctx: Context, wanted: Deploy) -> Result:
-    """Run it. A missing program, a deploy that cannot be read and a failed host are failed results."""
+    """Run a deploy. A missing program, an unreadable deploy and a failed host are failed results."""
     program = find(ctx, "pyinfra", engine="pyinfra", install=INSTALL, bin_dir=wanted.bin_dir)
     steps = Steps(ctx)
     operations = Operations(steps)
@@ -99,7 +99,7 @@ def deploy(ctx: Context, wanted: Deploy) -> Result:
 
 
 def _argv(ctx: Context, scratch: Scratch, wanted: Deploy) -> list[str]:
-    """Values that may be secret are in it; it goes into a private file."""
+    """The arguments; they may contain secrets, so they are passed in a private file."""
     data = [f"--data={key}={_value(value)}" for key, value in wanted.data.items()]
     mode = ["--dry"] if ctx.test else ["--yes"]
     loud = ["-" + "v" * wanted.verbosity] if wanted.verbosity else []
@@ -108,7 +108,7 @@ def _argv(ctx: Context, scratch: Scratch, wanted: Deploy) -> list[str]:
 
 
 def _value(value: object) -> str:
-    """pyinfra reads numbers and JSON, and takes all else as text."""
+    """A value for pyinfra, which reads numbers and JSON, and everything else as text."""
     if isinstance(value, str):
         return value
     import json

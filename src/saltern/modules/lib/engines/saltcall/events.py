@@ -1,4 +1,4 @@
-"""What Salt reports from inside → steps. Salt's returns are entries already; only the time differs."""
+"""Events of Salt → steps. Salt's returns are entries already; only the time differs."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class States:
         self.errors += [text(one) for one in event.get("errors") or []]
 
     def over(self, *, ended: bool) -> None:
-        """What Salt has not come to; ``ended``: it has reported its end itself."""
+        """Report the states that Salt has not reached; ``ended``: it has reported its end itself."""
         for tag, begun in self._planned.items():
             names = _low(tag)
             begun = begun and not ended
-            reported = "it had begun when Salt was ended; how far it came is not known"
+            reported = "it had begun when Salt ended; how far it got is unknown"
             self._steps.add(
                 SubResult(
                     name=names["name"],

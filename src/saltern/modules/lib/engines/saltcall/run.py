@@ -18,7 +18,7 @@ from saltern.modules.lib.engines.saltcall.events import States
 from saltern.modules.lib.engines.scratch import Scratch, json_text
 from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
 
-INSTALL = "pip install salt into an environment of its own, or the package salt-minion of Salt's repository"
+INSTALL = "pip install salt into its own environment, or the package salt-minion of Salt's repository"
 CODES = {
     0: "before it was done",
     1: "the states do not compile, or an error",
@@ -43,7 +43,7 @@ class Call(Struct, frozen=True, kw_only=True):
 
 
 def call(ctx: Context, wanted: Call) -> Result:
-    """Run it. A missing program, files that do not compile and a failed state are failed results."""
+    """Run Salt. A missing program, files that do not compile and a failed state are failed results."""
     program = find(ctx, "salt-call", engine="saltcall", install=INSTALL, bin_dir=wanted.bin_dir)
     steps = Steps(ctx)
     states = States(steps)
@@ -64,7 +64,7 @@ def call(ctx: Context, wanted: Call) -> Result:
 
 
 def _configured(ctx: Context, scratch: Scratch, wanted: Call) -> str:
-    """A configuration directory. What a file includes counts more than the file, so ours is included last."""
+    """A configuration directory. Included files override the main file, so ours is included last."""
     own = os.path.expanduser(wanted.config_dir) if wanted.config_dir else None
     theirs = [os.path.join(own, "minion"), os.path.join(own, "minion.d", "*.conf")] if own else []
     call_file = scratch.write("call.json", json_text(wanted.arguments))
@@ -87,7 +87,7 @@ def _configured(ctx: Context, scratch: Scratch, wanted: Call) -> str:
 
 
 def _places(ctx: Context, scratch: str, *, keep: bool) -> dict[str, object]:
-    """Where Salt keeps its files, unless a configuration of its own says so: with ours, or nowhere."""
+    """The directories of Salt's files: ours or temporary ones, unless its own configuration sets them."""
     if keep:
         return {}
     base = scratch if ctx.runas else os.path.join(cache_directory(ctx.settings), "engines", "saltcall")
@@ -104,7 +104,7 @@ def _places(ctx: Context, scratch: str, *, keep: bool) -> dict[str, object]:
 
 
 def _result(wanted: Call, steps: Steps, states: States, listener: Listener, ended: Ended) -> Result:
-    """A Salt that is interrupted ends with 0, but does not report its end."""
+    """The result. An interrupted Salt ends with 0, but does not report its end."""
     reported = "start" in listener.heard
     broken = reported and not listener.heard & {"end", "errors"}
     if not reported and ended.code == 0:

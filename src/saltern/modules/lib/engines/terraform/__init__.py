@@ -1,1 +1,1 @@
-"""Terraform and OpenTofu: a plan, and what is applied of it; each resource is a step."""
+"""Terraform and OpenTofu: plan, then apply the plan; each resource is a step."""

@@ -62,11 +62,11 @@ class Stream:
         kept.append(message_text(found))
 
     def message(self, kind: str, message: Message) -> None:
-        """A plan says the rest in its file."""
+        """Ignore other messages: the rest of a plan is in its file."""
 
 
 class Applied(Stream):
-    """What is applied of a plan. A resource is reported when the last of its actions is done."""
+    """The application of a plan. A resource is reported when its last action is done."""
 
     def __init__(self, steps: Steps, plan: TerraformPlan) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class Applied(Stream):
         }
         self._began: dict[str, float] = {}
         self._printed: dict[str, deque[str]] = {}
-        self._failed: dict[str, float] = {}  # when; its diagnostic comes later
+        self._failed: dict[str, float] = {}  # the time; its diagnostic comes later
 
     def message(self, kind: str, message: Message) -> None:
         hook = message.get("hook") or {}
@@ -103,7 +103,9 @@ class Applied(Stream):
             self._report_failed(address, message_text(found))
 
     def over(self, code: int) -> None:
-        """It has ended. What needs no hook, such as forgetting, is done if all went well."""
+        """Report the rest when Terraform has ended. Actions without hooks, such as forgetting, are done on
+        success.
+        """
         for address in list(self._failed):
             self._report_failed(address, "failed")
         for address, left in self._left.items():
@@ -112,7 +114,7 @@ class Applied(Stream):
                 self._steps.add(step(one, Outcome.OK, DONE.get(one.word, one.word), changes=one.changes))
             elif address in self._began:
                 far = "; it was destroyed, and not created again" if "delete" not in left else ""
-                lost = "it had begun when Terraform was ended; how far it came is not known"
+                lost = "it had begun when Terraform ended; how far it got is unknown"
                 self._steps.add(step(one, Outcome.FAILED, lost + (far if one.word == "replace" else "")))
             else:
                 self._steps.add(step(one, Outcome.FAILED, "not reached", ran=False))
@@ -166,7 +168,7 @@ class Applied(Stream):
 
 
 def _id(one: PlannedChange, made: dict[str, object]) -> dict[str, object]:
-    """The ID of what was made, which the plan could not know."""
+    """The ID of a created resource, which is not in the plan."""
     return {
         name: {**old, "new": value}
         for name, value in made.items()
@@ -203,7 +205,7 @@ def step(
 
 
 def message_text(found: Message) -> str:
-    """One diagnostic as text, with its place in the files."""
+    """One diagnostic as text, with its file and line."""
     place = found.get("range") or {}
     line = (place.get("start") or {}).get("line")
     where = f"{place['filename']}:{line}: " if place.get("filename") else ""

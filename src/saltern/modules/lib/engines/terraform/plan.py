@@ -1,4 +1,4 @@
-"""A plan, as ``show -json`` prints it → what is to change, with all that is marked as sensitive hidden."""
+"""A plan from ``show -json`` → the changes, with sensitive values hidden."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from msgspec import Struct
 
 SENSITIVE = "(sensitive)"
 UNKNOWN = "(known after apply)"
-SHORTEST = 4  # characters of a secret that is looked for elsewhere: shorter ones are everywhere
+SHORTEST = 4  # the shortest secret to hide elsewhere, too: shorter texts occur everywhere
 NOTHING = ("no-op",)
 
 
 class PlannedChange(Struct, frozen=True, kw_only=True):
-    """One resource, or one output. ``actions`` are Terraform's, in the order they will be taken."""
+    """One resource, or one output. ``actions`` are Terraform's, in order."""
 
     address: str
     kind: str
@@ -31,11 +31,11 @@ class TerraformPlan(Struct, frozen=True, kw_only=True):
     resources: dict[str, PlannedChange]
     outputs: dict[str, PlannedChange]
     values: dict[str, object]  # of outputs, as they will be
-    secrets: frozenset[str] = frozenset()  # texts to hide wherever they turn up
+    secrets: frozenset[str] = frozenset()  # texts to hide everywhere
 
 
 def read(shown: Mapping[str, Any]) -> TerraformPlan:
-    """``shown`` has secrets in the clear, and is not to be kept."""
+    """The plan. ``shown`` contains plain secrets, and must not be stored."""
     secrets = frozenset(_secrets(shown))
     resources = [_resource(one, secrets) for one in shown.get("resource_changes") or ()]
     outputs = {
@@ -77,7 +77,7 @@ def _resource(one: Mapping[str, Any], secrets: frozenset[str]) -> PlannedChange:
 
 
 def _part(value: object, name: str) -> object:
-    """Of a mask or a value, what is said of one attribute; a mask may be one word for all."""
+    """The part of a mask or a value for one attribute; a mask may be true for all."""
     return value.get(name) if isinstance(value, Mapping) else value
 
 
@@ -127,7 +127,7 @@ def _any(mask: object) -> bool:
 
 
 def hide(value: object, mask: object, secrets: frozenset[str]) -> object:
-    """Hidden is what is marked, and a copy of it anywhere else: not every provider passes marks on."""
+    """Hide marked values, and their copies elsewhere: not every provider passes marks on."""
     if mask is True:
         return None if value is None else SENSITIVE
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""One run of Terraform or OpenTofu: make ready, plan, look at the plan, apply that very plan."""
+"""One run of Terraform or OpenTofu: init, plan, read the plan, and apply it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class TerraformProgram:
         return ended
 
     def shown(self, plan: str) -> Mapping[str, Any] | None:
-        """The plan with all it holds, secrets too: it is read from a pipe, and no log has it."""
+        """The whole plan, including secrets: it is read from a pipe, and not logged."""
         import json
 
         argv = [self._program, "show", "-json", "-no-color", plan]
@@ -95,7 +95,7 @@ class TerraformProgram:
 
 
 def locate(ctx: Context, wanted: Wanted) -> str:
-    """The program that was asked for, or the first of the two that is there; else raises ``Refused``."""
+    """The requested program, or the first that is installed; else raises ``Refused``."""
     names = (wanted.program,) if wanted.program else PROGRAMS
     missing: list[Refused] = []
     for name in names:
@@ -111,9 +111,9 @@ def _engine(ctx: Context, name: str) -> str:
 
 
 def run(ctx: Context, wanted: Wanted) -> Result:
-    """Run it. A missing program, files that cannot be read and a failed resource are failed results."""
+    """Run Terraform. A missing program, unreadable files and a failed resource are failed results."""
     if not os.path.isabs(wanted.directory):
-        raise BadArgument(f"{wanted.directory} is not the whole path of a directory")
+        raise BadArgument(f"{wanted.directory} is not the absolute path of a directory")
     if not os.path.isdir(wanted.directory):
         return absent(ctx, "directory", wanted.directory)
     program = locate(ctx, wanted)
@@ -128,7 +128,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
 
 
 def _nothing(_line: str) -> None:
-    """What is printed for people is in the log."""
+    """Ignore a line: output for people is in the log."""
 
 
 def _planned(tool: TerraformProgram, wanted: Wanted, steps: Steps, scratch: Scratch) -> Result:
@@ -158,7 +158,7 @@ def _locks(wanted: Wanted) -> list[str]:
 
 
 def _variables(ctx: Context, scratch: Scratch, wanted: Wanted) -> list[str]:
-    """Values go into a private file: they may be secrets, and a command line is for everyone to see."""
+    """The options for variables; values are written to a private file, since they may be secrets."""
     files = [os.path.join(wanted.directory, placed(ctx, one)) for one in wanted.var_files]
     for file in files:
         if not os.path.isfile(file):
@@ -209,7 +209,7 @@ def _applied(
 
 
 def _settled(one: PlannedChange, value: object) -> dict[str, object]:
-    """The value that the plan could not know."""
+    """The change with the value that was unknown in the plan."""
     change = one.changes.get("value")
     return {"value": {**change, "new": value}} if isinstance(change, dict) else one.changes
 

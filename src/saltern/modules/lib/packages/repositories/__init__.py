@@ -1,1 +1,1 @@
-"""Where package managers get their packages from: the files that say so, read and written."""
+"""Package repositories: read and write their configuration files."""

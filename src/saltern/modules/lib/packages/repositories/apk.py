@@ -24,7 +24,7 @@ def configured(ctx: Context) -> dict[str, dict[str, object]]:
 
 
 def _plan(ctx: Context, want: DesiredRepository, *, wanted: bool) -> RepositoryPlan:
-    """A line that is there, or is not. A tag (``@edge https://…``) is part of it."""
+    """The plan to add or remove a line. A tag (``@edge https://…``) is part of it."""
     line = " ".join(want.name.split())
     if not line or line.startswith("#"):
         raise BadArgument(f"{want.name!r} is not a repository of apk; give its URL or directory")

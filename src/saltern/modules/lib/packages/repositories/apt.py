@@ -1,4 +1,4 @@
-"""Repositories of apt: ``sources.list``, the files beside it, and the keys they are signed with."""
+"""Repositories of apt: ``sources.list``, the files beside it, and signing keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHOWN = ("comps", "options", "disabled")
 
 
 def present(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
-    """Add the entry, or bring it to what is asked for."""
+    """Add or change the entry."""
     if want.ppa:
         return _ppa(ctx, want.ppa)
     etc = Apt(ctx.host, ctx.clock).place("Dir::Etc")
@@ -55,7 +55,7 @@ def present(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
 
 
 def absent(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
-    """Take the entry out of every file that has it; a file that holds nothing then goes, too."""
+    """Remove the entry from every file that has it; files that become empty are removed, too."""
     etc = Apt(ctx.host, ctx.clock).place("Dir::Etc")
     entry = _ppa_entry(ctx, want.ppa) if want.ppa else lines.parse_line(want.name)
     if entry is None:
@@ -79,7 +79,7 @@ def absent(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
 
 
 def sources(etc: str) -> list[str]:
-    """Every file apt reads repositories from."""
+    """All files of repositories that apt reads."""
     parts = os.path.join(etc, "sources.list.d")
     names = sorted(os.listdir(parts)) if os.path.isdir(parts) else []
     listed = [os.path.join(parts, name) for name in names if name.endswith((".list", ".sources"))]
@@ -88,7 +88,7 @@ def sources(etc: str) -> list[str]:
 
 
 def configured(ctx: Context) -> dict[str, list[tuple[str, Entry]]]:
-    """All repositories by their address, with the file each is in."""
+    """All repositories by URL, each with its file."""
     found: dict[str, list[tuple[str, Entry]]] = {}
     for path in sources(Apt(ctx.host, ctx.clock).place("Dir::Etc")):
         for entry in lines.parse(ctx.host.read(path) or "", path):
@@ -97,7 +97,7 @@ def configured(ctx: Context) -> dict[str, list[tuple[str, Entry]]]:
 
 
 def described(path: str, entry: Entry) -> dict[str, object]:
-    """An entry in Salt's keys, with the file it is in."""
+    """An entry by Salt's keys, with its file."""
     return {
         "file": path,
         "line": entry.line(),
@@ -131,7 +131,7 @@ def _entry(want: DesiredRepository) -> Entry:
 
 
 def _file(ctx: Context, etc: str, want: DesiredRepository, entry: Entry) -> str:
-    """The file named; else the one that has the entry; else the main one, as in Salt."""
+    """The given file; else the one that has the entry; else the main one, as in Salt."""
     if want.file:
         if not os.path.isabs(want.file):
             raise BadArgument(f"file needs an absolute path, got {want.file!r}")
@@ -168,7 +168,7 @@ def _shown(entry: Entry) -> dict[str, object]:
 def _key(
     ctx: Context, etc: str, want: DesiredRepository, entry: Entry, file: str
 ) -> tuple[str, bytes | None]:
-    """Where the key belongs, and what has to be written there, if anything has."""
+    """The path of the key, and its data if it has to be written."""
     path = entry.signed_by if entry.signed_by.startswith("/") else ""
     path = path or os.path.join(etc, "trusted.gpg.d", os.path.basename(keys.keyring_path(file)))
     if not (want.key_urls or want.key_text or want.keyids):
@@ -181,7 +181,7 @@ def _key(
 
 
 def _is_as_desired(ctx: Context, want: DesiredRepository, path: str) -> bool:
-    """A key from the web is not fetched each time only to see that it is still the same."""
+    """True if the key file exists as wanted; a key from the web is not fetched again to compare it."""
     if want.key_text:
         return False
     if want.keyids:

@@ -26,7 +26,7 @@ def sections(text: str) -> dict[str, dict[str, str]]:
 
 
 def with_section(text: str, name: str, values: dict[str, str]) -> str:
-    """The file with this section written again in its place, or at the end."""
+    """The file with this section replaced, or added at the end."""
     body = [
         f"[{name}]",
         *(f"{key}={value.replace(chr(10), chr(10) + '  ')}" for key, value in values.items()),

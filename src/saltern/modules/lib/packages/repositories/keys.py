@@ -1,4 +1,4 @@
-"""Keys that sign repositories: fetched, and kept as files apt can read."""
+"""Signing keys of repositories: fetch them, and store them as files for apt."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def fetch_key(ctx: Context, source: str) -> bytes:
 
 
 def checked(data: bytes, source: str) -> bytes:
-    """What is no key must not end up where keys are trusted: a server's error page would."""
+    """The data, if it is a key: a server's error page, for example, must not be trusted as one."""
     if not ARMOUR.search(data) and not (data[:1] and data[0] & 0x80):
-        raise PackageError(f"what {source} has is not an OpenPGP key")
+        raise PackageError(f"the content of {source} is not an OpenPGP key")
     return data
 
 
 def for_file(data: bytes, path: str) -> bytes:
-    """As apt wants it: armoured in ``.asc``, binary in any other file."""
+    """The key in the form that apt expects: armoured in ``.asc``, binary in any other file."""
     return data if path.endswith(".asc") or not ARMOUR.search(data) else dearmoured(data)
 
 
 def dearmoured(data: bytes) -> bytes:
-    """The binary of every block; its headers and checksum are left out."""
+    """The binary data of all blocks, without headers and checksums."""
     from base64 import b64decode
 
     blocks = []
@@ -56,7 +56,7 @@ def dearmoured(data: bytes) -> bytes:
 
 
 def key_ids(ctx: Context, path: str) -> list[str]:
-    """The fingerprints of the keys in a file; none if it is not there or ``gpg`` is not."""
+    """The fingerprints of the keys in a file; none if the file or ``gpg`` is missing."""
     if not ctx.host.exists(path):
         return []
     ran = _gpg(ctx, "--show-keys", path)
@@ -68,7 +68,7 @@ FIELDS = {"validity": 1, "size": 2, "keyid": 4, "date_creation": 5, "date_expira
 
 
 def described(ctx: Context, path: str) -> list[dict[str, object]]:
-    """The keys in a file, in Salt's words."""
+    """The keys in a file, in Salt's form."""
     found: list[dict[str, object]] = []
     for row in (line.split(":") for line in _gpg(ctx, "--show-keys", path).out.splitlines()):
         if row[0] == "pub":
@@ -83,9 +83,9 @@ def described(ctx: Context, path: str) -> list[dict[str, object]]:
 
 
 def from_server(ctx: Context, ids: list[str], server: str) -> bytes:
-    """Keys by their ids from a key server."""
+    """Keys by ID from a key server."""
     if bad := [one for one in ids if not KEY_ID.fullmatch(one)]:
-        raise PackageError(f"{bad[0]!r} is not the id of a key")
+        raise PackageError(f"{bad[0]!r} is not the ID of a key")
     if server.startswith("-"):
         raise PackageError(f"{server!r} is not a key server")
     with private_directory("keys") as home:
@@ -102,11 +102,11 @@ def _gpg(ctx: Context, *argv: str) -> Ran:
 
 
 def _gpgconf(ctx: Context, home: str) -> None:
-    """The agents that gpg started for this home have to go with it."""
+    """Stop the agents that gpg has started for this home directory."""
     ctx.host.run(["gpgconf", "--homedir", home, "--kill", "all"])
 
 
 def keyring_path(file: str) -> str:
-    """Where the key of a repository goes by default: beside apt's own."""
+    """The default path of a repository's key: beside apt's own."""
     name = os.path.basename(file).rpartition(".")[0] or os.path.basename(file)
     return f"/etc/apt/trusted.gpg.d/{name}.asc"

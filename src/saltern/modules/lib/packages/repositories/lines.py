@@ -1,4 +1,4 @@
-"""Entries of apt: one-line (``deb …``) and deb822 stanzas in one form."""
+"""Entries of apt, from lines (``deb …``) and deb822 stanzas."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What makes it this repository and no other."""
+        """The identity of the repository."""
         return self.type, self.uri.rstrip("/"), self.dist, dict(self.options).get("arch", "")
 
     @property
@@ -81,7 +81,7 @@ def parse_line(text: str) -> Entry | None:
 
 
 def wanted_entry(name: str) -> Entry:
-    """The entry a user wrote as the name of a state."""
+    """The entry in the name of a state."""
     entry = parse_line(name)
     if entry is None:
         raise BadArgument(
@@ -96,7 +96,7 @@ def wanted_entry(name: str) -> Entry:
 
 
 def parse(text: str, path: str) -> list[Entry]:
-    """All entries of a file, by its name in one form or the other."""
+    """All entries of a file, whose name determines the form."""
     if path.endswith(".sources"):
         return [entry for stanza in stanzas(text) for entry in _of_stanza(stanza)]
     return [entry for entry in map(parse_line, text.splitlines()) if entry]
@@ -147,8 +147,8 @@ def _fields(text: str) -> dict[str, str]:
 
 
 def known(entries: list[Entry], entry: Entry) -> Entry | None:
-    """The entry of the same repository. One for all architectures is taken for that of some, and the reverse;
-    lines for other architectures stay apart."""
+    """The entry of the same repository. An entry for all architectures matches one for some, and vice versa;
+    lines for other architectures stay separate."""
     exact = next((one for one in entries if one.key == entry.key), None)
     if exact is not None:
         return exact
@@ -158,7 +158,7 @@ def known(entries: list[Entry], entry: Entry) -> Entry | None:
 
 
 def with_entry(text: str, path: str, entry: Entry, old: Entry | None = None) -> str:
-    """The file with this entry in the place of the same repository (of ``old``, if given), or at its end."""
+    """The file with this entry in place of the same repository (of ``old``, if given), or at its end."""
     key = (old or entry).key
     if path.endswith(".sources"):
         return _with_stanza(text, entry, key)

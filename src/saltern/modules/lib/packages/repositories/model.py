@@ -1,4 +1,4 @@
-"""What ``pkgrepo`` asks of the one who knows the files of a package manager."""
+"""The types for ``pkgrepo`` and the repository files of package managers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class DesiredRepository(Struct, frozen=True, kw_only=True):
-    """Everything a ``pkgrepo`` state says; None is nothing said."""
+    """The arguments of a ``pkgrepo`` state; None if not given."""
 
     name: str
     file: str | None = None
@@ -22,13 +22,13 @@ class DesiredRepository(Struct, frozen=True, kw_only=True):
     key_text: str | None = None
     keyids: tuple[str, ...] = ()
     keyserver: str | None = None
-    values: Mapping[str, object] = {}  # what goes into the file as it is, for dnf and the like
+    values: Mapping[str, object] = {}  # written to the file unchanged, for dnf and others
     ppa: str | None = None
     copr: str | None = None
 
 
 class RepositoryPlan(Struct, frozen=True, kw_only=True):
-    """What would change, how to change it, and what is known of the repository."""
+    """The changes, the function that makes them, and the facts about the repository."""
 
     changes: dict[str, object]
     act: Callable[[], None]

@@ -1,4 +1,4 @@
-"""From what a user says of a repository to a plan of the manager that has it."""
+"""From the arguments of a repository to a plan of the package manager."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from saltern.modules.lib.packages.model import PackageError
 from saltern.modules.lib.packages.repositories.model import DesiredRepository, RepositoryPlan
 
 RepositoryPlanner = Callable[[Context, DesiredRepository], RepositoryPlan]
-# Arguments whose name in the file is another one.
+# Arguments with another name in the file.
 RENAMED = {"humanname": "name"}
 LISTS = {"comps": "comps", "key_url": "key_urls", "keyid": "keyids"}
 TEXTS = ("file", "dist", "signedby", "key_text", "keyserver", "ppa", "copr")
-# What Salt takes here and does not keep, or what is the state's business.
+# Arguments that are not written to the file: ignored ones of Salt, and those of the state.
 NOT_KEPT = frozenset(
     {
         "allow_insecure_key",
@@ -29,13 +29,13 @@ NOT_KEPT = frozenset(
         "refresh_db",
         "saltenv",
         "strict_config",
-        *UNSAFE_TO_IGNORE["pkgrepo.managed"],  # that they ask for nothing is checked before
+        *UNSAFE_TO_IGNORE["pkgrepo.managed"],  # checked before
     }
 )
 
 
 def planner(ctx: Context, what: str) -> RepositoryPlanner:
-    """``present`` or ``absent`` of this machine's manager. Raises if it is none we know the files of."""
+    """``present`` or ``absent`` of this machine's manager. Raises if its files are unknown."""
     from saltern.modules.lib.packages.repositories import apk, apt, rpm
 
     manager = choose.manager(ctx).name
@@ -48,7 +48,7 @@ def planner(ctx: Context, what: str) -> RepositoryPlanner:
 
 
 def desired_repository(name: str, said: Mapping[str, object]) -> DesiredRepository:
-    """Salt's arguments in one form; what none of them is goes into the file as it is."""
+    """The specification from Salt's arguments; unknown ones are written to the file unchanged."""
     refuse_unsafe("pkgrepo.managed", said)
     given = {key: value for key, value in said.items() if value is not None and key not in NOT_KEPT}
     texts = {key: str(given.pop(key)) for key in TEXTS if key in given}
@@ -65,7 +65,7 @@ def desired_repository(name: str, said: Mapping[str, object]) -> DesiredReposito
 
 
 def refuse_unsafe(key: str, said: Mapping[str, object]) -> None:
-    """A function that takes any argument must look for those that it cannot leave out by itself."""
+    """Raise for arguments that must not be ignored, in functions that accept any argument."""
     for name, value in said.items():
         if harm := harm_of_ignoring(key, name, value):
             raise BadArgument(f"the argument {name!r} is not supported: {harm}")

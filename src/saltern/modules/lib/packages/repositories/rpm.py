@@ -15,12 +15,12 @@ from saltern.modules.lib.packages.tool import why
 
 PLACES = {"dnf": "/etc/yum.repos.d", "yum": "/etc/yum.repos.d", "zypper": "/etc/zypp/repos.d"}
 ADDRESSES = ("baseurl", "mirrorlist", "metalink")
-ZYPPER = {"url": "baseurl", "cache": "keeppackages"}  # Salt's names for it, and those of the file
+ZYPPER = {"url": "baseurl", "cache": "keeppackages"}  # Salt's names, and those in the file
 COPR = "copr.fedorainfracloud.org"
 
 
 def present(ctx: Context, want: DesiredRepository, place: str) -> RepositoryPlan:
-    """Write the section; what it has and the state does not name stays."""
+    """Write the section; its other values stay."""
     if want.copr:
         return _copr(ctx, want, place, on=True)
     _check_name(want.name)
@@ -32,7 +32,7 @@ def present(ctx: Context, want: DesiredRepository, place: str) -> RepositoryPlan
         **_values(want, ZYPPER if place == PLACES["zypper"] else {}),
     }
     if not any(new.get(key) for key in ADDRESSES):
-        raise BadArgument(f"the repository {want.name} has no address; give baseurl, mirrorlist or metalink")
+        raise BadArgument(f"the repository {want.name} has no URL; give baseurl, mirrorlist or metalink")
     changes: dict[str, object] = (
         {"repo": want.name}
         if old is None
@@ -47,7 +47,7 @@ def present(ctx: Context, want: DesiredRepository, place: str) -> RepositoryPlan
 
 
 def absent(ctx: Context, want: DesiredRepository, place: str) -> RepositoryPlan:
-    """Take the section out; a file that has no other goes."""
+    """Remove the section, and the file if it has no other."""
     if want.copr:
         return _copr(ctx, want, place, on=False)
     path = want.file or _home(ctx, place, want.name) or ""
@@ -131,7 +131,7 @@ def _copr(ctx: Context, want: DesiredRepository, place: str, *, on: bool) -> Rep
         argv = ["dnf", "-y", "copr", "enable" if on else "remove", f"{owner}/{project}"]
         ran = ctx.host.run(argv, env=PLAIN_UTF8)
         if "No such command" in ran.err + ran.out:
-            raise PackageError("dnf knows copr by a plugin; install dnf-plugins-core first")
+            raise PackageError("dnf needs a plugin for copr; install dnf-plugins-core first")
         if ran.code:
             raise PackageError(f"the project {want.copr} of copr: {why(argv, ran)}")
 

@@ -1,8 +1,8 @@
-"""A callback plugin: reports each result of a playbook as one line of JSON on stderr, when it is there.
+"""A callback plugin: reports each result of a playbook as one line of JSON on stderr, as it comes.
 
-It runs inside of Ansible, with the Python and the version that the user has, beside whatever callback
-writes to the terminal. So it imports nothing but Ansible and the standard library, needs no syntax newer
-than Python 3.8, and nothing that goes wrong in it may hurt the playbook.
+It runs inside Ansible, with the user's Python and version of Ansible, beside whatever callback
+writes to the terminal. So it imports only Ansible and the standard library, needs no syntax newer
+than Python 3.8, and an error in it must not affect the playbook.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._items: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self._seen: set[tuple[str, str]] = set()
         self._done: set[str] = set()
-        self._lost: dict[str, None] = {}  # hosts that are out, in that order
+        self._lost: dict[str, None] = {}  # hosts that have failed, in order
         self._handlers: set[str] = set()
 
     # -- the playbook ----------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._report("stats", hosts=hosts, plays=self._plays if self._lost else [])
 
     def _play_over(self) -> None:
-        """What the hosts that are lost, in this play or before, have not come to."""
+        """Report the tasks that failed hosts, of this play or earlier ones, have not reached."""
         if self._play is None or not self._lost:
             return
         try:
@@ -161,7 +161,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         )
 
     def _item(self, result: Any, word: str) -> None:
-        """Kept until the task has ended: it is the task that items belong to."""
+        """Keep the item until its task has ended."""
         task, given = _task(result), _given(result)
         key = (task._uuid, _host(result))
         items = self._items.setdefault(key, [])
@@ -256,7 +256,7 @@ def _rescued(task: Any) -> bool:
 
 
 def _tasks(entries: Iterable[Any]) -> Iterator[Any]:
-    """The tasks of blocks in their order; those of a ``rescue`` are for another case."""
+    """The tasks of blocks in order, without those of a ``rescue``."""
     for entry in entries:
         if hasattr(entry, "block"):
             yield from _tasks(entry.block)
@@ -266,7 +266,7 @@ def _tasks(entries: Iterable[Any]) -> Iterator[Any]:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """The value, cut to what a report can show."""
+    """The value, truncated for the report."""
     if isinstance(value, str):
         return _cut(str(value))
     if value is None or isinstance(value, (bool, int, float)):

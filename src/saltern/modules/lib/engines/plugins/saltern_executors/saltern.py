@@ -1,7 +1,7 @@
 """An executor of Salt: it calls the function with arguments from a private file, and reports each state.
 
-Salt has a place where it reports that a state is done, ``State.event``, and is silent there without a
-master; this listens there. What it could not hear is taken from what the function returns.
+Salt reports that a state is done in ``State.event``, which does nothing without a
+master; this hooks into it. States that it missed are taken from the return of the function.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SEPARATOR = "_|-"
 
 
 class Listening:
-    """Hears the states of one run, and not those of a run within a state."""
+    """Listens to the states of one run, but not to those of a run within a state."""
 
     def __init__(self) -> None:
         self._outer: Any = None
@@ -58,12 +58,12 @@ class Listening:
         if state is not self._outer:
             return
         tag = next((tag for tag in reversed(list(self._running)) if self._running[tag] is ret), "")
-        # One that has its own process is reported when that has ended.
+        # A state with its own process is reported when that has ended.
         if tag and tag not in self._reported and "proc" not in ret and tag not in getattr(state, "procs", ()):
             self._report(tag, ret)
 
     def rest(self, returned: Any) -> None:
-        """What the function returned: states, or the reasons why there are none."""
+        """Report the remaining states of the return, or the reasons why there are none."""
         if not isinstance(returned, dict):
             errors = returned if isinstance(returned, list) else [returned]
             saltern_report.report("errors", errors=errors)
@@ -80,7 +80,7 @@ class Listening:
         self._reported.add(tag)
         for entry in ret.get("sub_state_run") or ():
             if isinstance(entry, dict) and isinstance(entry.get("low"), dict):
-                self._reported.add(_tag(entry["low"]))  # Salt is going to list it once more, by this name
+                self._reported.add(_tag(entry["low"]))  # Salt will list it once more, under this name
         saltern_report.report("state", tag=tag, ret=ret)
 
 
@@ -96,7 +96,7 @@ def execute(opts: Any, data: Any, func: Callable[..., Any], args: Any, kwargs: A
         import salt.state
 
         listening.listen(salt.state.State)
-    except Exception as problem:  # a Salt with other insides: its states are reported at the end
+    except Exception as problem:  # a Salt with other internals: its states are reported at the end
         saltern_report.report("deaf", why=problem)
     returned = func(*args, **{**kwargs, **wanted})
     listening.rest(returned)

@@ -1,4 +1,4 @@
-"""An output that reports all states that were not reported yet, and prints what Idem usually prints."""
+"""An output plugin that reports all unreported states, and prints Idem's usual output."""
 
 from __future__ import annotations
 

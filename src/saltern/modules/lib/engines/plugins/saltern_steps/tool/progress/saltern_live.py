@@ -1,4 +1,4 @@
-"""A progress bar that reports each state when it is done, unless Idem is going to run it again."""
+"""A progress bar that reports each state when it is done, unless Idem will repeat it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def create(hub: Any, iterable: Iterable[Any], **kwargs: Any) -> Iterable[Any]:
-    """Idem announces what is to be done, in steps of its own: all that waits for nothing."""
+    """Report the plan: Idem announces its states in parts, those without open requisites first."""
     for entry in getattr(iterable, "values", list)():
         if entry.get("tag"):
             saltern_report.report("plan", tag=entry["tag"])
@@ -22,12 +22,12 @@ def create(hub: Any, iterable: Iterable[Any], **kwargs: Any) -> Iterable[Any]:
 
 
 def update(hub: Any, progress_bar: Iterable[Any], **kwargs: Any) -> None:
-    """Some state has ended; which one is for us to find out."""
+    """Report states that have ended; Idem does not say which."""
     options = hub.OPT.idem
     final = options.test or options.reconciler == "none"
     saltern_states.report_all(hub.idem.RUNS[hub.idem.RUN_NAME]["running"], final=final)
 
 
-# pop compares these with the very objects of Idem's own signatures.
+# pop compares these by identity with the objects of Idem's own signatures.
 create.__annotations__["iterable"] = typing.Iterable
 update.__annotations__["progress_bar"] = typing.Iterable

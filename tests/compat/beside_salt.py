@@ -1,0 +1,126 @@
+"""Runs cases in Salt or in saltern, as a program of its own, and prints what came of each as JSON.
+
+``python beside_salt.py SITE WORK`` with the directory of Salt's libraries, or ``saltern`` in its place. The
+cases are on the standard input. Each has a fresh directory at the same path, in which it is run in test mode,
+then really, then once more.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Call = Callable[[str, str, dict[str, Any], bool], dict[str, Any]]
+
+
+def salt_calls(site: str, work: Path) -> Call:
+    logging.disable(logging.CRITICAL)
+    sys.path.insert(0, site)
+    import salt.config
+    import salt.loader
+    import salt.state
+
+    config = work / "minion"
+    config.write_text(
+        f"root_dir: {work}/root\nid: one\nfile_client: local\nlog_file: /dev/null\n"
+        f"file_roots: {{base: [{work}/tree]}}\n"
+    )
+    options = salt.config.minion_config(str(config))
+    for key in ("cachedir", "pki_dir", "sock_dir"):
+        os.makedirs(options[key], exist_ok=True)
+    options["grains"] = salt.loader.grains(options)
+    engines = {
+        test: salt.state.State(copy.deepcopy(options) | {"test": test}) for test in (True, False)
+    }  # one for each mode: loaded modules keep their options
+
+    def call(function: str, name: str, args: dict[str, Any], test: bool) -> dict[str, Any]:
+        state, _, fun = function.partition(".")
+        low = {"state": state, "fun": fun, "name": name, "__id__": name, "__sls__": "x", "__env__": "base"}
+        try:
+            found = engines[test].call({**low, "order": 1, **args})
+        except Exception as problem:  # what it does not catch ends its run
+            return {"result": False, "changes": {}, "comment": f"Traceback: {problem}"}
+        return {key: found[key] for key in ("result", "changes", "comment")}
+
+    return call
+
+
+def saltern_calls(work: Path) -> Call:
+    sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
+    from saltern.config.settings import Settings
+    from saltern.engine.nested_engine import make_session
+    from saltern.engine.single import single
+    from saltern.language.diagnostics import SalternError
+    from saltern.report.salt import to_dict
+
+    sessions = {
+        test: make_session(
+            Settings(
+                id="one",
+                file_roots={"base": [f"{work}/tree"]},
+                cachedir=f"{work}/cache",
+                state_dir=f"{work}/runs",
+                test=test,
+            )
+        )
+        for test in (True, False)
+    }
+
+    def call(function: str, name: str, args: dict[str, Any], test: bool) -> dict[str, Any]:
+        try:
+            found: Any = next(iter(to_dict(single(sessions[test], function, name, args)).values()))
+        except SalternError as problem:
+            return {"result": False, "changes": {}, "comment": str(problem)}
+        return {key: found[key] for key in ("result", "changes", "comment")}
+
+    return call
+
+
+def content(place: Path) -> dict[str, str]:
+    found = {}
+    for path in sorted(place.rglob("*")):
+        kind = f"-> {os.readlink(path)}" if path.is_symlink() else ""
+        data = path.read_bytes().decode("latin-1") if path.is_file() and not kind else ""
+        found[str(path.relative_to(place))] = kind or f"{path.stat().st_mode:o} {data}"
+    return found
+
+
+def answers(call: Call, work: Path, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What came of each case. ``WORK`` in a text is its directory."""
+    place = work / "here"
+    found = []
+    for case in cases:
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        for name, text in case["files"].items():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_bytes(text.encode())
+        filled = json.loads(json.dumps(case).replace("WORK", str(place)))
+        runs = []
+        for test in (True, False, False):
+            answer = call(filled["function"], filled["name"], copy.deepcopy(filled["args"]), test)
+            result, changed = answer["result"], bool(answer["changes"]) or answer["result"] is None
+            runs.append({"result": result, "changed": changed, "files": content(place)})
+        crashed = "Traceback" in str(answer["comment"])
+        found.append({"runs": runs, "crashed": crashed, "comment": str(answer["comment"])[:200]})
+    return found
+
+
+def main() -> None:
+    site, work = sys.argv[1], Path(sys.argv[2])
+    os.umask(0o022)
+    (work / "tree").mkdir(parents=True, exist_ok=True)
+    call = saltern_calls(work) if site == "saltern" else salt_calls(site, work)
+    print(f"\n{json.dumps(answers(call, work, json.load(sys.stdin)))}", flush=True)
+    os._exit(0)  # Salt leaves threads behind
+
+
+if __name__ == "__main__":
+    main()
