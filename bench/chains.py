@@ -78,7 +78,9 @@ def rows(
     spent: tuple[float, float],
     note: str,
 ) -> list[dict[str, Any]]:
-    """The figures beside their goals. What the clock says is told and not judged: other work counts in it."""
+    """The figures with their goals. Wall-clock times are printed and not judged: they depend on other
+    load.
+    """
     used, took = spent
     open_legs = number - sum(ended[one] for one in ("succeeded", "failed", "expired"))
     matrix_cpu, matrix_wall = (min(one[at] for one in reads) * 1000 for at in (0, 1))

@@ -92,7 +92,7 @@ def test_a_state_that_fails_drops_the_snapshot_and_names_itself(disk: Disk) -> N
     assert disk.snapshots() == [FIRST]
     assert bench.comment("web").startswith("broken: exit code 3: no room\n"), "what matters comes first"
     assert "3 states: 1 failed, 2 changed" in bench.comment("web")
-    assert "its snapshot was dropped, and nothing is different" in bench.comment("web")
+    assert "its snapshot was dropped, and nothing has changed" in bench.comment("web")
 
 
 @needs_btrfs
@@ -134,8 +134,8 @@ def test_a_transaction_within_a_transaction_and_a_reboot_in_it_are_refused(disk:
     bench = WithFiles(disk, "id: web, transaction: {{sls: web}}", files={"web.sls": inner})
     assert bench.start()["web"]["status"] == "failed"
     said = bench.comment("web").splitlines()
-    assert "echo: a transaction cannot be begun within another one" in said
-    assert "boot: a snapshot cannot be rebooted before it runs: let the reboot follow the transaction" in said
+    assert "echo: a transaction cannot start within another one" in said
+    assert "boot: a snapshot cannot be rebooted: put the reboot after the transaction" in said
     assert disk.snapshots() == [FIRST] and not (disk.var / "asked").exists()
 
 

@@ -110,7 +110,7 @@ def test_a_command_that_fails_leaves_nothing_behind(disk: Disk) -> None:
     bench = Transactional(disk, f"id: update, transaction: '{UPDATE}; echo no room >&2; exit 3'")
     assert bench.chain("run", str(bench.file)).code == 2
     assert (disk.snapshots(), disk.release()) == ([FIRST], "1")
-    assert "exit code 3; its snapshot was dropped, and nothing is different\nno room" in bench.comment(
+    assert "exit code 3; its snapshot was dropped, and nothing has changed\nno room" in bench.comment(
         "update"
     )
 
@@ -134,7 +134,7 @@ def test_5_a_journal_inside_of_the_snapshot_is_refused(disk: Disk) -> None:
     actions = (f"id: update, transaction: '{UPDATE}'", "id: reboot, reboot: {{}}")
     bench = Transactional(disk, *actions, base=disk.root / "etc")
     said = bench.chain("run", str(bench.file))
-    assert "is in the snapshot that runs: after a boot of another one, this chain is lost" in said.err
+    assert "is in the running snapshot: this chain is lost when another one is booted" in said.err
     assert "chain-in-snapshot" in said.err and bench.leg() is None
     assert disk.snapshots() == [FIRST], "nothing was begun"
 
@@ -146,10 +146,10 @@ def test_a_machine_that_boots_no_snapshots_has_no_transactions(tmp_path: Path) -
         rows = "[{{command: 'touch {base}/before'}}, {{transaction: 'true'}}]"
         bench = Bench(tmp_path, f"chain: c\nactions: {rows}\n")
         said = bench.chain("run", str(bench.file))
-        assert "chain-no-snapshots" in said.err and "is no snapshot that boots are chosen by" in said.err
+        assert "chain-no-snapshots" in said.err and "is not a bootable snapshot" in said.err
         assert bench.leg() is None and not (tmp_path / "before").exists(), "nothing was begun"
         alone = ModuleBench(tmp_path, system).refusal("transaction", "true")
-        assert alone == "the root of this machine is no snapshot that boots are chosen by"
+        assert alone == "the root of this machine is not a bootable snapshot"
         assert Grains(Settings())["boot_snapshots"] == ""
     finally:
         snapshots.use(None)

@@ -195,7 +195,7 @@ def test_item_12_a_leg_that_breaks_again_and_again_is_left_alone(tmp_path: Path)
     assert known.state.quarantined
     assert bench.log() == ["a"]
     assert "in quarantine" in bench.chain("retry").err
-    assert "it broke again and again" in bench.chain("status", known.id).out
+    assert "it broke repeatedly" in bench.chain("status", known.id).out
     assert bench.chain("release").code == 0
     bench.file.write_text(bench.file.read_text().replace("30", "0"))  # item 53: a run has its own text
     process = bench.process("retry")
@@ -246,7 +246,7 @@ def test_item_44_soft_cancel_of_a_broken_leg_waits_for_what_runs_and_knows_its_r
 def test_item_44_a_pause_and_a_resume(tmp_path: Path) -> None:
     bench = made(tmp_path, f"id: a, {GATED}", f"id: b, {SAY % 'b'}")
     process = at_work(bench)
-    assert "waits before its next action" in bench.chain("pause").err
+    assert "pauses before its next action" in bench.chain("pause").err
     opened(bench)
     assert process.wait(200) == 2
     assert bench.statuses()["b"] == "not run"
@@ -290,7 +290,7 @@ def test_done_needs_a_reason_and_lets_the_chain_go_on(tmp_path: Path) -> None:
     bench = made(tmp_path, "id: a, command: {run: 'false'}, on_failure: pause", f"id: b, {SAY % 'b'}")
     done = bench.chain("run", str(bench.file))
     assert done.code == 2
-    assert "a has failed: retry it, skip it or say that it is done" in done.out
+    assert "a has failed: retry it, skip it or declare it done" in done.out
     assert "--reason" in bench.chain("done", "a").err
     assert "marked as done by an operator: by hand" in bench.chain("done", "a", "--reason", "by hand").out
     assert bench.chain("resume").code == 0
@@ -413,7 +413,7 @@ def test_item_36_one_token_is_one_run(tmp_path: Path) -> None:
     bench.file.write_text(bench.file.read_text().replace("echo a", "echo b"))
     done = bench.chain("run", str(bench.file), "--token", "t1")
     assert done.code == 1
-    assert "has another plan" in done.err
+    assert "and another plan" in done.err
     assert bench.chain("run", str(bench.file), "--token", "t2").code == 0
 
 

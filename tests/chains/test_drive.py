@@ -174,7 +174,7 @@ def test_a_chain_for_others_is_refused(tmp_path: Path) -> None:
     bench = _bench(tmp_path, "id: a, reboot: {}, targets: [elsewhere]")
     done = bench.chain("run", str(bench.file))
     assert done.code == 1
-    assert "no action of the chain 'c' is meant for" in done.err
+    assert "no action of the chain 'c' is for" in done.err
     assert bench.leg() is None
 
 

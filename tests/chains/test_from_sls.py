@@ -141,7 +141,7 @@ def test_54_a_chain_that_is_saved_as_a_state_is_read_back_as_the_same_plan(text:
         ("a: {cmd.run: [{name: x}, {require: [{cmd: b}, {cmd: c}]}]}", "requires more than one state"),
         ("{% if x %}{% endif %}", "has templates"),
         ("a: {cmd.run: [{name: '${delayed:vm.ip}'}, {reboot_retcodes: true}]}", "a chain has no"),
-        ("a: [1]", "no single call"),
+        ("a: [1]", "not a single call"),
         ("", "has no states"),
     ],
 )

@@ -57,7 +57,7 @@ def test_a_chunk_that_was_cut_off_is_not_begun_again_by_itself(path: str) -> Non
 
     with pytest.raises(KeyboardInterrupt):
         chain_chunks.begin(path, "one", cut_off)
-    with pytest.raises(chain_chunks.Refused, match="how far it came is unknown"):
+    with pytest.raises(chain_chunks.Refused, match="how far it got is unknown"):
         chain_chunks.resume_chunk(path, print)
     with pytest.raises(chain_chunks.Refused, match="is not over"):
         chain_chunks.begin(path, "other", print)
@@ -77,7 +77,7 @@ def test_a_chunk_that_another_process_runs_is_left_to_it(path: str) -> None:
     finally:
         child.kill()
         child.wait()
-    with pytest.raises(chain_chunks.Refused, match="how far it came is unknown"):
+    with pytest.raises(chain_chunks.Refused, match="how far it got is unknown"):
         chain_chunks.resume_chunk(path, done.append)
     assert done == []
 

@@ -83,7 +83,7 @@ def test_a_pause_during_a_reboot_is_answered_at_once_and_kept_by_the_boot(tmp_pa
     bench = made(tmp_path, "id: r, reboot: {}", f"id: b, {SAY % 'b'}")
     bench.chain("run", str(bench.file))
     done = bench.chain("pause")
-    assert (done.code, "waits before its next action" in done.err) == (0, True)
+    assert (done.code, "pauses before its next action" in done.err) == (0, True)
     bench.goes_down()
     from tests.chains.machine import Boots
 
@@ -246,6 +246,21 @@ def test_lines_of_json_come_as_actions_begin_and_end(tmp_path: Path) -> None:
     assert rest[-1]["status"] == "succeeded"
 
 
+def test_lines_of_json_do_not_begin_an_action_that_is_blocked(tmp_path: Path) -> None:
+    bench = made(tmp_path, "id: a, command: 'false'", "id: b, wait: 0")
+    lines = [
+        json.loads(line) for line in bench.chain("run", str(bench.file), "--out", "jsonl").out.splitlines()
+    ]
+    assert [(line["event"], line.get("action"), line["status"]) for line in lines if "status" in line] == [
+        ("action-finished", "a", "failed"),
+        ("action-finished", "b", "not run"),
+        ("action", "a", "failed"),
+        ("action", "b", "not run"),
+        ("chain", None, "failed"),
+    ]
+    assert [line["action"] for line in lines if line["event"] == "action-started"] == ["a"]
+
+
 def test_junit_has_a_case_for_each_action(tmp_path: Path) -> None:
     bench = made(
         tmp_path,
@@ -345,7 +360,7 @@ def test_to_sls_for_a_machine_that_is_no_target_says_so(tmp_path: Path) -> None:
     bench = made(tmp_path, "id: a, wait: 0, targets: [web1]")
     done = bench.chain("to-sls", str(bench.file), "--system", "db1")
     assert (done.code, done.out) == (1, "")
-    assert "is meant for 'db1' [chain-empty]" in done.err
+    assert "is for 'db1' [chain-empty]" in done.err
 
 
 def test_a_command_keeps_what_looks_like_a_late_value(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_a_secret_is_not_repeated_in_a_problem() -> None:
         ("{type: integer, default: x}", "default: it must be an integer, not 'x'"),
         ("{type: integer, default: '3'}", "default: it must be integer, not a text"),
         ("{type: integer, pattern: x}", "pattern: only a string has a pattern, and this is of type integer"),
-        ("{pattern: '('}", "pattern: it is no regular expression"),
+        ("{pattern: '('}", "pattern: it is not a regular expression"),
         ("{enum: [a, 1]}", "enum: it must be a string, not '1'"),
         ("{enum: [a, b], default: c}", "default: it must be one of a, b, not 'c'"),
     ],

@@ -1,4 +1,4 @@
-"""A chain begins on this machine: what is asked for is accepted, once, and written down before anything."""
+"""Begins a chain on this machine: the request is accepted once, and recorded before anything is done."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """What is asked for: a chain file for one system."""
+    """A request to run a chain file on one system."""
 
     text: str
     file: str
     system: str
     pillar: dict[str, object] = {}
-    token: str = ""  # two requests with one token are one run
-    number: int = 0  # of the controller's order
-    until: str = ""  # the last action that may be done now
-    lease: float = 0  # seconds in which actions may begin; 0: it has no end
+    token: str = ""  # requests with the same token are one run
+    number: int = 0  # the number of the controller's order
+    until: str = ""  # the last action that may run now
+    lease: float = 0  # seconds during which actions may begin; 0: no limit
     denied: tuple[str, ...] = ()  # functions that this machine does not let a controller call
 
 
@@ -56,7 +56,7 @@ def start(
     if (before := _asked_before(legs, order, plan)) is not None:
         return before
     needed = any(needs_files(action.body) for action in plan.steps)
-    make_session(settings).check_roots(needed=needed)  # what could not even begin is not accepted
+    make_session(settings).check_roots(needed=needed)  # a chain that cannot begin is not accepted
     _check_place(legs, plan, settings)
     with legs.lock.accepting():
         if (before := _asked_before(legs, order, plan)) is not None:
@@ -68,7 +68,7 @@ def start(
 
 
 def _accept(settings: Settings, legs: Legs, order: Order, plan: LegPlan) -> str:
-    """Write down what is asked for; the name of the leg. From here on it is not lost."""
+    """Record the request, so that it is not lost; return the name of the leg."""
     refuse_if_stuck(legs)
     for unread in legs.newest_unknown():
         if not legs.journals.is_aside(unread):
@@ -98,8 +98,8 @@ def _accept(settings: Settings, legs: Legs, order: Order, plan: LegPlan) -> str:
 
 
 def _check_place(legs: Legs, plan: LegPlan, settings: Settings) -> None:
-    """A chain that reboots needs a journal that a boot does not forget. Raises if it would be forgotten,
-    unless the configuration allows that; then it is reported."""
+    """Raise if the chain reboots and its journal is in memory, where a reboot loses it. If the configuration
+    allows that, print a warning instead."""
     _check_snapshots(legs, plan)
     if not any(chunk.barrier for chunk in plan.segments) or not is_in_memory(legs.folder):
         return
@@ -111,27 +111,28 @@ def _check_place(legs: Legs, plan: LegPlan, settings: Settings) -> None:
 
 
 def _check_snapshots(legs: Legs, plan: LegPlan) -> None:
-    """Raises if the journal is in the snapshot that runs, and the chain boots another one: it would find the
-    journal as it was when that snapshot was made. And if this machine has none, and the chain needs them."""
+    """Raise if the journal is in the running snapshot and the chain boots another one, which has an older
+    copy of it; or if the chain needs snapshots and this machine has none.
+    """
     kinds = {action.kind for action in plan.steps}
     if not kinds & {"transaction", "reboot"}:
         return
     machine = current()
     if "transaction" in kinds and not _has_snapshots(machine):
-        what = "the root of this machine is no snapshot that boots are chosen by: it can do no `transaction`"
+        what = "the root of this machine is not a bootable snapshot: it cannot run a `transaction`"
         fix = "leave this machine out with the `targets` of that action"
         raise OperationError(Diagnostic(code="chain-no-snapshots", what=what, fix=fix))
     booted, following = snapshots_state(machine)
     if not booted or ("transaction" not in kinds and booted == following):
         return
     if machine.holds(legs.folder):
-        what = f"{legs.folder} is in the snapshot that runs: after a boot of another one, this chain is lost"
-        fix = "set state_dir to a directory of another subvolume, such as below /var"
+        what = f"{legs.folder} is in the running snapshot: this chain is lost when another one is booted"
+        fix = "set state_dir to a directory on another subvolume, such as one below /var"
         raise OperationError(Diagnostic(code="chain-in-snapshot", what=what, fix=fix))
 
 
 def _has_snapshots(machine: Snapshots) -> bool:
-    """False only if it is known: a tool that is not there yet may be installed by an action."""
+    """False only if the machine certainly has none: an action may install a missing tool."""
     try:
         return bool(machine.booted() and machine.next())
     except OSError:
@@ -139,7 +140,7 @@ def _has_snapshots(machine: Snapshots) -> bool:
 
 
 def _asked_before(legs: Legs, order: Order, plan: LegPlan) -> KnownLeg | None:
-    """The leg that was begun by the same request; one that is over is answered, and not run again."""
+    """The leg that the same request has begun; it is not run again if it is over."""
     if not order.token:
         return None
     found = next((one for one in legs.all() if one.head.get("token") == order.token), None)
@@ -147,12 +148,12 @@ def _asked_before(legs: Legs, order: Order, plan: LegPlan) -> KnownLeg | None:
         raise _may_be_it(next(iter(unread)), order.token)
     if found is None or found.head["plan_sha256"] == plan.sha256():
         return found
-    what = f"{found.id} was begun with the token {order.token!r}, and has another plan"
-    fix = "give this one a token of its own"
+    what = f"{found.id} has the token {order.token!r} and another plan"
+    fix = "use another token for this one"
     raise OperationError(Diagnostic(code="chain-token", what=what, fix=fix))
 
 
 def _may_be_it(name: str, token: str) -> OperationError:
     what = f"the journal of {name} is damaged: whether it was begun with the token {token!r} is not known"
-    fix = "look at what was done, and remove the files of that run; or give this one another token"
+    fix = "check what was done, and remove the files of that run; or use another token for this one"
     return OperationError(Diagnostic(code="journal-damaged", what=what, fix=fix))

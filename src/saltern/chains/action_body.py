@@ -1,4 +1,4 @@
-"""What all kinds of actions share: the schema of an action, and the state that it becomes."""
+"""What all kinds of actions have: a schema, and the state that the action becomes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Call(Struct, frozen=True):
 
 
 class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the key of an action's kind holds."""
+    """The value of the key that names the kind of an action."""
 
     def mistake(self) -> str:
-        """What is wrong that types cannot say."""
+        """What is wrong with the values beyond their types; empty if nothing is."""
         return ""
 
     def call(self, salt: bool) -> Call:

@@ -1,4 +1,4 @@
-"""The kinds of actions, one row each: what a chain file may say, and the state it becomes.
+"""The kinds of actions, one row each: what a chain file may contain, and the state it becomes.
 
 A kind's struct is its schema: the reader, the reference page and the renderer read the same fields.
 """
@@ -15,15 +15,15 @@ from saltern.chains.applied_actions import Highstate, Packages, Patch, State, Tr
 
 
 class Safety(Enum):
-    """What a crash in the middle of it means."""
+    """What a crash during an action means."""
 
-    REPEATED = "run again"  # idempotent: to run it again is the recovery
+    REPEATED = "run again"  # idempotent: it is run again
     ONCE = "indeterminate"  # at most once, unless a guard or the file says otherwise
-    PROVEN = "proven"  # the machine itself shows whether it happened
+    PROVEN = "proven"  # the machine shows whether it happened
 
 
 class _Process(Body, frozen=True, kw_only=True):
-    # Not for Salt, and not asked before the first run: whether it is done, after a crash in the middle of it.
+    # Checks after a crash whether the action is done. Not for Salt, and not run before the first run.
     verify: Text | None = None
     cwd: Text | None = None
     runas: Text | None = None
@@ -93,7 +93,7 @@ class File(Body, frozen=True, kw_only=True):
 
 
 class Wait(Body, frozen=True, kw_only=True):
-    """Wait so many seconds."""
+    """Wait for a number of seconds."""
 
     seconds: Seconds
 
@@ -102,7 +102,7 @@ class Wait(Body, frozen=True, kw_only=True):
 
 
 class Health(Body, frozen=True, kw_only=True):
-    """Look whether the system is well: a command, a web address or a service; try until it is."""
+    """Check the health of the system by a command, a web address or a service; try until it is healthy."""
 
     command: Text | None = None
     url: Text | None = None
@@ -163,14 +163,14 @@ class Reboot(Body, frozen=True, kw_only=True):
 
     def call(self, salt: bool) -> Call:
         if salt:
-            minutes = max(1, round(self.notice / 60))  # so that this run ends before the machine does
+            minutes = max(1, round(self.notice / 60))  # so that this run ends before the machine goes down
             return module_call("system.reboot", at_time=minutes)
         usual = {name: getattr(self, name) for name in ("notice", "start_deadline")}
         args = {"only_on_pending_reboot": self.when == "needed", **usual, **given(checks=self.checks)}
         return Call("system.reboot", {**args, **self._more()})
 
     def _more(self) -> dict[str, object]:
-        """What is not as usual."""
+        """The arguments that differ from the defaults."""
         names = ("return_deadline", "force", "stable", "failed_units", "pending_shutdown")
         usual = type(self)()
         return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(usual, name)}
@@ -194,13 +194,13 @@ class Agent(Body, frozen=True, kw_only=True):
 
 
 class Kind(Struct, frozen=True):
-    """``short`` is the key that a value stands for which is no mapping: ``wait: 30``."""
+    """``short`` is the key that a value which is not a mapping belongs to: ``wait: 30``."""
 
     body: type[Body]
     safety: Safety
     short: str = ""
     barrier: bool = False
-    may_replace: bool = False  # packages of any kind: the one that saltern is of, too
+    may_replace: bool = False  # any packages, including that of saltern itself
     looks: bool = False  # it changes nothing on the system
 
 

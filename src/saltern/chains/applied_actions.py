@@ -38,7 +38,7 @@ class Packages(Body, frozen=True, kw_only=True):
 
 
 class Patch(Body, frozen=True, kw_only=True):
-    """Bring installed packages up to date: all, or those that are named."""
+    """Update installed packages: all, or the named ones."""
 
     packages: Names | None = None
     refresh: bool = True
@@ -69,7 +69,7 @@ class State(Body, frozen=True, kw_only=True):
 
 
 class Highstate(Body, frozen=True, kw_only=True):
-    """Apply all that the top file gives to the system."""
+    """Apply all states that the top file assigns to the system."""
 
     pillar: dict[str, object] | None = None
     saltenv: Text | None = None
@@ -109,11 +109,11 @@ class Transaction(Body, frozen=True, kw_only=True):
 
     @property
     def word(self) -> str:
-        """The key that says what it is."""
+        """The key that says what the transaction does."""
         return next(name for name in ("run", *PACKAGED, *APPLIED) if getattr(self, name))
 
     def inner(self) -> Body | None:
-        """The action that does the same in the running system; None: it is a command."""
+        """The action that does the same in the running system; None for a command."""
         if self.word in ("install", "latest", "remove"):
             return Packages(**{self.word: getattr(self, self.word)}, refresh=self.refresh)
         if self.word in ("patch", "upgrade"):
@@ -142,7 +142,7 @@ class Transaction(Body, frozen=True, kw_only=True):
         return {"highstate": True} if self.highstate else {"name": self.run}
 
     def _over_salt(self) -> Call:
-        """By the module of Salt for it, which continues the snapshot of the transaction before."""
+        """The call of Salt's module for it, which continues the snapshot of the previous transaction."""
         applied = given(pillar=self.pillar, saltenv=self.saltenv)
         rows: dict[str, tuple[str, dict[str, object]]] = {
             "run": ("run", {"command": self.run}),
@@ -167,5 +167,5 @@ class Transaction(Body, frozen=True, kw_only=True):
 
 
 def needs_files(body: Body) -> bool:
-    """Whether it applies state files, so that the file roots must be there."""
+    """True if it applies state files, so that it needs the file roots."""
     return isinstance(body, State | Highstate) or (isinstance(body, Transaction) and body.word in APPLIED)

@@ -1,4 +1,4 @@
-"""A chain and a system → the leg: the actions meant for the system, cut into segments at the barriers."""
+"""Compiles a chain for a system into a leg: its actions, cut into segments at the barriers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.modules.lib.chain_chunks import chunk_name
 
 
 class Segment(Struct, frozen=True, kw_only=True):
-    """Actions that run in one go; a ``barrier`` comes last, and the next segment begins after it."""
+    """Actions that run together; a ``barrier`` comes last, and the next segment begins after it."""
 
     number: int
     name: str
@@ -20,22 +20,22 @@ class Segment(Struct, frozen=True, kw_only=True):
 
     @property
     def steps(self) -> tuple[Action, ...]:
-        """The barrier among them."""
+        """The actions, including the barrier."""
         return (*self.actions, self.barrier) if self.barrier else self.actions
 
 
 class LegPlan(Struct, frozen=True, kw_only=True):
-    """All that one system does of a chain."""
+    """The part of a chain that one system does."""
 
     chain: Chain
     system: str
     segments: tuple[Segment, ...]
-    last: Segment | None = None  # what is done in the end, whatever came before
-    handlers: dict[str, Segment] = {}  # what is done if an action has failed, by its id
+    last: Segment | None = None  # actions for the end, whatever came before
+    handlers: dict[str, Segment] = {}  # actions for the failure of an action, by its id
 
     @property
     def steps(self) -> tuple[Action, ...]:
-        """In their order, barriers among them."""
+        """The actions in their order, including barriers."""
         return tuple(action for segment in self.segments for action in segment.steps)
 
     @property
@@ -44,17 +44,17 @@ class LegPlan(Struct, frozen=True, kw_only=True):
 
     @property
     def handling(self) -> tuple[Action, ...]:
-        """What is done only after failures."""
+        """The actions that run only after failures."""
         return tuple(action for segment in self.handlers.values() for action in segment.actions)
 
     @property
     def every(self) -> tuple[Action, ...]:
-        """Handlers of failures and those of the end, too."""
+        """All actions, including handlers of failures and those for the end."""
         return (*self.steps, *self.handling, *self.finalizers)
 
     @property
     def kinds(self) -> dict[str, Kind]:
-        """What each action is."""
+        """The kind of each action, by its id."""
         return {action.id: action.row for action in self.every}
 
     def segment_of(self, action: str) -> Segment:
@@ -63,7 +63,7 @@ class LegPlan(Struct, frozen=True, kw_only=True):
         return next(chunk for chunk in every if action in {one.id for one in chunk.steps})
 
     def sha256(self) -> str:
-        """Of what is to be done here, however the file is laid out."""
+        """The digest of the actions of this leg; the layout of the file does not matter."""
         from hashlib import sha256
 
         steps = [[one.id, one.kind, one.body, one.policy] for one in self.every]
@@ -72,7 +72,7 @@ class LegPlan(Struct, frozen=True, kw_only=True):
 
 
 def plan_for(chain: Chain, system: str, *, wary: bool = False) -> LegPlan:
-    """Its segments are numbered from 1; a system that nothing is meant for has none.
+    """Plan the leg of a system. Segments are numbered from 1; a system without actions has none.
 
     ``wary``: saltern itself may be among the packages that change, so each such action ends a segment.
     """
@@ -111,12 +111,12 @@ def plan_for(chain: Chain, system: str, *, wary: bool = False) -> LegPlan:
 
 
 def not_meant(plan: LegPlan) -> OperationError:
-    """The problem of a system that nothing is meant for."""
-    what = f"no action of the chain {plan.chain.name!r} is meant for {plan.system!r}"
-    fix = "name this machine among the targets, or say which one it is with --id"
+    """The error for a system that has no actions."""
+    what = f"no action of the chain {plan.chain.name!r} is for {plan.system!r}"
+    fix = "add this machine to the targets, or give its name with --id"
     return OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
 
 
 def state_id(action: str) -> str:
-    """The action's id in the id of its state, because results are found by it."""
+    """The id of an action's state. It contains the id of the action, by which results are found."""
     return f"action_{action}"

@@ -1,4 +1,4 @@
-"""What is to be done next about a leg, as a pure function of what is known of it."""
+"""Decides what to do next for a leg, as a pure function of its state."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from saltern.runtime.recovery import MOST_RECOVERIES
 
 
 class Begin(Struct, frozen=True):
-    """Run these actions as one run; the ``last`` ones whatever becomes of each other."""
+    """Run these actions as one run; the ``last`` ones do not depend on each other."""
 
     actions: tuple[Action, ...]
     last: bool = False
 
 
 class Continue(Struct, frozen=True):
-    """A run was begun; find out how it stands, and end it."""
+    """Find out how far a begun run has come, and finish it."""
 
     segment: OpenSegment
 
 
 class Pause(Struct, frozen=True):
-    """It waits for an operator."""
+    """Wait for an operator."""
 
     reason: str
 
 
 class Wait(Struct, frozen=True):
-    """The next action waits for an order of the controller."""
+    """Wait for the controller to order the next action."""
 
 
 class Deny(Struct, frozen=True):
-    """The deny list of the machine does not allow the action."""
+    """Fail an action that the deny list of the machine does not allow."""
 
     action: str
     why: str
 
 
 class Quarantine(Struct, frozen=True):
-    """It breaks again and again: nothing more is run."""
+    """Run nothing more: the leg has broken repeatedly."""
 
 
 class Finish(Struct, frozen=True):
@@ -53,7 +53,7 @@ Command = Begin | Continue | Pause | Wait | Deny | Quarantine | Finish
 
 
 def decide(state: LegState) -> Command | None:
-    """None: the leg is over, or waits."""
+    """The next command; None if the leg is over or waits."""
     if state.status in OVER or state.status in (Leg.PAUSED, Leg.WAITING):
         return None
     if state.quarantined:
@@ -75,7 +75,7 @@ def decide(state: LegState) -> Command | None:
         if step.status in GOOD or (step.status in BAD and not action.stops):
             continue
         if step.status in BAD and action.policy.on_failure == "pause":
-            return Pause(f"{action.id} has {step.status.value}: retry it, skip it or say that it is done")
+            return Pause(f"{action.id} has {step.status.value}: retry it, skip it or declare it done")
         if step.status in BAD:
             break
         if _is_late(state):
@@ -85,10 +85,10 @@ def decide(state: LegState) -> Command | None:
 
 
 def _handle(state: LegState, action: Action) -> Command | None:
-    """What is to be done about an action that has failed, before what follows from that; once."""
+    """The command that runs the handlers of a failed action, once; None if there is nothing to do."""
     left = tuple(one for one in action.handlers if state.steps[one.id].status is Step.NOT_RUN)
     begun = [one for one in action.handlers if state.steps[one.id].status in BAD]
-    if not left or begun:  # what comes after a handler that failed is not run
+    if not left or begun:  # the handlers after a failed one are not run
         return None
     if why := _denial(state, left[0]):
         return Deny(left[0].id, why)
@@ -96,7 +96,7 @@ def _handle(state: LegState, action: Action) -> Command | None:
 
 
 def _begin(state: LegState, action: Action) -> Command:
-    """Its segment from this action on, as far as it may be done now."""
+    """The command that runs the segment from this action on, as far as it may run now."""
     segment = state.plan.segment_of(action.id)
     left = [one for one in segment.steps if state.steps[one.id].status is Step.NOT_RUN]
     names = [one.id for one in state.plan.steps]
@@ -104,9 +104,9 @@ def _begin(state: LegState, action: Action) -> Command:
         left = [one for one in left if names.index(one.id) <= names.index(state.until)]
     if not left or is_lease_over(state):
         return Wait()
-    left = left[:1] if state.lease else left  # its time is looked at before every action
+    left = left[:1] if state.lease else left  # the time limit is checked before every action
     handled = next((at for at, one in enumerate(left) if one.handlers and not one.stops), len(left))
-    left = left[: handled + 1]  # what handles its failure comes before the next action
+    left = left[: handled + 1]  # its handlers come before the next action
     if why := _denial(state, left[0]):
         return Deny(left[0].id, why)
     stop = next((at for at, one in enumerate(left) if _denial(state, one)), len(left))
@@ -114,8 +114,8 @@ def _begin(state: LegState, action: Action) -> Command:
 
 
 def is_lease_over(state: LegState) -> bool:
-    """True if no action may begin before its controller says so again: by the time that the machine ran, or
-    by its own clock, which counts while it is down."""
+    """True if no action may begin until the controller orders it again: by the time that the machine has run,
+    or by its clock, which also counts while it is down."""
     if not state.lease:
         return False
     passed = max(state.elapsed - state.leased_at, state.wall - state.leased_on if state.leased_on else 0.0)
@@ -132,7 +132,9 @@ def _is_late(state: LegState) -> bool:
 
 
 def _last(state: LegState, status: Leg) -> Command:
-    """What is to be done in any case, before it ends so; after a step in doubt, only what says ``always``."""
+    """The command for the actions at the end, then the end with this status; after an indeterminate step,
+    only actions with ``always``.
+    """
     unknown = any(state.steps[one.id].status is Step.INDETERMINATE for one in state.plan.steps)
     left = tuple(
         action

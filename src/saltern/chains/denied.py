@@ -1,4 +1,4 @@
-"""Which action of a chain the deny list of a machine forbids: by what its state calls. Pure."""
+"""Finds the action that the deny list of a machine forbids, by the functions it calls. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.chains.document import Action
 
 COMMANDS = ("cmd.run", "cmd.run_all", "cmd.run_stdout", "cmd.shell")
 STATES = ("state.apply", "state.sls", "state.highstate")
-# A state of a chain, and the functions that do the same: a list that denies one of them means all.
+# States of chains, and the functions that do the same: denying one of them denies all.
 SAME: dict[str, tuple[str, ...]] = {
     "cmd.run": COMMANDS,
     "cmd.script": ("cmd.script",),
@@ -53,7 +53,7 @@ def _calls(action: Action) -> Iterable[str]:
 
 
 def _names(body: Body) -> Iterable[str]:
-    """The function of its state, and those that it calls; of a transaction, those within the snapshot."""
+    """The function of its state, and those that it calls; for a transaction, those within the snapshot."""
     call = body.call(False)
     yield call.function
     if call.function == "module.run":

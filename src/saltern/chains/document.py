@@ -1,4 +1,4 @@
-"""A chain file → a ``Chain``. Every problem has its line; those of all actions are reported at once."""
+"""Reads a chain file into a ``Chain``. Problems have their lines, and are reported all at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Resume = Literal["rerun", "skip", "fail", "ask"]
 
 
 class Again(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How often to try, and how long to wait in between: each time ``backoff`` times as long as before."""
+    """How often to try, and how long to wait in between; each wait is ``backoff`` times as long."""
 
     attempts: Annotated[int, Meta(ge=2)]
     wait: Seconds = 30
@@ -84,7 +84,7 @@ class Action(Struct, frozen=True, kw_only=True):
     policy: Policy
     targets: tuple[str, ...] = ()  # empty: every system of the chain
     among: tuple[str, ...] = ()  # the systems of the chain; empty: all
-    handlers: tuple[Action, ...] = ()  # what is run if it has failed
+    handlers: tuple[Action, ...] = ()  # actions that run if it has failed
 
     @property
     def row(self) -> Kind:
@@ -96,7 +96,7 @@ class Action(Struct, frozen=True, kw_only=True):
 
     @property
     def repeatable(self) -> bool:
-        """Whether to run it a second time is no harm."""
+        """True if it may safely be run again."""
         return self.row.safety is Safety.REPEATED or self.policy.resume == "rerun"
 
     def meant_for(self, system: str) -> bool:
@@ -113,23 +113,24 @@ class Chain(Struct, frozen=True, kw_only=True):
     description: str = ""
     text: str = ""
     inputs: dict[str, Input] = {}
-    values: dict[str, Any] = {}  # what the inputs are, in a chain that is to be run
+    values: dict[str, Any] = {}  # the values of the inputs, in a chain that is to be run
 
     def systems(self) -> list[str]:
-        """Every system that is named in full and has something to do, in the order of the file."""
+        """The systems that are named in full and have actions, in the order of the file."""
         named = [target for action in self.actions for target in (*action.among, *action.targets)]
         full = dict.fromkeys(target for target in named if not is_pattern(target))
         return [system for system in full if any(action.meant_for(system) for action in self.actions)]
 
 
 def matches(system: str, patterns: Sequence[str]) -> bool:
-    """True if one of the patterns means the system; none at all mean every system."""
+    """True if a pattern matches the system, or there are no patterns."""
     return not patterns or any(fnmatchcase(system, pattern) for pattern in patterns)
 
 
 def read_chain(text: str, file: str, inputs: Mapping[str, object] | None = None) -> Chain:
-    """Raises ``ChainError`` with every problem of the file, and of the inputs. Without ``inputs`` the file is
-    only looked at: defaults and samples are in their place."""
+    """Read a chain. Raises ``ChainError`` with all problems of the file and of the inputs. Without
+    ``inputs``, defaults and samples are used, to check the file.
+    """
     found = Diagnostics()
     reader = _Reader(text, file, found, inputs)
     chain = reader.chain()
@@ -149,7 +150,7 @@ class _Reader:
         self.declared: Mapping[str, Input] = {}
         self.candidates: Sequence[dict[str, Any]] = (
             {},
-        )  # values of the inputs; the first that fits is taken
+        )  # candidates for the values of the inputs; the first that fits is used
 
     def mark(self, path: Path) -> Mark:
         from saltern.render.yaml_places import locate
@@ -172,7 +173,7 @@ class _Reader:
             self.wrong("a chain file is a mapping with 'chain' and 'actions'", ())
             return None
         if not self.has_readable_inputs(data.get("inputs")):
-            return None  # what refers to them would look wrong, too
+            return None  # references to them would be reported, too
         head = self.converted(data, Head, ())
         if head is None:
             return None
@@ -194,14 +195,14 @@ class _Reader:
         )
 
     def has_readable_inputs(self, given: object) -> bool:
-        """True if every input is declared in its shape; each that is not is reported with its line."""
+        """True if all declarations of inputs can be read; others are reported with their lines."""
         if not isinstance(given, Mapping):
             return True
         found = [self.converted(one, Input, ("inputs", name)) for name, one in given.items()]
         return None not in found
 
     def read_inputs(self, head: Head) -> None:
-        """Check the declarations, and what was given for them."""
+        """Check the declarations of the inputs, and the given values."""
         self.declared = head.inputs
         wrong = [(name, *one) for name, spec in head.inputs.items() for one in chain_inputs.mistakes(spec)]
         for name, key, why in wrong:
@@ -216,7 +217,7 @@ class _Reader:
         self.candidates = (values,) if not problems else chain_inputs.samples(head.inputs)
 
     def filled(self, value: object, path: Path) -> list[object]:
-        """The body of an action with the inputs that it refers to, as each of the candidates has it."""
+        """The body of an action with its inputs filled in, for each candidate."""
         if not self.declared:
             return [value]
         for name in sorted(chain_inputs.references(value) - set(self.declared)):
@@ -265,7 +266,7 @@ class _Reader:
     def handlers(
         self, path: tuple[str | int, ...], policy: Policy, head: Head, name: str
     ) -> tuple[Action, ...]:
-        """What is run if the action has failed, for the systems of the action."""
+        """The handlers of an action's failure, for the systems of the action."""
         if policy.on_failure == "handler" and policy.handler is None:
             self.wrong("'on_failure: handler' has no handler", path, "give actions under 'handler'")
         given = [policy.handler] if isinstance(policy.handler, dict) else policy.handler or []
@@ -282,7 +283,9 @@ class _Reader:
         return tuple(found)
 
     def body(self, given: object, kind: Kind, path: Path) -> Body | None:
-        """A place may take texts only, or ask for more than a sample is: the first that fits is taken."""
+        """Convert the body of an action with the first candidate that fits: some keys take only texts, and
+        some refuse a sample.
+        """
         first, *others = (_spelled_out(one, kind) for one in self.filled(given, path))
         for one in (first, *others) if others else ():
             with suppress(ValidationError):
@@ -308,14 +311,14 @@ class _Reader:
                     seen.add(one.id)
 
     def check_last(self, actions: list[Action | None]) -> None:
-        """What ends a chain cannot end the process that does it."""
+        """Report barriers among the actions at the end: the chain could not be resumed after them."""
         for place, action in enumerate(actions):
             if action is not None and action.row.barrier:
                 what = f"'finally' cannot have a {action.kind}: the chain could not be resumed after it"
                 self.wrong(what, ("finally", place), "make it the last of the actions")
 
     def converted(self, value: object, shape: type[S], path: Path) -> S | None:
-        """The value in this shape; None if it has another, which is reported."""
+        """The value converted to this shape; None, with a report, if it does not fit."""
         try:
             return convert(value, shape)
         except ValidationError as problem:
@@ -324,7 +327,7 @@ class _Reader:
 
 
 def _explained(message: str, shape: type[Struct], path: Path) -> tuple[str, Path, str]:
-    """What is wrong, where, and what to do. msgspec's message has the way to the value; ours has its line."""
+    """What is wrong, where, and what to do, from the message of msgspec, which has the path of the value."""
     what, _, way = message.partition(" - at `")
     steps = [*path, *_steps(way.rstrip("`"))]
     fix = ""
@@ -349,7 +352,7 @@ def _explained(message: str, shape: type[Struct], path: Path) -> tuple[str, Path
 
 
 def _words(shape: type[Struct], key: str) -> list[str]:
-    """The words that a key of this shape may have; none if it is no choice of words."""
+    """The words that a key of this shape accepts; none if it is not a choice of words."""
     hint = get_type_hints(shape).get(key)
     choices = [one for one in (hint, *get_args(hint)) if get_origin(one) is Literal]
     return [str(word) for one in choices for word in get_args(one)]
@@ -362,6 +365,6 @@ def _spelled_out(given: object, kind: Kind) -> object:
 
 
 def _steps(way: str) -> list[object]:
-    """``$.a[0].b`` → a, 0, b. What stands in ``[...]`` is not kept."""
+    """``$.a[0].b`` → a, 0, b. ``[...]`` is left out."""
     found = re.findall(r"\.([A-Za-z_]\w*)|\[(\d+)\]", way)
     return [int(place) if place else name for name, place in found]

@@ -1,4 +1,4 @@
-"""A chain file that grows by one action at a time, as text: comments and layout stay as they are."""
+"""Adds actions to the text of a chain file, one at a time; comments and layout are kept."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mea
 NEW = "chain: {name}\nactions:\n"
 REFUSED = {
     "missing": ("there is no list of actions", "begin it with `chain: NAME` and `actions:`"),
-    "flow": ("the actions stand on one line", "give each of them a line of its own, with `- `"),
-    "other": ("'actions' is no list", "give each action a line of its own, with `- `"),
+    "flow": ("the actions are on one line", "give each of them a line of its own, with `- `"),
+    "other": ("'actions' is not a list", "give each action a line of its own, with `- `"),
 }
 
 
 def action_of(kind: str, words: Sequence[str], policy: Mapping[str, object]) -> dict[str, object]:
-    """An action from words of a command line: ``key=value`` for its arguments, and what it is mainly about.
+    """An action from words of a command line: ``key=value`` for its arguments, others for its main argument.
 
     A value is read as YAML, so that lists and numbers can be given.
     """
@@ -61,7 +61,7 @@ def _item(action: Mapping[str, object]) -> str:
 
 
 def _end_of_actions(text: str, file: str) -> int:
-    """Where the list of actions ends: behind its last line, before comments that belong to what follows."""
+    """The line after the list of actions, before comments that belong to what follows."""
     from saltern.render.yaml_places import end_of_list
 
     how, last = end_of_list(text, "actions")

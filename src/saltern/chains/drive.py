@@ -1,7 +1,7 @@
-"""Drives a leg: does what ``leg.decide`` says, and writes it down before and after.
+"""Drives a leg: does what ``decide`` says, and records it before and after.
 
-Every effect has its intent on disk before it; what has happened is on disk before the next. So a process
-that is killed anywhere is followed by one that does the same as it would have done.
+Every effect is recorded on disk as an intent before it, and as done before the next one. So if a process is
+killed at any point, the next one does what it would have done.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from saltern.chains.order_files import CURRENT
 from saltern.chains.results import refused
 from saltern.chains.segments import Segments
 from saltern.chains.statuses import ENDED_WELL, OVER, Leg
-from saltern.chains.turns import comes_its_turn, is_waiting
+from saltern.chains.turns import is_waiting, wait_for_turn
 from saltern.config.settings import Settings
 from saltern.journal.runs import Runs
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from saltern.runtime.ports import EventSink, ResumeQuestion
 
 
-HAND_OVER = 60.0  # seconds at most for the leg before it to let go of the lock
+HAND_OVER = 60.0  # seconds to wait for the previous leg to release the lock
 
 
 def resume_leg(
@@ -43,7 +43,7 @@ def resume_leg(
 ) -> KnownLeg:
     """Resume a leg that is not over; ``question`` is asked about interrupted states with ``resume: ask``.
 
-    ``keep_pause``: it is resumed by a boot, so an order to pause it still stands.
+    ``keep_pause``: a boot resumes it, so an order to pause it stays in force.
     """
     legs, known = Legs(settings), readable(settings, name)
     if known.state.status in OVER:
@@ -57,7 +57,7 @@ def resume_leg(
 
 
 def readable(settings: Settings, name: str) -> KnownLeg:
-    """What is known of a leg; a damaged journal is moved aside, which raises."""
+    """Read a leg. A damaged journal is moved aside, and raises ``OperationError``."""
     legs = Legs(settings)
     if name in legs.unknown():
         with legs.lock.locked(name):
@@ -73,10 +73,10 @@ def begin(
     again: Sequence[str] = (),
     question: ResumeQuestion | None = None,
 ) -> KnownLeg:
-    """Begin a leg that was accepted, when its turn has come."""
+    """Begin an accepted leg when its turn has come."""
     legs = Legs(settings)
-    if not comes_its_turn(legs, name):
-        return drive(settings, name)  # which ends it, and runs nothing
+    if not wait_for_turn(legs, name):
+        return drive(settings, name)  # ends it without running anything
     with legs.lock.locked(name, wait=HAND_OVER):
         return _Driver(LegWork(settings, legs, name, on_event, again, question)).to_the_end()
 
@@ -86,7 +86,7 @@ def left_open(settings: Settings, of: str = "") -> list[str]:
 
     ``of``: only the one that has this run as its segment.
 
-    One that breaks again and again is among them: it ends, and says so.
+    A leg that breaks repeatedly is among them; it ends with that reason.
     """
     legs, runs = Legs(settings), Runs(settings)
     stopped = {one.jid for one in runs.summaries() if one.by_user}
@@ -102,25 +102,27 @@ def left_open(settings: Settings, of: str = "") -> list[str]:
 def drive(
     settings: Settings, name: str, on_event: EventSink | None = None, again: Sequence[str] = ()
 ) -> KnownLeg:
-    """Do what is to be done now; the lock of the leg is held."""
+    """Do what the leg needs now. The caller holds the lock of the leg."""
     return _Driver(LegWork(settings, Legs(settings), name, on_event, again)).to_the_end()
 
 
 class _Driver:
-    """Does what is decided about a leg, while this process has the lock."""
+    """Carries out the decisions about a leg while this process has its lock."""
 
     def __init__(self, work: LegWork) -> None:
         self.work, self.segments = work, Segments(work)
 
     def to_the_end(self) -> KnownLeg:
-        """Or to a point where this process has to end: a reboot, an update, an interrupt."""
+        """Drive the leg to its end, or until this process must end: a reboot, an update, an interrupt."""
         self.take_up(self.work.state)
         while self.step(self.look()):
             pass
         return self.work.legs.known(self.work.name)
 
     def take_up(self, state: LegState) -> None:
-        """Record that it begins or continues as planned, or that its process was gone, which is counted."""
+        """Record that the leg begins or continues as planned, or that its process was lost, which is
+        counted.
+        """
         if state.status in OVER or self.is_over_before_begin(state):
             return
         replaced = state.status is Leg.UPDATING and state.segment is None
@@ -133,7 +135,7 @@ class _Driver:
             self.work.journal.add("recovered", at=clock.now(), run=run.resumed if run else 0)
 
     def is_over_before_begin(self, state: LegState) -> bool:
-        """True if it waits for its turn, and ends there: by an order, or because its time is over."""
+        """True if the leg ends while it waits for its turn: by an order, or because its time is over."""
         if state.status is not Leg.QUEUED:
             return False
         return bool(self.work.legs.orders.reason(self.work.name, "cancel")) or isinstance(
@@ -154,7 +156,7 @@ class _Driver:
         return state
 
     def step(self, state: LegState) -> bool:
-        """True if there is more to do here and now."""
+        """Do one step; True if this process has more to do now."""
         command = decide(state)
         if command is None:
             self.work.legs.orders.remove(self.work.name, "cancel", "pause", CURRENT)

@@ -1,7 +1,6 @@
 """A chain file with one change: an action added, changed, moved, copied or removed. Pure, text to text.
 
-Actions that are not concerned keep their layout and their comments. A list that is written on one line is
-written again, with a line for each action.
+Other actions keep their layout and comments. A list on one line is rewritten with a line for each action.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 class Span(Struct, frozen=True, kw_only=True):
-    """The lines of an action, from 0 on: comments above it, its first line, and the line behind its last."""
+    """The lines of an action, from 0 on: comments above it, its first line, and the line after its last."""
 
     above: int
     first: int
@@ -203,10 +202,10 @@ def _written(action: Mapping[str, Any], indent: int) -> str:
 
 
 def _rewritten(text: str, key: str, items: list[Any]) -> str:
-    """The file with this list, written again as a whole; an empty list of the end is left out."""
+    """The whole file, rewritten with this list; an empty list ``finally`` is left out."""
     data = _data(text)
     if not data and text.strip():
-        what = "the text is no chain, so no action of it can be changed"
+        what = "the text is not a chain, so its actions cannot be changed"
         raise OperationError(Diagnostic(code="chain-file", what=what, fix="correct the text first"))
     data = data or {"chain": _data(NEW.format(name="new"))["chain"]}
     data[key] = items

@@ -1,4 +1,4 @@
-"""A leg as JUnit, and as one line of JSON for each thing that happens."""
+"""Writes a leg as JUnit, and as one line of JSON for each event."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saltern.report.salt import dumps
 from saltern.report.text import emit, tame
 
 Row = Mapping[str, Any]
-# A status that is none of these is a case that passed.
+# A case with any other status has passed.
 ELEMENTS = {
     "failed": "failure",
     "timed out": "failure",
@@ -28,7 +28,7 @@ ELEMENTS = {
 
 
 def write_junit(legs: Sequence[Mapping[str, Any]], out: TextIO, label: str) -> None:
-    """A suite for each leg, a case for each action."""
+    """Write a suite for each leg, with a case for each action."""
     lines = [HEAD, f"<testsuites{attributes(name=label)}>"]
     lines += [line for leg in legs for line in _suite(leg)]
     emit(out, "\n".join([*lines, "</testsuites>\n"]))
@@ -69,21 +69,21 @@ def _case(leg: Mapping[str, Any], row: Row, kind: str) -> Iterator[str]:
 
 
 def write_lines(leg: Mapping[str, Any], out: TextIO) -> None:
-    """A line for each action, and one for the leg itself."""
+    """Write a line for each action, and one for the leg."""
     for row in leg["steps"]:
         _emit_line(out, "action", **row)
     _emit_line(out, "chain", **{name: value for name, value in leg.items() if name != "steps"})
 
 
 class LiveLines:
-    """Call it with each event of a leg: a line when an action begins, and one when it has ended."""
+    """Call it with each event of a leg: it writes a line when an action begins and when it has ended."""
 
     def __init__(self, plan: LegPlan, out: TextIO) -> None:
         self._actions = {state_id(action.id): action for action in plan.every}
         self._out = out
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, ChunkStarted) and not event.frame and event.chunk.id in self._actions:
+        if isinstance(event, ChunkStarted) and event.is_outer_call and event.chunk.id in self._actions:
             action = self._actions[event.chunk.id]
             _emit_line(self._out, "action-started", action=action.id, kind=action.kind, started=event.started)
         if isinstance(event, ChunkFinished) and event.answer.chunk.id in self._actions:

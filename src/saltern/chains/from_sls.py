@@ -1,7 +1,7 @@
-"""A linear SLS → a chain file: each state becomes the action that is rendered to that very state.
+"""Turns a linear SLS into a chain file: each state becomes the action that renders to the same state.
 
-What an action is rendered to is the proof: one that would become another state is not accepted, and a state
-that no action becomes is refused with its id.
+The rendering is the proof: an action that would become another state is not accepted, and a state for which
+there is no action is refused with its id.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class Parsed(Struct, frozen=True, kw_only=True):
     function: str
     args: Args
     needs: str = ""
-    handles: str = ""  # the state after whose failure it is run
+    handles: str = ""  # the state whose failure it handles
     last: bool = False
     retry: Mapping[str, Any] | None = None
     resume: object = None
 
 
 def chain_text(text: str, file: str, name: str) -> str:
-    """The text of the chain that this SLS is. Raises ``OperationError`` if it is none."""
+    """The text of the chain for this SLS. Raises ``OperationError`` if it cannot be a chain."""
     from saltern.report.yaml import dump
 
     every = list(_states(text, file))
@@ -69,11 +69,13 @@ def _states(text: str, file: str) -> Iterator[Parsed]:
 
 def _state(id_: str, body: object, file: str) -> Parsed:
     if not isinstance(body, Mapping) or len(body) != 1 or "." not in (function := str(next(iter(body)))):
-        raise _refused(f"{file}: {id_} is no single call such as cmd.run", "give each state an id of its own")
+        raise _refused(
+            f"{file}: {id_} is not a single call such as cmd.run", "give each state an id of its own"
+        )
     given: Args = {}
     for item in next(iter(body.values())) or []:
         if not isinstance(item, Mapping) or len(item) != 1:
-            raise _refused(f"{file}: {id_}: {item!r} is no argument", "write `- name: value`")
+            raise _refused(f"{file}: {id_}: {item!r} is not an argument", "write `- name: value`")
         given |= {str(key): value for key, value in item.items()}
     args = {key: value for key, value in given.items() if key not in OURS}
     return Parsed(
@@ -89,7 +91,7 @@ def _state(id_: str, body: object, file: str) -> Parsed:
 
 
 def _plain(args: Args, id_: str, file: str) -> Args:
-    """The arguments with escaped references as they are meant."""
+    """The arguments with escaped references unescaped."""
 
     def look(reference: Reference) -> object:
         raise _refused(f"{file}: {id_}: a chain has no {reference.text}", "leave late values out")
@@ -113,7 +115,7 @@ def _needed(require: object, id_: str, file: str) -> str:
 
 
 def _check_order(states: Sequence[Parsed], file: str) -> None:
-    """Each needs the nearest before it whose failure ends the chain, or nothing if there is none."""
+    """Raise unless each state requires the nearest one before it whose failure ends the chain, if any."""
     before = ""
     line = [one for one in states if not one.last]
     for place, one in enumerate(line):
@@ -126,18 +128,18 @@ def _check_order(states: Sequence[Parsed], file: str) -> None:
 
 
 def _check_handlers(states: Sequence[Parsed], file: str) -> None:
-    """What is run after a failure is a line of its own, behind one of the actions."""
+    """Raise unless the handlers of a failure are a sequence of their own, after one of the actions."""
     known = {one.id for one in states if not one.handles and not one.last}
     before: dict[str, str] = {}
     for one in (one for one in states if one.handles):
         if one.handles not in known or one.needs != before.get(one.handles, ""):
-            what = f"{file}: {one.id} is no handler of one state of the line"
+            what = f"{file}: {one.id} does not handle the failure of one state of the chain"
             raise _refused(what, "let it have `onfail` of that state, and require only the handler before it")
         before[one.handles] = one.id
 
 
 def _handled(one: Parsed, every: Sequence[Parsed], file: str) -> dict[str, object]:
-    """What is run if the action has failed."""
+    """The handlers of an action's failure."""
     own = [state for state in every if state.handles == one.id]
     return {"handler": [_action(state, own, file) for state in own]} if own else {}
 
@@ -159,14 +161,14 @@ def _action(one: Parsed, states: Sequence[Parsed], file: str) -> dict[str, objec
 
 
 def _is_passed_over(one: Parsed, states: Sequence[Parsed]) -> bool:
-    """True if the state after it needs one before it: its failure stops nothing."""
+    """True if the next state requires an earlier one, so that the failure of this one stops nothing."""
     line = [state for state in states if not state.last]
     following = line[line.index(one) + 1 :]
     return bool(following) and following[0].needs != one.id
 
 
 def _kind(one: Parsed, file: str) -> tuple[str, Args]:
-    """The kind and the body whose rendering is this state."""
+    """The kind and the body of the action that renders to this state."""
     retried = {"retry": one.retry} if one.retry is not None else {}
     for kind, read in READERS.get(one.function, ()):
         for args in (one.args | retried, one.args):
@@ -262,7 +264,7 @@ def _reboot(args: Args, _one: Parsed) -> Args | None:
 
 
 def _transaction(args: Args, one: Parsed) -> Args | None:
-    """Packages are states within it: what those would be as an action has the same keys."""
+    """The body of a transaction. Packages are states within it; as an action, they have the same keys."""
     states = args.get("states")
     if not states:
         return _process("run")(args, one)

@@ -1,7 +1,9 @@
-"""Inputs of a chain: what a run may be given, checked, and put into the actions that refer to them. Pure.
+"""The inputs of a chain: checks the values of a run, and fills them into the actions that refer to them.
+Pure.
 
-``${input:NAME}`` in a text of an action stands for an input. A text that is nothing else becomes the value
-with its type; in a longer text the value is written out. ``$${input:NAME}`` is left as ``${input:NAME}``.
+``${input:NAME}`` in a text of an action refers to an input. A text that is nothing else becomes the value
+with its type; in a longer text, the value is inserted as text. ``$${input:NAME}`` is left as
+``${input:NAME}``.
 """
 
 from __future__ import annotations
@@ -91,7 +93,7 @@ READERS: dict[str, Callable[[object], object]] = {
 
 
 def read_value(spec: Input, value: object) -> object:
-    """The value as the type has it; ``ValueError`` says what it must be. A secret is not repeated in it."""
+    """The value converted to its type. Raises ``ValueError``, which never contains a secret."""
     shown = "" if spec.secret else f", not {_written(value)!r}"
     try:
         found = READERS[spec.type](value)
@@ -132,7 +134,7 @@ def resolve(specs: Mapping[str, Input], given: Mapping[str, object]) -> tuple[di
 
 
 def masked(specs: Mapping[str, Input], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values as they may be shown and kept where they are shown."""
+    """The values with secrets masked."""
     return {name: MASK if name in specs and specs[name].secret else value for name, value in values.items()}
 
 
@@ -152,7 +154,7 @@ def mistakes(spec: Input) -> Iterator[tuple[str, str]]:
     try:
         re.compile(spec.pattern or "")
     except re.error as problem:
-        yield "pattern", f"it is no regular expression: {problem}"
+        yield "pattern", f"it is not a regular expression: {problem}"
         return
     for value in spec.enum or ():
         yield from _fits(Input(type=spec.type, secret=spec.secret), "enum", value)
@@ -183,9 +185,9 @@ def references(value: object) -> set[str]:
 
 
 def filled(value: Any, values: Mapping[str, Any], *, written: bool = False) -> Any:
-    """The value with inputs in place of references. An input that has no value is an empty text.
+    """The value with references replaced by inputs. An input without a value becomes an empty text.
 
-    ``written``: all of them are written out, for places that take texts only.
+    ``written``: all are inserted as text, for keys that take only texts.
     """
     if isinstance(value, str):
         whole = _REFERENCE.fullmatch(value)
@@ -210,7 +212,7 @@ def _written(value: object) -> str:
 
 
 def samples(specs: Mapping[str, Input]) -> Sequence[dict[str, Any]]:
-    """Values for a file that is only looked at: defaults, and texts that a place may ask for."""
+    """Values for checking a file without a run: defaults, and sample texts."""
     return [{name: _sample(name, spec, text) for name, spec in specs.items()} for text in _TEXTS]
 
 

@@ -1,4 +1,4 @@
-"""What is known of a leg, folded from its records."""
+"""The state of a leg, folded from its records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class StepState(Struct):
     started: float = 0.0
     run: str = ""  # the number of the run that it was part of
     output: dict[str, str] = {}
-    output_size: dict[str, int] = {}  # characters of each stream, with what is left out
+    output_size: dict[str, int] = {}  # characters of each stream, including those that are left out
     exit_code: int | None = None
 
     def move(self, status: Step) -> None:
@@ -35,16 +35,16 @@ class StepState(Struct):
 
 
 class Boot(Struct, frozen=True):
-    """The machine booted while the leg was open; ``at``: when that was seen, by its clock; 0: not known."""
+    """A boot of the machine while the leg was open; ``at``: when it was noticed, by its clock; 0: unknown."""
 
     planned: bool
     at: float = 0.0
 
 
 class OpenSegment(Struct, frozen=True):
-    """A run that was begun for some actions of a segment, and whose results are not written down yet.
+    """A run that was begun for actions of a segment, and whose results are not recorded yet.
 
-    ``announced``: it left a mark before this was written, and so cannot be gone unless its files were lost.
+    ``announced``: it left a mark before this was recorded, so its files are missing only if they were lost.
     """
 
     jid: str
@@ -60,7 +60,7 @@ class LegState(Struct):
     cancelled: str = ""
     paused: str = ""  # why it waits for an operator
     behind: str = ""  # the leg that it waits for, while it is queued
-    recoveries: int = 0  # since it last came further
+    recoveries: int = 0  # since it last made progress
     quarantined: bool = False
     elapsed: float = 0.0  # seconds of a running machine since it was accepted
     boot: str = ""
@@ -69,9 +69,9 @@ class LegState(Struct):
     wall: float = 0.0  # the time of day of the newest record
     records: int = 0
     order: int = 0  # the newest order of a controller
-    until: str = ""  # the last action that it may do now; empty: all of them
-    lease: float = 0.0  # seconds in which actions may begin; 0: it has no end
-    leased_at: float = 0.0  # what was ``elapsed`` then, and the time of day
+    until: str = ""  # the last action that may run now; empty: all
+    lease: float = 0.0  # seconds during which actions may begin; 0: no limit
+    leased_at: float = 0.0  # ``elapsed`` at that time, and the time of day
     leased_on: float = 0.0
     denied: tuple[str, ...] = ()  # functions that the machine does not let a controller call
 
@@ -81,7 +81,7 @@ class LegState(Struct):
 
 
 def fold(plan: LegPlan, records: Iterable[Record]) -> LegState:
-    """A pure function, so that any prefix of a journal has one meaning."""
+    """Fold the records of a leg. Pure, so that any prefix of a journal has one meaning."""
     state = LegState(plan, steps={action.id: StepState() for action in plan.every})
     for record in records:
         state.records = record.seq + 1
@@ -96,7 +96,7 @@ def fold(plan: LegPlan, records: Iterable[Record]) -> LegState:
 
 
 def _note_boot(state: LegState, kind: str, body: Body) -> None:
-    """A boot that the leg asked for is crossed without a word; its process was not gone."""
+    """Note a boot. It was planned if the leg was at work and its process was not lost."""
     if not state.boot or body.get("boot", state.boot) == state.boot:
         return
     planned = kind != "recovered" and state.status in (Leg.REBOOTING, Leg.RUNNING)
@@ -104,7 +104,9 @@ def _note_boot(state: LegState, kind: str, body: Body) -> None:
 
 
 def _pass_time(state: LegState, body: Body) -> None:
-    """By the ticks of a boot, which no change of a clock moves. While a machine is down, no time passes."""
+    """Count time by the ticks since the boot, which no change of the clock moves. No time passes while a
+    machine is down.
+    """
     if "tick" not in body:
         return
     begun = state.tick if body["boot"] == state.boot else 0.0
@@ -115,7 +117,7 @@ def _pass_time(state: LegState, body: Body) -> None:
 
 
 def _ordered(state: LegState, body: Body) -> None:
-    """What a controller has ordered last."""
+    """Apply the newest order of a controller."""
     state.order = max(state.order, int(body.get("order") or 0))
     state.until = str(body.get("until") or "")
     state.lease, state.leased_at = float(body.get("lease") or 0), state.elapsed
@@ -133,13 +135,15 @@ def _begun(state: LegState, _body: Body) -> None:
 
 
 def _queued(state: LegState, body: Body) -> None:
-    """Another leg has the machine; this one waits for its turn."""
+    """The leg waits until another one has ended."""
     state.move(Leg.QUEUED)
     state.behind = body["behind"]
 
 
 def _recovered(state: LegState, body: Body) -> None:
-    """Its process was gone, and another takes it up. The ``run`` of its segment may have been before that."""
+    """The process of the leg was lost, and another one continues it. The ``run`` of its segment may be
+    older.
+    """
     state.recoveries = max(state.recoveries, body["run"]) + 1
 
 
@@ -184,7 +188,7 @@ def _results(state: LegState, body: Body) -> None:
 
 
 def _left(state: LegState, body: Body) -> None:
-    """The process ends here: what follows happens on the other side."""
+    """The process ends at a barrier; another one continues after it."""
     state.move(Leg(body["status"]))
 
 
@@ -197,7 +201,7 @@ def _skip(state: LegState, body: Body) -> None:
 
 
 def _done(state: LegState, body: Body) -> None:
-    """An operator has looked, and vouches for it."""
+    """An operator has checked an action and vouches for it."""
     _settle(state, body, Step.SUCCEEDED)
 
 
@@ -215,7 +219,7 @@ def _settle(state: LegState, body: Body, status: Step) -> None:
 
 
 def _retry(state: LegState, body: Body) -> None:
-    """Run again what has not succeeded; with ``action``, all from that one on."""
+    """Reopen the actions that have not succeeded; with ``action``, all from that one on."""
     _not_quarantined(state)
     state.order = max(state.order, int(body.get("order") or 0))
     if state.status in OVER:
@@ -229,7 +233,7 @@ def _retry(state: LegState, body: Body) -> None:
 
 def _not_quarantined(state: LegState) -> None:
     if state.quarantined:
-        raise WrongMove("it is in quarantine, since it broke again and again: find out why, then release it")
+        raise WrongMove("it is in quarantine, because it broke repeatedly: find out why, then release it")
 
 
 def _reopen(state: LegState, which: set[Step]) -> None:
@@ -239,7 +243,7 @@ def _reopen(state: LegState, which: set[Step]) -> None:
             step.move(Step.NOT_RUN)
         if step.status is Step.NOT_RUN:
             step.comment = ""
-    for action in (*state.plan.handling, *state.plan.finalizers):  # these are to come once more
+    for action in (*state.plan.handling, *state.plan.finalizers):  # these are to run again
         if state.steps[action.id].status is not Step.SKIPPED:
             state.steps[action.id] = StepState(attempts=state.steps[action.id].attempts)
 
@@ -254,7 +258,7 @@ def _finished(state: LegState, body: Body) -> None:
 
 
 def _block(state: LegState) -> None:
-    """Of each action that has not run: which other one is in its way."""
+    """Set the action that blocks it for each action that has not run."""
     blocker = ""
     for action in state.plan.steps:
         step = state.steps[action.id]

@@ -1,4 +1,4 @@
-"""Only one leg at a time is at work on this machine, and only one is accepted."""
+"""Locks: only one leg at a time runs on this machine, and only one is accepted at a time."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from saltern.journal.journals import Journals
 from saltern.journal.lock_file import LockFile, sign, take, text_of
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-ACCEPT = 120.0  # seconds at most until other processes have accepted their legs
+ACCEPT = 120.0  # seconds to wait for other processes to accept their legs
 
 
 class LegLock:
-    """The lock of the legs in ``folder``; who holds it has signed it with the leg."""
+    """The lock of the legs in ``folder``; it contains the name of the leg that holds it."""
 
     def __init__(self, folder: str, journals: Journals[Any]) -> None:
         self._folder, self._journals = folder, journals
         self._file = LockFile(os.path.join(folder, "lock"))
 
     def holder(self) -> str:
-        """The leg that is at work in some process; empty if none is."""
+        """The leg that a process is running; empty if there is none."""
         text = self._file.holder()
         return "" if text is None else text.decode(errors="replace") or "of unknown number"
 
     @contextmanager
     def accepting(self) -> Iterator[None]:
-        """Only one process at a time accepts a leg; it does so in no time, so the others wait for it."""
+        """Hold the lock for accepting a leg. That takes little time, so others wait for it."""
         try:
             file = LockFile(os.path.join(self._folder, "accept")).open()
         except OSError as problem:
@@ -41,8 +41,8 @@ class LegLock:
 
     @contextmanager
     def locked(self, leg: str, wait: float = 0.0) -> Iterator[None]:
-        """Hold the lock of the legs. Raises ``OperationError`` that names the leg at work, if it keeps the
-        lock for ``wait`` seconds."""
+        """Hold the lock of the legs. Raises ``OperationError`` with the name of the running leg if it
+        keeps the lock for ``wait`` seconds."""
         try:
             file = self._file.open()
         except OSError as problem:

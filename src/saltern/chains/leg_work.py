@@ -1,4 +1,4 @@
-"""What is at hand while this process has the lock of a leg: its runs, its journal, the orders to it."""
+"""What a process that has the lock of a leg works with: its runs, its journal, its orders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LegWork:
-    """One leg, by the configuration that it was accepted with."""
+    """One leg, with the configuration that it was accepted with."""
 
     def __init__(
         self,
@@ -45,12 +45,12 @@ class LegWork:
         self.journal = Journal(legs, name, known.state.records)
 
     def session(self, settings: Settings) -> Session:
-        """By the configuration that the leg was accepted with."""
+        """A session with the configuration that the leg was accepted with."""
         return restore_session(settings, self.head["settings"], self.head.get("pillar") or {})
 
     @property
     def state(self) -> LegState:
-        """What its journal says now."""
+        """The current state of the leg, from its journal."""
         return self.legs.known(self.name).state
 
     @property
@@ -58,10 +58,10 @@ class LegWork:
         return self.state.plan
 
     def watch(self, event: Event) -> None:
-        """Stop before a state if the leg is cancelled or paused; else pass the event on."""
+        """Stop before a state if the leg is cancelled or paused; otherwise pass the event on."""
         if isinstance(event, ChunkStarted) and (self.orders.is_cancelled() or self.orders.is_paused()):
             raise KeyboardInterrupt
-        if isinstance(event, ChunkStarted) and event.chunk.id in self.actions and not event.frame:
+        if isinstance(event, ChunkStarted) and event.chunk.id in self.actions and event.is_outer_call:
             self.legs.orders.note_current(self.name, self.actions[event.chunk.id])
         if self.on_event is not None:
             self.on_event(event)

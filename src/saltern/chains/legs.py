@@ -1,4 +1,4 @@
-"""The legs of this machine: one journal each, one at work at a time."""
+"""The legs of this machine: each has a journal, and only one runs at a time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import clock, reboot
 from saltern.system.faults import point
 
-REVISED = "revised"  # a record: other inputs for what has not been done yet
+REVISED = "revised"  # a record: other inputs for the remaining actions
 UNKNOWN = frozenset({"journal-damaged", "journal-unreadable"})
 
 
@@ -39,14 +39,14 @@ WORDING = Wording(
     suffix=".leg",
     unknown=_unknown,
     title="{name}",
-    damaged="look at what was done; `saltern chain resume {name}` puts it aside, and runs nothing of it",
-    set_aside="it was put aside as {aside}; look at what was done, then remove it",
+    damaged="check what was done; `saltern chain resume {name}` moves it aside, and runs nothing",
+    set_aside="it was moved aside to {aside}; check what was done, then remove it",
     no_folder="chains cannot be recorded",
 )
 
 
 class KnownLeg(Struct, frozen=True):
-    """A leg: what was asked for, and what came of it."""
+    """A leg: its request and its state."""
 
     id: str
     head: Mapping[str, Any]
@@ -54,7 +54,7 @@ class KnownLeg(Struct, frozen=True):
 
 
 class Legs:
-    """The journals of legs, the orders to them, the lock of the one at work, and room for how they end."""
+    """The journals of legs, their orders, the lock of the running one, and the reserve of disk space."""
 
     def __init__(self, settings: Settings) -> None:
         self.folder = os.path.join(state_directory(settings), "chains")
@@ -68,19 +68,19 @@ class Legs:
         return self.journals.path(leg)
 
     def segment_path(self, leg: str, segment: str) -> str:
-        """The file of a segment while it is applied."""
+        """The path of a segment's SLS while it is applied."""
         return os.path.join(self.folder, leg, f"{segment}.sls")
 
     def ids(self) -> list[str]:
-        """All, the newest first."""
+        """The ids of all legs, newest first."""
         return self.journals.names()
 
     def known(self, leg: str) -> KnownLeg:
-        """What the journal says. That it is damaged is an error; nothing is moved."""
+        """Read a leg. Raises if its journal is damaged, and does not move it."""
         return self.journals.known(leg)
 
     def _read(self, leg: str, records: list[Record]) -> KnownLeg:
-        """What the records say; secret inputs are opened, since the leg needs them to its end."""
+        """The leg of these records. Secret inputs are decrypted, since the leg needs them until its end."""
         if any(record.kind == SEALED for record in records):
             from saltern.journal import seal
 
@@ -91,7 +91,9 @@ class Legs:
         return _known(leg, [record for record in records if record.kind != SEALED])
 
     def put_aside(self, leg: str) -> None:
-        """If it is damaged: it stays listed, and is not resumed. The caller must hold the lock."""
+        """Move a damaged journal aside: it stays listed, and is not resumed. The caller must hold the
+        lock.
+        """
         try:
             damaged = self.journals.is_damaged(leg)
         except OperationError:
@@ -100,13 +102,13 @@ class Legs:
             self.journals.set_aside(leg)
 
     def all(self) -> Iterator[KnownLeg]:
-        """The newest first; those that were never accepted, or cannot be read, are left out."""
+        """The legs, newest first, without those that were never accepted or cannot be read."""
         for _, found in self.looked_at():
             if isinstance(found, KnownLeg):
                 yield found
 
     def looked_at(self) -> Iterator[tuple[str, KnownLeg | OperationError]]:
-        """Each with what is known of it, or why that is not known."""
+        """Each id with its leg, or with the reason why it cannot be read."""
         for leg in self.ids():
             try:
                 yield leg, self.known(leg)
@@ -114,7 +116,7 @@ class Legs:
                 yield leg, problem
 
     def unknown(self) -> dict[str, OperationError]:
-        """Those of which it is not known what they have done."""
+        """The legs that cannot be read, so that it is unknown what they have done."""
         return {
             leg: found
             for leg, found in self.looked_at()
@@ -122,14 +124,14 @@ class Legs:
         }
 
     def newest_unknown(self) -> list[str]:
-        """The last of all, if it cannot be read: it may be under way."""
+        """The newest leg, if it cannot be read: it may be running."""
         return [leg for leg in self.unknown() if leg == self.ids()[0]]
 
     def unfinished(self) -> list[str]:
         return [one.id for one in self.all() if one.state.status not in OVER]
 
     def prune(self) -> None:
-        """Remove the oldest that are over."""
+        """Remove the oldest legs that are over."""
         self.journals.prune(self._remove_if_over)
 
     def _remove_if_over(self, leg: str) -> None:
@@ -149,17 +151,18 @@ class Legs:
 
 
 class Journal:
-    """One leg, written by the one process that has the lock. What is added is on disk at once.
+    """The journal of one leg, written by the process that has the lock. A record is on disk when ``add``
+    returns.
 
-    It is open only while it is written: to read a file that the same process has open, and close it, takes
-    SQLite's locks away from under it.
+    It is open only while it is written: if the same process read and closed a file that it has open, SQLite
+    would lose its locks.
     """
 
     def __init__(self, legs: Legs, leg: str, records: int = 0) -> None:
         self._reserve, self._path, self._next = legs.reserve, legs.path(leg), records
 
     def add(self, kind: str, /, **body: object) -> None:
-        """A full disk gets the reserve back, and the record is written to that."""
+        """Add a record. On a full disk, the reserve is freed to make room for it."""
         point(f"chain.{kind}")
         machine = reboot.current()
         now = {"tick": machine.tick(), "wall": clock.now(), "boot": "|".join(machine.identity().values())}
@@ -168,7 +171,7 @@ class Journal:
             self._write(kind, whole)
         except OperationError:
             if not (self._reserve.is_disk_full() and self._reserve.give_up()):
-                raise  # any other failure is not tried again: what of it is on the disk is not known
+                raise  # other failures are not tried again: it is unknown what is on the disk
             self._write(kind, whole)
         point(f"chain.{kind}.synced")
 
@@ -183,20 +186,20 @@ class Journal:
 
 
 def read_secretly(text: str, file: str, inputs: Mapping[str, Any]) -> Chain:
-    """The chain with its inputs; the secret ones are shown by nothing that this process writes."""
+    """Read a chain with its inputs, and mask the secret ones in everything that this process writes."""
     chain = read_chain(text, file, inputs)
     secrets.add([chain.values[name] for name in secret_names(chain.inputs) if name in chain.values])
     return chain
 
 
 def _revised(record: Record) -> Mapping[str, Any]:
-    """What a controller or an operator has changed of what was asked for."""
+    """The changes of a controller or an operator to the request."""
     body: Any = record.body
     return {name: body[name] for name in ("pillar", "plan_sha256", "revision")}
 
 
 def _known(leg: str, records: list[Record]) -> KnownLeg:
-    """A journal without its first record is of a leg that never began: nothing was done."""
+    """The leg of these records. Raises if the first one is missing: then nothing was done."""
     if not records:
         what = f"{leg} was never accepted: nothing was done"
         raise OperationError(Diagnostic(code="chain-unknown", what=what, fix="run the chain again"))

@@ -1,4 +1,4 @@
-"""The line of a longer text that says most. Pure."""
+"""Finds the most useful line of a longer text. Pure."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _REASON = re.compile(
 
 
 def main_line(comment: str, *, failed: bool) -> str:
-    """The line of a comment that says most: of a failure the one that names it, else the first. A line that
-    only announces the next is shown with it."""
+    """The most useful line of a comment: for a failure the one that names it, else the first. A line that
+    only introduces the next is joined with it.
+    """
     lines = [line.strip() for line in comment.splitlines() if line.strip()]
     if not lines:
         return ""
@@ -30,7 +31,7 @@ def main_line(comment: str, *, failed: bool) -> str:
 
 
 def note_of(row: Mapping[str, object]) -> str:
-    """What a table says beside an action: of a program that failed, its exit code and its last words."""
+    """The note of an action in a table: for a failed program, its exit code and its last line."""
     output, code = row.get("output"), row.get("exit_code")
     if row["status"] == Step.FAILED.value and code and isinstance(output, Mapping):
         said = str(output.get("stderr") or output.get("stdout") or "").strip()

@@ -1,4 +1,4 @@
-"""An order of an operator to a leg that is at work: a file, which its process looks for before every step."""
+"""Orders of an operator to a running leg: files that its process looks for before every step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class OrderFiles:
         self._folder = folder
 
     def write(self, leg: str, word: str, reason: str) -> None:
-        """Written whole or not at all."""
+        """Write an order, completely or not at all."""
         atomic.write(self._path(leg, word), reason.encode())
 
     def reason(self, leg: str, word: str) -> str:
@@ -27,21 +27,21 @@ class OrderFiles:
         try:
             return read_regular(self._path(leg, word), MOST).decode(errors="replace") or word
         except NotRegular:
-            return word  # an order was given, whatever has become of its reason
+            return word  # there is an order, even if its reason cannot be read
         except FileNotFoundError:
             return ""
 
     def note_current(self, leg: str, action: str) -> None:
-        """Note which action its process has begun. Only readers need it, so it need not outlast a crash."""
+        """Note which action its process has begun. Only readers need it, so it is not synced."""
         atomic.write(self._path(leg, CURRENT), action.encode(), durable=False)
 
     def current(self, leg: str) -> str:
-        """The action that its process has begun last; empty if that is not known."""
+        """The action that its process has begun last; empty if unknown."""
         found = self.reason(leg, CURRENT)
         return "" if found == CURRENT else found
 
     def remove(self, leg: str, *words: str) -> None:
-        """These orders are carried out, or void."""
+        """Remove the orders to a leg after they were carried out or have become void."""
         for word in words:
             with suppress(FileNotFoundError):
                 os.remove(self._path(leg, word))

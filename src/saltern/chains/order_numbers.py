@@ -1,4 +1,4 @@
-"""The numbers of a controller's orders about a leg: the highest counts, whatever comes later.
+"""The numbers of a controller's orders about a leg: the highest one counts, whenever it arrives.
 
 One file for each leg, by its token, so that an order is known also if the leg never began: a leg that was
 cancelled before its plan arrived is not run when the plan does. Another one has how the leg ended, for longer
@@ -19,12 +19,12 @@ from msgspec import DecodeError, Struct, json
 from saltern.system import atomic
 from saltern.system.private import make_private
 
-KEPT = 1000  # legs of which the numbers and the ends are kept
+KEPT = 1000  # legs whose numbers and ends are kept
 LOCK, END = ".lock", ".end"
 
 
 class Known(Struct, frozen=True):
-    """The highest order, and what it says."""
+    """The highest order: its number and its verb."""
 
     number: int = 0
     verb: str = ""
@@ -59,11 +59,11 @@ class OrderNumbers:
             return Known()
 
     def note_end(self, report: dict[str, Any]) -> None:
-        """Write down how the leg ended."""
+        """Record how the leg ended."""
         atomic.write(f"{self._path}{END}", json.encode(report))
 
     def end(self) -> dict[str, Any] | None:
-        """How the leg ended; None: it has not, as far as that is known."""
+        """How the leg ended; None if no end is recorded."""
         try:
             with open(f"{self._path}{END}", "rb") as file:
                 return json.decode(file.read(), type=dict[str, Any])
@@ -71,7 +71,7 @@ class OrderNumbers:
             return None
 
     def prune(self) -> None:
-        """Remove the oldest, but for as many as are kept."""
+        """Remove the oldest files, except as many as are kept."""
         names = [name for name in os.listdir(self._folder) if not name.endswith((LOCK, END))]
         paths = sorted((os.path.join(self._folder, name) for name in names), key=os.path.getmtime)
         for path in paths[:-KEPT]:

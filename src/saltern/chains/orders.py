@@ -1,4 +1,4 @@
-"""An operator's words to a leg: whether it is at work now, was broken, waits or is over."""
+"""An operator's orders to a leg that runs, was broken, waits or is over."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltern.chains import leg as steps
 from saltern.chains.compile import plan_for
 from saltern.chains.drive import drive, over
 from saltern.chains.legs import REVISED, Journal, KnownLeg, Legs, read_secretly
-from saltern.chains.show import running
+from saltern.chains.segment_view import SegmentView
 from saltern.chains.statuses import ENDED_WELL, OVER, Leg, WrongMove
 from saltern.chains.turns import has_waiter
 from saltern.config.settings import Settings
@@ -28,7 +28,7 @@ NOTHING_LEFT = {
 
 
 def change(settings: Settings, name: str, kind: str, /, **body: object) -> KnownLeg:
-    """Retry, skip, done or release. Refused if the statuses do not allow it."""
+    """Retry, skip, declare done or release. Raises if the statuses do not allow it."""
     legs = Legs(settings)
     legs.known(name)
     with legs.lock.locked(name):
@@ -57,9 +57,9 @@ def revise(settings: Settings, name: str, pillar: Mapping[str, Any], revision: i
 
 
 def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> KnownLeg | None:
-    """End a leg before its next step, or ``now``, with the program of the step that runs.
+    """End a leg before its next step, or ``now``, together with the program of the running step.
 
-    None: its process was asked to.
+    None if its process was asked to.
     """
     legs = Legs(settings)
     known = legs.known(name)
@@ -71,14 +71,14 @@ def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> 
     if legs.lock.holder() == name or has_waiter(legs, name):
         return None
     if known.state.status is Leg.QUEUED:
-        return drive(settings, name)  # which ends it, and runs nothing
+        return drive(settings, name)  # ends it without running anything
     with legs.lock.locked(name):
         return drive(settings, name)
 
 
 def pause(settings: Settings, name: str, reason: str) -> KnownLeg | None:
-    """Have it wait before its next step, until it is resumed. None: it was asked to, and does so when it
-    comes to its next step; a machine that goes down is not waited for."""
+    """Pause a leg before its next step, until it is resumed. None if its process was asked to; this does not
+    wait for the next step, nor for a machine that goes down."""
     legs = Legs(settings)
     known = legs.known(name)
     if known.state.status in OVER:
@@ -93,13 +93,17 @@ def pause(settings: Settings, name: str, reason: str) -> KnownLeg | None:
 
 
 def _may_stop(known: KnownLeg, settings: Settings) -> bool:
-    """Packages are not left half installed: that step comes to its end, and is the last."""
-    busy = running(known, settings)
+    """True if the running step may be stopped. One that installs packages is left to end, as the last
+    step.
+    """
+    busy = SegmentView(known, settings).begun
     return not any(action.row.may_replace for action in known.state.plan.steps if action.id in busy)
 
 
 def _stop_programs(known: KnownLeg, settings: Settings) -> None:
-    """Asked first, then killed, with all they have started: by the process of the run, or by their keeper."""
+    """Terminate the programs of a leg and their children, and kill them later: by the process of the run,
+    or by their keeper.
+    """
     segment, runs = known.state.segment, Runs(settings)
     if segment is None:
         return
@@ -119,7 +123,7 @@ def _interrupt(pid: int) -> None:
 
 
 def _allowed(known: KnownLeg, kind: str, body: dict[str, object]) -> None:
-    """The fold is the judge: a record that it could not read is never written."""
+    """Raise if the order is not possible: it is folded first, so that no invalid record is written."""
     from copy import deepcopy
 
     action = body.get("action")

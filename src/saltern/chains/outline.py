@@ -1,4 +1,4 @@
-"""A chain file as a list of what it does: the lines of each action, and every problem that it has."""
+"""The outline of a chain file: the lines of each action, and all problems."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from saltern.render.yaml_limits import YamlProblem
 
 
 class Flaw(Struct, frozen=True, kw_only=True):
-    """What is wrong, in which line (from 1; 0: nowhere), in which action, and what to do. ``repair``: the
-    number of seconds that a text such as ``60m`` means in its place.
+    """What is wrong, in which line (from 1; 0: unknown), in which action, and what to do. ``repair``: the
+    number of seconds to write in place of a text such as ``60m``.
     """
 
     code: str
@@ -33,7 +33,7 @@ class Flaw(Struct, frozen=True, kw_only=True):
 
 
 class Listed(Struct, frozen=True, kw_only=True):
-    """One action: where it is, what it says, and the segment that it is in."""
+    """One action: its place, its text, and its segment."""
 
     list: str
     index: int
@@ -50,7 +50,7 @@ class Listed(Struct, frozen=True, kw_only=True):
 
 
 class Outline(Struct, frozen=True, kw_only=True):
-    """A chain: its head, its actions in order, how many segments they are, and its problems."""
+    """A chain: its head, its actions in order, the number of segments, and its problems."""
 
     chain: str
     description: str
@@ -60,7 +60,7 @@ class Outline(Struct, frozen=True, kw_only=True):
 
 
 def outline(text: str, file: str = "chain.yaml") -> Outline:
-    """Read as much as can be read."""
+    """Outline a chain file, as far as it can be read."""
     listed = tuple(_listed(text))
     head = _head(text)
     own = [one.segment for one in listed if one.list == "actions"]
@@ -86,7 +86,7 @@ def _head(text: str) -> dict[str, str]:
 
 
 def _listed(text: str) -> Iterator[Listed]:
-    """Actions in order. A barrier is the last of its segment; those of the end are no segment."""
+    """Actions in order. A barrier ends its segment; actions for the end belong to no segment."""
     segment = 1
     for key, items in items_of(text).items():
         spans = [*(spans_of(text, key) or ()), *([None] * len(items))]
@@ -137,7 +137,7 @@ def _last_line(text: str, first: int, end: int) -> int:
 
 
 def _summary(kind: str, body: Any) -> str:
-    """The gist of an action in one line: what its short form would say, and what is unusual."""
+    """A summary of an action in one line: its main argument, and what differs from the defaults."""
     if not kind:
         return ""
     if not isinstance(body, Mapping):
@@ -183,7 +183,7 @@ UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
 
 
 def _seconds(given: Mapping[str, Any], kind: str, field: str) -> float | None:
-    """What a time with a unit is in seconds."""
+    """The seconds of a time with a unit; None if the text is not one."""
     body = given.get(kind)
     is_short = field == KINDS[kind].short and not isinstance(body, Mapping)
     value = body if is_short else body.get(field) if isinstance(body, Mapping) else None

@@ -39,12 +39,12 @@ class SaltRun:
             _NOTES[kind](self._legs[system], row)
 
     def learn(self, system: str, leg: Row | None) -> None:
-        """Take what the job cache or a system says of its leg."""
+        """Add what the job cache or a system reports about its leg."""
         if leg is not None and system in self._legs:
             _take_leg(self._legs[system], {"leg": leg})
 
     def legs(self) -> list[dict[str, Any]]:
-        """Each system with its actions, as views show them."""
+        """The leg of each system, as views show it."""
         return [
             {"system": system, "away": system in self.away, "waits_for": "", "quarantined": False, **leg}
             for system, leg in self._legs.items()
@@ -68,7 +68,7 @@ class SaltRun:
         return {"run": self.run, "chain": self.chain.name, "status": self.status().value, "legs": legs}
 
     def as_matrix(self) -> dict[str, Any]:
-        """Systems by actions; an action that is not meant for a system has no mark."""
+        """Systems by actions; an action that is not for a system has no mark."""
         actions = list(dict.fromkeys(one.id for one in (*self.chain.actions, *self.chain.finalizers)))
         rows = [{**leg, "cells": _cells(leg, actions)} for leg in self.legs()]
         return {"run": self.run, "status": self.status().value, "actions": actions, "rows": rows}
@@ -112,7 +112,7 @@ def _refuse(leg: dict[str, Any], row: Row) -> None:
 
 
 def _note_start(leg: dict[str, Any], _row: Row) -> None:
-    """It was asked again, as its minion has started or was idle: what it reports next says more."""
+    """Note that the minion has started, or was asked again because it was idle; its next report says more."""
     leg.setdefault("starts", 0)
     leg["starts"] += 1
 

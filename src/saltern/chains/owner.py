@@ -1,4 +1,4 @@
-"""Which package this program belongs to, so that a change of that package is recognised by any name."""
+"""Finds the package that this program belongs to, so that a change of that package is recognised."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import saltern
 from saltern.system import own_program
 from saltern.system.process import run
 
-# The package manager's own answer to "whose is this file?"; the last word of its first line is a name.
+# Commands that print the package of a file; its name is the last word of the first line.
 ASKED: tuple[tuple[str, ...], ...] = (
     ("dpkg-query", "--search"),
     ("rpm", "--query", "--file", "--queryformat", "%{NAME}\\n"),
@@ -21,7 +21,7 @@ ASKED: tuple[tuple[str, ...], ...] = (
 
 
 def owner(path: str = "") -> str:
-    """The name of the package that has this file, by default our own; empty if none has."""
+    """The name of the package that contains a file, by default this program; empty if there is none."""
     asked = os.path.realpath(path or saltern.__file__)
     for argv in ASKED:
         ran = run([*argv, asked], env={"LC_ALL": "C"}, timeout=30)
@@ -32,7 +32,7 @@ def owner(path: str = "") -> str:
 
 
 def stamp() -> str:
-    """What this program's code is, on disk: another one after it was replaced."""
+    """A text that identifies this program's code on disk; it differs after the program was replaced."""
     try:
         found = os.stat(saltern.__file__)
     except OSError:
@@ -41,7 +41,7 @@ def stamp() -> str:
 
 
 def begin_anew(leg: str, again: Sequence[str]) -> NoReturn:
-    """Replace this process by one with the code that is there now, which continues the leg."""
+    """Replace this process by one that runs the code now on disk, and continues the leg."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     words = own_program.command("saltern", ("chain", "resume", leg, *again))

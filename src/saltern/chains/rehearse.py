@@ -1,4 +1,4 @@
-"""A chain in test mode: what each action would do on this machine. Nothing is done or recorded."""
+"""Runs a chain in test mode: what each action would do on this machine. Nothing is done or recorded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ALWAYS = "it is an action of the chain"
 def rehearse(
     plan: LegPlan, settings: Settings, pillar: dict[str, object], denied: Sequence[str] = ()
 ) -> dict[str, object]:
-    """The leg as data, marked as a test. ``facts`` are the names of the grains that were read for it."""
+    """The leg as data, marked as a test. Its ``facts`` are the names of the grains that were read."""
     grains = read_grains(settings)
     reader = _Rehearsal(plan, grains, settings, pillar, denied)
     with tempfile.TemporaryDirectory(prefix="saltern-chain-") as folder:

@@ -1,8 +1,8 @@
-"""Segments → SLS. Each action is a state that requires the one before.
+"""Renders segments as SLS. Each action is a state that requires the one before it.
 
-What comes next is remembered *before* the barrier that ends a segment: a machine that goes down at once
-knows where to continue. Where the barrier itself fails, that is forgotten again. The texts run under a real
-Salt, too, with the module that ``salt_module`` gives.
+The next segment is recorded *before* the barrier that ends a segment, so that a machine that goes down at
+once knows where to continue. If the barrier fails, the record is removed. The texts also run under a real
+Salt, with the module from ``salt_module``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def salt_module(name: str = SALT_NAMES[0]) -> str:
 
 
 def segment_text(plan: LegPlan, segment: Segment) -> str:
-    """One segment as its own file, with all that leads to the next."""
+    """One segment as a file of its own, with the states that lead to the next."""
     title = (
         f"# Action chain {plan.chain.id} on {plan.system}, chunk {segment.number} of {len(plan.segments)}\n"
     )
@@ -40,12 +40,12 @@ def segment_text(plan: LegPlan, segment: Segment) -> str:
 
 
 def actions_text(actions: Sequence[Action], leg: str = "", *, last: bool = False) -> str:
-    """Only the actions, for a run that is driven by the ``leg``. The ``last`` ones do not need each other."""
+    """Only the actions, for a run that the ``leg`` drives. The ``last`` ones do not require each other."""
     return PLAIN + _yaml(_chained(actions, salt=False, leg=leg, apart=last, handled=False))
 
 
 def state_text(plan: LegPlan) -> str:
-    """The whole leg as one SLS: its barriers are states."""
+    """The whole leg as one SLS, with barriers as states."""
     title = f"# Action chain {plan.chain.id}, saved as a state\n"
     last = _chained(plan.finalizers, salt=False, apart=True)
     for body in last.values():
@@ -75,7 +75,7 @@ def _whole(plan: LegPlan, segment: Segment) -> High:
 
 
 def _crossing(plan: LegPlan, segment: Segment, before: tuple[str, str] | None) -> High:
-    """Remember what comes next, then the barrier, then forget it if the barrier failed."""
+    """Record the next segment, then the barrier, then remove the record if the barrier failed."""
     barrier = segment.barrier
     assert barrier is not None
     high: High = {}
@@ -95,7 +95,7 @@ def _crossing(plan: LegPlan, segment: Segment, before: tuple[str, str] | None) -
 
 
 def _proof(before: Segment) -> High:
-    """After an update: the one that runs now is the one that was wanted."""
+    """The state that checks after an update that the wanted version runs."""
     barrier = before.barrier
     if barrier is None or barrier.kind != "agent":
         return {}
@@ -119,8 +119,8 @@ def _chained(
     apart: bool = False,
     handled: bool = True,
 ) -> High:
-    """Each requires the nearest before it whose failure ends the chain; none does if they stand ``apart``.
-    ``handled``: with what is done after failures; in a leg that is a run of its own."""
+    """Each state requires the nearest one before it whose failure ends the chain; none if they are ``apart``.
+    ``handled``: includes the handlers of failures, which a leg runs separately."""
     high: High = {}
     for action in actions:
         call = _named(action.body.call(salt), leg, action)
@@ -135,7 +135,7 @@ def _chained(
 
 
 def _handlers(action: Action, *, salt: bool) -> High:
-    """What is done after a failure of the action, one after the other."""
+    """The handlers of an action's failure, in order."""
     if not action.handlers:
         return {}
     high = _chained(action.handlers, salt=salt)
@@ -147,16 +147,16 @@ def _handlers(action: Action, *, salt: bool) -> High:
 
 
 def literal_args(args: Mapping[str, object]) -> Mapping[str, object]:
-    """Arguments in which no text is a reference: a chain has no registered returns, so ``${delayed:…}`` in a
-    command is the command's own."""
+    """Arguments with references escaped: a chain has no registered returns, so ``${delayed:…}`` in a command
+    belongs to the command."""
     found = escaped(dict(args))
     assert isinstance(found, dict)
     return found
 
 
 def _named(call: Call, leg: str, action: Action) -> Call:
-    """A command finds a name of its action that no retry and no crash changes, to know what it did before; a
-    web server gets it with the call."""
+    """The call with a name of its action that no retry and no crash changes: in the environment of a command,
+    and in a header to a web server, so that they know what was done before."""
     if leg and action.kind == "request":
         given = call.args.get("header_dict")
         headers = {IDEMPOTENCY: f"{leg}.{action.id}", **(given if isinstance(given, dict) else {})}
@@ -171,7 +171,7 @@ def _named(call: Call, leg: str, action: Action) -> Call:
 
 
 def _policy(action: Action, call: Call, salt: bool) -> dict[str, object]:
-    """``resume`` is ours; Salt has no such word."""
+    """The state options of an action. Salt has no ``resume``."""
     found: dict[str, object] = {}
     again = action.policy.retry
     if again is not None and "retry" not in call.args:
@@ -192,7 +192,7 @@ def _require(before: tuple[str, str] | None) -> list[object]:
 
 
 def _needed(actions: Sequence[Action]) -> tuple[str, str] | None:
-    """What the continuation of the chain depends on."""
+    """The state that the continuation of the chain depends on."""
     stopping = [action for action in actions if action.stops]
     return (_module(stopping[-1]), state_id(stopping[-1].id)) if stopping else None
 

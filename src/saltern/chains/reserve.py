@@ -1,4 +1,4 @@
-"""Room on the disk that is taken beforehand, so that how a leg ended can be written to a full disk."""
+"""Reserves disk space, so that the end of a leg can be recorded on a full disk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 from saltern.system.regular import open_regular
 
 SIZE = 1 << 20  # bytes
-LITTLE = 1 << 18  # of room: less is a full disk
+LITTLE = 1 << 18  # bytes; a disk with less free space is full
 
 
 class Reserve:
@@ -27,12 +27,12 @@ class Reserve:
                 os.close(file)
 
     def is_disk_full(self) -> bool:
-        """SQLite has many words for that; the disk has one."""
+        """True if the disk is full. The disk is asked because SQLite reports it in many ways."""
         disk = os.statvfs(self._folder)
         return disk.f_bavail * disk.f_frsize < LITTLE
 
     def give_up(self) -> bool:
-        """Remove it; True if there was one."""
+        """Remove the reserve; True if there was one."""
         try:
             os.remove(self._path)
         except OSError:

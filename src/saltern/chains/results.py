@@ -1,4 +1,4 @@
-"""What a run says of the actions of a segment."""
+"""The results of the actions of a segment, from its run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AGAIN = "it was stopped while it ran; it may be run again"
 def results(report: Report, actions: Iterable[str], kinds: Mapping[str, Kind] | None = None) -> Rows:
     """Each action's status, comment, output, whether it changed anything, when it began and how long it took.
 
-    A barrier that changed nothing was not needed; what only looks has changed nothing.
+    A barrier that changed nothing was not needed; actions that only check have no changes.
     """
     answers = {answer.chunk.id: answer for answer in report.answers if not answer.frame and not answer.sub}
     rows = {name: _row_of(answers.get(state_id(name))) for name in actions}
@@ -43,7 +43,7 @@ def results(report: Report, actions: Iterable[str], kinds: Mapping[str, Kind] | 
 
 
 def begun_in(state: RunState) -> dict[str, int]:
-    """What a run has begun and not ended: the ids of the states, and the number of each."""
+    """The states that a run has begun and not ended: their ids, with the number of each."""
     begun = {index for path, index in state.in_doubt if not path and index >= 0}
     chunks = chunks_in(state.scope("").plan, state.sources) if begun else []
     return {chunks[index].id: state.scope("").started[index]["number"] for index in begun}
@@ -56,8 +56,9 @@ def in_doubt(
     kept: Kept,
     stopped: Container[str] = (),
 ) -> Rows:
-    """What was begun in a run that is not continued, or was ``stopped`` before it had done anything. How a
-    program ended may be known."""
+    """The rows of actions that were begun in a run that is not continued, or that was ``stopped`` before
+    it did anything. How a program ended may be known.
+    """
     numbers = begun_in(state)
     crossed = Counter(body["number"] for body in state.barriers)  # calls that have ended at a barrier
     rows: Rows = {}
@@ -79,7 +80,7 @@ def in_doubt(
 
 
 def _of_program(ran: Ran) -> dict[str, object]:
-    """By its exit code, since the state that would judge it is not called any more."""
+    """The result of a program by its exit code, since its state is not called again."""
     if ran.timed_out:
         return _row(Step.TIMED_OUT, "it was stopped after its time")
     status = Step.FAILED if ran.code else Step.SUCCEEDED
@@ -87,7 +88,9 @@ def _of_program(ran: Ran) -> dict[str, object]:
 
 
 def called_off(state: RunState, actions: Iterable[str], said: str) -> Rows:
-    """What waits for a reboot when its leg is cancelled. One that is not called off may still be done."""
+    """The rows of actions that wait for a reboot when their leg is cancelled. One that is not called off
+    may still be done.
+    """
     indexes = {body["place"] for body in state.open_barriers if not body["scope"]}
     chunks = chunks_in(state.scope("").plan, state.sources) if indexes else []
     names = {chunks[index].id for index in indexes}
@@ -96,8 +99,8 @@ def called_off(state: RunState, actions: Iterable[str], said: str) -> Rows:
 
 
 def with_crossings(state: RunState, rows: Rows) -> Rows:
-    """The rows, in which an action that crossed a barrier began when it asked for it: that the machine was
-    down is part of what it took."""
+    """The rows, where an action that crossed a barrier began when it asked for it: the time while the machine
+    was down counts."""
     begun: dict[int, float] = {}
     for body in state.barriers:
         if not body["scope"]:
@@ -115,7 +118,7 @@ def _since(row: dict[str, object], begun: float | None) -> dict[str, object]:
 
 
 def not_compiled(actions: Iterable[str], why: str) -> Rows:
-    """The states of the segment are wrong: the first action says so, and nothing was run."""
+    """The rows of a segment that does not compile: the first action has the reason, and nothing was run."""
     first, *others = actions
     return {
         first: _row(Step.FAILED, why),
@@ -124,7 +127,7 @@ def not_compiled(actions: Iterable[str], why: str) -> Rows:
 
 
 def unknown(actions: Mapping[str, bool]) -> Rows:
-    """The run is gone, with all it knew. ``actions``: whether it is safe to run it again."""
+    """The rows for a run whose journal is gone. ``actions`` says for each if it may safely be run again."""
     why = "its run is no longer known, so it is unknown whether it was done"
     return {
         name: _row(Step.NOT_RUN, "") if again else _row(Step.INDETERMINATE, why)
@@ -159,8 +162,8 @@ def _row_of(answer: Answer | None) -> dict[str, object]:
 
 
 def has_changed(result: Result) -> bool:
-    """True if the system was changed. Of a state that applies others, by what they have changed: it gives
-    back their results as its own change, or as data if one of them failed."""
+    """True if the system was changed. For a state that applies others, their changes decide: it returns their
+    results as its changes, or as data if one of them failed."""
     applied = [given for name, given in (result.data | result.changes).items() if name in APPLIES]
     if not applied:
         return bool(result.changes) and result.ran
@@ -173,7 +176,9 @@ def has_changed(result: Result) -> bool:
 
 
 def output_of(result: Result) -> tuple[dict[str, str], dict[str, int]]:
-    """What its program wrote, the end of it if that is long; and how many characters each stream has."""
+    """The output of the program (only the end, if it is long), and the number of characters of each
+    stream.
+    """
     written = {name: result.data.get(name) or result.changes.get(name) for name in ("stdout", "stderr")}
     texts = {name: secrets.mask(str(text)) for name, text in written.items() if text}
     return {name: shortened(text) for name, text in texts.items()}, {
@@ -182,14 +187,14 @@ def output_of(result: Result) -> tuple[dict[str, str], dict[str, int]]:
 
 
 def shortened(text: str, most: int = MOST_OUTPUT, size: int = 0) -> str:
-    """The end of a text that is long, behind a line with how much is left out; ``size``: of the whole."""
+    """The end of a long text, after a line that says how much is left out; ``size`` is that of the whole."""
     kept = text[-most:] if len(text) > most else text
     left_out = max(size, len(text)) - len(kept)
     return f"[{left_out:,} characters are left out here]\n{kept}" if left_out else text
 
 
 def _said(result: Result) -> str:
-    """The last line of what a failed command said."""
+    """The last line that a failed command wrote."""
     if result.outcome is not Outcome.FAILED:
         return ""
     said = str(result.data.get("stderr") or result.data.get("stdout") or "").strip()

@@ -1,4 +1,4 @@
-"""What each kind of action may say, as rows that a form can be made from. Read from the kinds' structs."""
+"""The keys of each kind of action, as rows from which a form is made; read from the structs of the kinds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltern.chains.actions import KINDS, Kind, Safety
 from saltern.chains.document import Policy
 
 SAFETY = {
-    Safety.REPEATED: "it is run again: that is no harm",
+    Safety.REPEATED: "it is run again, which is safe",
     Safety.ONCE: "how it ended is unknown: an operator looks, then retries, skips or says that it is done; "
     "`verify` or `resume` can say it for them",
     Safety.PROVEN: "the machine itself proves whether it happened",
@@ -30,7 +30,7 @@ class Field(Struct, frozen=True, kw_only=True):
 
 
 class KindSchema(Struct, frozen=True, kw_only=True):
-    """One kind of action: what it does, its keys, what a crash in the middle of it means."""
+    """One kind of action: what it does, its keys, and what a crash during it means."""
 
     kind: str
     about: str
@@ -76,7 +76,7 @@ def _fields(shape: type[Struct]) -> tuple[Field, ...]:
 def _field(one: inspect.Field) -> Field:
     type_, choices = _type(one.type)
     default = None if one.default is msgspec.NODEFAULT else one.default
-    choices = tuple(sorted(choices, key=lambda choice: choice != default))  # what is usual comes first
+    choices = tuple(sorted(choices, key=lambda choice: choice != default))  # the default comes first
     return Field(name=one.encode_name, type=type_, required=one.required, default=default, choices=choices)
 
 

@@ -1,4 +1,4 @@
-"""What the runs of a leg's segments have done, as far as their journals and ledgers say."""
+"""Finds out what the runs of a leg's segments have done, from their journals and ledgers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from saltern.system.waits import report_wait
 
 
 class SegmentRuns:
-    """Reads runs that may be damaged, removed, or survived by their programs."""
+    """Reads runs that may be damaged or removed, or whose programs may still run."""
 
     def __init__(self, settings: Settings, runs: Runs) -> None:
         self._settings = settings
         self._runs = runs
 
     def state(self, jid: str) -> RunState | None:
-        """What the run of a segment has done; None: its journal is damaged, so that is unknown."""
+        """The state of the run of a segment; None if its journal is damaged."""
         if not self._runs.is_damaged(jid):
             return self._runs.state(jid)
         with self._runs.lock.locked(jid, clock.now(), wait=self._settings.queue_runs):
@@ -29,12 +29,12 @@ class SegmentRuns:
         return self._runs.state(jid)
 
     def may_be_removed(self, jid: str) -> bool:
-        """True if there have been so many runs since that the file of this one is no longer kept."""
+        """True if so many runs followed that the journal of this one is no longer kept."""
         later = [one for one in self._runs.jids() if age(one) > age(jid)]
         return len(later) >= self._settings.keep_runs
 
     def kept(self, jid: str) -> Kept:
-        """How the programs of a run have ended that did so without it; waits for those at work."""
+        """How programs ended that have outlived their run; waits for those that still run."""
         folder = self._runs.kept_folder(jid)
         if ledger.at_work(folder):
             report_wait(f"a program of run {jid} to end")

@@ -28,7 +28,7 @@ LEAVING = {"rebooting": Leg.REBOOTING, "updating": Leg.UPDATING}  # a run's stat
 
 
 class Segments:
-    """Begins and continues the runs of a leg. Each method returns whether this process has more to do now."""
+    """Begins and continues the runs of a leg. Methods return True if this process has more to do now."""
 
     def __init__(self, work: LegWork) -> None:
         self._work = work
@@ -45,7 +45,7 @@ class Segments:
         with os.fdopen(
             open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8"
         ) as file:
-            key = self._work.head.get("token") or self._work.name  # of a fleet: no other system uses this id
+            key = self._work.head.get("token") or self._work.name  # in a fleet, no other system uses this id
             file.write(actions_text(command.actions, key, last=command.last))
         session, request = self._work.session(self._work.settings), Request(template=path)
         options = JournalOptions(queue=self._work.settings.queue_runs, pillar=self._work.head["pillar"])
@@ -53,7 +53,7 @@ class Segments:
         try:
             with claim_run(session, request, options) as claimed:
                 jid = claimed.jid
-                # From here on the run has a mark: if there is none later, its journal was lost.
+                # The run has a mark from now on: if it is missing later, the journal was lost.
                 self._work.runs.announce(jid)
                 self._work.journal.add("chunk", jid=jid, actions=names, chunk=segment.name, announced=True)
                 report = claimed.execute(prepare(session, request), self._work.watch)
@@ -64,7 +64,7 @@ class Segments:
         return self.record_run(report.jid, names, report)
 
     def continue_run(self, command: steps.Continue) -> bool:
-        """Continue a run that was begun: it may have ended, be broken, or have broken before its plan."""
+        """Continue a run that was begun. It may have ended, or broken, even before it had a plan."""
         jid, names = command.segment.jid, list(command.segment.actions)
         if jid not in self._work.runs.jids():
             return self.record_missing_run(command.segment)
@@ -99,8 +99,9 @@ class Segments:
         return self.record_run(jid, names, report_of(self._work.runs.state(jid)))
 
     def record_missing_run(self, segment: OpenSegment) -> bool:
-        """Record what the run of a segment has done that has no file. One that was announced has left a mark;
-        without it, a run leaves no file before it acts. If one was removed since, what it did is unknown."""
+        """Record the results of a segment whose run has no journal. If it was announced, or journals were
+        removed since, what it did is unknown; otherwise it did nothing.
+        """
         if not segment.announced and not self._work.segment_runs.may_be_removed(segment.jid):
             self._work.journal.add("results", steps=results(Report(), segment.actions))
             return True
@@ -146,6 +147,6 @@ class Segments:
             if run.has_plan:
                 kept = self._work.segment_runs.kept(state.segment.jid)
                 rows |= results(report_of(run), names) | in_doubt(run, names, (), kept)
-            abandon(self._work.settings, state.segment.jid, "it broke again and again")
+            abandon(self._work.settings, state.segment.jid, "it broke repeatedly")
         self._work.journal.add("quarantine", steps=rows)
         return True

@@ -1,4 +1,4 @@
-"""A leg as data and as lines, with what the run at work knows already."""
+"""Shows a leg as data and as lines, with what the running run has reported so far."""
 
 from __future__ import annotations
 
@@ -7,46 +7,42 @@ from collections.abc import Iterator, Mapping
 from msgspec import to_builtins
 
 from saltern import __version__
-from saltern.chains.compile import state_id
 from saltern.chains.decide import is_lease_over
 from saltern.chains.document import Action
 from saltern.chains.leg import LegState
 from saltern.chains.legs import KnownLeg, Legs
 from saltern.chains.main_line import note_of
-from saltern.chains.results import begun_in, results
+from saltern.chains.segment_view import SegmentView
 from saltern.chains.statuses import OVER, Leg, Overlay, Step
 from saltern.config.settings import Settings
 from saltern.journal.barriers import Body, longest, seconds, start_deadline
-from saltern.journal.chunk_codec import chunks_in
-from saltern.journal.report import report_of
-from saltern.journal.runs import Runs
 from saltern.language.diagnostics import OperationError
-from saltern.system import ledger
 from saltern.system.clock import stamp
 
-AGENT_RETURNS = 600.0  # seconds at least for another build to take over, and for its agent to be back
-MOST_BOOTS = 20  # of a leg that are shown
+AGENT_RETURNS = 600.0  # minimum seconds for another build to take over and its agent to return
+MOST_BOOTS = 20  # the newest boots of a leg are shown
 WAS = "it was running when its process ended; its result is determined when it is resumed"
 DOWN = "the machine goes down, or is down"
 DAMAGED = "damaged"
-LOST = "the journal of its run is damaged, so it is unknown whether it was done"
 LINE = "{:<22}{:<22}{:<21}{:<20}{}"
 HEAD = LINE.format("run", "status", "started (UTC)", "chain", "system")
 
 
-def as_data(known: KnownLeg, settings: Settings) -> dict[str, object]:
-    """Every step: what became of it, or what keeps it from running."""
-    legs = Legs(settings)
+def as_data(known: KnownLeg, settings: Settings, view: SegmentView | None = None) -> dict[str, object]:
+    """The leg with the outcome of every step, or what keeps it from running. ``view``: its segment, if it was
+    read.
+    """
+    view = view or SegmentView(known, settings)
     state, plan = known.state, known.state.plan
-    now = _live(known, settings)
-    for name, still in running(known, settings).items():
+    now = dict(view.rows)
+    for name, still in view.begun.items():
         status = Step.RUNNING if still else Step.INDETERMINATE
         now[name] = {"status": status.value, "comment": "" if still else WAS}
-    at_work = legs.lock.holder() == known.id
-    if (name := legs.orders.current(known.id)) and name not in now and _is_open(known, name):
+    at_work = Legs(settings).lock.holder() == known.id
+    if name := unrecorded_action(known, settings, view):
         now[name] = {"status": (Step.RUNNING if at_work else Step.INDETERMINATE).value}
         now[name]["comment"] = "" if at_work else WAS
-    asked = at_barrier(known, settings)
+    asked = view.barriers
     for name in asked:
         now[name] = {"status": Step.RUNNING.value, "comment": DOWN}
     return {
@@ -76,14 +72,14 @@ def _waits_for(state: LegState) -> str:
 
 
 def boot_name(identity: str) -> str:
-    """A short name of a boot, the same as long as it is the same one."""
+    """A short, stable name of a boot."""
     from hashlib import sha256
 
     return sha256(identity.encode()).hexdigest()[:12] if identity.strip("|") else ""
 
 
 def _step_row(known: KnownLeg, action: Action, now: Mapping[str, object]) -> dict[str, object]:
-    """One action, with what its run knows ``now`` in place of what is recorded."""
+    """One action; what its run reports ``now`` overrides what is recorded."""
     step, plan = known.state.steps[action.id], known.state.plan
     recorded: dict[str, object] = {
         "status": step.status.value,
@@ -107,27 +103,36 @@ def _step_row(known: KnownLeg, action: Action, now: Mapping[str, object]) -> dic
     return row | ({"blocked_by": step.blocked_by} if step.blocked_by else {})
 
 
+def unrecorded_action(known: KnownLeg, settings: Settings, view: SegmentView) -> str:
+    """The action that the process of a leg has begun, while the journal of its run has no record of it."""
+    name = Legs(settings).orders.current(known.id)
+    is_recorded = name in view.rows or name in view.begun
+    return name if name and _is_open(known, name) and not is_recorded else ""
+
+
 def _is_open(known: KnownLeg, name: str) -> bool:
-    """True if the action is part of the segment that is not over, and has no result of its own."""
+    """True if the action is in the open segment and has no result yet."""
     segment = known.state.segment
     return segment is not None and name in segment.actions and known.state.steps[name].status is Step.NOT_RUN
 
 
 def shown_status(known: KnownLeg, *, at_work: bool) -> str:
-    """The status of a leg; one that should be at work and is not was broken."""
+    """The status of a leg; broken if it should be running and is not."""
     lost = known.state.status is Leg.RUNNING and not at_work
     return Overlay.BROKEN.value if lost else known.state.status.value
 
 
 def _going(asked: Mapping[str, Body]) -> str:
-    """The status of a leg whose machine or program is about to go, also before that is recorded."""
+    """The status of a leg whose machine is going down or whose program is being replaced, even before that is
+    recorded.
+    """
     kinds = {str(body["kind"]) for body in asked.values()}
     return str(Leg.REBOOTING.value if "reboot" in kinds else Leg.UPDATING.value)
 
 
 def _expected(asked: Mapping[str, Body]) -> dict[str, float]:
-    """Seconds in which the machine must have gone down, and in which it is to be back after that; 0: as
-    long as such machines take."""
+    """The seconds within which the machine must go down, and within which it must return; 0: as long as such
+    machines usually take."""
     found = [_expected_of(body) for body in asked.values()] or [(0.0, 0.0)]
     return {"down_in": max(down for down, _ in found), "back_in": max(back for _, back in found)}
 
@@ -136,45 +141,6 @@ def _expected_of(body: Body) -> tuple[float, float]:
     if body["kind"] == "reboot":
         return start_deadline(body), seconds(body, "return_deadline")
     return 0.0, max(AGENT_RETURNS, longest(body))
-
-
-def at_barrier(known: KnownLeg, settings: Settings) -> dict[str, Body]:
-    """The actions that have asked for a reboot or an update, which is not proven yet, and what they ask."""
-    segment, runs = known.state.segment, Runs(settings)
-    if segment is None or segment.jid not in runs.jids() or runs.is_damaged(segment.jid):
-        return {}
-    run = runs.state(segment.jid)
-    if not run.has_plan or run.is_over:
-        return {}
-    places = {body["place"]: body for body in run.open_barriers if not body["scope"]}
-    chunks = chunks_in(run.scope("").plan, run.sources) if places else []
-    asking = {chunks[place].id: body for place, body in places.items()}
-    return {name: asking[state_id(name)] for name in segment.actions if state_id(name) in asking}
-
-
-def _live(known: KnownLeg, settings: Settings) -> dict[str, dict[str, object]]:
-    """What the run of the open segment has reported so far."""
-    segment, runs = known.state.segment, Runs(settings)
-    if segment is None or segment.jid not in runs.jids():
-        return {}
-    if runs.is_damaged(segment.jid):
-        return {name: {"status": Step.INDETERMINATE.value, "comment": LOST} for name in segment.actions}
-    state = runs.state(segment.jid)
-    rows = results(report_of(state), segment.actions, known.state.plan.kinds) if state.has_plan else {}
-    return {name: row for name, row in rows.items() if row["status"] != Step.NOT_RUN.value}
-
-
-def running(known: KnownLeg, settings: Settings) -> dict[str, bool]:
-    """What was begun and has not ended; whether it is at work now, in our process or without it."""
-    segment, runs = known.state.segment, Runs(settings)
-    if segment is None or segment.jid not in runs.jids() or runs.is_damaged(segment.jid):
-        return {}
-    run = runs.state(segment.jid)
-    begun = begun_in(run) if run.has_plan and not run.is_over else {}
-    holder = runs.lock.holder()
-    lives = holder is not None and holder.jid == segment.jid
-    lives = lives or bool(ledger.at_work(runs.kept_folder(segment.jid)))
-    return {name: lives for name in segment.actions if state_id(name) in begun and not run.open_barriers}
 
 
 def lines(known: KnownLeg, settings: Settings) -> Iterator[str]:
@@ -187,14 +153,14 @@ def lines(known: KnownLeg, settings: Settings) -> Iterator[str]:
         note = blocked if row["status"] == Step.NOT_RUN.value and blocked else note_of(row)
         changed = "changed" if row["changed"] else ""
         yield f"  {row['action']:<11} {row['kind']:<10} {row['status']:<15}{changed:<9}{note}".rstrip()
-    if advice := _advice(known, bool(data["at_work"]), running(known, settings)):
+    if advice := _advice(known, bool(data["at_work"]), SegmentView(known, settings).begun):
         yield advice
 
 
 def _advice(known: KnownLeg, at_work: bool, busy: dict[str, bool]) -> str:
     status, name = known.state.status, known.id
     if known.state.quarantined:
-        return f"\nit broke again and again: find out why, then saltern chain release {name}"
+        return f"\nit broke repeatedly: find out why, then saltern chain release {name}"
     if status is Leg.PAUSED and known.state.paused:
         answers = f"saltern chain retry {name}, skip {name} ACTION or done {name} ACTION"
         return f"\nit waits: {known.state.paused}; {answers}; then saltern chain resume {name}"
@@ -213,7 +179,7 @@ def _advice(known: KnownLeg, at_work: bool, busy: dict[str, bool]) -> str:
 
 
 def unread(leg: str) -> dict[str, object]:
-    """One whose journal is damaged."""
+    """The data of a leg whose journal is damaged."""
     return {"run": leg, "chain": "", "system": "", "status": DAMAGED, "at_work": False, "steps": []}
 
 

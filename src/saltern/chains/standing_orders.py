@@ -1,4 +1,4 @@
-"""The orders of users to a leg while it is driven: to cancel it, to pause it."""
+"""The orders of users to cancel or pause a leg while it is driven."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from saltern.chains.legs import Legs
 
 
 class StandingOrders:
-    """What is ordered now for one leg. No order stops the actions at the end, which are done in any case."""
+    """The current orders for one leg. None of them stops the actions at the end, which are done in any
+    case.
+    """
 
     def __init__(self, legs: Legs, name: str) -> None:
         self._legs = legs
@@ -24,7 +26,7 @@ class StandingOrders:
         return bool(self._legs.orders.reason(self._name, "pause")) and not self._in_finalizers()
 
     def _in_finalizers(self) -> bool:
-        """True if the segment that runs now has nothing but actions of the end."""
+        """True if the running segment has only actions for the end."""
         state = self._legs.known(self._name).state
         last = {action.id for action in state.plan.finalizers}
         return state.segment is not None and last.issuperset(state.segment.actions)

@@ -1,8 +1,8 @@
 """Every status of a step, a leg and a run, and every move between two of them.
 
-The tables are closed: a move that is not listed is a bug in saltern, reported as one and never made. Docs
-and tests read the same tables. Statuses that only a controller gives are listed, too, so that both sides
-speak of one set.
+The tables are closed: a move that is not listed is a bug in saltern; it is reported as one and never made.
+Docs and tests read the same tables. They include the statuses that only a controller gives, so that both
+sides have one set.
 """
 
 from __future__ import annotations
@@ -72,21 +72,21 @@ class Run(Enum):
 
 
 class Overlay(Enum):
-    """What lies over the status of a leg, and is shown in its place: how its process or system is doing."""
+    """What is shown in place of the status of a leg when its process is gone or its system is away."""
 
     BROKEN = "broken"
     UNREACHABLE = "unreachable"
 
 
 OVERLAYS: dict[Overlay, str] = {
-    Overlay.BROKEN: "it should be at work, and no process works on it; `saltern chain resume` continues it",
+    Overlay.BROKEN: "no process runs it, although one should; `saltern chain resume` continues it",
     Overlay.UNREACHABLE: "its system is away; what it has reported so far stands, and it may continue there",
 }
 Status = Step | Leg | Wave | Run
 
 
 class Row(Struct, frozen=True):
-    """What a status means, and where it may go."""
+    """What a status means, and which statuses may follow."""
 
     status: Status
     means: str
@@ -97,7 +97,7 @@ _REDO = (
     Step.NOT_RUN,
     Step.SKIPPED,
     Step.SUCCEEDED,
-)  # what an operator may make of a step that did not succeed
+)  # what an operator may declare a step that did not succeed
 _OVER = (
     Leg.SUCCEEDED,
     Leg.SUCCEEDED_WITH_SKIPS,
@@ -111,7 +111,7 @@ _ENDS = (Run.SUCCEEDED, Run.PARTIAL, Run.FAILED, Run.CANCELLED, Run.EXPIRED)
 
 
 def _corrected(end: Run) -> tuple[Status, ...]:
-    """What a result that comes late may make of a run that is over."""
+    """The statuses that a late result may give to a run that is over."""
     return tuple(one for one in _ENDS if one is not end)
 
 
@@ -128,7 +128,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         Step.RUNNING,
-        "it was begun; of a reboot: the machine goes down, or is down",
+        "it was begun; for a reboot: the machine is going down, or is down",
         (
             Step.SUCCEEDED,
             Step.FAILED,
@@ -220,6 +220,6 @@ class WrongMove(Exception):
 
 
 def check_move(before: Status, after: Status) -> None:
-    """Raises ``WrongMove``; to stay is no move."""
+    """Raise ``WrongMove`` if the table does not have the move; staying is allowed."""
     if before is not after and after not in MOVES[before]:
         raise WrongMove(f"a {type(before).__name__.lower()} cannot go from {before.value} to {after.value}")

@@ -1,4 +1,4 @@
-"""Targets of actions that mean no system: mistakes that would leave an action out without a word."""
+"""Finds targets of actions that match no system: mistakes that would silently skip an action."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from saltern.language.patterns import is_pattern
 
 
 def unmatched(chain: Chain, systems: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Each action and target of it that means none of the systems: the given, or those the chain names.
+    """Each action with a target that matches none of the systems: the given ones, or those of the chain.
 
-    Whether a pattern meets another pattern is not known, so with a pattern among its systems a chain is not
-    judged by what they do not name; neither is one that names no systems.
+    If the systems of the chain include a pattern, or it names none, its systems are not all known, and such a
+    target is no mistake.
     """
     found: list[tuple[str, str]] = []
     for action in (*chain.actions, *chain.finalizers):

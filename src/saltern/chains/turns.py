@@ -1,4 +1,4 @@
-"""One chain at a time: a leg that comes while another is under way waits for its turn, and is *queued*."""
+"""One chain at a time: a leg that is accepted while another runs is *queued*, and waits for its turn."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from saltern.system import reboot
 from saltern.system.waits import report_wait
 
 LOOK = 1.0  # seconds between two looks at the legs ahead
-STUCK = (Leg.PAUSED, Leg.RUNNING)  # of a leg that no process works on: it waits for an operator
+STUCK = (Leg.PAUSED, Leg.RUNNING)  # statuses of a leg that no process runs: it waits for an operator
 
 
 def refuse_if_stuck(legs: Legs) -> None:
-    """Raise if a leg waits for an operator: behind it there is no turn to wait for."""
+    """Raise if a leg waits for an operator: the legs behind it would never have their turn."""
     for name in legs.unfinished():
         if legs.lock.holder() != name and legs.known(name).state.status in STUCK:
             what = f"{name} is not over, and a machine does one chain at a time"
@@ -28,13 +28,13 @@ def refuse_if_stuck(legs: Legs) -> None:
 
 
 def queue_leg(legs: Legs, name: str, journal: Journal) -> None:
-    """Record that it waits, if another leg was accepted before it and is not over."""
+    """Record that the leg waits, if another one was accepted before it and is not over."""
     if ahead := legs.ahead_of(name):
         journal.add("queued", behind=ahead[-1])
 
 
-def comes_its_turn(legs: Legs, name: str) -> bool:
-    """Wait until every leg that was accepted before it is over. False: it was cancelled before that, or its
+def wait_for_turn(legs: Legs, name: str) -> bool:
+    """Wait until all legs that were accepted before it are over. False if it was cancelled meanwhile, or its
     deadline has passed."""
     if not (ahead := legs.ahead_of(name)):
         return True

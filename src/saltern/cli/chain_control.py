@@ -83,7 +83,7 @@ def pause_command(args: SimpleNamespace, engine: Session) -> int:
     name = _named(args, engine)
     known = pause(engine.settings, name, args.reason or "paused by an operator")
     if known is None:
-        print(f"saltern: {name} waits before its next action", file=sys.stderr)
+        print(f"saltern: {name} pauses before its next action", file=sys.stderr)
         return exits.OK
     return show(args, engine, known)
 

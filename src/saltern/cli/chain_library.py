@@ -135,7 +135,7 @@ def _validate(args: SimpleNamespace, client: Client, words: list[str]) -> int:
     text = read_text(words[0]) if is_file else client.chains.text(words[0])["text"]
     chain, target = read_chain(text, words[0]), args.on or "*"
     rows = client.chains.validate(text, target)
-    if not any(row["level"] == "error" for row in rows):
+    if all(row["action"] for row in rows if row["level"] == "error"):  # otherwise it is for none of them
         rows += package_findings(client, chain, target)
     code = exits.FAILED if any(row["level"] == "error" for row in rows) else exits.OK
     _ = (

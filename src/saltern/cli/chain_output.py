@@ -77,11 +77,11 @@ def _go_on(args: SimpleNamespace, engine: Session, name: str, sink: EventSink) -
 def _rebooting(engine: Session) -> KnownLeg | None:
     """The leg that waits for a reboot of this machine."""
     from saltern.chains.legs import Legs
-    from saltern.chains.show import at_barrier
+    from saltern.chains.segment_view import SegmentView
 
     legs = Legs(engine.settings)
     open_legs = (legs.known(name) for name in legs.unfinished())
-    return next((one for one in open_legs if at_barrier(one, engine.settings)), None)
+    return next((one for one in open_legs if SegmentView(one, engine.settings).barriers), None)
 
 
 def _leave_owner(args: SimpleNamespace, name: str) -> None:
@@ -124,7 +124,7 @@ def _sink_for(args: SimpleNamespace, plan: LegPlan, out: TextIO) -> EventSink:
 
 def _progress(event: Event) -> None:
     """Print a line on the terminal as each action begins."""
-    if isinstance(event, ChunkStarted) and sys.stderr.isatty():
+    if isinstance(event, ChunkStarted) and not event.held and sys.stderr.isatty():
         print(f"{event.chunk.id} …", file=sys.stderr)
 
 

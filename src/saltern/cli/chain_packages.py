@@ -14,20 +14,26 @@ FUNCTION = "pkg.list_repo_pkgs"
 PATIENCE = 60.0  # seconds for the answers; systems that have not answered by then are named
 PAUSE = 0.2
 Row = dict[str, Any]
+Offers = Mapping[str, object]  # by the name of a package, its versions
 
 
 def package_findings(client: Client, chain: Chain, target: str) -> list[Row]:
     """Report packages that a system would have to install and that its package manager does not know."""
-    wanted = [(action, names) for action in chain.actions if (names := packages_of(action))]
+    every = (*chain.actions, *chain.finalizers)
+    wanted = [(action, names) for action in every if (names := packages_of(action))]
     if not wanted:
         return []
     asked = sorted({name for _, names in wanted for name in names})
-    expected, known = _ask(client, target, asked)
+    expected, answers = _ask(client, target, asked)
+    known = {system: offers for system, offers in answers.items() if offers is not None}
     found = [row for action, names in wanted for row in missing(action, names, known)]
-    silent = sorted(expected - known.keys())
-    if silent:
-        what = "packages were not compared: no answer from"
-        found.append({"level": "warning", "what": what, "action": "", "systems": silent})
+    unknown = {
+        "packages were not looked up, because the query failed": answers.keys() - known.keys(),
+        "packages were not looked up, because there was no answer": expected - answers.keys(),
+    }
+    for what, systems in unknown.items():
+        if systems:
+            found.append({"level": "warning", "what": what, "action": "", "systems": sorted(systems)})
     return found
 
 
@@ -39,7 +45,7 @@ def packages_of(action: Action) -> tuple[str, ...]:
     return tuple(name for name in given if "${" not in name)
 
 
-def missing(action: Action, names: tuple[str, ...], known: Mapping[str, Mapping[str, object]]) -> list[Row]:
+def missing(action: Action, names: tuple[str, ...], known: Mapping[str, Offers]) -> list[Row]:
     """A finding for each package name that some of the action's systems do not know."""
     found: list[Row] = []
     for name in names:
@@ -52,20 +58,21 @@ def missing(action: Action, names: tuple[str, ...], known: Mapping[str, Mapping[
     return found
 
 
-def _ask(client: Client, target: str, names: list[str]) -> tuple[set[str], dict[str, Mapping[str, object]]]:
-    """The systems that were asked, and what those that answered in time know of each name."""
+def _ask(client: Client, target: str, names: list[str]) -> tuple[set[str], dict[str, Offers | None]]:
+    """The systems that were asked, and what those that answered in time know of each name; None: they could
+    not find out."""
     job = client.jobs.submit(FUNCTION, target, args=names, wait=0)
     expected = {str(system) for system in (*job["expected"], *job["away"])}
-    known: dict[str, Mapping[str, object]] = {}
+    answers: dict[str, Offers | None] = {}
     end = time.monotonic() + PATIENCE
-    while len(known) < len(job["expected"]) and time.monotonic() < end:
+    while len(answers) < len(job["expected"]) and time.monotonic() < end:
         time.sleep(PAUSE)
-        known = {row["system"]: _offers(row["body"]) for row in client.jobs.returns(job["jid"])}
-    return expected, known
+        answers = {row["system"]: _offers(row) for row in client.jobs.returns(job["jid"])}
+    return expected, answers
 
 
-def _offers(body: object) -> Mapping[str, object]:
+def _offers(row: Row) -> Offers | None:
     from saltern.fleet.view.outcomes import unlabelled
 
-    found = unlabelled(FUNCTION, body)
-    return found if isinstance(found, Mapping) else {}
+    found = unlabelled(FUNCTION, row["body"])
+    return found if row["status"] == "returned" and isinstance(found, Mapping) else None

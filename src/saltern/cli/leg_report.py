@@ -11,17 +11,18 @@ from msgspec import json
 
 from saltern.chains.legs import KnownLeg, Legs
 from saltern.chains.results import shortened
-from saltern.chains.show import as_data
+from saltern.chains.segment_view import SegmentView
+from saltern.chains.show import as_data, unrecorded_action
 from saltern.chains.statuses import Step
 from saltern.cli.worker_follower import JobFollower
 from saltern.config.settings import Settings
-from saltern.journal.runs import Runs
 from saltern.language import secrets
 from saltern.language.diagnostics import OperationError
 from saltern.system import atomic, live
 
 STEP = 1_000_000  # the range of numbers that one record of the leg leaves for its segment
 OFTEN = 0.5  # seconds between two reports of a running leg
+MANY = 200  # actions of a chain: with more, a report costs too much for each of them
 HEAD = (
     "status",
     "seq",
@@ -40,24 +41,26 @@ ALL_OUTPUT = 24_000
 Printed = dict[str, tuple[int, bytes]]  # by stream: how many bytes are left out, and the rest
 
 
-def report_of_leg(known: KnownLeg, data: dict[str, Any], settings: Settings) -> dict[str, Any]:
-    """The data of a leg with its number, which grows with each record of the leg and of its open segment."""
-    segment, inner = known.state.segment, 0
-    if segment is not None:
-        runs = Runs(settings)
-        if segment.jid in runs.jids() and not runs.is_damaged(segment.jid):
-            inner = runs.state(segment.jid).records
+def report_of_leg(known: KnownLeg, settings: Settings) -> dict[str, Any]:
+    """The data of a leg with its number, which grows with each record of the leg and of its open segment, and
+    when an action begins, since that is recorded only when it acts.
+    """
+    view = SegmentView(known, settings)
+    inner = 2 * view.records + bool(unrecorded_action(known, settings, view))
+    data = as_data(known, settings, view)
     return {**data, "seq": known.state.records * STEP + inner, "applied": known.state.order}
 
 
 class LegReport:
     """Reports of a leg while a worker runs it, in the folder of the job; the agent sends them."""
 
-    def __init__(self, follower: JobFollower, settings: Settings, token: str) -> None:
+    def __init__(self, follower: JobFollower, settings: Settings, token: str, *, actions: int) -> None:
         self._follower = follower
         self._settings = settings
         self._token = token
+        self._is_short = actions <= MANY
         self._at = float("-inf")
+        self._is_due = False  # something has changed since the last report
         self._printed: Printed = {}
 
     @contextmanager
@@ -67,16 +70,19 @@ class LegReport:
             yield
 
     def note_output(self) -> None:
-        """Report what the running program has printed, if there is new output."""
+        """Report what the running program has printed, if there is new output, and what is due."""
         found = {name: live.read(f"{self._follower.live_prefix}.{name}") for name in live.STREAMS}
-        if found != self._printed:
+        if found != self._printed or self._is_due:
             self._printed = found
             self.note(now=True, printed=found)
 
-    def note(self, *, now: bool = False, printed: Printed | None = None) -> None:
-        """Write a report; not too often, unless ``now``. ``printed`` is the output of the running program."""
+    def note(self, *, now: bool = False, begins: bool = False, printed: Printed | None = None) -> None:
+        """Write a report; not too often, unless it must be ``now``, or an action ``begins``: no other event
+        may come for hours. ``printed`` is the output of the running program.
+        """
         tick = time.monotonic()
-        if not now and tick - self._at < OFTEN:
+        self._is_due = True
+        if not (now or (begins and self._is_short)) and tick - self._at < OFTEN:
             return
         self._at = tick
         legs = Legs(self._settings).all()
@@ -84,10 +90,11 @@ class LegReport:
         if known is None:
             return
         try:
-            data = report_of_leg(known, as_data(known, self._settings), self._settings)
+            data = report_of_leg(known, self._settings)
         except OperationError:
             return  # the journal is being written; the next report has the change
         atomic.write(self._follower.leg_file, json.encode(short_leg(data, printed or {})), durable=False)
+        self._is_due = False
 
 
 def short_leg(data: dict[str, Any], printed: Printed) -> dict[str, Any]:

@@ -115,7 +115,8 @@ class LegDriver:
             except OperationError as problem:
                 if not self._is_driven(known.id, problem):
                     raise
-                time.sleep(LOOK)  # the machine's own service runs it: wait for the result
+                time.sleep(LOOK)  # the machine's own service runs it, or another job: wait for the result
+                self.on_change()
         return start(self.settings, self.order, self._watch)
 
     def _begun(self) -> KnownLeg | None:
@@ -136,7 +137,8 @@ class LegDriver:
     def _watch(self, event: Event) -> None:
         if isinstance(event, ChunkStarted) and self.follower.is_cancelled() and (known := self._begun()):
             Legs(self.settings).orders.write(known.id, "cancel", self._why(known.id))
-        self.on_change(now=isinstance(event, RunFinished))
+        begins = isinstance(event, ChunkStarted) and event.is_outer_call
+        self.on_change(now=isinstance(event, RunFinished), begins=begins)
         self.follower.follow(event)
 
 

@@ -19,7 +19,6 @@ from saltern.chains.compile import LegPlan, plan_for
 from saltern.chains.legs import Journal, KnownLeg, Legs, read_secretly
 from saltern.chains.order_numbers import OrderNumbers
 from saltern.chains.orders import cancel, change, pause, revise
-from saltern.chains.show import as_data
 from saltern.chains.statuses import BAD, OVER, Leg, Step
 from saltern.cli import exits
 from saltern.cli.from_options import session
@@ -149,7 +148,7 @@ class _Orders:
             lease=self.asked.lease,
             denied=self.denied,
         )
-        live = LegReport(self.follower, self.settings, self.token)
+        live = LegReport(self.follower, self.settings, self.token, actions=len(self.plan.every))
         with live.watched():
             LegDriver(self.settings, order, self.follower, take_up=True, on_change=live.note).to_the_end()
 
@@ -177,7 +176,7 @@ class _Orders:
     def report(self) -> dict[str, Any]:
         known = self.known()
         if known is not None:
-            data = report_of_leg(known, as_data(known, self.settings), self.settings)
+            data = report_of_leg(known, self.settings)
             return {**data, "order": self.numbers.known().number}
         if (end := self.numbers.end()) is not None:
             return {**end, "order": self.numbers.known().number, "waits_for": REMOVED}

@@ -7,8 +7,10 @@ import sys
 from collections.abc import Callable
 
 
-def start(main: Callable[[list[str]], int], argv: list[str], bug: int) -> None:
-    """Run a program and end this process with its exit code."""
+def start(
+    main: Callable[[list[str]], int], argv: list[str], bug: int, *, finish: Callable[[], None] | None = None
+) -> None:
+    """Run a program and end this process with its exit code; ``finish`` is called if it has ended well."""
     import gc
 
     from saltern.cli.streams import keep_order
@@ -23,5 +25,7 @@ def start(main: Callable[[list[str]], int], argv: list[str], bug: int) -> None:
         code = main(argv)
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
+        if finish is not None:
+            finish()
     finally:
         os._exit(code)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ from tests.fleet.controller.chain_kit import (
 from tests.fleet.controller.kit import Bench
 
 from saltern.chains.statuses import Step
+from saltern.fleet.bus.ports import BusError
 from saltern.fleet.chains.rollout import Rollout
 from saltern.fleet.controller.chains import views
 from saltern.fleet.controller.chains.desk import NewRun
@@ -41,6 +43,7 @@ from saltern.fleet.store import chain_outbox, chain_runs
 from saltern.fleet.store.chains import chain_named, set_archived
 from saltern.fleet.store.tables import LEASES
 from saltern.language.diagnostics import OperationError
+from saltern.system.clock import stamp
 
 EDITED = TWO.replace("id: b", "id: c")
 PAUSES = (
@@ -161,6 +164,58 @@ async def test_34_a_controller_of_yesterday_learns_what_its_systems_did_since(be
     assert (status(bench, made.run), one.nodes[made.run].trace) == ("succeeded", [0, 1])
 
 
+@pytest.mark.parametrize(("leg_time", "until"), [(None, 110.0), (50, 60.0)])
+def test_33_a_run_says_until_when_it_waits_for_a_system_that_is_away(
+    leg_time: float | None, until: float, tmp_path: Any
+) -> None:
+    @on_bench
+    async def scenario(bench: Bench) -> None:
+        (one,) = await fleet(bench, 1)
+        one.holds = True
+        rollout = {"deadline": 100, "grace": 10, "leg_time": leg_time}
+        made = await start(bench, rollout=rollout)
+        await rounds(bench)
+        bench.board.found({}, {one.id})
+        await rounds(bench)
+        with bench.database.read() as connection:
+            shown = views.shown(connection, made.run)
+            (leg,) = chain_runs.leg_rows(connection, made.run)
+        assert shown is not None
+        begin = leg["begun"] if leg_time else shown["deadline"] - 100
+        assert shown["why"] == f"waits for s0: not connected; until {stamp(begin + until)} UTC"
+
+    scenario(tmp_path)
+
+
+@on_bench
+async def test_34_a_report_that_came_before_a_round_which_failed_is_taken_in_by_the_next_one(
+    bench: Bench,
+) -> None:
+    """The system sends a report again only when half a minute has passed."""
+    (one,) = await fleet(bench, 1)
+    one.holds = True
+    other = Bench(bench.database, bench.memory, "c2")
+    made = await start(bench)
+    await rounds(bench)
+    (job,) = one.jobs
+    one.nodes[made.run].work()
+    bench.chain_keeper.on_progress(job.jid, one.id, one.report(one.nodes[made.run]))
+    await lose_lease(bench, other)
+    with pytest.raises(LeaseLost):
+        await bench.keep_house("chains")
+    assert matrix(bench, made.run) == {"s0": {"a": "not run", "b": "not run"}}
+    bench.singletons["chains"].fence = None  # as its loop does then
+    await lose_lease(other, bench)
+    assert matrix(bench, made.run) == {"s0": {"a": "succeeded", "b": "not run"}}
+
+
+async def lose_lease(loser: Bench, winner: Bench) -> None:
+    """One controller hangs for longer than its lease, and another takes over."""
+    with loser.database.write() as connection:
+        connection.execute(update(LEASES).values(expires=0.0))
+    assert await winner.keep_house("chains")
+
+
 @on_bench
 async def test_35_a_controller_that_has_lost_its_lease_writes_nothing_and_the_next_continues(
     bench: Bench,
@@ -173,9 +228,7 @@ async def test_35_a_controller_that_has_lost_its_lease_writes_nothing_and_the_ne
     other.board.heard(one.id)
     made = await start(bench)
     await rounds(bench)
-    with bench.database.write() as connection:  # the first one hangs for longer than its lease
-        connection.execute(update(LEASES).values(expires=0.0))
-    assert await other.keep_house("chains")
+    await lose_lease(bench, other)
     await order(bench, made.run, "pause")
     with pytest.raises(LeaseLost):
         await bench.keep_house("chains")
@@ -255,6 +308,35 @@ async def test_40_what_was_started_while_no_round_was_done_is_begun_by_the_next(
     made = [await start(bench) for _ in range(3)]
     await rounds(bench, 8)
     assert {status(bench, one.run) for one in made} == {"succeeded"}
+
+
+@on_bench
+async def test_40_what_was_started_while_the_bus_was_down_is_begun_when_it_is_back(bench: Bench) -> None:
+    """Also what was decided by a controller that started without the bus, and is gone since."""
+    agents = await fleet(bench, 2)
+    bench.memory.stop()
+    first = await start(bench)
+    with suppress(BusError):
+        await bench.keep_house("chains")
+    other = Bench(bench.database, bench.memory, "c2")
+    with suppress(BusError):
+        await lose_lease(bench, other)
+    second = await start(other)
+    for _ in range(3):
+        with suppress(BusError):
+            await other.keep_house("chains")
+    assert not any(one.jobs for one in agents)
+    bench.memory.start()
+    bench.singletons["chains"].fence = None
+    with suppress(BusError):
+        await lose_lease(other, bench)
+    for _ in range(8):
+        for one in agents:  # the connection is back: it asks what it has missed
+            await take_missed(one, await one.sync())
+        await rounds(bench, 2)
+    assert {status(bench, one.run) for one in (first, second)} == {"succeeded"}
+    for one in agents:
+        assert [node.trace for node in one.nodes.values()] == [[0, 1], [0, 1]], "I2"
 
 
 # -- control ------------------------------------------------------------------------------------------

@@ -4,11 +4,13 @@ doubt a leg.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fleet.controller.chain_kit import LegAgent, leg_agent, on_bench, rounds, start
+from msgspec import json
+from tests.fleet.controller.chain_kit import RESTS, LegAgent, leg_agent, legs, on_bench, rounds, start
 from tests.fleet.controller.kit import Bench
 
 from saltern.chains.results import shortened
@@ -146,3 +148,41 @@ async def test_what_actions_print_is_in_the_database_for_each_system(bench: Benc
         ("s1", "a", 14),
         ("s1", "b", 10),
     ]
+
+
+PARTS = 5
+
+
+@on_bench
+async def test_38_a_return_that_is_cut_after_any_of_its_parts_counts_when_it_has_come_whole(
+    bench: Bench,
+) -> None:
+    """The connection ends after so many parts; then all are sent once more, as by an agent that starts."""
+    agent = await leg_agent(bench, "s1")
+    agent.__class__ = PrintingAgent
+    agent.printed = {"a": "".join(f"line {n}\n" for n in range(5_000)), "b": "end\n"}  # type: ignore[attr-defined]
+    agent.holds = True
+    for whole_parts in range(PARTS):
+        run = (await start(bench)).run
+        await rounds(bench)
+        job = agent.waiting.pop()
+        node = agent.node(job)
+        while node.status not in RESTS:
+            node.work()
+        await _send(agent, job.jid, agent.report(node), parts=range(whole_parts))
+        await rounds(bench)
+        assert legs(bench, run) == {"s1": "pending"}, f"{whole_parts} of {PARTS} parts"
+        assert _outputs(bench, run, "s1") == {}
+        await _send(agent, job.jid, agent.report(node), parts=range(PARTS))
+        await rounds(bench)
+        assert legs(bench, run) == {"s1": "succeeded"}
+        assert _outputs(bench, run, "s1") == agent.printed  # type: ignore[attr-defined]
+        assert node.trace == [0, 1], "I2"
+
+
+async def _send(agent: LegAgent, jid: str, report: dict[str, Any], *, parts: Iterable[int]) -> None:
+    body = json.encode(report)
+    size = -(-len(body) // PARTS)
+    for part in parts:
+        piece = body[part * size : (part + 1) * size]
+        await agent.give(jid, part=part, parts=PARTS, body=piece, size=len(body))

@@ -11,7 +11,6 @@ from msgspec.structs import fields
 from saltern.chains.accept import Order, start
 from saltern.chains.document import read_chain
 from saltern.chains.legs import Legs
-from saltern.chains.show import as_data
 from saltern.chains.statuses import Leg, Step
 from saltern.cli.leg_report import report_of_leg
 from saltern.config.settings import Settings
@@ -35,7 +34,7 @@ def _leg(*names: str) -> LegState:
 def test_55_every_field_that_the_controller_reads_is_one_that_a_node_writes(tmp_path: Path) -> None:
     settings = Settings(id="s", state_dir=str(tmp_path / "state"), cachedir=str(tmp_path / "cache"))
     known = start(settings, Order(text=TEXT, file="c.yaml", system="s", token="r.s", number=1))
-    data = {**report_of_leg(known, as_data(known, settings), settings), "order": 1}
+    data = {**report_of_leg(known, settings), "order": 1}
     assert {one.name for one in fields(ReportedLeg)} <= data.keys()
     wanted = {one.name for one in fields(ReportedStep)} - LATER
     assert all(wanted <= row.keys() for row in data["steps"] if row["status"] != "not run")

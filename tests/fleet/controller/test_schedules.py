@@ -46,7 +46,7 @@ async def test_a_run_begins_when_its_window_opens_and_says_so_until_then(bench: 
     made = await start(bench)
     await rounds(bench)
     assert (status(bench, made.run), agent.jobs) == ("scheduled", [])
-    assert why(bench, made.run).startswith("1 systems wait for a window: no window of night is open; next ")
+    assert why(bench, made.run).startswith("1 system waits for a window: no window of night is open; next ")
     set_window(bench, "night", now - 10, 500)
     await rounds(bench)
     assert status(bench, made.run) == "succeeded"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,24 @@ actions:
   - {id: c, command: 'echo c >> BASE/$SYSTEM; test $SYSTEM = web1'}
   - {id: d, command: 'echo d >> BASE/$SYSTEM'}
 """
+# Each system has files of its own that let it continue.
+STEPWISE = """\
+chain: stepwise
+actions:
+  - {id: a, command: 'echo a >> BASE/$SYSTEM; until test -e BASE/$SYSTEM.a; do sleep 0.05; done'}
+  - {id: b, command: 'echo b >> BASE/$SYSTEM; until test -e BASE/$SYSTEM.b; do sleep 0.05; done'}
+  - {id: c, command: 'echo c >> BASE/$SYSTEM; until test -e BASE/$SYSTEM.c; do sleep 0.05; done'}
+"""
+END = "its end"
+# What a system does when the backup is made, and when it is put back.
+MOMENTS = {
+    "web1": ("a", "b"),
+    "web2": ("a", "c"),
+    "web3": ("a", END),
+    "web4": ("b", END),
+    "web5": ("c", "c"),
+    "web6": (END, END),
+}
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +56,9 @@ def plain_fleet() -> Iterator[FaultFleet]:
     """With SQLite."""
     with short_directory() as directory:
         found = FaultFleet(directory)
-        found.clocks |= {name: {"SYSTEM": name} for name in SYSTEMS}
+        found.clocks |= {name: {"SYSTEM": name} for name in MOMENTS}
         try:
-            found.start(SYSTEMS)
+            found.start(tuple(MOMENTS))
             yield found
         finally:
             found.stop()
@@ -83,33 +101,46 @@ def test_34_a_database_that_is_killed_in_the_middle_of_a_chain_changes_nothing_o
 def test_34_a_backup_that_is_put_back_while_legs_run_learns_what_was_done_since(
     plain_fleet: FaultFleet,
 ) -> None:
-    """The backup is of the first action; both systems are at the second when it is put back."""
+    """Each system is at another action when the backup is made, and at another when it is put back."""
     fleet, base = plain_fleet, plain_fleet.base / "done"
     base.mkdir()
     backup, folder = str(fleet.base / "backup"), ("--directory", str(fleet.base / "controller"))
     with fleet.client() as client:
-        run = client.chain_runs.start("web*", text=CHAIN.replace("BASE", str(base)))["run"]
-        wait_until(lambda: logs(base) == {"web1": ["a"], "web2": ["a"]}, "nothing begins")
+        text = STEPWISE.replace("BASE", str(base))
+        runs = {name: client.chain_runs.start(name, text=text)["run"] for name in MOMENTS}
+        for name, (then, _) in MOMENTS.items():
+            proceed(base, client, runs[name], name, to=then)
         made = fleet.call("controller", "backup", backup, *folder)
         assert made.returncode == 0, made.stderr
-        (base / "go-a").touch()
-        wait_until(lambda: logs(base) == {"web1": ["a", "b"], "web2": ["a", "b"]}, "it does not continue")
-        wait_until(lambda: known(client, run) == {("web1", "a"), ("web2", "a")}, "it is not reported")
+        for name, (_, later) in MOMENTS.items():
+            proceed(base, client, runs[name], name, to=later)
     fleet.end("controller", how=signal.SIGKILL)
     put_back = fleet.call("controller", "restore", backup, *folder)
     assert put_back.returncode == 0, put_back.stderr
     fleet.start_controller()
-    (base / "go-b").touch()
     with fleet.client() as client:
-        wait_until(lambda: not is_open(client, run), "the run does not end", 120)
-        legs = {leg["system"]: leg for leg in client.chain_runs.legs(run)}
-        check(base, client.chain_runs.get(run), legs)
+        for name, (_, later) in MOMENTS.items():
+            if later != END:  # what runs now is learned without waiting for its end
+                proceed(base, client, runs[name], name, to=later)
+            proceed(base, client, runs[name], name, to=END)
+            assert logs(base, MOMENTS)[name] == ["a", "b", "c"], "I2"
 
 
-def known(client: Any, run: str) -> set[tuple[str, str]]:
-    """What the controller knows to be done."""
-    rows = [(leg["system"], row) for leg in client.chain_runs.legs(run) for row in leg["steps"]]
-    return {(system, row["action"]) for system, row in rows if row["status"] == "succeeded"}
+def proceed(base: Path, client: Any, run: str, system: str, *, to: str) -> None:
+    """Let a system continue until this action runs, or its leg has ended, and the controller knows it."""
+    done, _, rest = "abc".partition(to)
+    for one in done:
+        (base / f"{system}.{one}").touch()
+    wanted = {**dict.fromkeys(done, "succeeded"), **dict.fromkeys(rest, "not run")}
+    if to != END:
+        wanted[to] = "running"
+
+    def is_there() -> bool:
+        (leg,) = client.chain_runs.legs(run)
+        known = {row["action"]: row["status"] for row in leg["steps"]}
+        return known == wanted and (to != END or leg["status"] == "succeeded")
+
+    wait_until(is_there, f"{system} is not known to be at {to}", 120)
 
 
 def check(base: Path, run: dict[str, Any], legs: dict[str, dict[str, Any]]) -> None:
@@ -125,7 +156,7 @@ def is_open(client: Any, run: str) -> bool:
     return str(client.chain_runs.get(run)["status"]) in ("scheduled", "running")
 
 
-def logs(base: Path) -> dict[str, list[str]]:
-    found = {name: (base / name).read_text().split() for name in SYSTEMS if (base / name).exists()}
+def logs(base: Path, systems: Iterable[str] = SYSTEMS) -> dict[str, list[str]]:
+    found = {name: (base / name).read_text().split() for name in systems if (base / name).exists()}
     assert all(number == 1 for log in found.values() for number in Counter(log).values()), found
     return found

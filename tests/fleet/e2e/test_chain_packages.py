@@ -1,4 +1,5 @@
-"""45: a run is cancelled at once while a real apt and dpkg install a package, on an agent of a controller."""
+"""Chains that install packages, with a real apt and dpkg on agents of a controller: 45, a run is cancelled at
+once while they work; and packages are looked up before a run."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +27,32 @@ actions:
 WAITS = "touch {0}/begun; until [ -e {0}/gate ]; do sleep 0.05; done"
 
 
+BARE = "p2"  # a system without a package manager
+LOOKED_UP = """\
+chain: tools
+actions:
+  - {id: known, transaction: {install: [slow-package]}}
+  - {id: unknown, transaction: {latest: [slow-package, no-such-package]}}
+  - {id: version, packages: {install: {no-such-package: '1.0'}}}
+  - {id: late, transaction: {install: ['${input:name}']}}
+  - {id: gone, transaction: {remove: [no-such-package]}}
+  - {id: all, transaction: {patch: true}}
+"""
+
+
+class MixedFleet(LocalFleet):
+    """In which one system has no package manager."""
+
+    def _spawn(self, name: str, *words: str) -> None:
+        path = self._environment["PATH"]
+        if name == BARE:
+            self._environment["PATH"] = os.path.dirname(sys.executable)
+        try:
+            super()._spawn(name, *words)
+        finally:
+            self._environment["PATH"] = path
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     if missing := [program for program in NEEDED if shutil.which(program) is None]:
@@ -39,10 +67,10 @@ def place(world: World) -> Iterator[Place]:
     directory = Path(tempfile.mkdtemp(prefix="sp-")).resolve()  # short: it holds sockets
     here = Place(directory)
     here.env |= programs_of(world)
-    here.fleet = LocalFleet(str(directory), here.env)
+    here.fleet = MixedFleet(str(directory), here.env)
     subprocess.run(["apt-get", "update"], env=here.env, check=True, capture_output=True)
     try:
-        here.fleet.start(["p1"])
+        here.fleet.start(["p1", BARE])
         yield here
     finally:
         (world.base / "gate").touch()
@@ -73,6 +101,21 @@ def test_45_a_hard_cancel_leaves_no_package_half_installed(place: Place, world: 
     assert (leg["status"], found) == ("cancelled", {"pkg": "succeeded", "after": "cancelled"})
     assert dpkg(world) == "installed"
     assert not after.exists()
+
+
+def test_packages_of_transactions_are_looked_up_on_each_system(place: Place) -> None:
+    """Not those that are removed, or named by an input; a system that cannot look is named."""
+    (place.base / "tools.yaml").write_text(LOOKED_UP)
+    done = place.run("chain", "validate", "tools.yaml", "--on", "p*", "--out", "json")
+    rows = json.loads(done.stdout)
+    found = [(row["level"], row["action"], row["systems"], row["what"]) for row in rows]
+    lacks = "no repository there has the package 'no-such-package'"
+    assert {row[1] for row in found if "snapshot" in row[3]} == {"known", "unknown", "late", "gone", "all"}
+    assert [row for row in found if "package" in row[3]] == [
+        ("error", "unknown", ["p1"], lacks),
+        ("error", "version", ["p1"], lacks),
+        ("warning", "", [BARE], "packages were not looked up, because the query failed"),
+    ], done
 
 
 def programs_of(world: World) -> dict[str, str]:

@@ -133,7 +133,7 @@ def test_many_systems_that_need_a_look_are_counted() -> None:
 
 
 def test_a_run_that_ends_before_its_window_says_what_can_be_done() -> None:
-    why = "1 systems wait for a window: none is open; the run ends before that, at 2026-11-17 11:06:27 UTC"
+    why = "1 system waits for a window: none is open; the run ends before that, at 2026-11-17 11:06:27 UTC"
     shown = look_lines(run(leg("web1", "pending"), status="scheduled", why=why), NOW)
     assert shown == ["saltern chain cancel r ends it; begin another with a longer --deadline"]
 

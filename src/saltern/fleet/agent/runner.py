@@ -20,7 +20,7 @@ from saltern.fleet.bus.process_end import until_ended
 from saltern.system import atomic, own_program
 
 GRACE = 10.0  # seconds between the request to end and the end by force
-WORKER = "saltern.cli.worker"
+WORKER = "saltern.cli.worker_program"
 
 
 class Runner(Protocol):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -113,8 +112,10 @@ class Watch:
         step = step or Step()
         seen.step, seen.at = step, tick
         subject = SUBJECTS["progress"].of(id=self._id, jid=jid)
-        with suppress(BusError):
+        try:
             await self._bus.publish(subject, encode(replace(progress_of(jid, step), leg=leg)))
+        except BusError:
+            seen.leg_at = float("-inf")  # the next check sends it
 
     def _leg(self, folder: JobFolder, seen: Seen, tick: float) -> dict[str, Any]:
         """The leg that the job drives, if it has changed, or nothing was sent for a long time."""

@@ -58,14 +58,14 @@ DIVIDING = (
 )  # fmt: skip
 BRIEF = (*DIVIDING, "booted_at")  # what lists show of a system
 # Reads these alone; a system has a hundred others.
-_DECODER = msgspec.json.Decoder(msgspec.defstruct("Brief", [(name, Any, None) for name in BRIEF]))
+_BRIEF = msgspec.defstruct("Brief", [(name, Any, None) for name in BRIEF], omit_defaults=True)
+_DECODER = msgspec.json.Decoder(_BRIEF)
 
 
 def brief_facts(grains: bytes) -> dict[str, str]:
     """Of all facts those that lists show, as texts."""
-    values = msgspec.structs.astuple(_DECODER.decode(grains))
-    pairs = zip(BRIEF, values, strict=True)
-    return {name: text for name, value in pairs if value is not None and (text := brief_text(value))}
+    found = msgspec.to_builtins(_DECODER.decode(grains))
+    return {name: text for name, value in found.items() if (text := brief_text(value))}
 
 
 def brief_text(value: object) -> str:
@@ -178,7 +178,7 @@ class Inventory:
         found = LazyGrains(self._facts[id_][1]).get(name) if id_ in self._facts else None
         return "" if found is None else str(found)[:200]
 
-    def brief(self, id_: str) -> Mapping[str, str]:
+    def brief(self, id_: str) -> dict[str, str]:
         """The facts that lists show, of one system."""
         return brief_facts(self._facts.get(id_, ("", b"{}"))[1])
 

@@ -21,6 +21,8 @@ from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import NewEvent, store_events
 from saltern.language.diagnostics import Diagnostic, OperationError
 
+OWN = "the person who started a run cannot approve it"
+
 
 class Voter(Struct, frozen=True):
     """The voter, and their groups."""
@@ -77,7 +79,10 @@ def cast(connection: Connection, who: Voter, run: str, gate: str, vote: Ballot, 
         raise UnknownRun(run)
     votes = chain_gates.vote_rows(connection, run, gate)
     if problem := refusal(who, row["author"], found, votes, vote, now):
-        raise OperationError(Diagnostic(code="chain-gate", what=f"gate {gate!r} of {run}: {problem}"))
+        fix = "ask another operator to vote" if problem == OWN else ""
+        raise OperationError(
+            Diagnostic(code="chain-gate", what=f"gate {gate!r} of {run}: {problem}", fix=fix)
+        )
     assert found is not None
     new = {"run": run, "gate": gate, "who": who.name, "approves": vote.approves, "at": now, "why": vote.why}
     chain_gates.add_vote(connection, {**new, "plan_sha256": vote.plan_sha256})
@@ -96,7 +101,7 @@ def refusal(
     rows = (
         (gate["status"] != chain_gates.OPEN, f"it is already {gate['status']}"),
         (gate["expires"] is not None and gate["expires"] <= now, "its time is over"),
-        (who.name == author, "the person who started a run cannot approve it"),
+        (who.name == author, OWN),
         (bool(gate["of"]) and gate["of"] not in who.groups, f"only members of {gate['of']!r} vote on it"),
         (gate["plan_sha256"] != vote.plan_sha256, "the vote is for another plan"),
         (any(one["who"] == who.name for one in votes), "a person votes once"),

@@ -87,14 +87,22 @@ class ChainKeeper:
             self._live[jid, system] = leg
 
     async def __call__(self, hold: Hold) -> None:
-        now = self._now()
         live, self._live = self._live, {}
+        try:
+            is_open = await self._keep_runs(hold, live)
+        except BaseException:
+            self._live = live | self._live  # the next round takes it in, and a report twice changes nothing
+            raise
+        if is_open:
+            await self._publisher.publish(hold)
+
+    async def _keep_runs(self, hold: Hold, live: dict[tuple[str, str], Any]) -> bool:
+        """Decide about all runs with news; False if there is no open run."""
+        now = self._now()
         news = await self._calls.read(self._gather, live, now)
-        if news is None:
-            return
-        for run, one in news.items():
+        for run, one in (news or {}).items():
             await self._keep_run(hold, run, one, now)
-        await self._publisher.publish(hold)
+        return news is not None
 
     async def _keep_run(self, hold: Hold, run: str, news: News, now: float) -> None:
         """Decide about one run. A defect in one of them must not stop the others."""

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct, json
 
 from saltern.chains.statuses import ENDS, OVER, Leg, Run
+from saltern.fleet.chains.model import Strategy
 from saltern.system.clock import stamp
 
 Row = Mapping[str, Any]
@@ -44,7 +45,7 @@ def why(row: Row, waves: Sequence[Row], gates: Sequence[Row], legs: Sequence[Row
         or (_next_gate(waves, opened) if not busy else "")
         or _shut(legs, busy)
         or (_soaking(row, waves) if not busy else "")
-        or _away(busy)
+        or _away(row, busy)
         or _unanswered(busy)
     )
 
@@ -92,7 +93,8 @@ def _shut(legs: Sequence[Row], busy: Sequence[Row]) -> str:
     if not all(waits_for(leg).startswith(WINDOW) for leg in busy):
         return ""  # the first of them is enough
     shut = [said for leg in legs if (said := waits_for(leg)).startswith(WINDOW)]
-    return f"{len(shut)} systems wait for {shut[0]}" if shut else ""
+    systems = "1 system waits" if len(shut) == 1 else f"{len(shut)} systems wait"
+    return f"{systems} for {shut[0]}" if shut else ""
 
 
 def _soaking(row: Row, waves: Sequence[Row]) -> str:
@@ -107,7 +109,7 @@ def _soaking(row: Row, waves: Sequence[Row]) -> str:
     return f"wave {soaking['wave']} soaks before the next one begins"
 
 
-def _away(busy: Sequence[Row]) -> str:
+def _away(row: Row, busy: Sequence[Row]) -> str:
     away = [leg for leg in busy if leg["away"]]
     if not away:
         return ""
@@ -115,7 +117,16 @@ def _away(busy: Sequence[Row]) -> str:
     back = [absence(leg)["back_by"] or 0 for leg in away]
     if all(back):
         return f"waits for {names}: down, to be back by {stamp(max(back))} UTC"
-    return f"waits for {names}: not connected"
+    last = max(_expires(row, leg) for leg in away)
+    return f"waits for {names}: not connected; until {stamp(last)} UTC"
+
+
+def _expires(row: Row, leg: Row) -> float:
+    """When a leg that does not answer counts as expired."""
+    strategy = json.decode(row["strategy"])
+    own = strategy.get("leg_time")
+    deadline = row["deadline"] if own is None else min(row["deadline"], leg["begun"] + own)
+    return float(deadline + strategy.get("grace", Strategy().grace))
 
 
 def _unanswered(busy: Sequence[Row]) -> str:
