@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the console costs on a large fleet: CPU and bytes of each page, and many who follow one run.
+"""The cost of the console on a large fleet: CPU and bytes of each page, and many followers of one run.
 
 ``python bench/console.py [--quick] [--json FILE]``: rows of name, value, limit, and whether it holds. The
 database is that of ``bench/console_scale.py``: 10,000 systems, 2,000 runs, one of them with 1,000 systems and
@@ -43,11 +43,17 @@ class Sizes:
 
 @contextmanager
 def large_console(place: Path) -> Iterator[tuple[Any, str]]:
-    """A console over the large database, in this process; and the id of its wide run."""
+    """A console over the large database, in this process; and the id of its wide run.
+
+    The garbage collector is set up as in a controller.
+    """
     from tests.fleet.console.kit import running_console
+
+    from saltern.system.garbage import BUSY, collect_from_now_on
 
     wide = fill(place / "fleet.db", Scale())
     with running_console(place) as running:
+        collect_from_now_on(BUSY)
         yield running, wide
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -13,8 +13,15 @@ from tests.fleet.console.kit import Browser, running_console
 
 
 @pytest.fixture(scope="module")
-def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def fill() -> Callable[[Running], None]:
+    """What the console has before the first test of a file, which may define its own."""
+    return lambda _: None
+
+
+@pytest.fixture(scope="module")
+def console(tmp_path_factory: pytest.TempPathFactory, fill: Callable[[Running], None]) -> Iterator[Running]:
     with running_console(tmp_path_factory.mktemp("console")) as running:
+        fill(running)
         yield running
 
 
@@ -24,14 +31,14 @@ def visitor(console: Running) -> Browser:
     return Browser(console)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def admin(console: Running) -> Browser:
     made = Browser(console)
     assert made.sign_in("admin").status == 303
     return made
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def viewer(console: Running) -> Browser:
     made = Browser(console)
     assert made.sign_in("viewer").status == 303

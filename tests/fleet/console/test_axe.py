@@ -12,31 +12,11 @@ pytest.importorskip("playwright", reason="needs the browser")
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
-from tests.fleet.api.kit import (
-    Running,
-    add_chain_plan,
-    add_chain_run,
-    add_events,
-    add_job,
-    add_return,
-    add_system,
-)
-from tests.fleet.api.test_library import ALWAYS
-from tests.fleet.api.test_permission import POLICY
-from tests.fleet.console.data import demo
+from tests.fleet.api.kit import Running
+from tests.fleet.console.everything import LEG, PARTS, RUN, add_everything, all_names, page_paths
 from tests.fleet.console.kit import PASSWORD, running_console
-from tests.fleet.console.kit import Browser as Visitor
 from tests.views.conftest import PATIENCE, chromium  # noqa: F401 (a fixture)
 
-from saltern.fleet.console.pages import PAGES
-
-RUN, LEG = "20261116024712000002", "web-0016.fra"
-STATES = (
-    b'{"file_|-motd_|-/etc/motd_|-managed": {"__id__": "motd", "name": "/etc/motd", "result": false,'
-    b' "comment": "no space left", "changes": {"diff": "-a\\n+b"}, "duration": 4.2, "__run_num__": 0}}'
-)
-CHAIN = "chain: built\nactions:\n  - {id: a, command: 'true'}\n  - {id: b, reboot: {when: needed}}\n"
-NAMES = {"run": RUN, "system": LEG, "chain": "built", "jid": "j1", "plan": "planned"}
 # More than one address of a page where it looks different: the past, each system, a mistake, nothing found.
 MORE = (
     "/sign-in",
@@ -57,52 +37,18 @@ MORE = (
 WAYS = {"light": (1440, "light"), "dark": (1440, "dark"), "narrow": (420, "light")}
 
 
-PARTS = ("/output", "/meant")  # of the page of a run and of the builder, and looked at there
-
-
 @pytest.fixture(scope="module")
 def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A fleet that has something of everything."""
     with running_console(tmp_path_factory.mktemp("axe"), host="127.0.0.1", port=0) as running:
-        database = running.database
-        demo(database, time.time())
-        add_system(database, "new1", accept=False)
-        for name in ("r1", "planned"):
-            add_chain_run(database, name, LEG)
-        add_chain_plan(database, "planned", LEG)
-        with database.write() as connection:
-            connection.exec_driver_sql("UPDATE chain_gates SET expires = 4e9")
-        add_job(database, "j1", (LEG, "web-0001.fra"), function="state.apply", args=["motd"])
-        add_return(database, "j1", LEG, STATES)
-        add_events(database, "saltern/alarm")
-        client = running.client()
-        client.policy.set(POLICY)
-        client.chains.save(CHAIN)
-        client.chains.save(CHAIN + "  - {id: c, wait: 1}\n")
-        client.windows.set("always", ALWAYS, target="web*")
-        client.schedules.set("nightly", "built", "30 2 * * *", target="web*")
+        add_everything(running)
         yield running
 
 
 @pytest.fixture(scope="module")
 def addresses(console: Running) -> list[str]:
     """Every page of the table, with what there is."""
-    operator = Visitor(console)
-    operator.sign_in("operator")
-    fields = {"run": "state.apply web", "target": LEG, "count": "1"}
-    operator.act("/account", "/command/run", fields)
-    approvals = [one["id"] for one in console.client().approvals.list()]
-    names = {**NAMES, "approval": approvals[0] if approvals else ""}
-    found = []
-    for page in PAGES:
-        own = {**names, "run": "r1", "gate": "run"} if "{gate}" in page.path else names
-        path = page.path
-        for name, value in own.items():
-            path = path.replace(f"{{{name}}}", quote(value, safe=""))
-        assert "{" not in path and "//" not in path, path
-        if page.media == "text/html" and not path.endswith(PARTS):
-            found.append(path)
-    return [*found, *MORE]
+    found = page_paths(all_names(console))
+    return [*(path for path in found if not path.endswith(PARTS)), *MORE]
 
 
 def enter(chromium: Browser, console: Running, way: str) -> Page:  # noqa: F811

@@ -15,6 +15,8 @@ from tests.fleet.api.kit import Running
 from tests.fleet.console.data import demo
 from tests.fleet.console.kit import PASSWORD, running_console
 
+from saltern.fleet.store.events import NewEvent, store_events
+
 PROGRAM = shutil.which("chromium")
 PATIENCE = 40_000
 RUN = "20261116024712000002"
@@ -120,6 +122,15 @@ def test_a_page_is_live_and_a_dialog_wants_the_number(page: Page, busy: Running)
     page.fill("#cancel-n", "10")
     page.fill("#cancel-r", "wrong target")
     expect(sure).to_be_enabled()
+
+
+def test_what_happens_is_added_to_the_page(page: Page, busy: Running) -> None:
+    page.goto(f"{address(busy)}/runs/{RUN}")
+    expect(page.locator(".live")).to_have_attribute("data-state", "live")
+    with busy.database.write() as connection:
+        data = {"run": RUN, "status": "running", "why": "a leap second"}
+        store_events(connection, [NewEvent(tag=f"saltern/chain/{RUN}/status", data=data, at=time.time())])
+    expect(page.locator("#part-run-moments")).to_contain_text("a leap second")
 
 
 def test_a_pause_is_given_and_taken_back(page: Page, busy: Running) -> None:

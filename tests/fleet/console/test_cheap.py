@@ -212,7 +212,7 @@ def test_a_run_waits_for_a_window_only_if_all_that_are_at_work_do() -> None:
     row = {"halted": "", "status": "running", "state": b"{}", "strategy": b"{}"}
     assert why(row, [], [], [leg("night"), leg("night", "")]) == "2 systems wait for a window: night"
     assert why(row, [], [], [leg(""), leg("night")]) == ""
-    assert why(row, [], [], [leg("", ""), leg("night", "")]) == "1 systems wait for a window: night"
+    assert why(row, [], [], [leg("", ""), leg("night", "")]) == "1 system waits for a window: night"
     assert why(row, [], [], [leg("")]) == ""
 
 

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.fleet.api.kit import Running, add_chain_run, add_system
 from tests.fleet.api.test_permission import POLICY
 from tests.fleet.console.data import add_fleet
-from tests.fleet.console.kit import Browser, running_console
+from tests.fleet.console.kit import Browser
 from tests.fleet.console.test_pages import words
 
 from saltern import __version__
@@ -27,32 +27,27 @@ OLD, BAD = "web-old", "bad-1"
 
 
 @pytest.fixture(scope="module")
-def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running_console(tmp_path_factory.mktemp("needs")) as running:
-        database, booted = running.database, int(time.time()) - 3 * 86_400
-        reasons = ["kernel 6.1.0-41 is installed, and 6.1.0-40 is running"]
-        add_fleet(database, [OLD], booted_at=booted, reboot_due=True, reboot_reasons=reasons)
-        add_fleet(database, [BAD], booted_at="<b>", reboot_due="yes", reboot_reasons="<b>")
-        add_fleet(database, ["new-1"], booted_at=booted, reboot_due=False, reboot_reasons=[])
-        with database.write() as connection:
-            text = "UPDATE systems SET version = ? WHERE id = 'new-1'"
-            connection.exec_driver_sql(text, (__version__,))
-        add_system(database, "waits1", accept=False)
-        for name in ("r1", "r2"):
-            add_chain_run(database, name, OLD)
-        with database.write() as connection:
-            connection.exec_driver_sql("UPDATE chain_gates SET expires = 4e9")
-        running.agent("live1")
-        running.client().policy.set(POLICY)
-        running.client().chains.save(CHAIN)
-        yield running
+def fill() -> Callable[[Running], None]:
+    return add_all
 
 
-@pytest.fixture(scope="module")
-def admin(console: Running) -> Browser:
-    made = Browser(console)
-    assert made.sign_in("admin").status == 303
-    return made
+def add_all(running: Running) -> None:
+    database, booted = running.database, int(time.time()) - 3 * 86_400
+    reasons = ["kernel 6.1.0-41 is installed, and 6.1.0-40 is running"]
+    add_fleet(database, [OLD], booted_at=booted, reboot_due=True, reboot_reasons=reasons)
+    add_fleet(database, [BAD], booted_at="<b>", reboot_due="yes", reboot_reasons="<b>")
+    add_fleet(database, ["new-1"], booted_at=booted, reboot_due=False, reboot_reasons=[])
+    with database.write() as connection:
+        text = "UPDATE systems SET version = ? WHERE id = 'new-1'"
+        connection.exec_driver_sql(text, (__version__,))
+    add_system(database, "waits1", accept=False)
+    for name in ("r1", "r2"):
+        add_chain_run(database, name, OLD)
+    with database.write() as connection:
+        connection.exec_driver_sql("UPDATE chain_gates SET expires = 4e9")
+    running.agent("live1")
+    running.client().policy.set(POLICY)
+    running.client().chains.save(CHAIN)
 
 
 def row_of(text: str, system: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from tests.fleet.api.kit import Running, add_job, add_system
-from tests.fleet.console.kit import PASSWORD, Browser, running_console
+from tests.fleet.console.kit import PASSWORD, Browser
 
 from saltern.fleet.api.dispatch import _reasoned
 from saltern.fleet.api.once import Done
@@ -20,20 +20,15 @@ CHAIN = "chain: small\nactions:\n  - {id: a, command: 'true'}\n"
 
 
 @pytest.fixture(scope="module")
-def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running_console(tmp_path_factory.mktemp("reasons")) as running:
-        for name in MANY:
-            add_system(running.database, name)
-        add_job(running.database, "j1", tuple(MANY), function="cmd.run", args=["sleep 9"])
-        running.client().chains.save(CHAIN)
-        yield running
+def fill() -> Callable[[Running], None]:
+    return add_all
 
 
-@pytest.fixture(scope="module")
-def admin(console: Running) -> Browser:
-    made = Browser(console)
-    assert made.sign_in("admin").status == 303
-    return made
+def add_all(running: Running) -> None:
+    for name in MANY:
+        add_system(running.database, name)
+    add_job(running.database, "j1", tuple(MANY), function="cmd.run", args=["sleep 9"])
+    running.client().chains.save(CHAIN)
 
 
 def newest(console: Running, action: str) -> dict[str, Any]:

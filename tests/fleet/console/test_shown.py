@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fleet.api.kit import Running
 from tests.fleet.console.data import add_fleet, add_run
-from tests.fleet.console.kit import Browser, running_console
+from tests.fleet.console.kit import Browser
 
 from saltern import __version__
 from saltern.chains.actions import KINDS
 from saltern.chains.statuses import Leg
 from saltern.fleet.chains.rollout import GateAsk
 from saltern.fleet.console import render
-from saltern.fleet.console.format import data_line, kind_icon
+from saltern.fleet.console.format import data_line, diff_mark, kind_icon
 from saltern.fleet.console.views.leg import failed_at, said, step_word, tries
+from saltern.fleet.console.views.states import state_rows
 from saltern.fleet.controller.chains import gates
 
 RUN = "20261116024712000007"
@@ -35,22 +36,24 @@ END:VCALENDAR
 
 
 @pytest.fixture(scope="module")
-def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def fill() -> Callable[[Running], None]:
+    return add_all
+
+
+def add_all(running: Running) -> None:
     """Three systems in two waves, the second behind a gate; a window that is open."""
-    with running_console(tmp_path_factory.mktemp("shown")) as running:
-        add_fleet(running.database, ["web1", "web2", "web3", "db1"])
-        legs = [
-            ("web1", "cfnnn", Leg.FAILED, "dpkg is locked"),
-            ("web2", "ccoco", Leg.SUCCEEDED, ""),
-            ("web3", "nnnnn", Leg.PENDING, ""),
-        ]
-        add_run(running.database, RUN, legs, at=time.time(), waves=(2, "rest"))
-        with running.database.write() as connection:
-            gates.add(connection, RUN, {"wave 2": GateAsk()}, "ab" * 32, time.time())
-            connection.exec_driver_sql("UPDATE chain_gates SET status = 'open', expires = 4e9")
-        begin = (time.gmtime().tm_hour - 1) % 24
-        running.client().windows.set("nights", DAILY.format(begin), target="db*")
-        yield running
+    add_fleet(running.database, ["web1", "web2", "web3", "db1"])
+    legs = [
+        ("web1", "cfnnn", Leg.FAILED, "dpkg is locked"),
+        ("web2", "ccoco", Leg.SUCCEEDED, ""),
+        ("web3", "nnnnn", Leg.PENDING, ""),
+    ]
+    add_run(running.database, RUN, legs, at=time.time(), waves=(2, "rest"))
+    with running.database.write() as connection:
+        gates.add(connection, RUN, {"wave 2": GateAsk()}, "ab" * 32, time.time())
+        connection.exec_driver_sql("UPDATE chain_gates SET status = 'open', expires = 4e9")
+    begin = (time.gmtime().tm_hour - 1) % 24
+    running.client().windows.set("nights", DAILY.format(begin), target="db*")
 
 
 def words(text: str) -> str:
@@ -76,6 +79,18 @@ def test_a_wave_says_how_many_of_it_are_done(admin: Browser) -> None:
 def test_a_gate_is_about_the_systems_of_its_wave(console: Running) -> None:
     (gate,) = [one for one in console.client().inbox()["items"] if one["kind"] == "gate"]
     assert (gate["gate"], gate["systems"]) == ("wave 2", 1)
+
+
+def test_a_run_that_waits_for_a_gate_leads_to_it(admin: Browser) -> None:
+    shown = admin.get(f"/runs/{RUN}").text
+    assert f'<a href="/inbox/gate/{RUN}/wave%202">gate wave 2</a>: open' in shown
+
+
+def test_what_happened_in_a_run_is_followed(admin: Browser) -> None:
+    live = admin.get(f"/runs/{RUN}").text
+    assert re.search(r'id="part-run-moments"[^>]*><section', live) and live.count("What happened") == 1
+    past = admin.get(f"/runs/{RUN}?at={time.time():.0f}").text
+    assert "part-run-moments" not in past and past.count("What happened") == 1
 
 
 def test_a_leg_says_where_it_failed_and_what_changed(admin: Browser) -> None:
@@ -130,3 +145,18 @@ def test_data_are_said_in_words() -> None:
     line = data_line(data, 300)
     assert line == "counts: 2 returned, test: no, roles: a b, expires: 1970-01-01 00:00:00 UTC, n: 7"
     assert data_line({"a": "x" * 50}, 10) == "a: xxxxxxx…"
+
+
+def test_a_diff_of_a_state_is_shown_line_by_line() -> None:
+    changes = {"diff": "--- old\n+++ new\n@@ -1 +1 @@\n-a\n+b\n", "mode": {"old": "0600", "new": "0644"}}
+    (row,) = state_rows({"file_|-motd_|-/etc/motd_|-managed": {"result": True, "changes": changes}})
+    assert row["changes"] == ["--- old", "+++ new", "@@ -1 +1 @@", "-a", "+b", "~ mode  0600 → 0644"]
+    assert [diff_mark(one) for one in row["changes"]] == ["h", "h", "h", "r", "a", ""]
+    long = {"diff": "+\n" * 1000}
+    (row,) = state_rows({"file_|-motd_|-/etc/motd_|-managed": {"result": True, "changes": long}})
+    assert len(row["changes"]) < 100 and row["changes"][-1].endswith("more lines")
+
+
+def test_a_leg_without_orders_has_no_empty_table(admin: Browser) -> None:
+    assert "Orders</h2>" in admin.get(f"/runs/{RUN}/web1").text
+    assert "Orders</h2>" not in admin.get(f"/runs/{RUN}/web2").text

@@ -81,7 +81,7 @@ async def event_lines(visit: Visit) -> AsyncIterator[bytes]:
 
 async def system_rows(visit: Visit) -> AsyncIterator[bytes]:
     """The systems of a target as comma-separated values, what needs a person first."""
-    head: list[Iterable[str]] = [(*COLUMNS, "needs", *_Facts.__struct_fields__)]
+    head: list[Iterable[object]] = [(*COLUMNS, "needs", *_Facts.__struct_fields__)]
     asked = {"target": visit.query.get("t", "").strip(), "state": visit.query.get("state", "")}
     cursor: str | None = ""
     while cursor is not None:
@@ -91,17 +91,17 @@ async def system_rows(visit: Visit) -> AsyncIterator[bytes]:
         head, cursor = [], page.next
 
 
-def _cells(one: _Row) -> list[str]:
+def _cells(one: _Row) -> list[object]:
     values = (*_COLUMNS(one), ", ".join(one.needs), *_FACTS(one.facts))
-    return ["" if value is None else plain_cell(str(value)) for value in values]
+    return [plain_cell(value) if type(value) is str and value[:1] in FORMULA else value for value in values]
 
 
 def plain_cell(text: str) -> str:
     """A cell that no spreadsheet treats as a formula."""
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return f"'{text}" if text[:1] in FORMULA else text
 
 
-def _csv(rows: Iterable[Iterable[str]]) -> bytes:
+def _csv(rows: Iterable[Iterable[object]]) -> bytes:
     made = io.StringIO()
     csv.writer(made).writerows(rows)
     return made.getvalue().encode()

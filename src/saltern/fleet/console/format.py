@@ -181,14 +181,31 @@ def lines(text: str) -> list[str]:
 
 
 def changed_lines(changes: object) -> list[str]:
-    """A change line by line: a diff unchanged, the values before and after, or the value as YAML."""
+    """A change line by line, cut: a diff unchanged, the values before and after, or the value as YAML."""
     if isinstance(changes, Mapping) and isinstance(changes.get("diff"), str):
-        return lines(str(changes["diff"]).rstrip("\n"))
+        return cut_lines(lines(str(changes["diff"]).rstrip("\n")), MOST_CHANGED)
     if isinstance(changes, Mapping) and changes and all(_is_pair(one) for one in changes.values()):
-        return [safe(f"~ {name}  {_side(one, 'old')} → {_side(one, 'new')}") for name, one in changes.items()]
+        pairs = changes.items()
+        return cut_lines(
+            [safe(f"~ {name}  {_side(one, 'old')} → {_side(one, 'new')}") for name, one in pairs],
+            MOST_CHANGED,
+        )
     from saltern.report.yaml import dump
 
-    return lines(changes if isinstance(changes, str) else dump(changes).rstrip("\n"))[:MOST_CHANGED]
+    return cut_lines(lines(changes if isinstance(changes, str) else dump(changes).rstrip("\n")), MOST_CHANGED)
+
+
+def cut_lines(found: list[str], most: int) -> list[str]:
+    """The first lines, and how many more there are."""
+    rest = len(found) - most
+    return [*found[:most], f"… {rest:,} more lines"] if rest > 0 else found
+
+
+def diff_mark(line: str) -> str:
+    """How a line of a diff is shown: added, removed, a heading, or unchanged."""
+    if line.startswith(("@@", "--- ", "+++ ")):
+        return "h"
+    return {"+": "a", "-": "r"}.get(line[:1], "")
 
 
 def _is_pair(value: object) -> bool:

@@ -21,7 +21,7 @@ TOPICS: tuple[Topic, ...] = (
         name="run/{run}",
         action="jobs.read",
         gather=runs.gather_topic,
-        parts=("run-head", "run-waves", "run-filter", "run-causes", "run-matrix"),
+        parts=("run-head", "run-waves", "run-filter", "run-causes", "run-matrix", "run-moments"),
         tags=("saltern/chain/{run}/",),
         progress=True,
     ),

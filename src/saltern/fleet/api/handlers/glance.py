@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -149,48 +149,63 @@ def hints(target: str, known: Iterable[str]) -> list[str]:
 
 async def list_states(call: Call[StatesQuery, None]) -> StatesAnswer:
     """Systems with their problems, those that need a person first."""
-    query, now = call.query, call.desk.now()
-    ids = await _ids(call, query.target)
-    away, legs = await call.read(_troubled, now)
-    states = dict.fromkeys(ids, FINE)
-    for id_ in states.keys() & (away.keys() | legs.keys()):
-        states[id_] = _state(away.get(id_), legs.get(id_), now)
-    after = decode_cursor(query.cursor, tuple[int, str]) if query.cursor else (-1, "")
-    first, page, total = _page(states, query.state, after, query.limit)
-    rows, names = await call.read(_details, [id_ for _, id_ in page], legs)
-    items = [_answer(call, rows[id_], states[id_], legs.get(id_), names) for _, id_ in page if id_ in rows]
+    ids = await _ids(call, call.query.target)
+    found = await call.read(_read_states, ids, call.query, call.desk.now())
+    inventory = call.desk.fleet.inventory
     return StatesAnswer(
-        items=items,
-        next=encode_cursor(*page[-1]) if first + len(page) < total else None,
-        first=first + 1,
-        total=total,
-        states=dict(Counter(states.values())),
+        items=[_answer(row, found, inventory.brief(row.id)) for row in found.rows],
+        next=encode_cursor(*found.last) if found.last else None,
+        first=found.first + 1,
+        total=found.total,
+        states=found.counts,
     )
 
 
-def _troubled(connection: Connection, now: float) -> tuple[dict[str, Light], dict[str, HoldingLeg]]:
-    """The systems that are not connected, and those that a leg holds: few of a large fleet."""
-    legs = chain_shapes.holding_legs(connection, now - DAY)
-    return store.read_away(connection), {leg.system: leg for leg in legs}
+class _States(NamedTuple):
+    """A page of systems. ``states`` has those that are not fine, of all that the target matches."""
+
+    rows: list[Light]
+    states: dict[str, str]
+    legs: dict[str, HoldingLeg]
+    chains: dict[str, str]
+    first: int
+    total: int
+    counts: dict[str, int]
+    last: tuple[int, str] | None  # the system after which the next page begins
 
 
-def _details(
-    connection: Connection, page: list[str], legs: Mapping[str, HoldingLeg]
-) -> tuple[dict[str, Light], dict[str, str]]:
-    """What is shown of the systems of a page, and the names of the chains that hold them."""
-    chains = {legs[id_].chain for id_ in page if id_ in legs}
-    return store.light_systems(connection, page), chain_names(connection, chains)
+def _read_states(connection: Connection, ids: list[str], query: StatesQuery, now: float) -> _States:
+    """The systems that are not connected or that a leg holds, few of a large fleet; then one page of all."""
+    legs = {leg.system: leg for leg in chain_shapes.holding_legs(connection, now - DAY)}
+    away = store.read_away(connection)
+    troubled = (away.keys() | legs.keys()) & frozenset(ids)
+    states = {id_: _state(away.get(id_), legs.get(id_), now) for id_ in troubled}
+    states = {id_: state for id_, state in states.items() if state != FINE}
+    after = decode_cursor(query.cursor, tuple[int, str]) if query.cursor else (-1, "")
+    first, page, total = _page(ids, states, query.state, after, query.limit)
+    rows = store.light_systems(connection, [id_ for _, id_ in page])
+    fine = {FINE: len(ids) - len(states)} if len(ids) > len(states) else {}
+    return _States(
+        rows=[rows[id_] for _, id_ in page if id_ in rows],
+        states=states,
+        legs=legs,
+        chains=chain_names(connection, {legs[id_].chain for _, id_ in page if id_ in legs}),
+        first=first,
+        total=total,
+        counts=fine | Counter(states.values()),
+        last=page[-1] if first + len(page) < total else None,
+    )
 
 
 def _page(
-    states: Mapping[str, str], wanted: str, after: tuple[int, str], limit: int
+    ids: list[str], states: Mapping[str, str], wanted: str, after: tuple[int, str], limit: int
 ) -> tuple[int, list[tuple[int, str]], int]:
     """Where a page begins, its systems, and their total number; those that need a person come first.
 
-    Most systems need none: they come last, and are already sorted by id.
+    Most systems need none: they come last, and ``ids`` has them in order.
     """
-    rest = sorted((RANK[one], id_) for id_, one in states.items() if one != FINE and wanted in ("", one))
-    fine = [id_ for id_, one in states.items() if one == FINE] if wanted in ("", FINE) else []
+    rest = sorted((RANK[one], id_) for id_, one in states.items() if wanted in ("", one))
+    fine = [id_ for id_ in ids if id_ not in states] if wanted in ("", FINE) else []
     first = bisect_right(rest, after)
     if first == len(rest) and after[0] >= RANK[FINE]:
         first += bisect_right(fine, after[1])
@@ -207,20 +222,14 @@ def _state(away: Light | None, leg: HoldingLeg | None, now: float) -> str:
     return here if RANK[here] <= RANK[there] else there
 
 
-def _answer(
-    call: Call[StatesQuery, None],
-    one: Light,
-    state: str,
-    leg: HoldingLeg | None,
-    names: Mapping[str, str],
-) -> StateAnswer:
-    facts = call.desk.fleet.inventory.brief(one.id)
+def _answer(one: Light, page: _States, facts: dict[str, str]) -> StateAnswer:
+    leg = page.legs.get(one.id)
     return StateAnswer(
         id=one.id,
-        state=state,
+        state=page.states.get(one.id, FINE),
         note=leg.waits_for if leg else "",
         run=leg.run if leg else "",
-        chain=names.get(leg.chain, "") if leg else "",
+        chain=page.chains.get(leg.chain, "") if leg else "",
         online=one.online,
         seen_at=one.seen_at,
         back_by=one.back_by,
@@ -228,7 +237,7 @@ def _answer(
         kind=one.kind,
         needs=needs(one, facts),
         booted_at=booted_at(facts),
-        facts=dict(facts),
+        facts=facts,
     )
 
 

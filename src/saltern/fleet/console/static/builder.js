@@ -145,7 +145,15 @@
   }
   addEventListener("beforeunload", (e) => { if (form.elements.was.value !== form.elements.saved.value && !form.dataset.kept) e.preventDefault(); });
   form.addEventListener("submit", (e) => { if (e.submitter?.name !== "do") form.dataset.kept = "1"; });
-  form.addEventListener("htmx:configRequest", () => { form.dataset.kept = "1"; });
-  form.addEventListener("htmx:responseError", () => { delete form.dataset.kept; });
+  // What is saved, or planned and with that saved, is not lost: the browser does not ask.
+  document.addEventListener("htmx:configRequest", (e) => { if (e.detail.verb === "post") form.dataset.kept = "1"; });
+  document.addEventListener("htmx:responseError", () => { delete form.dataset.kept; });
   ready();
 })();
+
+// Enter in the target of a plan asks which systems it matches; the button with their number then plans.
+document.addEventListener("keydown", (e) => {
+  if (e.key !== "Enter" || e.target.id !== "plan-on") return;
+  e.preventDefault();
+  document.getElementById("plan-who").click();
+});

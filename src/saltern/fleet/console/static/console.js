@@ -181,7 +181,7 @@ const keys = {
 };
 document.addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
-  if (e.target.closest?.("dialog")) return;
+  if ($("dialog[open]")) return; // Escape closes it, and nothing else
   if (e.target.closest?.("input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]")) { if (e.key === "Escape") e.target.blur(); return; }
   if (!keysOn() && e.key !== "?") return;
   if (Date.now() - g < 1200 && pages[e.key]) { g = 0; go(base + pages[e.key]); return; }

@@ -23,6 +23,8 @@ const live = (() => {
     state("live");
     const at = document.querySelector("[data-clock]");
     if (at) at.textContent = clock(heard) + " UTC";
+    const run = document.getElementById("asof");  // beside the time slider, unless it is being moved or shows the past
+    if (run && !document.getElementById("past") && document.activeElement?.id !== "time") run.textContent = clock(heard);
   }
   function swap(part) {
     after = Math.max(after, part.number);

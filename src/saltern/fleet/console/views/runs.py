@@ -56,8 +56,14 @@ def listed(run: Data, now: float) -> Data:
 
 
 async def gather_topic(ask: Ask, names: Mapping[str, str], now: float) -> Data:
-    """What changes while a run is open: its head, waves, causes and matrix."""
+    """What changes while a run is open: its head, waves, causes, matrix and moments."""
     run = names["run"]
+    moments = (await ask.get(f"{RUN}/moments", run=run))["items"]
+    return {**await gather_shapes(ask, run, now), "moments": moments}
+
+
+async def gather_shapes(ask: Ask, run: str, now: float) -> Data:
+    """The same without the moments."""
     shapes = await ask.get(f"{RUN}/shapes", run=run)
     causes = await ask.get(f"{RUN}/causes", run=run, most=SHOWN_CAUSES) if _has_bad(shapes["legs"]) else NONE
     each = None
@@ -167,7 +173,7 @@ async def gather_run(visit: Visit) -> Data:
         causes = await visit.ask.get(f"{RUN}/causes", run=run, most=SHOWN_CAUSES)
         data = run_data(shapes, causes, visit.now, each=rows["items"])
         return {**data, **page, "next": rows["next"], "filtered": True, **slider(moments, None, visit.now)}
-    data = await gather_topic(visit.ask, visit.path, visit.now)
+    data = await gather_shapes(visit.ask, run, visit.now)
     return {**data, **page, "has_topic_data": True, **slider(moments, None, visit.now)}
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from saltern.fleet.console.format import changed_lines, cut_lines
 from saltern.fleet.console.row import Data, Visit
 from saltern.fleet.console.views.command import as_action
 
 WORDS = {"failed": "failed", "would change": "waiting", "changed": "changed"}
+MOST_LINES, LONGEST = 60, 500  # of the changes of one state, and of one line
 ORDER = ("failed", "would change", "changed", "succeeded", "skipped")
 
 
@@ -60,8 +62,10 @@ def _row(tag: str, one: dict[str, Any]) -> Data:
 
 
 def _lines(changes: object) -> list[str]:
+    """All changes of a state, a diff among them line by line."""
     pairs = changes.items() if isinstance(changes, dict) else ()
-    return [f"{name}: {value}"[:300] for name, value in pairs][:20]
+    found = [line[:LONGEST] for name, value in pairs for line in changed_lines({name: value})]
+    return cut_lines(found, MOST_LINES)
 
 
 def word_of(result: object, changed: bool) -> str:
