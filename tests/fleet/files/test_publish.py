@@ -213,6 +213,18 @@ def test_what_jobs_of_an_earlier_agent_needed_is_released(tmp_path: Path, root: 
     run(scenario())
 
 
+def test_a_pin_that_cannot_be_written_fails_the_job_with_the_reason(tmp_path: Path, root: Path) -> None:
+    async def scenario() -> None:
+        site = Site(tmp_path)
+        tree = await site.publish({"base": [str(root)]})
+        agent = site.agent()
+        (tmp_path / "web1" / "pins" / "j1" / "full").mkdir(parents=True)
+        with pytest.raises(NotFetched, match="cannot be written: Is a directory"):
+            await agent.ensure(tree.digest, job="j1")
+
+    run(scenario())
+
+
 def test_the_cache_is_closed_to_others_and_holds_no_leavings(tmp_path: Path, root: Path) -> None:
     async def scenario() -> None:
         site = Site(tmp_path)

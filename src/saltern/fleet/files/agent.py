@@ -46,15 +46,15 @@ class AgentFiles:
 
         Raises ``NotFetched`` if it cannot be fetched, with the reason in one line.
         """
-        if job:
-            self.cache.trees.pin(job, tree)
-        async with self._turn:
-            try:
+        try:
+            if job:
+                await asyncio.to_thread(self.cache.trees.pin, job, tree)  # it waits for the disk
+            async with self._turn:
                 return await self._made(tree)
-            except BadManifest as problem:
-                raise NotFetched(f"the tree {tree[:12]} is refused: {problem}") from None
-            except OSError as problem:
-                raise NotFetched(f"the tree {tree[:12]} cannot be written: {problem.strerror}") from None
+        except BadManifest as problem:
+            raise NotFetched(f"the tree {tree[:12]} is refused: {problem}") from None
+        except OSError as problem:
+            raise NotFetched(f"the tree {tree[:12]} cannot be written: {problem.strerror}") from None
 
     async def digest_below(self, tree: str, folder: str) -> str:
         """One digest of all files below a folder of a tree; empty if there are none."""

@@ -20,6 +20,7 @@ from types import TracebackType
 from msgspec import Struct
 
 from saltern.fleet.files.problems import NotFetched
+from saltern.system import atomic
 
 LIMIT = 2 * 1024**3
 KEEP_TREES = 3
@@ -175,11 +176,10 @@ class Trees(Folder):
             os.utime(self.path(digest))
 
     def pin(self, job: str, digest: str) -> None:
-        """Keep a tree for a job until ``unpin``, across restarts of the agent and of the machine."""
-        temporary = self.new_place()
-        with open(temporary, "x") as file:
-            file.write(_hex(digest))
-        os.replace(temporary, self._pin_path(job))
+        """Keep a tree for a job until ``unpin``, across restarts of the agent and a loss of power."""
+        path = self._pin_path(job)
+        if _text(path) != _hex(digest):
+            atomic.write(path, digest.encode())
 
     def unpin(self, job: str) -> None:
         with suppress(FileNotFoundError):
@@ -192,11 +192,8 @@ class Trees(Folder):
 
     def pinned(self) -> dict[str, str]:
         """The tree of each job that has one."""
-        found = {}
-        for job in os.listdir(self._pins):
-            with suppress(OSError), open(os.path.join(self._pins, job)) as file:
-                found[job] = file.read()
-        return found
+        jobs = (name for name in os.listdir(self._pins) if not name.startswith("."))
+        return {job: _text(os.path.join(self._pins, job)) for job in jobs}
 
     def spare(self) -> list[str]:
         """The trees that no job needs, least recently used first."""
@@ -292,6 +289,15 @@ def digest_of_file(path: str) -> str:
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def _text(path: str) -> str:
+    """The text of a file; empty if it cannot be read."""
+    try:
+        with open(path) as file:
+            return file.read()
     except OSError:
         return ""
 

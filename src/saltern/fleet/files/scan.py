@@ -170,7 +170,7 @@ class _Layer:
             raise OperationError(
                 Diagnostic(
                     code="tree-too-large",
-                    what=f"below the root {self._root!r} are more than {MAX_ENTRIES:,} files and directories",
+                    what=f"the root {self._root!r} has more than {MAX_ENTRIES:,} files and directories",
                     fix="does a link lead to a directory with many files?",
                 )
             )

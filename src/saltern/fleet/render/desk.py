@@ -51,6 +51,7 @@ MOST_FRAMES = 1000  # requests of one run that are answered
 FRESH = (
     1.0  # seconds for which the status of an open job is cached: another controller may have stored its end
 )
+APART = 0.5  # minimum seconds between two rounds that discard what has ended, however many jobs end
 TRIES = 3  # a process may lack the session, then a scope
 Run = tuple[str, str]  # a job and a system
 
@@ -246,6 +247,7 @@ class RenderDesk:
                 await self.discard_ended()
             except OperationError as problem:
                 log.warning("blocks of jobs that have ended are not removed yet: %s", problem)
+            await asyncio.sleep(APART)
 
     async def discard_ended(self) -> None:
         """Discard the answers and the blocks of jobs that have ended."""
