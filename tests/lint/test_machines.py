@@ -156,9 +156,9 @@ def test_the_name_of_a_file_is_the_id_of_its_machine_if_it_names_no_other(tmp_pa
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("- a\n", "the machine 'one' is no mapping"),
+        ("- a\n", "the machine 'one' is not a mapping"),
         ("os: Debian\n", "a machine has no 'os'"),
-        ("grains: [a]\n", "the grains of 'one' are no mapping"),
+        ("grains: [a]\n", "the grains of 'one' are not a mapping"),
         ("pillar: gone.yaml\n", "cannot be read: No such file or directory"),
         ("grains: [\n", "expected"),
     ],

@@ -47,7 +47,7 @@ REACTION = "a:\n  local.state.apply:\n    - tgt: {{ data['id'] }}\n    - args:\n
 def test_files_of_the_reactor_are_no_states() -> None:
     tree = {"db.sls": BAD.format("db"), "reactor/start.sls": REACTION}
     assert places(checked(tree)) == ["db.sls:2 command-unguarded"]
-    with pytest.raises(OperationError, match="a file of the reactor"):
+    with pytest.raises(OperationError, match="is a reactor file"):
         checked(tree, "reactor.start")
 
 

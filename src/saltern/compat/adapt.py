@@ -1,4 +1,4 @@
-"""A loaded file as a module of ours: its functions as ``StateFunction`` and ``Function``."""
+"""Presents a loaded file as one of our modules, with ``StateFunction`` and ``Function``."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SaltFunction(Function[..., Any]):
 
 
 def present_as(library: Library, loaded: Loaded, kind: str) -> ModuleType:
-    """The module the registry is given."""
+    """The module for the registry."""
     name = loaded.names[0]
     module = ModuleType(f"saltern.compat.{kind}.{name}", loaded.module.__doc__)
     module.__file__ = loaded.path
@@ -118,7 +118,7 @@ def _describe(made: SaltState | SaltFunction, raw: Raw, loaded: Loaded, schema: 
 
 
 def schema_of(raw: Raw, *, named: bool = True) -> tuple[Schema, bool]:
-    """What the function takes, and whether it takes a name. ``named``: the name is passed by the engine."""
+    """The parameters of the function, and True if it takes a name. ``named``: the engine passes the name."""
     from inspect import Parameter, signature
 
     params: dict[str, Param] = {}

@@ -1,4 +1,4 @@
-"""``__salt__``, ``__states__`` and ``__utils__``: what Salt-style code calls, by name, when it asks.
+"""``__salt__``, ``__states__`` and ``__utils__``: the functions that Salt-style code calls by name.
 
 Whose function it is follows the registry: the user's, then ours, then that of an installed Salt. A
 Salt-style function is handed out as it is. One of ours is wrapped: it is given the context of the call,
@@ -114,7 +114,7 @@ class Functions(ByName):
                 yield f"{module}.{fun}"
 
     def _native(self, name: str, function: Function[..., Any]) -> Callable[..., Any]:
-        """Ours; where it does not know an argument, Salt's own is called if it is there."""
+        """Call our function; if it does not know an argument, call Salt's if it is installed."""
         library = self._library
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -164,7 +164,7 @@ class States(ByName):
 
 
 class Utilities(ByName):
-    """``__utils__``: the user's ``_utils``, then Salt's, then the little we bring of them."""
+    """``__utils__``: the user's ``_utils``, then Salt's, then the few that we have."""
 
     def find(self, name: str) -> Callable[..., Any] | None:
         module, _, fun = name.partition(".")
@@ -199,7 +199,7 @@ def _shim(module: str) -> ModuleType | None:
 def _dressed(
     call: Callable[..., Any], function: Function[..., Any] | StateFunction[Any]
 ) -> Callable[..., Any]:
-    """Looks as the function it calls: modules ask for the documentation and the arguments."""
+    """Has the signature and docstring of the function it calls, since modules inspect them."""
     from inspect import signature
 
     call.__name__ = function.name

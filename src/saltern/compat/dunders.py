@@ -144,7 +144,7 @@ class ReadView(Mapping[str, Any]):
         return {**other, **self.value()}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What is copied, deep or not, or pickled is a plain dictionary."""
+        """Copies and pickles are plain dictionaries."""
         return dict, (dict(self.value()),)
 
     def __repr__(self) -> str:

@@ -41,7 +41,7 @@ SOURCES: dict[str, Source] = {
 
 
 def external(name: str, given: object, asked: Asked) -> Mapping[object, object]:
-    """What a source of this table gives. Raises ``PillarError``, which quotes nothing of the data."""
+    """The pillar from a source of this table. Raises ``PillarError``, which contains no data."""
     module, _, function = SOURCES[name].code.partition(":")
     try:
         source: Callable[[Asked, object], object] = getattr(

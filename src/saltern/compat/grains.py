@@ -1,4 +1,4 @@
-"""``_grains``: every function of the user's files is asked, and what it gives are grains."""
+"""``_grains``: calls every function of the user's files; their results are grains."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def custom_grains(library: Library) -> tuple[dict[str, object], list[str]]:
-    """The grains, and why some functions gave none: a grain that fails is not worth a run."""
+    """The grains, and the functions that failed with their reasons; a failure does not end the run."""
     found: dict[Any, Any] = {}
     usable = library.own.loaded("grains")
     problems = library.own.unusable("grains")
@@ -31,7 +31,7 @@ def custom_grains(library: Library) -> tuple[dict[str, object], list[str]]:
 
 
 def _asked(library: Library, loaded: Loaded, raw: Raw, so_far: dict[str, object]) -> object:
-    """Some want to see the grains found so far."""
+    """Call a function; some take the grains found so far."""
     from inspect import signature
 
     wanted = signature(raw).parameters

@@ -96,7 +96,7 @@ def file_of(directory: str, name: str) -> str | None:
 
 
 def shimmed(name: str, fromlist: Sequence[str]) -> ModuleType:
-    """``salt.…`` without Salt. What there is not, says what to do."""
+    """Import ``salt.…`` without Salt. For a missing module, the error says what to do."""
     try:
         module = import_module(SHIM + name[4:])
     except ModuleNotFoundError as problem:

@@ -1,4 +1,4 @@
-"""Which files of a directory may answer to a name, found by reading them as text.
+"""Finds the files of a directory that may have a module name, by reading them as text.
 
 A module is known by the name of its file, by its ``__virtualname__``, or by what its ``__virtual__``
 returns. To load several hundred files to find out takes seconds; to read them takes a few
@@ -96,7 +96,7 @@ def _kept(path: str) -> Index | None:
 
 
 def _keep(path: str, found: Index) -> None:
-    """If it can be kept; a run that may not write there reads again next time."""
+    """Write the cache, if possible; otherwise the next run reads the files again."""
     from msgspec.json import encode
 
     try:

@@ -1,4 +1,4 @@
-"""The Salt that is installed beside us, or its absence. Only what a module asks for is imported of it."""
+"""The installed Salt, if there is one. Only what a module needs is imported."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class InstalledSalt:
 
     @cached_property
     def directory(self) -> str:
-        """Of the package ``salt``; empty if there is none."""
+        """The directory of the package ``salt``; empty if there is none."""
         return self._find()
 
     def directories(self, kind: str) -> list[str]:
-        """Where its modules of a kind are."""
+        """The directory of its modules of a kind."""
         return [os.path.join(self.directory, KINDS[kind])] if self.directory else []
 
     @cached_property
@@ -44,7 +44,7 @@ class InstalledSalt:
 
     @cached_property
     def exceptions(self) -> tuple[type[Exception], ...]:
-        """What a module raises to say in plain words that it cannot continue."""
+        """The exceptions with which a module says in plain words that it cannot continue."""
         from saltern.compat.call_namespaces import Missing
 
         return (self.exception("SaltException"), Missing)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 class Library:
     def __init__(self, settings: Settings, *, find_salt: Callable[[], str] | None = None) -> None:
-        """``find_salt`` gives the directory of an installed Salt, or nothing."""
+        """``find_salt`` returns the directory of an installed Salt, or nothing."""
         self._settings = settings
         self.salt = InstalledSalt(find_salt or installed_salt)
         self._run: Run | None = None
@@ -61,14 +61,14 @@ class Library:
         return self._registry
 
     def hear(self, event: Event) -> None:
-        """Hears what happens in the run, for ``__running__``."""
+        """Receive the events of the run, for ``__running__``."""
         if isinstance(event, ChunkFinished):
             answer = event.answer
             more = {"__run_num__": answer.number, "__id__": answer.chunk.id, "__sls__": answer.chunk.sls}
             self.running[answer.chunk.tag] = {**to_salt(answer.result, answer.chunk.name), **more}
 
     def forget(self) -> None:
-        """Look again for what was not there: a state may have installed it."""
+        """Forget what was missing: a state may have installed it."""
         for shelf in (self.own, self.installed):
             shelf.forget()
         for view in (self.functions, self.states, self.utilities):
@@ -88,7 +88,7 @@ class Library:
 
     @contextmanager
     def calling(self, ctx: Context, module: ModuleType) -> Iterator[None]:
-        """While the engine calls into a module. What is called from there belongs to the same call."""
+        """Make this the current call while the engine calls a module; nested calls belong to it."""
         before = current.get()
         nested = before is not None and before.library is self and before.ctx is ctx
         token = None if nested else current.set(Call(ctx, self))
@@ -105,7 +105,7 @@ class Library:
 
     @contextmanager
     def idle(self, module: ModuleType) -> Iterator[None]:
-        """While a module is loaded and asked: the views see this library, whatever else is running."""
+        """Let the views see this library while a module is loaded and inspected."""
         before = current.get()
         token = current.set(self.call())
         try:

@@ -41,7 +41,7 @@ class Unavailable(Exception):
 
 
 class Loaded(Struct, frozen=True):
-    """A file that ran. ``names`` are those it may be called by, the first is the usual one."""
+    """A loaded file. ``names`` are its names, the usual one first."""
 
     module: ModuleType
     path: str
@@ -52,7 +52,7 @@ class Loaded(Struct, frozen=True):
 
 
 def load(library: Library, path: str, kind: str, *, provider: str = "") -> Loaded:
-    """Raises ``Unavailable``. ``provider`` is set for what is not the user's own."""
+    """Load a file. Raises ``Unavailable``. ``provider`` is empty for the user's own modules."""
     stem = _stem(path)
     module = run(library, path, kind, own=not provider)
     _initialise(library, module, path)
@@ -195,7 +195,7 @@ def _names(library: Library, module: ModuleType, stem: str) -> tuple[str, ...]:
 
 
 def _functions(module: ModuleType) -> Iterator[tuple[str, Raw]]:
-    """What may be called: functions of the file itself, under their aliases."""
+    """The functions that may be called: those of the file itself, under their aliases."""
     known = vars(module)
     aliases = known.get("__func_alias__", {})
     for name in known.get("__load__", known.get("__all__", sorted(known))):
@@ -207,7 +207,7 @@ def _functions(module: ModuleType) -> Iterator[tuple[str, Raw]]:
 
 
 def _with_dependencies(functions: dict[str, Raw], kind: str, stem: str) -> dict[str, Raw]:
-    """Without those that are marked with ``depends`` on something that is not there."""
+    """The functions without those whose ``depends`` is not met."""
     kept = {name: chosen for name, body in functions.items() if (chosen := _satisfied(body)) is not None}
     decorators = sys.modules.get("salt.utils.decorators")
     if decorators is None:

@@ -41,7 +41,7 @@ def declared(known: Mapping[str, Any], functions: Mapping[str, object]) -> dict[
     """``__saltern__`` of a module's globals. Raises ``BadDeclaration``."""
     given = known.get(DECLARATION, {})
     if not isinstance(given, Mapping):
-        raise BadDeclaration(f"{DECLARATION} is no mapping of functions to words")
+        raise BadDeclaration(f"{DECLARATION} is not a mapping of functions to words")
     for name, words in given.items():
         if name != ALL and name not in functions:
             hint = did_you_mean(str(name), functions)
@@ -60,7 +60,7 @@ def _checked(name: str, words: object) -> None:
 
 
 def nature(module: str, fun: str, given: Mapping[str, Words]) -> Words:
-    """All words of one function."""
+    """The declared nature of one function."""
     habit = {**OF_SALT.get(module, {}), "removes": fun in TAKE_AWAY}
     words = {**habit, **given.get(ALL, {}), **given.get(fun, {})}
     return asdict(convert(words, Nature))

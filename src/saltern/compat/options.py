@@ -1,4 +1,4 @@
-"""``__opts__``: the configuration as Salt-style modules know it."""
+"""``__opts__``: the configuration in the form that Salt-style modules expect."""
 
 from __future__ import annotations
 

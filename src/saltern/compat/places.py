@@ -1,4 +1,4 @@
-"""Where Salt-style modules may lie. Cheap to import: a run without such a directory needs nothing else.
+"""Finds the directories of Salt-style modules. Cheap to import: a run without any needs nothing else.
 
 A kind of module has its own directory: ``_states`` in the file roots, ``states`` (or ``_states``)
 below ``extension_modules`` and each of ``module_dirs``. The first file of a name wins.

@@ -66,14 +66,16 @@ class Shelf:
         return [str(one) for one in every if isinstance(one, Unavailable) and not one.refused]
 
     def forget(self) -> None:
-        """What was refused may be there by now; what is loaded stays."""
+        """Forget refusals, since what was missing may be installed now; loaded modules stay."""
         self._indexes.clear()
         self._reasons.clear()
         self._modules = {key: module for key, module in self._modules.items() if module is not None}
         self._files = {key: one for key, one in self._files.items() if isinstance(one, Loaded)}
 
     def _found(self, kind: str, name: str) -> ModuleType | None:
-        """The first file that accepts the name. One that is broken hides those behind it, and says so."""
+        """The first file that accepts the name. A broken one hides those after it, and its error is
+        reported.
+        """
         for path in self._candidates(kind, name):
             one = self._load(kind, name, path)
             if isinstance(one, Unavailable):

@@ -1,4 +1,4 @@
-"""Salt's return dictionary ↔ ``Result``: what a foreign module says is read here and nowhere else.
+"""Converts between Salt's return dictionary and ``Result``: foreign returns are read only here.
 
 Salt ends the run, or invents a result, when a module returns too little. Here it is a failed result
 that says what is wrong with the return.
@@ -84,7 +84,7 @@ def _entry(step: SubResult) -> dict[str, object]:
 
 
 def raised(problem: Exception, *, provider: str = "") -> Result:
-    """A module that gives up with one of Salt's exceptions has said why in plain words."""
+    """The result of a module that raised one of Salt's exceptions, whose text is for the user."""
     result = failed(str(problem) or type(problem).__name__)
     if not provider:
         return result

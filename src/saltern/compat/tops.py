@@ -21,7 +21,7 @@ LONGEST = 300.0  # seconds that the command may take
 
 
 class Configuration(Struct, frozen=True):
-    """Stands for a top file: what is given comes from the configuration."""
+    """The origin of states from the configuration, in place of a top file."""
 
     file: str
     data: object = None
@@ -31,7 +31,7 @@ class Configuration(Struct, frozen=True):
 
 
 class _Problem(Exception):
-    """Why a source gave nothing."""
+    """A source of top data failed; the text says why."""
 
 
 def master_tops(

@@ -21,7 +21,7 @@ class Unread:
         self._known: dict[str, frozenset[str]] = {}
 
     def module(self, kind: str, name: str) -> ModuleType | None:
-        """An empty one that hides the built-in one of its name: that is not what the tree would get."""
+        """An empty module that hides the built-in one of its name, which the tree would not use."""
         if name not in self._names(kind):
             return None
         empty = ModuleType(name)

@@ -1,1 +1,1 @@
-"""The vocabulary every other package speaks: types and tables, no behaviour. Imports nothing of ours."""
+"""The types and tables that all other packages use; no behaviour. Imports no other package of saltern."""

@@ -1,4 +1,4 @@
-"""What a state can ask for that ends this process, and what came of it: a reboot, or another build.
+"""Barriers: requests of a state that end this process (a reboot, another build), and their outcomes.
 
 The words of a return that ask for it, and the rules, are in ``runtime.barriers``.
 """
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 
 class Barrier(Struct, frozen=True, kw_only=True):
-    """What a state asks for. ``ask`` has the details, such as deadlines: plain data."""
+    """The request of a state. ``ask`` has the details, such as deadlines, as plain data."""
 
     kind: str
     when: str
@@ -19,7 +19,7 @@ class Barrier(Struct, frozen=True, kw_only=True):
 
 
 class Crossing(Struct, frozen=True, kw_only=True):
-    """What came of a barrier. ``why`` says why it was not crossed; empty if it was."""
+    """The outcome of a barrier. ``why`` says why it was not crossed; empty if it was."""
 
     kind: str
     when: str

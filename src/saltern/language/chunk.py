@@ -12,7 +12,7 @@ from saltern.language.high import Declaration
 from saltern.language.late import Literal, Reference, filled
 from saltern.language.source import Mark
 
-HIDDEN = "(no_log)"  # the name of a state that is marked so
+HIDDEN = "(no_log)"  # the option that hides a state
 
 
 class Requisite(Struct, frozen=True, gc=False):
@@ -30,8 +30,7 @@ class Requisite(Struct, frozen=True, gc=False):
 class Chunk(Struct, kw_only=True, gc=False):
     """One call.
 
-    ``args`` are all arguments as written, the engine's words among them; ``words`` says
-    which of them the engine reads. Never changed once made.
+    ``args`` are all arguments as written, including those for the engine, which ``words`` lists. Immutable.
     """
 
     state: str
@@ -43,8 +42,8 @@ class Chunk(Struct, kw_only=True, gc=False):
     requisites: tuple[Requisite, ...] = ()
     words: frozenset[str] = frozenset()
     delayed: tuple[Target, ...] = ()  # rendered and run right after it
-    late: tuple[str, ...] = ()  # the registers that its arguments ask for
-    literal: bool = False  # has texts that are data, whatever they look like
+    late: tuple[str, ...] = ()  # the registers that its arguments refer to
+    literal: bool = False  # has texts that are data, even if they look like references
     broken: str = ""  # why it cannot be called at all, found while compiling
     declared: Declaration
 
@@ -62,19 +61,19 @@ class Chunk(Struct, kw_only=True, gc=False):
 
     @property
     def hidden(self) -> bool:
-        """``no_log``; what is left to show is said in ``language.hidden``."""
+        """True if the state has ``no_log``; ``language.hidden`` defines what may be shown of it."""
         return "no_log" in self.words and bool(self.args["no_log"])
 
     @property
     def label(self) -> str:
-        """The ID for messages and reports; of a hidden state only if it says nothing of its arguments."""
+        """The ID for messages and reports; for a hidden state, only if it does not contain an argument."""
         if not self.hidden or self.name == HIDDEN:
             return self.id
         return f"(no_log, order {self.order})" if _gives_away(self.id, self.name, self.args) else self.id
 
     @property
     def tag(self) -> str:
-        """Salt's name for it in reports: four parts, ``_|-`` between them."""
+        """Salt's name of the chunk in reports: four parts, joined by ``_|-``."""
         if self.words and self.hidden:
             return f"{self.state}_|-{self.label}_|-{HIDDEN}_|-{self.fun}"
         return f"{self.state}_|-{self.id}_|-{self.name}_|-{self.fun}"
@@ -115,7 +114,7 @@ def _holds(value: object, text: str) -> bool:
 
 
 def with_values(chunk: Chunk, look: Callable[[Reference], object]) -> Chunk:
-    """The chunk with every late reference replaced by what ``look`` gives for it."""
+    """The chunk with every late reference replaced by what ``look`` returns for it."""
     args = filled(chunk.args, look)
     name = filled(chunk.name, look)
     targets = tuple(_with_context(target, filled(target.context, look)) for target in chunk.delayed)

@@ -12,8 +12,8 @@ from msgspec import Struct, field
 
 from saltern.language.source import Mark, Origin, Path
 
-MARKER = "delayed"  # what every text has that takes part in any of this; all others pay one search
-PREV_RET = "prev_ret"  # what a frame knows the return of its caller by
+MARKER = "delayed"  # in every text with delayed parts; other texts need only one search
+PREV_RET = "prev_ret"  # the name of the caller's return in a frame
 WORDS: tuple[str, ...] = ("delayed_render", "delayed_blocks", "delayed_slses")
 REFRESHABLE: tuple[str, ...] = ("grains", "pillar", "modules")
 WHEN: tuple[str, ...] = ("success", "always", "changes", "failure")
@@ -28,7 +28,7 @@ Limit = int | Unlimited
 
 
 class Words(Struct, frozen=True, kw_only=True):
-    """What a tag says of its block. ``limit`` None: the configured one."""
+    """The words of a block's tag. ``limit`` None: the configured one."""
 
     scoped: bool = False
     limit: Limit | None = None
@@ -36,9 +36,9 @@ class Words(Struct, frozen=True, kw_only=True):
 
 
 class Block(Struct, frozen=True, kw_only=True):
-    """Text that waits. Lines before it are blank, so that its line numbers are those of the file.
+    """Text that is rendered later. Lines before it are blank, so that its line numbers are those of the file.
 
-    ``outer`` are the names of the blocks it stands in. ``call`` is a function of a ``#!py`` file in
+    ``outer`` are the names of the blocks around it. ``call`` is a function of a ``#!py`` file in
     place of text.
     """
 
@@ -56,7 +56,7 @@ class Block(Struct, frozen=True, kw_only=True):
 
     @property
     def definition(self) -> tuple[str, ...]:
-        """What the repeat limit counts."""
+        """The key by which the repeat limit counts."""
         return (self.file, *self.outer, self.name)
 
 
@@ -76,14 +76,14 @@ class BlockScope(Struct, kw_only=True, eq=False):
     partial: bool = False
 
     def find(self, name: str) -> tuple[Block, BlockScope] | None:
-        """Its own block, then one of those around it, with the scope that has it."""
+        """The block of this name here or in a surrounding scope, with its scope."""
         return next(((scope.blocks[name], scope) for scope in self.outwards() if name in scope.blocks), None)
 
     def names(self) -> Iterator[str]:
         return (name for scope in self.outwards() for name in scope.blocks)
 
     def outwards(self) -> Iterator[BlockScope]:
-        """This one, and those around it."""
+        """This scope, then the ones around it."""
         scope: BlockScope | None = self
         while scope is not None:
             yield scope
@@ -94,7 +94,7 @@ NO_BLOCKS = BlockScope()
 
 
 def scope_of(origin: Origin) -> BlockScope:
-    """What is not a rendered file has no blocks."""
+    """The scope of an origin; only a rendered file has blocks."""
     scope: BlockScope = getattr(origin, "blocks", NO_BLOCKS)
     return scope
 
@@ -127,7 +127,7 @@ class Target(Struct, frozen=True, kw_only=True):
         return self.origin.mark(self.path) if self.origin else None
 
     def place(self) -> Mark:
-        """Where what it names begins."""
+        """Where its block or file begins."""
         if self.block is not None:
             return self.block.mark
         return Mark(str(getattr(self.source, "path", self.name)), 1)

@@ -1,4 +1,4 @@
-"""Problems, as the user reads them: what, where, and how to fix it.
+"""Problems as shown to users: what, where, and how to fix it.
 
 The family of errors::
 
@@ -71,14 +71,14 @@ class OperationError(SalternError):
 
 
 class Diagnostics:
-    """Collects problems so that one compile shows all of a stage."""
+    """Collects problems, so that all problems of a stage are shown together."""
 
     def __init__(self) -> None:
         self._found: list[Diagnostic] = []
         self._hidden: dict[str, str] = {}
 
     def conceal(self, known: Mapping[str, str]) -> None:
-        """Names that no problem may quote, found before or from now on → what stands for each."""
+        """Replace these names in all problems, earlier and later ones, with what ``known`` maps them to."""
         self._hidden |= {name: label for name, label in known.items() if len(name) > 2 and name != label}
         self._found = [self._shown(one) for one in self._found]
 
@@ -140,7 +140,7 @@ class Diagnostics:
         return [found for found in self._found if found.severity is Severity.WARNING]
 
     def check(self) -> None:
-        """End the stage here if it found an error; all of them travel together."""
+        """Raise all errors together, if there are any."""
         if errors := self.errors:
             raise CompileError(*sorted(set(errors), key=_place))
 
@@ -151,7 +151,7 @@ def _place(found: Diagnostic) -> tuple[str, int, int, str, str]:
 
 
 def words_of(problem: BaseException) -> str:
-    """What an exception says of itself, if it can."""
+    """The text of an exception, even if it cannot be printed."""
     try:
         return str(problem) or type(problem).__name__
     except Exception:
@@ -159,7 +159,7 @@ def words_of(problem: BaseException) -> str:
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """``did you mean 'x'?``, or nothing when no known word is near."""
+    """``did you mean 'x'?``; empty if no known word is similar."""
     from difflib import get_close_matches
 
     close = get_close_matches(given, list(known), n=1)

@@ -1,4 +1,4 @@
-"""What a run reports while it happens, and what it has reported in the end."""
+"""The events of a run, and its final report."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def path(self) -> str:
-        """Where it stands in the run: ``my_state1>A#1>my_state2``; its ID outside of any frame."""
+        """Its path in the run: ``my_state1>A#1>my_state2``; its ID outside of frames."""
         return f"{self.frame}>{self.chunk.label}" if self.frame else self.chunk.label
 
     @property
     def tag(self) -> str:
-        """The chunk's tag; of what was rendered late, with its whole path for an ID, always in four parts."""
+        """The chunk's tag, in four parts; in a delayed frame, with the whole path in place of the ID."""
         return tag_in(self.chunk, self.frame) if self.frame else self.chunk.tag
 
     @property
     def has_start(self) -> bool:
-        """True if it is known when it began: of a step, also where it is not known how long it took."""
+        """True if its start is known; for a step, its duration may still be unknown."""
         return self.started > 0 if self.sub else self.timed
 
 
@@ -53,8 +53,8 @@ def tag_in(chunk: Chunk, frame: str) -> str:
 
 
 def in_order(answers: Iterable[Answer]) -> list[Answer]:
-    """By their numbers, the steps of a state always right under it: beside one that ran in parallel, other
-    states have taken numbers before its steps were reported."""
+    """The answers by number, with the steps of a state right after it: while it ran in parallel, other states
+    may have taken numbers before its steps were reported."""
     roots: dict[int, int] = {}
     ordered = sorted(answers, key=lambda answer: answer.number)
     for answer in ordered:
@@ -66,7 +66,7 @@ def in_order(answers: Iterable[Answer]) -> list[Answer]:
 
 
 class RunStarted(Struct, frozen=True, kw_only=True):
-    """``chunks`` are all that may answer."""
+    """A run has begun. ``chunks`` are all that may answer."""
 
     total: int
     test: bool = False
@@ -78,10 +78,16 @@ class ChunkStarted(Struct, frozen=True):
     chunk: Chunk
     started: float
     frame: str = ""  # path of the delayed frame it belongs to
+    held: bool = False  # it is not called, for example because a requisite has failed
 
     @property
     def tag(self) -> str:
         return tag_in(self.chunk, self.frame)
+
+    @property
+    def is_outer_call(self) -> bool:
+        """True if it is called, and not part of a delayed frame."""
+        return not self.frame and not self.held
 
 
 class ChunkFinished(Struct, frozen=True):

@@ -1,6 +1,6 @@
-"""``no_log`` and secrets: what of a state, and of what it came to, may be shown. All outputs ask here.
+"""``no_log`` and secrets: which parts of a state and its result may be shown. All outputs use this.
 
-Its name, its arguments and all that it says are hidden. Its ID is shown, unless it is, or holds, the name or
+Its name, its arguments and its messages are hidden. Its ID is shown, unless it is, or holds, the name or
 an argument. The state, the function, the place in the file, the result and the time it took stay.
 
 Of all other states everything is shown but the secrets of ``language.secrets``.
@@ -29,7 +29,7 @@ from saltern.language.result import Result, SubResult
 COMMENT = "hidden: this state is marked no_log"
 SAID = ("comment", "changes", "data", "warnings", "extra", "sent", "trace")  # of a result
 UNSAID: Mapping[str, object] = {"hidden": "no_log"}  # stands for data
-# Words of the engine whose values say nothing of what the state works on. A text may, though.
+# Options of the engine whose values reveal nothing about the state, unless they are text.
 HARMLESS = frozenset(
     {
         "aggregate",
@@ -49,7 +49,7 @@ HARMLESS = frozenset(
 
 
 def shown(chunk: Chunk) -> Chunk:
-    """The state as every reader of a report may see it."""
+    """The state in the form that may be shown."""
     if not chunk.hidden or chunk.name == HIDDEN:
         return _masked(chunk) if secrets.known() else chunk
     label = chunk.label
@@ -78,12 +78,12 @@ def _masked(chunk: Chunk) -> Chunk:
 
 
 def _harmless(word: str, value: object) -> object:
-    """A number or a switch as it is; of a text only the name of a register, which others refer to."""
+    """A number or a boolean unchanged; of texts, only the name of a register, which others refer to."""
     return value if word == "register" or not isinstance(value, str | list | dict) else bool(value)
 
 
 class Unseen:
-    """Where a hidden state is written, without the text."""
+    """The place of a hidden state, without its text."""
 
     def __init__(self, chunk: Chunk) -> None:
         self._mark = chunk.mark()
@@ -102,7 +102,7 @@ def shown_chunks(chunks: Sequence[Chunk]) -> Sequence[Chunk]:
 
 
 def labels(chunks: Iterable[Chunk]) -> dict[str, str]:
-    """The names of hidden states, and IDs that may not be shown → what stands for them."""
+    """A replacement for each name of a hidden state and each ID that may not be shown."""
     hidden = [chunk for chunk in chunks if chunk.hidden and chunk.name != HIDDEN]
     return {text: chunk.label for chunk in hidden for text in (str(chunk.name), chunk.id)}
 
@@ -116,7 +116,7 @@ def _referring(chunk: Chunk, known: Mapping[str, str]) -> Chunk:
 
 
 def relabelled(value: object, known: Mapping[str, str]) -> object:
-    """Data in which no text is the name of a hidden state."""
+    """The data with the names of hidden states replaced."""
     if isinstance(value, str):
         return known.get(value, value)
     if isinstance(value, dict):
@@ -125,7 +125,7 @@ def relabelled(value: object, known: Mapping[str, str]) -> object:
 
 
 def unquoted(text: str, known: Mapping[str, str]) -> str:
-    """A text of others without the names of hidden states, the longest first."""
+    """A text with the names of hidden states replaced, the longest first."""
     for name in sorted(known, key=len, reverse=True):
         if name and name != known[name]:
             text = text.replace(name, known[name])
@@ -133,7 +133,7 @@ def unquoted(text: str, known: Mapping[str, str]) -> str:
 
 
 def shown_result(chunk: Chunk, result: Result) -> Result:
-    """What it came to; of ``extra`` only what the run itself has put there."""
+    """The result in the form that may be shown; of ``extra``, only what the engine has added."""
     if not chunk.hidden:
         return masked_result(result) if secrets.known() else result
     changes = dict(UNSAID) if result.changes else {}
@@ -144,7 +144,7 @@ def shown_result(chunk: Chunk, result: Result) -> Result:
 
 
 def masked_result(result: Result) -> Result:
-    """What it came to, without secrets; the same object if there are none in it."""
+    """The result without secrets; the same object if it has none."""
     before = {name: getattr(result, name) for name in SAID}
     after = secrets.masked(before)
     sub = tuple(map(_masked_step, result.sub))
@@ -160,7 +160,7 @@ def _masked_step(step: SubResult) -> SubResult:
 
 
 def shown_answer(answer: Answer) -> Answer:
-    """The answer with its state as it may be shown, and without secrets that came to light after it."""
+    """The answer in the form that may be shown, also without secrets that became known after it."""
     if secrets.known():
         return replace(answer, chunk=shown(answer.chunk), result=masked_result(answer.result))
     return replace(answer, chunk=shown(answer.chunk)) if answer.chunk.hidden else answer

@@ -1,4 +1,4 @@
-"""High data: what the SLS files declare, before anything is decided."""
+"""High data: the declarations of the SLS files, before any processing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from saltern.language.source import Mark, Origin, Path, SlsRef
 
 
 class Added(Struct, frozen=True):
-    """Entries of an argument, from ``start`` on, that an ``extend`` brought; ``path`` leads to its state."""
+    """Entries of an argument, from ``start`` on, that an ``extend`` added; ``path`` leads to its state."""
 
     word: str
     start: int

@@ -1,7 +1,7 @@
-"""Every word in a state's arguments that the engine itself reads, one row each.
+"""The arguments of a state that the engine reads, one row each.
 
-Such a word is not passed on to the state function, unless the function has a parameter
-of that very name (``cmd.run`` has ``runas``).
+Such an argument is not passed on to the state function, unless the function has a parameter
+of the same name (``cmd.run`` has ``runas``).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ KEYWORDS: dict[str, Keyword] = {
     )
 }
 
-# Asked before the state is called; it is skipped if they say so.
+# Evaluated before the state is called; they may skip it.
 CONDITIONS: frozenset[str] = frozenset({"onlyif", "unless", "creates"})
 
 # Not passed on, beside the keywords and the requisites: the engine's own names.

@@ -14,7 +14,7 @@ from msgspec import Struct
 from saltern.language.diagnostics import did_you_mean
 
 OPEN = "${delayed:"
-# Compiled when the first such text is met: most runs have none.
+# Compiled at the first such text: most runs have none.
 NAME = r"[A-Za-z_][\w-]*"
 _SHELLS = rf"[-=?+\s\d$(]|{NAME}(?![\w.}}-]|$)"  # defaults and offsets of a variable called delayed
 _REFERENCE = rf"(?P<escape>\$?)\$\{{delayed:(?!{_SHELLS})(?P<inner>[^}}]*)\}}?"
@@ -23,13 +23,13 @@ FIX = "write ${delayed:NAME.path}, such as ${delayed:vm.data.ip}"
 
 
 class Literal(str):
-    """Text out of a return: whatever it looks like, it is neither a slot nor a reference."""
+    """Text from a return: it is never read as a slot or a reference."""
 
     __slots__ = ()
 
 
 def literal(value: object, is_data: Callable[[str], bool]) -> object:
-    """The value with every text in it literal that is data."""
+    """The value with every text that is data marked as literal."""
     return each_text(value, lambda text: Literal(text) if is_data(text) else text)
 
 
@@ -60,7 +60,7 @@ class BadReference(Exception):
 
 
 class Reference(Struct, frozen=True):
-    """An escaped one has no name. One without a path may be a shell's: an offset that has a name."""
+    """A reference; an escaped one has no name. One without a path may be an offset in a shell expression."""
 
     text: str  # as written
     name: str
@@ -68,7 +68,7 @@ class Reference(Struct, frozen=True):
 
 
 def references(value: object) -> Iterator[Reference]:
-    """All in an argument, however deep. Raises ``BadReference``."""
+    """All references in an argument, at any depth. Raises ``BadReference``."""
     if isinstance(value, str):
         if OPEN in value and not isinstance(value, Literal):
             import re
@@ -91,7 +91,7 @@ def escaped(value: object) -> object:
 
 
 def filled(value: object, look: Callable[[Reference], object]) -> object:
-    """The value with every reference replaced by what ``look`` gives for it."""
+    """The value with every reference replaced by what ``look`` returns for it."""
     return each_text(
         value,
         lambda text: _filled(text, look) if OPEN in text and not isinstance(text, Literal) else text,
@@ -117,7 +117,7 @@ def _filled(text: str, look: Callable[[Reference], object]) -> object:
 
 
 def written(value: object) -> str:
-    """A value inside text: as YAML would write it, lists and mappings as JSON."""
+    """A value as part of a text: in YAML's spelling; lists and mappings as JSON."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping | list):
@@ -128,7 +128,7 @@ def written(value: object) -> str:
 
 
 def follow(value: object, reference: Reference) -> object:
-    """What the path leads to. Raises ``BadReference``, naming what there is instead."""
+    """The value at the path. Raises ``BadReference`` with what exists instead."""
     for index, step in enumerate(reference.path):
         if isinstance(value, Mapping) and step in value:
             value = value[step]
@@ -157,5 +157,5 @@ def _parse(text: str, inner: str) -> Reference:
         path.append(step["quoted"] if step["quoted"] is not None else step["plain"])
         at += step.end()
     if not name or at != len(inner) or not text.endswith("}"):
-        raise BadReference(f"{text[:80]!r} is no reference; {FIX}")
+        raise BadReference(f"{text[:80]!r} is not a reference; {FIX}")
     return Reference(text, name[0], tuple(path))

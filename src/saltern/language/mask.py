@@ -1,4 +1,4 @@
-"""Secrets in texts: they work where they are used, and are shown nowhere."""
+"""Masks secrets and passwords in texts that are shown."""
 
 from __future__ import annotations
 

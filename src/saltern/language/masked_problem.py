@@ -1,4 +1,4 @@
-"""A problem without secrets, for those who show problems in forms of their own."""
+"""A problem without secrets, for callers that format problems themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saltern.language.diagnostics import Diagnostic
 
 
 def masked_problem(one: Diagnostic) -> Diagnostic:
-    """The same problem; its place in a file stays."""
+    """The problem with secrets masked; its place in a file stays."""
     if not secrets.known():
         return one
     return replace(

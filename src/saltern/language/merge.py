@@ -1,7 +1,7 @@
-"""How two trees of data become one: pillar files, defaults and overrides. One row per strategy.
+"""Merges two trees of data: pillar files, defaults and overrides. One row per strategy.
 
-Inputs are never changed. The result shares with them what it did not have to merge; who
-hands it to a template copies it first.
+Inputs are never changed. The result shares unmerged parts with them; copy it before you pass it to a
+template.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from saltern.language.ordered import like
 
 
 class CannotMerge(TypeError):
-    """The values, or the strategy, are none that can be merged; the text is for the user."""
+    """The values cannot be merged, or the strategy is unknown; the text is for the user."""
 
 
 class Strategy(Struct, frozen=True):
-    """One row; ``combine`` takes base, over and whether lists are joined."""
+    """One row; the arguments of ``combine`` are base, over, and True if lists are joined."""
 
     name: str
     doc: str
@@ -26,7 +26,7 @@ class Strategy(Struct, frozen=True):
 
 
 def merge(base: object, over: object, *, strategy: str = "smart", merge_lists: bool = False) -> object:
-    """``over`` laid over ``base``. Raises ``CannotMerge``."""
+    """Merge ``over`` into ``base``; on conflict, ``over`` wins. Raises ``CannotMerge``."""
     row = MERGES.get(strategy)
     if row is None:
         known = ", ".join(MERGES)
@@ -37,7 +37,7 @@ def merge(base: object, over: object, *, strategy: str = "smart", merge_lists: b
 def deep(
     base: Mapping[object, object], over: Mapping[object, object], merge_lists: bool
 ) -> dict[object, object]:
-    """Mappings are merged at every depth; of anything else, ``over`` wins."""
+    """Merge mappings at every depth; for anything else, ``over`` wins."""
     merged = like(base, dict(base))
     for key, value in over.items():
         below = merged.get(key)
@@ -51,7 +51,7 @@ def deep(
 
 
 def joined(first: list[object], second: list[object]) -> list[object]:
-    """Both, what is in both only once: the first list keeps its places."""
+    """Both lists without repetitions; the first list keeps its order."""
     return first + [item for item in second if item not in first]
 
 
@@ -71,7 +71,7 @@ def _list(base: object, over: object, _: bool) -> object:
 
 
 def _aggregate(base: object, over: object, _: bool) -> object:
-    """Salt joins deeper only what its `yamlex` renderer has marked, and that renderer is not ours."""
+    """Join lists at the top level. Salt joins deeper only what its `yamlex` renderer marks; we have none."""
     if isinstance(base, list) and isinstance(over, list):
         return joined(base, over)
     if isinstance(base, Mapping) and isinstance(over, Mapping):

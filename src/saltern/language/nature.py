@@ -1,4 +1,4 @@
-"""What a state function is to the engine, as its module declares it. The engine itself knows no module."""
+"""The nature of a state function, as its module declares it. The engine itself knows no module."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from saltern.language.delayed import REFRESHABLE
 Repeat = Literal["safe", "once"]
 NameIs = Literal["", "path", "source"]
 
-# By habit of Salt's modules, functions of these names take something away. Asked only where nothing can be
-# declared: of a Salt-style module that says nothing, of the steps of another engine.
+# By convention of Salt's modules, functions of these names remove something. Used if nothing is declared:
+# for Salt-style modules without a declaration, and for steps of another engine.
 TAKE_AWAY = frozenset(
     {
         "absent",
@@ -69,5 +69,5 @@ UNDECLARED = Nature()
 
 
 def undeclared(_state: str, _fun: str) -> Nature:
-    """The nature of a function of which nothing is declared."""
+    """The nature of a function without a declaration."""
     return UNDECLARED

@@ -1,4 +1,4 @@
-"""How long a number may be: Python refuses to write longer ones, so they are refused where they come in."""
+"""The limit for the digits of a number: Python refuses to write longer ones, so they are refused on input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MOST_DIGITS = 100_000
 MOST_BITS = 332_192  # no number of so many has more digits
 FIX = "quote it to make it text"
 _WRITTEN = rf"(?<![\d_])\d[\d_]{{{MOST_DIGITS},}}"
-_REFUSED = "integer string conversion"  # in what Python says then
+_REFUSED = "integer string conversion"  # part of Python's message
 
 Path = tuple[object, ...]
 
@@ -45,7 +45,7 @@ def place_of(text: str, at: int) -> tuple[int, int]:
 
 
 def path_to_long(data: object) -> Path | None:
-    """The way to the first number that is too long, as key or as value."""
+    """The path to the first number that is too long, as key or as value."""
     left: list[tuple[Path, object]] = [((), data)]
     seen: set[int] = set()
     while left:

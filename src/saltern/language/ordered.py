@@ -1,4 +1,4 @@
-"""Mappings that a YAML renderer made: their keys keep their order when a template writes them.
+"""Mappings from a YAML renderer: their keys keep their order when a template writes them.
 
 Salt's filter ``yaml`` sorts the keys of every mapping but of those: pillar, the arguments of states, and what
 ``slsutil.renderer`` gives. A literal of a template, the configuration and ``import_yaml`` are sorted.
@@ -14,7 +14,7 @@ V = TypeVar("V")
 
 
 class Ordered(dict[object, object]):
-    """A plain mapping in all but one respect: serializers keep the order of its keys."""
+    """A plain mapping, except that serializers keep the order of its keys."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class Ordered(dict[object, object]):
 
 
 def ordered(value: V) -> V:
-    """A copy in which every mapping is ``Ordered``, down to the last one."""
+    """A copy in which every mapping, at any depth, is ``Ordered``."""
     return cast("V", _ordered(value))
 
 
@@ -44,7 +44,7 @@ def _ordered(value: object) -> object:
 
 
 def unordered(value: object) -> object:
-    """A copy of plain mappings only."""
+    """A copy with plain mappings."""
     if isinstance(value, Mapping):
         return {key: unordered(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

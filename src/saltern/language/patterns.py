@@ -1,4 +1,4 @@
-"""Names that stand for many: of files, and of states in requisites."""
+"""Patterns in names of files, and of states in requisites."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ class Vote(Enum):
 
     GO = "go"  # run
     SIGNAL = "signal"  # run, then let the module react
-    HOLD = "hold"  # do not run, and that is fine
-    FAIL = "fail"  # do not run, and that is an error
+    HOLD = "hold"  # do not run; this is not an error
+    FAIL = "fail"  # do not run; this is an error
 
 
 class When(Enum):
@@ -38,7 +38,7 @@ WORST_FIRST = (Outcome.FAILED, Outcome.WOULD_CHANGE, Outcome.OK)
 
 
 class Standing(Struct, frozen=True):
-    """What requisites read of a finished chunk: its own answer and all that it spawned."""
+    """What requisites know of a finished chunk: its answer and all that it spawned."""
 
     outcome: Outcome
     changed: bool = False
@@ -90,11 +90,11 @@ class RequisiteKind(Struct, frozen=True, kw_only=True):
 
     @property
     def asks_for_change(self) -> bool:
-        """True if it counts if its target has changed anything, and not only how that came out."""
+        """True if it depends on whether its target changed something, and not only on its outcome."""
         return self.vote not in (succeeded, failed)
 
     def decide(self, cast: Set[Vote]) -> Vote:
-        """Without any target, a kind that waits for an occasion holds, and any other goes."""
+        """The strongest vote. Without targets: HOLD for a kind that waits for an event, else GO."""
         for vote in self.first:
             if vote in cast:
                 return vote

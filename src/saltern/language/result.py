@@ -1,4 +1,4 @@
-"""What a state function says after it ran, or why it did not run."""
+"""The result of a state function, or the reason why it did not run."""
 
 from __future__ import annotations
 
@@ -86,20 +86,20 @@ def failed(comment: str, *, changes: dict[str, object] | None = None, **data: ob
 def would_change(
     comment: str, changes: dict[str, object] | None = None, data: dict[str, object] | None = None
 ) -> Result:
-    """In test mode: it would be changed."""
+    """The result in test mode of a state that would change something."""
     return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes or {}, data=data or {})
 
 
 def not_called(comment: str) -> Result:
-    """Failed before the function was reached."""
+    """A failure before the function was called."""
     return Result(outcome=Outcome.FAILED, comment=comment, called=False)
 
 
 def skipped(comment: str) -> Result:
-    """Not run, and that is fine."""
+    """Not run; this is not a failure."""
     return Result(outcome=Outcome.OK, comment=comment, ran=False)
 
 
 def blocked(comment: str) -> Result:
-    """Not run, and that is a failure."""
+    """Not run; this is a failure."""
     return Result(outcome=Outcome.FAILED, comment=comment, ran=False)

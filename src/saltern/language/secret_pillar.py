@@ -1,13 +1,13 @@
-"""Which values of a pillar are secret, for the machine that it is sent to.
+"""Lists the secret values of a pillar for the system that it is sent to.
 
-They are sent within the pillar, sealed as it is: the machine masks them as if it had decrypted them itself.
+The list is part of the encrypted pillar: the system masks them as if it had decrypted them itself.
 """
 
 from __future__ import annotations
 
 from saltern.language import secrets
 
-KEY = "\ue000secrets"  # no key that a user can mean
+KEY = "\ue000secrets"  # not a key that a user would choose
 
 
 def packed_secrets() -> dict[str, list[bytes]]:
@@ -17,6 +17,6 @@ def packed_secrets() -> dict[str, list[bytes]]:
 
 
 def unpack_secrets(pillar: dict[str, object]) -> dict[str, object]:
-    """The pillar without that entry; what it lists is secret in this process, too."""
+    """Remove that entry from the pillar, and treat the listed values as secret in this process."""
     secrets.add(pillar.pop(KEY, None))
     return pillar

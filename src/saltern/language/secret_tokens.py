@@ -1,4 +1,4 @@
-"""Tokens that stand for secrets in data that is kept: they know whether a text or a number stood there."""
+"""Tokens in place of secrets in stored data; they record whether the secret was text or a number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ OPEN, CLOSE = "\ue000", "\ue001"  # no alphabet has them
 KINDS: dict[str, type] = {"s": str, "b": bytes, "i": int, "f": float}
 _SIGNS = {kind: sign for sign, kind in KINDS.items()}
 _TOKEN = re.compile(f"{OPEN}([{''.join(KINDS)}])([A-Za-z0-9_=-]+){CLOSE}")
-Look = Callable[[str], str | None]  # the text for what a token says; None: it is not known here
+Look = Callable[[str], str | None]  # the secret of a token; None: not known here
 
 
 def token(said: str, kind: type) -> str:
@@ -17,7 +17,7 @@ def token(said: str, kind: type) -> str:
 
 
 def filled(value: object, look: Look) -> object:
-    """The data with the texts that its tokens stand for; a token that is not known stays."""
+    """The data with tokens replaced by their secrets; unknown tokens stay."""
     if isinstance(value, str):
         return _filled_text(value, look) if OPEN in value else value
     if isinstance(value, bytes):

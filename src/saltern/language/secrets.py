@@ -1,5 +1,4 @@
-"""The secrets that this process has decrypted or fetched: texts that work where they are used, and are shown
-nowhere.
+"""The secrets that this process has decrypted or fetched: they can be used, and are never shown.
 
 The origin of a value makes it secret: whatever decrypts or fetches one calls ``add``. The list is that of the
 whole process: what is shown is written far from what renders. As long as it is empty, every question costs
@@ -12,14 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 T = TypeVar("T")
-Stand = Callable[[str, type], str]  # what stands for a secret in a text, in bytes or in place of a number
+Stand = Callable[[str, type], str]  # replaces a secret in a text, in bytes or in place of a number
 
 MASK = "***"
 WHOLE = 6  # characters: a shorter secret is found only as a word of its own, a longer one anywhere
 SHORTEST = 3  # an even shorter one only where it is all of a value
 _TRIVIAL = frozenset({"true", "false", "none", "null", "yes", "no"})  # values that every report has
 
-_forms: dict[str, None] = {}  # every text that gives a secret away
+_forms: dict[str, None] = {}  # every text that reveals a secret
 _index: dict[str, list[str]] = {}  # by their first characters, the longest first
 _short: set[str] = set()
 _shows = False
@@ -27,7 +26,7 @@ _values: dict[str, None] = {}  # the secrets themselves, as they were added
 
 
 def add(value: object) -> None:
-    """Every text and number in ``value`` is secret from here on."""
+    """Treat every text and number in ``value`` as secret from now on."""
     for text in () if _shows else leaves(value):
         if text not in _values and text.lower() not in _TRIVIAL and text.strip():
             _values[text] = None
@@ -36,7 +35,7 @@ def add(value: object) -> None:
 
 
 def show_all() -> None:
-    """The user has asked to see them: nothing is secret in this process."""
+    """Show secrets in this process, at the request of the user."""
     global _shows
     forget()
     _shows = True
@@ -48,17 +47,17 @@ def known() -> bool:
 
 
 def values() -> list[str]:
-    """All of them, for a process that works with the same data."""
+    """All secrets, for a process that uses the same data."""
     return list(_values)
 
 
 def forms() -> Iterable[str]:
-    """Every text that gives one away."""
+    """All texts that reveal a secret."""
     return [*_forms, *_short]
 
 
 def forget() -> None:
-    """This process begins with the data of another system."""
+    """Forget all secrets, before this process uses the data of another system."""
     for kept in (_forms, _index, _short, _values):
         kept.clear()
 
@@ -69,7 +68,7 @@ def mask(text: str) -> str:
 
 
 def masked(value: T) -> T:
-    """The same data without secrets; the very same object if there are none in it."""
+    """The data with secrets masked; the same object if it has none."""
     return replaced(value, _stars) if _values else value
 
 
@@ -79,12 +78,12 @@ def holds(value: object) -> bool:
 
 
 def replaced(value: T, stand: Stand) -> T:
-    """The same data with what ``stand`` gives for each secret in it, in keys as well."""
+    """The data with each secret, also in keys, replaced by what ``stand`` returns for it."""
     return _replaced(value, stand)  # type: ignore[return-value]
 
 
 def replaced_in(text: str, stand: Stand) -> str:
-    """The text with what ``stand`` gives for each secret in it."""
+    """The text with each secret replaced by what ``stand`` returns for it."""
     return _changed(text, stand, str)
 
 
@@ -155,7 +154,7 @@ def _add_form(form: str) -> None:
 
 
 def _forms_of(text: str) -> Iterator[str]:
-    """The text as others write it: whole, by lines as in a diff, escaped, in an address, in base64."""
+    """The forms in which a text may appear: whole, by lines as in a diff, escaped, in a URL, in base64."""
     yield text
     if "\n" in text:
         yield from (line.strip() for line in text.splitlines() if len(line.strip()) >= WHOLE)
@@ -191,7 +190,7 @@ def _encoded(text: str) -> Iterator[str]:
 
 
 def leaves(value: object) -> Iterator[str]:
-    """The texts and numbers in data; the keys of mappings are none of them."""
+    """The texts and numbers in data, without the keys of mappings."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, bytes):

@@ -1,4 +1,4 @@
-"""Where something was written."""
+"""Places in source files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Mark(Struct, frozen=True, order=True):
 
 
 class Unquoted(Mark, frozen=True, order=True):
-    """A place whose lines are not shown with a problem: in a configuration there may be passwords."""
+    """A place whose lines are not shown with a problem: a configuration may contain passwords."""
 
 
 class SlsRef(Struct, frozen=True):
@@ -58,7 +58,7 @@ class Origin(Protocol):
 
 
 class NoFile:
-    """The origin of a state that stands in no file, such as one typed by hand; shown as ``<text>``."""
+    """The origin of a state that is not in a file, such as one typed by hand; shown as ``<text>``."""
 
     def __init__(self, text: str) -> None:
         self.file = f"<{text}>"

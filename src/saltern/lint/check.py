@@ -1,4 +1,4 @@
-"""A whole check: walk, ask the rules, and keep what the user wants to hear."""
+"""A whole check: survey the tree, apply the rules, and keep what the user has selected."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from saltern.lint.survey import Walk, walked
 
 _IGNORED = re.compile(r"saltern: ignore((?:[ ,]+[a-z0-9-]+)+)")
 MOST_NAMED = 6  # machines
-# A problem → one that says the same of the same line, and better.
+# A problem → a better problem about the same line, which replaces it.
 _CAUSES = {"yaml-syntax": "tab-indent", "name-not-text": "unquoted-text"}
 _COLON = re.compile(r"[ ]*(?:- +)?['\"]?[\w.]+['\"]?:(?P<rest>[ ]*)(?:#.*)?")
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """What was found, sorted by place; ``edits`` fix some of it. ``files`` is how many were looked at.
+    """The problems, sorted by place; ``edits`` fix some of them. ``files`` is the number of files checked.
 
-    ``machines``: for which it holds, of what does not hold for all that the tree was checked for;
-    ``count`` is how many those are, if they were named.
+    ``machines``: the machines that have a problem, if not all of them have it; ``count`` is the number of
+    machines, if they were named.
     """
 
     problems: list[Diagnostic]
@@ -50,10 +50,10 @@ def check(
     without: Sequence[str] = (),
     machines: Mapping[str, Session] | None = None,
 ) -> Checked:
-    """Compile every file, or those that are named, and every run of the top file; run nothing.
+    """Compile every file, or the named ones, and every run of the top file; run nothing.
 
-    ``words`` are SLS names and paths, ``without`` patterns of SLS names that are left out. ``machines``
-    has a session for each machine to check for; without it, the machine of ``session`` is checked.
+    ``words`` are SLS names and paths, ``without`` patterns of SLS names to leave out. ``machines`` has a
+    session for each machine to check for; without it, the tree is checked for that of ``session``.
     """
     session.tree.check()
     for name, one in (machines or {"": session}).items():
@@ -105,7 +105,7 @@ def _prepare_for(name: str, session: Session) -> None:
 
 
 def _held(walks: Mapping[str, Walk]) -> dict[Diagnostic, tuple[str, ...]]:
-    """For which machines a problem holds, if not for all of them."""
+    """The machines that have a problem, if not all of them have it."""
     held: dict[Diagnostic, list[str]] = {}
     for name, walk in walks.items():
         for problem in dict.fromkeys(walk.found):
@@ -122,13 +122,15 @@ def _noted(problem: Diagnostic, names: Sequence[str]) -> Diagnostic:
 
 
 def _pages(loader: KeptLoader, session: Session, refs: Sequence[SlsRef]) -> dict[str, Page]:
-    """The files as text, by path. Those that cannot be read are reported already."""
+    """The files as text, by path. Unreadable ones were reported before."""
     sources = [source for ref in refs if (source := loader.known(ref))]
     return {source.path: Page(source, session.settings.renderer) for source in sources}
 
 
 def _add_edits(found: Findings, pages: dict[str, Page]) -> None:
-    """For what the compiler reports and can be fixed automatically: a colon with nothing below it."""
+    """Add edits for problems of the compiler that can be fixed automatically: a colon with nothing below
+    it.
+    """
     for problem in found:
         where = problem.where
         if problem.code != "short-form-colon" or where is None or where.file not in pages:
@@ -142,7 +144,7 @@ def _add_edits(found: Findings, pages: dict[str, Page]) -> None:
 def _wanted(
     found: Findings, choices: Choices, loaders: Sequence[KeptLoader]
 ) -> Iterator[tuple[Diagnostic, Diagnostic]]:
-    """The problems as they are reported, each once and sorted, with what each was before."""
+    """The problems to report, each once and sorted, with their original form."""
     reported = {(one.code, one.where.file, one.where.line) for one in found if one.where}
     ignored: dict[str, dict[int, list[str]]] = {}
     for problem in sorted(dict.fromkeys(found), key=_place):
@@ -165,7 +167,7 @@ def _ignored_rules(file: str, loaders: Sequence[KeptLoader]) -> dict[int, list[s
 
 
 def _is_ignored(problem: Diagnostic, ignored: Mapping[str, Mapping[int, Sequence[str]]]) -> bool:
-    """On its line, or on the one above it."""
+    """True if a comment on its line, or on the line above, ignores the problem."""
     if problem.where is None:
         return False
     rules = ignored[problem.where.file]

@@ -1,4 +1,4 @@
-"""Which rules count, and how much: from the configuration and the command line."""
+"""Which rules are used, and how severe they are: from the configuration and the command line."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ _SHOWN = "off, on, warning or error"
 
 
 def choose(configured: Mapping[str, object], asked: Sequence[str], ignored: Sequence[str]) -> Choices:
-    """``configured`` is the option ``check``; ``asked`` are NAME or NAME=LEVEL. Raises ``OperationError``."""
+    """Choose the rules. ``configured`` is the option ``check``; ``asked`` are NAME or NAME=LEVEL. Raises
+    ``OperationError``.
+    """
     choices = usual()
     for key in configured:
         if key not in KEYS:
             raise _wrong(f"the option 'check' has no {key!r}", did_you_mean(key, KEYS) or f"it has {KEYS}")
     rules = configured.get("rules") or {}
     if not isinstance(rules, Mapping):
-        raise _wrong("'rules' of the option 'check' is no mapping", "write 'rules: {NAME: off}'")
+        raise _wrong("'rules' of the option 'check' is not a mapping", "write 'rules: {NAME: off}'")
     for name, level in rules.items():
         _set(choices, str(name), level)
     for text in asked:
@@ -35,12 +37,12 @@ def excluded(configured: Mapping[str, object], asked: Sequence[str]) -> list[str
     """Patterns of SLS names that are not checked."""
     given = configured.get("exclude") or []
     if not isinstance(given, list):
-        raise _wrong("'exclude' of the option 'check' is no list", "write 'exclude: [test.*]'")
+        raise _wrong("'exclude' of the option 'check' is not a list", "write 'exclude: [test.*]'")
     return [*map(str, given), *asked]
 
 
 def _set(choices: Choices, name: str, level: object) -> None:
-    """YAML reads ``off`` and ``on`` as false and true."""
+    """Set the level of a rule. YAML reads ``off`` and ``on`` as false and true."""
     if name not in RULES:
         fix = did_you_mean(name, RULES) or "saltern check --list prints them"
         raise _wrong(f"no rule is called {name!r}", fix)

@@ -1,4 +1,4 @@
-"""Rules about delayed rendering that can be seen in the text of a file."""
+"""Rules about delayed rendering that need only the text of a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.lint.page import Line, Page
 from saltern.lint.yaml_traps import ENCODING
 
 _CHANGES = re.compile(r"\bprev_ret(?:\.changes|\[['\"]changes['\"]\])(?:\.(?!get\b)\w+|\[[^\]]+\])")
-# States of an orchestration that answer with what they were given, whether or not that is a change.
+# States of an orchestration whose changes always contain the return of what they called.
 _ANSWERS = re.compile(r"^[ ]+salt\.(?:function|runner|wheel):", re.MULTILINE)
 _ANSWER = re.compile(r"(?:\.|\[['\"])(?:ret|return)(?:['\"]\])?$")
 _KEPT = re.compile(r"\|\s*(?:default|d)\b|\bis\s+(?:not\s+)?defined\b|\.get\(")
@@ -30,14 +30,14 @@ def prev_ret_changes(page: Page, found: Findings) -> None:
             if not _KEPT.search(_rest(line.text, asked.end())):
                 found.warn(
                     "prev-ret-changes",
-                    f"{asked[0]} is there on the first run only: without a change, 'changes' is empty",
+                    f"{asked[0]} exists only on the first run: without a change, 'changes' is empty",
                     where=page.mark(line, asked.start()),
-                    fix="ask prev_ret.data, which is always there, or add | default(…)",
+                    fix="use prev_ret.data, which always exists, or add | default(…)",
                 )
 
 
 def _rest(text: str, start: int) -> str:
-    """What follows in the same tag."""
+    """The rest of the tag."""
     ends = [end for end in (text.find("}}", start), text.find("%}", start)) if end >= 0]
     return text[start : min(ends)] if ends else text[start:]
 
@@ -56,7 +56,7 @@ def prev_ret_unquoted(page: Page, found: Findings) -> None:
             at = tag.start("end")
             found.warn(
                 "prev-ret-unquoted",
-                "a return may hold anything; here YAML would read it as if you had written it",
+                "a return may contain anything; YAML would read it as if you had written it here",
                 where=page.mark(line, tag.start()),
                 fix="add '| tojson'"
                 if whole
@@ -70,7 +70,7 @@ def _is_quoted(before: str) -> bool:
 
 
 def draft_spelling(page: Page, found: Findings) -> None:
-    """``{% delayed_block A %}``, of the first draft."""
+    """Report ``{% delayed_block A %}``, the spelling of the first draft."""
     for line, tag, name, _ in _tags(page):
         if not line.text.startswith("{%"):
             continue
@@ -99,7 +99,7 @@ def end_unnamed(page: Page, found: Findings) -> None:
 
 
 def _tags(page: Page) -> list[tuple[Line, str, str, str]]:
-    """Each tag: its line, its kind, its words, and for an end the name it ends."""
+    """The line, kind and words of each tag, and for an end the name of the block."""
     if "delayed_block" not in page.text:
         return []
     found: list[tuple[Line, str, str, str]] = []

@@ -1,4 +1,4 @@
-"""Edits, put into the files."""
+"""Applies edits to files."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def apply_edits(edits: Iterable[Edit]) -> int:
-    """Write the edits into their files; how many were made.
+    """Write the edits to their files; return how many were made.
 
-    Of two that touch the same place the first is made; the next check finds the other.
+    If two overlap, the first is made; the next check finds the other.
 
     Raises ``OperationError`` for a file that cannot be written.
     """

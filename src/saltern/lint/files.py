@@ -1,4 +1,4 @@
-"""The files of a check, each read, rendered and parsed once, however many runs it is part of."""
+"""The files of a check; each is read, rendered and parsed once, in however many runs it is used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_SEARCHED = 20  # IDs that are looked for in all files
 
 
 class KeptLoader(TreeLoader):
-    """Implements ``compiler.ports.Loader``. ``used`` are the files asked for since it was last emptied."""
+    """Implements ``compiler.ports.Loader``. ``used`` has the files loaded since it was last cleared."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -49,7 +49,7 @@ class KeptLoader(TreeLoader):
         return self._sources[ref]
 
     def known(self, ref: SlsRef) -> SlsSource | None:
-        """The same; None also for one that cannot be read."""
+        """The source of a file; None also if it cannot be read."""
         try:
             return self.source(ref)
         except CompileError:
@@ -69,7 +69,7 @@ class KeptLoader(TreeLoader):
         return self._documents[ref]
 
     def file(self, ref: SlsRef) -> SlsFile | None:
-        """The file, parsed; None if there is none, or if it cannot be rendered."""
+        """The parsed file; None if it does not exist or cannot be rendered."""
         if ref not in self._files:
             try:
                 document = self.load(ref)
@@ -81,12 +81,12 @@ class KeptLoader(TreeLoader):
         return self._files[ref]
 
     def included(self, ref: SlsRef) -> list[SlsRef]:
-        """What a file includes, directly."""
+        """The files that a file includes directly."""
         file = self.file(ref)
         return [one for include in file.includes for one in expand(include.ref, self.names)] if file else []
 
     def reach(self, ref: SlsRef) -> set[SlsRef]:
-        """A file and all it includes, directly or not."""
+        """A file and all files that it includes, directly or indirectly."""
         if ref not in self._reached:
             reached, left = {ref}, [ref]
             while left:
@@ -98,7 +98,7 @@ class KeptLoader(TreeLoader):
 
     @property
     def is_broken(self) -> bool:
-        """True if a file that was asked for cannot be had: what else is wrong may follow from that."""
+        """True if a requested file could not be loaded; other problems may follow from that."""
         return any(ref in self.problems or self._documents.get(ref) is None for ref in self.used)
 
     # -- texts ---------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class KeptLoader(TreeLoader):
         return self._texts.get(file)
 
     def declares(self, id_: str, env: str) -> str:
-        """Where a file that was not asked for seems to declare an ID, for a message."""
+        """A hint for a message: another file that seems to declare the ID."""
         if id_ not in self._searched and len(self._searched) < MOST_SEARCHED:
             self._searched[id_] = dict(self._search(id_, env))
         for ref, mark in self._searched.get(id_, {}).items():
@@ -141,6 +141,6 @@ def is_late(source: SlsSource) -> bool:
 
 
 def names_block(text: str, name: str) -> bool:
-    """True if a text names a block anywhere but in its tags."""
+    """True if a text contains the name of a block outside of its tags."""
     lines = (line for line in text.splitlines() if name in line and "delayed_block " not in line)
     return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", line) for line in lines)

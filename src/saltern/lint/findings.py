@@ -20,7 +20,7 @@ class Edit(Struct, frozen=True):
 
 
 class Findings(Diagnostics):
-    """Problems of all stages. No stage ends early, whatever it found: ``check`` lets everything pass."""
+    """The problems of all stages. ``check`` never raises, so that no stage ends early."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Findings(Diagnostics):
         also: tuple[tuple[str, Mark], ...] = (),
         edit: Edit | None = None,
     ) -> None:
-        """Rules report with this, too: how severe it is, the table of rules and the user decide."""
+        """Add a problem. Rules use this, too: the table of rules and the user decide its severity."""
         problem = Diagnostic(severity=Severity.WARNING, code=code, what=what, where=where, fix=fix, also=also)
         self._found.append(problem)
         if edit is not None:

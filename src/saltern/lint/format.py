@@ -1,4 +1,4 @@
-"""A state file in one layout: indentation, blank lines and spaces, and nothing that has a meaning.
+"""Formats a state file: indentation, blank lines and spaces, without changing its meaning.
 
 The rules: a list is two columns right of the line it belongs to, a mapping two columns right of its key; one
 blank line between the entries of a file; no blanks at the end of a line; one space inside ``{{ }}`` and
@@ -19,7 +19,7 @@ STEP = 2
 _DASH = re.compile(r"-(?:[ ]+|$)")
 _TAG = re.compile(r"(\{%[-+]?|\{\{[-+]?)[ ]*((?:[^\n%}]|%(?!\})|\}(?!\}))*?)[ ]*([-+]?%\}|[-+]?\}\})")
 _KEEP = re.compile(r"[|>][0-9-]*\+")  # a block scalar whose blank lines at its end count
-# Templates that bring lines with an indentation of their own, or take that of others away.
+# Templates that insert lines with their own indentation, or change that of other lines.
 _FIXED = re.compile(
     r"-%\}|-\}\}|\bindent\b|\{%[-+]?\s*(?:include|macro|call|filter|set\s+\w+\s*[-+]?%\})|^\s*\{\{[^\n]*\}\}\s*$",
     re.MULTILINE,
@@ -32,12 +32,12 @@ class Open(Struct):
     kind: str
     old: int
     new: int
-    line: int = 0  # the new indentation of the line that its last key stands in
+    line: int = 0  # the new indentation of the line of its last key
     key: int = 0  # the new column of that key
 
 
 def formatted(page: Page) -> str:
-    """The text of a file in the usual layout; as it was, where that would mean something else."""
+    """The formatted text of a file; unchanged if formatting would change its meaning."""
     if not page.is_yaml or "\t" in page.text or "\r" in page.text:
         return page.text
     wanted = meaning(page.text)
@@ -56,7 +56,7 @@ def formatted(page: Page) -> str:
 
 
 def _indented(lines: list[Line]) -> list[str]:
-    """The lines, each where its depth belongs; what continues a value moves along with it."""
+    """The lines, indented by their depth; lines that continue a value move with it."""
     stack: list[Open] = []
     moved: list[str] = []
     waiting: list[int] = []  # comments, which take the column of the line below them
@@ -128,7 +128,7 @@ def _shifted(text: str, by: int) -> str:
 
 
 def _spaced(texts: list[str], lines: list[Line]) -> str:
-    """Lines without blanks at their ends, and blank lines where they help."""
+    """Join the lines without trailing white space, with blank lines between entries."""
     made: list[str] = []
     for text, line, inside in zip(texts, lines, _inside(lines), strict=True):
         if inside:
@@ -144,7 +144,7 @@ def _spaced(texts: list[str], lines: list[Line]) -> str:
 
 
 def _inside(lines: list[Line]) -> Iterator[bool]:
-    """For each line: whether it is blank and part of a value, which a blank line would change."""
+    """For each line, True if it is blank and part of a value, which must not change."""
     keeps = False
     for number, line in enumerate(lines):
         if line.kind == "yaml":
@@ -161,7 +161,7 @@ def _begins(text: str, line: Line) -> bool:
 
 
 def _separate(made: list[str]) -> None:
-    """One blank line before an entry, above the comments and tags that stand directly over it."""
+    """Add a blank line before an entry, above the comments and tags directly above it."""
     at = len(made)
     while at and made[at - 1].lstrip(" ").startswith(("#", "{%", "{#")) and not _closes(made[at - 1]):
         at -= 1
@@ -175,7 +175,7 @@ def _closes(text: str) -> bool:
 
 
 def _tags(text: str, page: Page) -> str:
-    """One space inside of the tags, where they are in one line and no text of a value is near."""
+    """Put one space inside of tags that are on one line and not in the text of a value."""
     if "{%raw" in text.replace(" ", "").replace("-", ""):
         return text
     raw = {line.text.strip() for line in page.lines if line.kind == "scalar"}
@@ -189,10 +189,10 @@ def _tags(text: str, page: Page) -> str:
 
 
 def meaning(text: str) -> list[tuple[str, ...]] | None:
-    """What the text says, without its layout; None for what is no YAML, whatever its templates give.
+    """The tokens of the text, without its layout; None if it is not YAML, whatever its templates render to.
 
-    A tag of a template in its own line is left out, and one within a line is a word: whatever they
-    render to, they stand in the same places before and after.
+    A template tag on its own line is left out, and one within a line is a word: whatever they render to, they
+    are in the same places before and after.
     """
     from saltern.render.yaml_events import events
 

@@ -21,7 +21,7 @@ def tab_indent(page: Page, found: Findings) -> None:
         if indent and line.kind in ("yaml", "comment"):
             found.warn(
                 "tab-indent",
-                "a tab indents this line; YAML takes spaces only",
+                "this line is indented with a tab; YAML allows only spaces",
                 where=page.mark(line, line.text.index("\t")),
                 fix="two spaces for each level",
                 edit=page.edit(line, 0, indent.end(), indent[0].replace("\t", _SPACES)),
@@ -29,7 +29,7 @@ def tab_indent(page: Page, found: Findings) -> None:
 
 
 def trailing_whitespace(page: Page, found: Findings) -> None:
-    """Not inside the text of a value, where it counts."""
+    """Report trailing white space, except in the text of a value, where it has a meaning."""
     if not re.search(r"[ \t]\r?$", page.text, re.MULTILINE):
         return
     for line in page.lines:
@@ -37,7 +37,7 @@ def trailing_whitespace(page: Page, found: Findings) -> None:
         if blanks and line.kind != "scalar" and not _before_scalar(page, line.number):
             found.warn(
                 "trailing-whitespace",
-                "this line ends with blanks",
+                "this line ends with white space",
                 where=page.mark(line, blanks.start()),
                 fix="remove them",
                 edit=page.edit(line, blanks.start(), blanks.end(), ""),
@@ -45,7 +45,7 @@ def trailing_whitespace(page: Page, found: Findings) -> None:
 
 
 def _before_scalar(page: Page, number: int) -> bool:
-    """A line of blanks that stands in the text of a value, however far it is indented."""
+    """True if a blank line is in the text of a value, whatever its indentation."""
     if page.lines[number - 1].kind != "blank":
         return False
     after = next((line.kind for line in page.lines[number:] if line.kind != "blank"), "")
@@ -57,9 +57,9 @@ def missing_final_newline(page: Page, found: Findings) -> None:
         last = page.lines[-1]
         found.warn(
             "missing-final-newline",
-            "the last line has no end",
+            "the last line does not end with a newline",
             where=page.mark(last, len(last.text)),
-            fix="end it with a newline",
+            fix="add a newline",
             edit=None if last.kind == "scalar" else Edit(page.file, len(page.text), len(page.text), "\n"),
         )
 

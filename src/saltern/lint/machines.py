@@ -1,6 +1,6 @@
-"""The machines a tree is checked for, each with grains and pillar of its own.
+"""The machines that a tree is checked for, each with its grains and pillar.
 
-They are written down in files, one machine each, or in the option ``check`` of the configuration:
+They are in files, one for each machine, or in the option ``check`` of the configuration:
 
     machines: fixtures                     a directory, a file, or a list of those
     machines: {web1: {grains: …, pillar: …}}
@@ -24,7 +24,7 @@ _SHAPE = "a machine is a mapping of id, grains and pillar"
 
 
 class Machine(Struct, frozen=True, kw_only=True):
-    """``grains`` win over those of this machine, ``pillar`` over the compiled one."""
+    """``grains`` override those of this machine, ``pillar`` overrides the compiled one."""
 
     name: str
     id: str
@@ -33,8 +33,10 @@ class Machine(Struct, frozen=True, kw_only=True):
 
 
 def read_machines(configured: Mapping[str, object], asked: Sequence[str], base: str) -> list[Machine]:
-    """Those of the paths that were ``asked`` for, else those of the configuration, whose paths begin at
-    ``base``; none: the tree is checked for this machine. Raises ``OperationError``."""
+    """Read the machines at the paths in ``asked``, else those of the configuration, whose paths are
+    relative to ``base``. If there are none, the tree is checked for this machine. Raises
+    ``OperationError``.
+    """
     if asked:
         found = [one for path in asked for one in _at(os.path.abspath(os.path.expanduser(path)))]
     else:
@@ -59,7 +61,7 @@ def _configured(given: object, base: str) -> Iterator[Machine]:
 
 
 def _at(path: str) -> Iterator[Machine]:
-    """One from a file; from a directory, one from each file of YAML in it."""
+    """The machine of a file, or the machines of all YAML files in a directory."""
     if os.path.isdir(path):
         names = sorted(name for name in os.listdir(path) if name.endswith(ENDINGS))
         if not names:
@@ -73,10 +75,10 @@ def _at(path: str) -> Iterator[Machine]:
 
 def _machine(name: str, value: object, base: str, where: Mark | None) -> Machine:
     if not isinstance(value, Mapping):
-        raise _wrong(f"the machine {name!r} is no mapping", _SHAPE, where)
+        raise _wrong(f"the machine {name!r} is not a mapping", _SHAPE, where)
     for key in value:
         if key not in KEYS:
-            fix = did_you_mean(str(key), KEYS) or f"{_SHAPE}; grains such as this one go below 'grains'"
+            fix = did_you_mean(str(key), KEYS) or f"{_SHAPE}; put grains such as this one below 'grains'"
             raise _wrong(f"a machine has no {key!r}", fix, where)
     return Machine(
         name=name,
@@ -89,13 +91,13 @@ def _machine(name: str, value: object, base: str, where: Mark | None) -> Machine
 def _data(
     name: str, key: str, value: Mapping[str, object], base: str, where: Mark | None
 ) -> Mapping[str, object]:
-    """As it stands there, or from the file that is named."""
+    """The mapping itself, or that in the named file."""
     data = value.get(key)
     if isinstance(data, str):
         path = os.path.join(base, os.path.expanduser(data))
         data, where = _yaml(path), Mark(path, 1)
     if data is not None and not isinstance(data, Mapping):
-        raise _wrong(f"the {key} of {name!r} are no mapping", "write 'name: value' lines", where)
+        raise _wrong(f"the {key} of {name!r} are not a mapping", "write 'name: value' lines", where)
     return data or {}
 
 

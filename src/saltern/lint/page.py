@@ -1,4 +1,4 @@
-"""A state file as text, line by line: what is YAML in it, and what is a template or the text of a value."""
+"""A state file as text: classifies each line as YAML, template, comment or text of a value."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ _ENTRY = re.compile(
     r"(?P<before>[ ]*(?:-(?:[ ]+|$))*)"
     r"(?P<key>[^\s'\"{\[#][^#]*?:(?:[ ]+|$)|['\"].*?['\"]:(?:[ ]+|$))?(?P<value>.*)"
 )
-# Templates hide what is in them; a quote is doubled or escaped inside of its own kind.
+# Templates hide their content; a quote within quotes is doubled or escaped.
 _SIGNS = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\\[\"\\]|''|['\"\[\]{}]|(?<=\s)#")
 _OWN_TAGS = ("#!delayed_", "#!end_delayed_")
 
 
 class Line(Struct, frozen=True):
-    """``kind``: yaml, comment, blank, template (of one, or inside it), or scalar: one that continues the
-    value of a line above, be it ``|``, quoted, in brackets or plain."""
+    """``kind``: yaml, comment, blank, template (with a tag, or inside one), or scalar: it continues the
+    value of a line above, which is ``|``, quoted, in brackets or plain.
+    """
 
     number: int
     start: int  # its place in the text
@@ -64,7 +65,7 @@ class Page:
 
     @cached_property
     def values(self) -> list[tuple[Line, re.Match[str]]]:
-        """Lines of YAML with one plain word as their ``value``, and the ``key`` before it, if any."""
+        """Lines of YAML with one plain word as ``value``, and their ``key``, if any."""
         if not self.is_yaml:
             return []
         return [(line, value) for line in self.yaml() if (value := _VALUE.fullmatch(line.text))]
@@ -78,8 +79,9 @@ class Page:
 
 
 def tags(text: str) -> Iterator[tuple[int, int]]:
-    """Where each tag of a template begins and ends. One that is not closed is none, and found to be so once:
-    a pattern would look through the whole text for each."""
+    """The begin and end of each template tag. A tag that is not closed ends the search; a pattern would
+    search the whole text again for each.
+    """
     unclosed: set[str] = set()
     at = 0
     while found := _OPENS.search(text, at):
@@ -108,9 +110,9 @@ def _inside(text: str) -> set[int]:
 
 def _classified(text: str, inside: set[int]) -> Iterator[Line]:
     start = 0
-    scalar = -1  # the column that the text of a value has to be indented beyond
-    opened = ""  # what has to be closed: a quote, or brackets
-    plain = False  # whether that text may end with a comment
+    scalar = -1  # the text of a value is indented beyond this column
+    opened = ""  # what is open: a quote, or brackets
+    plain = False  # True if that text may end with a comment
     for number, whole in enumerate(text.split("\n"), 1):
         line = whole.removesuffix("\r")
         body = line.lstrip(" ")
@@ -133,7 +135,7 @@ def _classified(text: str, inside: set[int]) -> Iterator[Line]:
 
 
 def _begun(line: str) -> tuple[int, str, bool]:
-    """What continues in the lines below: the column they are beyond, what is open, whether it is plain."""
+    """How the value continues below: the column it is indented beyond, what is open, True if it is plain."""
     if block := _SCALAR.fullmatch(line):
         return _column(block["before"], block["key"]), "", False
     entry = _ENTRY.fullmatch(line)
@@ -162,5 +164,5 @@ def _open(text: str, opened: str) -> str:
 
 
 def _column(before: str, key: str | None) -> int:
-    """Where the key stands, or the dash, that the text is the value of; -1 if neither is there."""
+    """The column of the key, or of the dash, before the value; -1 if there is neither."""
     return len(before) if key else len(before.rstrip()) - 1

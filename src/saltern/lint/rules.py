@@ -1,8 +1,8 @@
 """Every rule of ``saltern check``, one row each.
 
-A rule with a function is asked of texts, of runs or of the tree; one without is reported by the compiler
-itself, and has a row so that it can be switched off or made more or less severe. Whatever has no row keeps a
-file from compiling, and is always reported.
+A rule with a function checks texts, runs or the tree. A rule without one is reported by the compiler, and has
+a row so that it can be switched off or made more or less severe. Problems without a row keep a file from
+compiling, and are always reported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """``on``: it is used if none is selected; ``fixes``: ``--fix`` can fix what it finds."""
+    """``on``: used by default; ``fixes``: ``--fix`` can fix what it finds."""
 
     name: str
     doc: str
@@ -38,20 +38,20 @@ RULES: dict[str, Rule] = {
         # layout
         Rule(
             name="tab-indent",
-            doc="A tab indents a line of YAML, which takes spaces only.",
+            doc="A line is indented with a tab; YAML allows only spaces.",
             severity=ERROR,
             fixes=True,
             text=layout.tab_indent,
         ),
         Rule(
             name="trailing-whitespace",
-            doc="A line ends with blanks.",
+            doc="A line ends with white space.",
             fixes=True,
             text=layout.trailing_whitespace,
         ),
         Rule(
             name="missing-final-newline",
-            doc="The last line of the file has no end.",
+            doc="The last line of the file does not end with a newline.",
             fixes=True,
             text=layout.missing_final_newline,
         ),
@@ -100,7 +100,7 @@ RULES: dict[str, Rule] = {
         # states
         Rule(
             name="command-unguarded",
-            doc="A command runs in every run: nothing says when it is done already.",
+            doc="A command runs in every run: nothing says when it is already done.",
             run=states.command_unguarded,
         ),
         Rule(
@@ -167,7 +167,7 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             name="sls-unused",
-            doc="No top file gives this SLS to a machine, and nothing includes it.",
+            doc="No top file assigns this SLS to a machine, and nothing includes it.",
             on=False,
             tree=trees.sls_unused,
         ),
@@ -229,7 +229,7 @@ RULES: dict[str, Rule] = {
         Rule(name="argument-missing", doc="The state needs an argument that is not given.", severity=ERROR),
         Rule(
             name="argument-bare",
-            doc="A bare `true` or `false` stands among the arguments of a state; it has no effect.",
+            doc="A bare `true` or `false` is among the arguments of a state; it has no effect.",
         ),
         Rule(
             name="argument-suspicious",
@@ -239,8 +239,11 @@ RULES: dict[str, Rule] = {
             name="argument-unsupported",
             doc="Salt takes this argument; here it has no effect, and the message says what is different.",
         ),
-        Rule(name="requisite-unknown", doc="A requisite names a state that is not there.", severity=ERROR),
-        Rule(name="requisite-in-unknown", doc="A `require_in` or its kin names a state that is not there."),
+        Rule(name="requisite-unknown", doc="A requisite names a state that does not exist.", severity=ERROR),
+        Rule(
+            name="requisite-in-unknown",
+            doc="A `require_in` or a similar requisite names a state that does not exist.",
+        ),
         Rule(
             name="requisite-repeated",
             doc="A state has one requisite in two lists: here both count, in Salt only the last.",
@@ -261,7 +264,7 @@ RULES: dict[str, Rule] = {
         Rule(name="name-not-text", doc="The name of a state is a number or a boolean."),
         Rule(name="names-empty", doc="`names` is an empty list, and one state runs all the same."),
         Rule(name="order-unknown", doc="`order` is neither a number nor `first` nor `last`."),
-        Rule(name="use-unknown", doc="A `use` names a state that is not there."),
+        Rule(name="use-unknown", doc="A `use` names a state that does not exist."),
         Rule(name="top-target", doc="A target of the top file cannot be read, and matches no machine."),
     )
 }
@@ -274,5 +277,5 @@ def usual() -> Choices:
 
 
 def chosen(choices: Choices) -> Iterator[Rule]:
-    """The rules to ask."""
+    """The rules that are used."""
     return (rule for name, rule in RULES.items() if choices[name] is not None)

@@ -1,4 +1,4 @@
-"""The files to check: those that were named, by SLS name or by path, or all of the tree."""
+"""Selects the files to check: the named ones, by SLS name or path, or all files of the tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REACTION = re.compile(rb"^[ ]+['\"]?(?:local|caller|cmd|runner|wheel)\.\w+\.\w+
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """``whole``: the top file counts, too. ``lost`` are files that their SLS name does not lead to."""
+    """``whole``: includes the top file. ``lost`` are files that their SLS names do not lead to."""
 
     refs: tuple[SlsRef, ...]
     whole: bool = False
@@ -27,7 +27,9 @@ class Selection(Struct, frozen=True, kw_only=True):
 
 
 def select(session: Session, words: Sequence[str], without: Sequence[str]) -> Selection:
-    """``without`` are patterns of SLS names. Raises ``OperationError`` for a path outside of the roots."""
+    """Select files; ``without`` are patterns of SLS names. Raises ``OperationError`` for a path outside
+    the roots.
+    """
     tree = session.tree
     env = session.settings.saltenv or "base"
     known = [one for env in session.environments() for one in _files(session, env)]
@@ -55,8 +57,9 @@ def select(session: Session, words: Sequence[str], without: Sequence[str]) -> Se
 
 
 def is_reaction(path: str) -> bool:
-    """True if what it declares is for the reactor, as ``local.state.apply``: that sees an event, and no
-    machine. A state has one dot."""
+    """True if the file is for the reactor, with calls such as ``local.state.apply``; a state has one dot.
+    Such a file is rendered for an event, not for a machine.
+    """
     try:
         with open(path, "rb", buffering=0) as file:
             return _REACTION.search(file.read()) is not None
@@ -65,13 +68,13 @@ def is_reaction(path: str) -> bool:
 
 
 def _only_reactions(path: str) -> OperationError:
-    what = f"{path!r} is a file of the reactor, and no state file"
+    what = f"{path!r} is a reactor file, not a state file"
     fix = "see what it does about an event: saltern reactor test TAG DATA"
     return OperationError(Diagnostic(code="check-reaction", what=what, fix=fix))
 
 
 def is_path(word: str, tree: Tree, env: str) -> bool:
-    """A word that could be both is the name of an SLS, if there is such an SLS."""
+    """True if a word is a path. A word that could be both is an SLS name if there is such an SLS."""
     if os.sep in word or word in (".", "..") or word.endswith(".sls"):
         return True
     return os.path.exists(word) and tree.place(SlsRef(env, word)) is None
@@ -86,7 +89,7 @@ def real_roots(tree: Tree) -> list[str]:
 
 
 def root_around(path: str, top: str) -> str:
-    """The nearest directory around a path that has a top file; else the path itself, or its directory."""
+    """The nearest directory above a path that has a top file; else the path itself, or its directory."""
     first = folder = path if os.path.isdir(path) else os.path.dirname(path)
     while folder != os.path.dirname(folder):
         if os.path.isfile(os.path.join(folder, top)):
@@ -96,7 +99,7 @@ def root_around(path: str, top: str) -> str:
 
 
 def roots_around(words: Sequence[str], session: Session, env: str) -> list[str]:
-    """The roots of paths that no configured root holds: ``saltern check states`` needs nothing else."""
+    """The roots of paths outside the configured roots, so that ``saltern check states`` needs no options."""
     tree = session.tree
     words = [word for word in words if is_path(word, tree, env)]
     for word in words:
@@ -112,7 +115,7 @@ def roots_around(words: Sequence[str], session: Session, env: str) -> list[str]:
 
 
 def _files(session: Session, env: str) -> Iterator[tuple[SlsRef, str]]:
-    """Every state file of an environment: nothing named as a top file is, and nothing that is pillar."""
+    """The state files of an environment, without top files and pillar files."""
     tree = session.tree
     roots = [os.path.realpath(root) for root in tree.roots(env)]
     pillar = [os.path.realpath(root) for some in session.settings.pillar_roots.values() for root in some]
@@ -125,7 +128,7 @@ def _files(session: Session, env: str) -> Iterator[tuple[SlsRef, str]]:
 
 
 def nothing_at(word: str) -> OperationError:
-    """Why a path chooses no file."""
+    """The error for a path that selects no file."""
     there = os.path.exists(word)
     what = f"there is no state file of the file roots at {word!r}" if there else f"there is no file {word!r}"
     fix = "name the root it belongs to: --file-root DIR" if there else ""

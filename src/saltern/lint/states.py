@@ -1,4 +1,4 @@
-"""Rules about states, asked of the chunks that a run would have."""
+"""Rules about states: they check the chunks that a run would have."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from saltern.modules.api.registry import schema
 from saltern.plan.matcher import SLS, described
 from saltern.runtime.slots import PREFIX
 
-# Any of these says when a command has to run at all.
+# Each of these says when a command has to run.
 _GUARDS = {"unless", "onlyif", "creates", "stateful", "prereq", "onchanges", "onchanges_any"}
 _GUARDS |= {"onfail", "onfail_any", "onfail_all", "read_only"}
 _ORDERING = frozenset(kind.name for kind in ORDERING)
@@ -31,7 +31,7 @@ _SOURCE = re.compile(r"/|[A-Za-z][\w+.-]*://|__slot__")
 
 
 class Unit(Struct, frozen=True, kw_only=True):
-    """Files compiled together, as one run would have them; ``wanted`` are those the rules are asked about.
+    """Files that are compiled together, as in one run; ``wanted`` are those that the rules check.
 
     ``late``: it is a delayed frame.
     """
@@ -56,7 +56,7 @@ def command_unguarded(unit: Unit, found: Findings) -> None:
                 "command-unguarded",
                 f"the command of {chunk.label!r} runs every time, and every time counts as a change",
                 where=chunk.mark(),
-                fix="say when it is done: unless, onlyif, creates, onchanges",
+                fix="say when it must run: unless, onlyif, creates, onchanges",
             )
 
 
@@ -124,7 +124,7 @@ def path_relative(unit: Unit, found: Findings) -> None:
 def source_missing(unit: Unit, found: Findings) -> None:
     for chunk in unit.states():
         if chunk.hidden:
-            continue  # all that could be said is what it hides
+            continue  # the message would contain what it hides
         given = chunk.args.get("source")
         named = given if isinstance(given, list) else [given]
         texts = [str(next(iter(one), "")) if isinstance(one, dict) else one for one in named]
@@ -142,7 +142,7 @@ def source_missing(unit: Unit, found: Findings) -> None:
 def _no_source(chunk: Chunk, texts: list[object], found: Findings) -> None:
     for text in texts:
         if isinstance(text, str) and text and not _SOURCE.match(text) and OPEN not in text:
-            what = f"{chunk.function}: {text!r} is no salt:// name, no URL and no absolute path"
+            what = f"{chunk.function}: {text!r} is neither a salt:// name, nor a URL, nor an absolute path"
             fix = f"write 'salt://{text.removeprefix('salt:').lstrip('/')}' for a file of the file roots"
             found.warn("source-missing", what, where=chunk.mark("source"), fix=fix)
 
@@ -159,7 +159,7 @@ def _is_there(unit: Unit, chunk: Chunk, text: str) -> bool:
 
 
 def requisite_not_included(unit: Unit, found: Findings) -> None:
-    """It works in this run, since something else brings the file; alone, it would not."""
+    """Report requisites that work in this run only because something else includes the file."""
     if unit.late:
         return  # a block has an include of its own
     declared: dict[str, set[SlsRef]] = {}
@@ -184,7 +184,7 @@ def requisite_not_included(unit: Unit, found: Findings) -> None:
 
 
 def _is_written(unit: Unit, chunk: Chunk, wanted: Requisite) -> bool:
-    """True if the file itself says so: what another file brings by ``extend`` is not its matter."""
+    """True if the file itself has the requisite, and not an ``extend`` of another file."""
     file = unit.loader.file(chunk.declared.ref)
     for declared in file.declarations if file else ():
         if (declared.id, declared.state) == (chunk.id, chunk.state):

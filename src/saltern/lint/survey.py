@@ -1,4 +1,4 @@
-"""The walk: every file rendered once, every run that there can be compiled, nothing run.
+"""Surveys a tree: renders every file once, and compiles every possible run; runs nothing.
 
 The runs are those of the top file (this machine's, and that of every target), then each file that is not
 part of one of them, with what it includes. A file that another one includes is compiled as a part of that.
@@ -34,17 +34,17 @@ from saltern.render.pipeline import Home
 from saltern.sources.tree import SlsSource
 from saltern.targeting.top import Assigned
 
-# What a run may change before a delayed target is rendered.
+# What a run may change before it renders a delayed target.
 _ASKS = re.compile(rf"\b(?:{PREV_RET}|salt\b(?!://)|grains)\b")
-# What may only follow from a file of the same run that is broken.
+# Problems that may only follow from a broken file of the same run.
 _FOLLOWING = frozenset({"requisite-unknown", "requisite-matches-nothing", "extend-unknown", "late-unknown"})
 
 
-Who = tuple[str, str]  # of a top file: its environment and its expression
+Who = tuple[str, str]  # a target of a top file: its environment and its expression
 
 
 class Seen(Struct, kw_only=True):
-    """What the walks of a check share: an include or a call for any of the machines counts."""
+    """What the walks of a check share: includes and calls, for any of the machines."""
 
     named: set[SlsRef] = field(default_factory=set)  # by a top file, an include, a delayed entry
     blocks: Delays = field(default_factory=Delays)
@@ -59,10 +59,10 @@ def walked(
     *,
     strangers: bool,
 ) -> list[Walk]:
-    """One walk for each machine, whose session is prepared.
+    """Walk the tree once for each machine, whose session is prepared.
 
-    ``strangers``: what each target of the top file gives is compiled, matching or not; else only what the
-    machines get that it matches, and what no machine gets, which is tried with every one.
+    ``strangers``: compile what each target of the top file assigns, whether or not it matches. Otherwise,
+    compile what the matching machines get; what no machine gets is tried with each of them.
     """
     seen = Seen()
     walks = [Walk(session, selection, options, limit, seen) for session in sessions]
@@ -80,7 +80,7 @@ def walked(
 
 
 class Walk:
-    """The way through the tree for one machine. ``found`` gets what the compiler says."""
+    """Compiles the tree for one machine. ``found`` collects the problems of the compiler."""
 
     def __init__(
         self, session: Session, selection: Selection, options: CompilerOptions, limit: Limit, seen: Seen
@@ -105,7 +105,7 @@ class Walk:
         self._session.renderers.ahead(source for ref in self._ready if (source := self.loader.known(ref)))
 
     def rest(self, left: set[SlsRef]) -> None:
-        """Files by themselves, with what they include: those that no run of a top file has."""
+        """Compile the files that are in no run of a top file, each with what it includes."""
         self._looked = self.covered | left
         here = [ref for ref in self._ready if ref in self._looked]
         for ref in here:
@@ -128,7 +128,7 @@ class Walk:
         )
 
     def _is_ready(self, ref: SlsRef) -> bool:
-        """True if a file can be rendered now; one for later is only read."""
+        """True if a file can be rendered now; one that is rendered later is only read."""
         try:
             source = self.loader.source(ref)
         except CompileError as problem:
@@ -149,13 +149,13 @@ class Walk:
 
     @cached_property
     def _mine(self) -> list[Assigned]:
-        """What the top files give to this machine."""
+        """What the top files assign to this machine."""
         given = self._tops.assigned(self._session.subject(), self._session.environments(), self.found)
         both = self._session.with_master_tops(given, self.found)
         return [one for some in both.values() for one in some]
 
     def gets(self) -> set[SlsRef]:
-        """What the top files give to this machine, with all that is included."""
+        """What the top files assign to this machine, with all included files."""
         named = [SlsRef(one.env, one.sls) for one in self._mine]
         refs = [one for ref in named for one in expand(ref, self.loader.names)]
         return set().union(*(self.loader.reach(ref) for ref in refs))
@@ -164,7 +164,7 @@ class Walk:
         return {_who(one) for one in self._mine}
 
     def tops(self, *, without: set[Who]) -> None:
-        """The run of this machine, and that of every target but those ``without``."""
+        """Compile the run of this machine, and that of every target except those in ``without``."""
         only = self._session.settings.state_top_saltenv
         others = _given(self._tops, [only] if only else self._session.environments())
         runs: dict[tuple[SlsRef, ...], list[Assigned]] = {}
@@ -206,8 +206,8 @@ class Walk:
     # -- what is rendered later ------------------------------------------------------------------------
 
     def _frame(self, target: Target, delays: Delays) -> None:
-        """One that asks for nothing that the run brings is rendered and compiled; of any other, only the
-        template is read."""
+        """Render and compile a delayed target that needs nothing from the run; only read the template of any
+        other."""
         if target.kind == "sls":
             self._seen.named.add(SlsRef(target.definition[0].rstrip(":"), target.name))
         if target.definition in self._frames or (target.block and target.block.call):
@@ -219,7 +219,7 @@ class Walk:
             return
         try:
             self._rendered(target, delays)
-        except CompileError as problem:  # what a macro ran into may be there by then
+        except CompileError as problem:  # what a macro lacks may exist by then
             self.found.add(one for one in problem.diagnostics if not one.code.startswith("template-"))
 
     def _rendered(self, target: Target, delays: Delays) -> None:
@@ -235,7 +235,9 @@ class Walk:
         self._add(plan.chunks, delays, late=True)
 
     def _report_unrendered(self) -> None:
-        """What only a delayed entry names may need what that entry gives it; it was rendered with that."""
+        """Report files that could not be rendered, except those that only a delayed entry names: they were
+        rendered with what the entry passes to them.
+        """
         delayed = {
             ref for ref in self._seen.named if (f"{ref.env}:", ref.name) in self._frames
         } - self.covered
@@ -246,7 +248,7 @@ class Walk:
 
 
 def _check_readable(session: Session, one: Target | SlsSource, found: Findings) -> None:
-    """Report what is wrong with the template of a file or a block, without rendering it."""
+    """Report problems in the template of a file or a block, without rendering it."""
     source = one if isinstance(one, SlsSource) else one.source
     try:
         if isinstance(source, SlsSource):
@@ -273,7 +275,7 @@ def _who(given: Assigned) -> Who:
 
 
 def _given(reader: TopReader, envs: Sequence[str]) -> Iterator[list[Assigned]]:
-    """What each target of the top files gives, whether or not it matches."""
+    """What each target of the top files assigns, whether or not it matches."""
     for env in envs:
         for section, targets in (reader.sections(env, Findings()) or {}).items():
             for target in targets:

@@ -1,7 +1,7 @@
-"""The rule about templates of files: what ``source`` and ``template`` of a state name is read, too.
+"""The rule about templates of files: it checks what ``source`` and ``template`` of a state name.
 
-A template that asks for a function or for accumulated text is rendered in the middle of a run, after
-states that may have changed the answer: only its syntax is checked. Any other is rendered.
+A template that calls a function or uses accumulated text is rendered during a run, after states that may
+have changed the result: only its syntax is checked. Any other template is rendered.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from saltern.sources.tree import SlsSource
 _SALT = "salt://"
 _ASKS = re.compile(r"\b(?:salt\b(?!://)|accumulator\b)")
 _DATA = ("defaults", "context")  # the later one wins
-_CODE = "py"  # a renderer that is Python: read, never run
+_CODE = "py"  # a Python renderer: parsed, never run
 
 
 def source_template(unit: Unit, found: Findings) -> None:
@@ -37,7 +37,7 @@ def source_template(unit: Unit, found: Findings) -> None:
 
 
 def _sources(unit: Unit, chunk: Chunk) -> Iterator[tuple[str, str]]:
-    """The first source that is there: its name below the root, and its path."""
+    """The first source that exists: its name below the root, and its path."""
     given = chunk.args.get("source")
     for one in given if isinstance(given, list) else [given]:
         text = next(iter(one), "") if isinstance(one, dict) else one
@@ -51,7 +51,7 @@ def _sources(unit: Unit, chunk: Chunk) -> Iterator[tuple[str, str]]:
 
 
 def _text(unit: Unit, path: str) -> str | None:
-    """What the template holds; None for what is no text, which is never rendered."""
+    """The text of the template; None if it is not text, which is never rendered."""
     try:
         return unit.session.tree.text(path)
     except CompileError:
@@ -77,7 +77,7 @@ def _problems(unit: Unit, chunk: Chunk, engine: str, source: SlsSource) -> list[
 
 
 def _values(unit: Unit, chunk: Chunk) -> dict[str, object]:
-    """What the template is given: arguments of the state, those it does not know, defaults and context."""
+    """The values for the template: arguments of the state (also unknown ones), defaults and context."""
     function = unit.session.registry.state(chunk.state, chunk.fun)
     known = schema(function).converters if function is not None else {}
     extra = {name: value for name, value in chunk.args.items() if name not in known}

@@ -1,4 +1,4 @@
-"""Rules about the files of a tree, and how they hang together."""
+"""Rules about the files of a tree and how they are connected."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from saltern.lint.findings import Findings
 
 
 class Survey(Struct, frozen=True, kw_only=True):
-    """What was seen. ``refs`` are the files that were asked for; ``named`` those that a top file, another
-    file or a delayed entry names; ``lost`` those that no name leads to."""
+    """The result of a survey. ``refs`` are the files to check; ``named`` those that a top file, another
+    file or a delayed entry names; ``lost`` those that no name leads to.
+    """
 
     loader: KeptLoader
     refs: tuple[SlsRef, ...]
@@ -34,7 +35,7 @@ def sls_unused(survey: Survey, found: Findings) -> None:
         if source is not None:
             found.warn(
                 "sls-unused",
-                f"no top file gives {ref.name!r} to a machine, and nothing includes it",
+                f"no top file assigns {ref.name!r} to a machine, and nothing includes it",
                 where=Mark(source.path, 1),
             )
 
@@ -68,7 +69,7 @@ def include_twice(survey: Survey, found: Findings) -> None:
 
 
 def include_cycle(survey: Survey, found: Findings) -> None:
-    """Reported where it is closed."""
+    """Report a cycle at the include that closes it."""
     done: set[SlsRef] = set()
     for root in survey.refs:
         opened: dict[SlsRef, Iterator[Include]] = {root: _includes(survey, root)} if root not in done else {}
@@ -97,7 +98,7 @@ def _closed(survey: Survey, ref: SlsRef, include: Include, found: Findings) -> N
         "include-cycle",
         f"{ref.name!r} includes {'itself' if itself else f'{include.ref.name!r}, which leads back to it'}",
         where=file.origin.mark(("include", include.index)),
-        fix="remove it" if itself else "put what both need into a third file",
+        fix="remove it" if itself else "move what both need to a third file",
     )
 
 
@@ -118,7 +119,9 @@ def id_in_two_files(survey: Survey, found: Findings) -> None:
 
 
 def argument_twice(survey: Survey, found: Findings) -> None:
-    """As it is written: an ``extend`` of another file replaces, and means to."""
+    """Report arguments that are written twice in a file. An ``extend`` of another file replaces on
+    purpose.
+    """
     for ref in survey.refs:
         file = survey.loader.file(ref)
         for declared in file.declarations if file else ():

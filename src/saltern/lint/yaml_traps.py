@@ -1,4 +1,4 @@
-"""Rules about values that YAML or Jinja makes something else of than the author meant."""
+"""Rules about values that YAML or Jinja reads differently from what the author meant."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_SECRET = re.compile(
 )
 _JINJA = re.compile(r"\{\{|\{%")
 _OPEN_VALUE = re.compile(r"^[ ]*(?:- +)*(?:[\w.-]+:[ ]+)?(?P<tag>\{\{.*)$")
-# What a text has to have for a rule to look at its lines: most have nothing, and are done with one search.
+# A rule checks the lines of a text only if this is found in it: most texts need only one search.
 _SOME_OCTAL = re.compile(r"(?:mode|umask):[ ]+0o?[0-7]{3}")
 _SOME_TEXT = re.compile(
     rf"\b(?:{'|'.join(sorted(_TEXTS))}):[ ]+(?:[^\sA-Za-z'\"/{{\[]|(?:y|n|yes|no|true|false|on|off|null)\b)",
@@ -50,7 +50,7 @@ def base_sixty(page: Page, found: Findings) -> None:
         return
     for line, value in page.values:
         if value["value"].count(":") <= MOST_SIXTIES and _SIXTIES.fullmatch(value["value"]):
-            what = f"YAML reads {value['value']} to the base of 60: {plain(value['value'])}"
+            what = f"YAML reads {value['value']} in base 60: {plain(value['value'])}"
             _report("base-sixty", what, page, line, value, found)
 
 
@@ -68,7 +68,7 @@ def unquoted_text(page: Page, found: Findings) -> None:
 
 
 def _report(code: str, what: str, page: Page, line: Line, value: re.Match[str], found: Findings) -> None:
-    """A plain word that quotes would keep as it is."""
+    """Report a plain word that should be quoted."""
     start, end = value.span("value")
     quoted = f"'{value['value']}'"
     edit = page.edit(line, start, end, quoted)
@@ -97,7 +97,7 @@ def jinja_in_comment(page: Page, found: Findings) -> None:
         if tag:
             found.warn(
                 "jinja-in-comment",
-                "'#' does not keep a template from being rendered",
+                "'#' does not prevent a template from being rendered",
                 where=page.mark(line, tag.start()),
                 fix="write {# … #}",
             )
@@ -122,7 +122,7 @@ def _is_key(tag: str) -> bool:
 
 
 def _same(read: object, text: str) -> bool:
-    """A number that says the same when it is made text again."""
+    """True if the value, converted back to text, is the same text."""
     return isinstance(read, int | float) and not isinstance(read, bool) and str(read) == text
 
 

@@ -1,1 +1,1 @@
-"""``saltern lsp``: what an editor asks while states are written. ``server.py`` is where it begins."""
+"""``saltern lsp``: answers an editor while states are written. Begin with ``server.py``."""

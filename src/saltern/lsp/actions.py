@@ -1,4 +1,4 @@
-"""What can be done about a problem: the edits of ``--fix``, a near name, or a comment that keeps it quiet."""
+"""Changes for a problem: the edits of ``--fix``, a similar name, or a comment that ignores it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMED = re.compile(r"'([^']+)'")
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """``edits`` are of one text. ``best``: what most would do."""
+    """``edits`` are of one text. ``best``: the preferred change."""
 
     title: str
     edits: tuple[tuple[Span, str], ...]
@@ -27,7 +27,7 @@ class Change(Struct, frozen=True, kw_only=True):
 
 
 def changes(problem: Problem, lines: Lines, span: Span) -> Iterator[Change]:
-    """For one problem; ``span`` is what it is shown at."""
+    """The changes for one problem, which is shown at ``span``."""
     one = problem.diagnostic
     if problem.edit is not None:
         title = f"{one.fix or RULES[one.code].name} [{one.code}]"
@@ -40,7 +40,7 @@ def changes(problem: Problem, lines: Lines, span: Span) -> Iterator[Change]:
 
 
 def compatible_edits(problems: list[Problem], lines: Lines) -> tuple[tuple[Span, str], ...]:
-    """Every edit that touches no other one."""
+    """The edits that do not overlap another one."""
     made: list[tuple[Span, str]] = []
     edits = [shifted(one.edit, lines) for one in problems if one.edit is not None]
     for span, text in sorted(set(edits), key=lambda one: (one[0].start, one[0].end)):
@@ -50,13 +50,15 @@ def compatible_edits(problems: list[Problem], lines: Lines) -> tuple[tuple[Span,
 
 
 def shifted(edit: Edit, lines: Lines) -> tuple[Span, str]:
-    """The engine does not count a byte order mark; the editor may have one."""
+    """The edit at its place in the editor, whose text may have a byte order mark that the engine does not
+    count.
+    """
     by = 1 if lines.text.startswith("\ufeff") else 0
     return Span(edit.start + by, edit.end + by), edit.text
 
 
 def _nearer(one: Diagnostic, meant: str, lines: Lines, span: Span) -> Iterator[Change]:
-    """The word that is wrong stands on the line, and the problem names it."""
+    """Replace the wrong word, which the problem names, if it is on the line."""
     row = lines.span(lines.row(span.start))
     line = lines.text[row.start : row.end]
     for name in dict.fromkeys(_NAMED.findall(one.what)):

@@ -1,7 +1,7 @@
-"""When to check, and what: one thread for each tree, which has at most one worker at a time.
+"""Decides when to check, and what: one thread for each tree, with at most one worker at a time.
 
-A change is checked when the typing pauses. A check that is overtaken by another change is ended. The whole
-tree is checked if that is quick; if not, a change checks its own file, and saving checks the whole.
+A change is checked when typing pauses; another change ends a running check. If it is quick, the whole tree is
+checked; otherwise, a change checks only its file, and saving checks the whole tree.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from saltern.lsp.launch import resolved, start
 from saltern.lsp.sites import Given, Site
 from saltern.lsp.worker import CheckReply, Problem, Question
 
-PAUSE = 0.25  # seconds without a key before a change is checked
+PAUSE = 0.25  # seconds without typing before a change is checked
 SMALL = 200  # files
-QUICK = 1.5  # seconds of CPU: a whole check that takes no longer is done for every change
-LONGEST = 120.0  # then a check is given up
+QUICK = 1.5  # seconds of CPU time; a whole check that takes longer is not done for every change
+LONGEST = 120.0  # seconds until a check is given up
 
-# What only the run as a whole decides: the file that has it may be given to a machine by another way.
+# Problems that depend on the whole run: another file may include what this one lacks.
 OF_THE_WHOLE = frozenset(
     {
         "check-nothing",
@@ -40,7 +40,7 @@ OF_THE_WHOLE = frozenset(
 
 
 def is_small(site: Site) -> bool:
-    """True if a check of the whole tree is quick for sure."""
+    """True if a check of the whole tree is certainly quick."""
     try:
         return sum(len(site.tree.sls_names(env)) for env in site.tree.environments()) <= SMALL
     except OperationError:
@@ -48,7 +48,7 @@ def is_small(site: Site) -> bool:
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """``paths`` are the files that changed, ``saved`` those that were saved: their dependents count, too."""
+    """``paths`` are the changed files, ``saved`` the saved ones, whose dependents are checked, too."""
 
     paths: frozenset[str] = frozenset()
     saved: frozenset[str] = frozenset()
@@ -63,7 +63,7 @@ class Task(Struct, frozen=True, kw_only=True):
 
 
 class Done(Struct, frozen=True, kw_only=True):
-    """``texts`` are those that were checked, by path as the editor has them; ``whole``: with all the tree."""
+    """``texts`` are the checked texts by the editor's paths; ``whole``: the whole tree was checked."""
 
     site: Site
     task: Task
@@ -73,7 +73,7 @@ class Done(Struct, frozen=True, kw_only=True):
 
 
 class Checker:
-    """Checks one tree. ``texts`` gives what is open in it; ``done`` is called in the checker's thread."""
+    """Checks one tree. ``texts`` returns the open texts; ``done`` is called in the checker's thread."""
 
     def __init__(
         self,
@@ -89,11 +89,11 @@ class Checker:
         self._done = done
         self._woken = threading.Condition()
         self._task: Task | None = None
-        self._whole: Task | None = None  # of a tree that takes long: when nothing else is to be done
+        self._whole: Task | None = None  # the task for a slow tree, when there is nothing else to do
         self._due = 0.0
         self._worker: Worker | None = None
         self._over = False
-        # The last check of the whole tree took so long; a large one is at first taken for slow.
+        # The time of the last check of the whole tree; a large tree is assumed to be slow at first.
         self._took = 0.0 if is_small(site) else LONGEST
         self._is_known = self._took <= QUICK
         threading.Thread(target=self._loop, name="check", daemon=True).start()
@@ -119,19 +119,19 @@ class Checker:
             words = [] if task.whole or self._took <= QUICK else self._alone(task.paths)
             whole = not words
             answer = self._asked(words, texts)
-            if answer is None:  # overtaken: what it was to look at is looked at by the next
+            if answer is None:  # superseded: the next check includes its files
                 self._put_back(task)
                 continue
             if whole and not answer.failed:
                 self._took, self._is_known = answer.seconds, True
             kept = _kept(answer, whole)
             self._finish(Done(site=self.site, task=task, answer=kept, texts=texts, whole=whole))
-            if not self._is_known:  # the file that was opened first is reported soon, and then in full
+            if not self._is_known:  # the first opened file is reported early, then completely
                 self._is_known = True
                 self._put_back(Task(paths=task.paths, whole=True))
 
     def _alone(self, paths: frozenset[str]) -> list[str]:
-        """Those that can be checked by themselves: a change of a pillar or a template may matter anywhere."""
+        """The files that can be checked alone. A change of a pillar or a template may affect any file."""
         site = self.site
         if any(site.kind(path) != "states" or site.place(path) is None for path in paths):
             return []
@@ -145,7 +145,7 @@ class Checker:
                 self._task = _both(self._task, task)
 
     def _finish(self, done: Done) -> None:
-        """Whatever goes wrong with one answer, there is a next one."""
+        """Report a finished check. If that fails, the thread still serves the next one."""
         try:
             self._done(done)
         except Exception:
@@ -154,7 +154,7 @@ class Checker:
             print_exc()
 
     def _next(self) -> Task | None:
-        """The task that is due; None: it is over."""
+        """Wait for the next task; None if the checker is stopped."""
         with self._woken:
             while not self._over:
                 left = self._due - time.monotonic()
@@ -164,7 +164,7 @@ class Checker:
             return None
 
     def _taken(self) -> Task | None:
-        """What is quick comes first: where the whole takes long, what was changed and is not saved."""
+        """Take the next task, quick ones first: for a slow tree, files that were changed and not saved."""
         task, self._task = self._task, None
         if task is not None and task.whole and self._took > QUICK:
             self._whole = _both(self._whole, task)
@@ -210,7 +210,7 @@ def _both(one: Task | None, other: Task) -> Task:
 
 
 class Worker:
-    """One process that checks once."""
+    """A process that does one check."""
 
     def __init__(self, *, trust: bool) -> None:
         self._ended = False
@@ -221,7 +221,7 @@ class Worker:
         self._process.kill()
 
     def answer(self, question: Question) -> CheckReply | None:
-        """None if it was ended."""
+        """The reply of the process; None if it was ended."""
         try:
             data, _ = self._process.communicate(json.encode(question), timeout=LONGEST)
         except TimeoutExpired:

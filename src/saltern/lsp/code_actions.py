@@ -1,4 +1,4 @@
-"""Code actions: what is offered for the problems at a place, and all edits of ``--fix`` at once."""
+"""Code actions: the changes for the problems at a place, and all edits of ``--fix`` at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeA
     rows = ls.document(uri).rows
     text, problems = ls.reports.problems.get(ls.path(uri), ("", []))
     if text != rows.text:
-        return []  # the problems are of another text; it is being checked
+        return []  # the problems are of an older text; the new one is being checked
     first, last = (rows.offset(one.line, one.character) for one in (params.range.start, params.range.end))
     only = params.context.only or []
     found: list[types.CodeAction] = []
@@ -32,7 +32,7 @@ def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeA
                 found += _quick(uri, rows, problem, span, params.context.diagnostics)
     edits = compatible_edits(problems, rows)
     if edits and (not only or any(kind == FIX_ALL or FIX_ALL.startswith(f"{kind}.") for kind in only)):
-        title = f"Fix all that saltern can ({len(edits)})"
+        title = f"Fix all problems that saltern can fix ({len(edits)})"
         found.append(types.CodeAction(title, kind=FIX_ALL, edit=_edit(uri, rows, edits)))
     return found
 

@@ -1,4 +1,4 @@
-"""Where a cursor stands: in a template, in a key, in a value, and below which keys."""
+"""Where a cursor is: in a template, in a key, in a value, and below which keys."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ _VALUE = re.compile(r"(?P<key>'[^']*'|\"[^\"]*\"|[^\s'\"#:][^#:]*?):[ ]+(?P<valu
 
 
 class Cursor(Struct, frozen=True, kw_only=True):
-    """``path`` are the keys above. ``typed`` is what stands before the cursor of the word that ``span`` is.
+    """``path`` are the keys above. ``typed`` is the part before the cursor of the word at ``span``.
 
-    ``key`` is the key whose value is typed; empty where a key or an item is. ``where``: template, yaml or
-    other.
+    ``key`` is the key whose value is typed; empty for a key or an item. ``where``: template, yaml or other.
     """
 
     where: str
     typed: str
     span: Span
     before: str  # the line, up to the cursor
-    after: str = ""  # and from there on
+    after: str = ""  # and after it
     path: tuple[str, ...] = ()
     key: str = ""
     item: bool = False
@@ -36,7 +35,7 @@ class Cursor(Struct, frozen=True, kw_only=True):
 
 
 def at(page: Page, place: int) -> Cursor:
-    """``place`` counts in the text."""
+    """The cursor at an offset in the text."""
     line = next((one for one in reversed(page.lines) if one.start <= place), page.lines[0])
     before = line.text[: place - line.start]
     after = line.text[len(before) :]
@@ -48,7 +47,7 @@ def at(page: Page, place: int) -> Cursor:
 
 
 def _in_template(text: str, place: int) -> bool:
-    """True if a tag is open at this place. A tag is no longer than a few lines."""
+    """True if a template tag is open at this place. Only a few lines before it are searched."""
     start = max(place - 4000, 0)
     opened = closed = -1
     for found in _OPENED.finditer(text, start, place):

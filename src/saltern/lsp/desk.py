@@ -1,4 +1,4 @@
-"""What is at hand for an answer, and the shape of what is suggested."""
+"""What an answer to the editor is made from, and the form of a suggestion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saltern.lsp.sites import Site
 
 
 class Suggestion(Struct, frozen=True, kw_only=True):
-    """``text`` takes the place of ``span``. ``doc`` is Markdown; ``about`` names what to look up for it."""
+    """``text`` replaces ``span``. ``doc`` is Markdown; ``about`` names what to look up for it."""
 
     label: str
     kind: str
@@ -25,11 +25,11 @@ class Suggestion(Struct, frozen=True, kw_only=True):
     doc: str = ""
     about: str = ""  # states:NAME or functions:NAME
     rank: int = 5
-    order: int = 0  # among those of one rank
+    order: int = 0  # order among suggestions of one rank
 
 
 class Desk(Struct, frozen=True, kw_only=True):
-    """All that is at hand for an answer."""
+    """The file, its tree and what is known of them, for one answer."""
 
     site: Site
     manual: Manual
@@ -46,14 +46,14 @@ Found = Iterator[Suggestion]
 
 
 def made(cursor: Cursor, label: str, kind: str, *, tail: str = "", **more: object) -> Suggestion:
-    """``tail`` is written behind it, unless it stands there already."""
+    """A suggestion with ``tail`` after its label, unless the text has it already."""
     text = label if not tail or cursor.after.lstrip().startswith(tail.strip()) else label + tail
     given = {"text": text, "span": cursor.span, **more}
     return Suggestion(label=label, kind=kind, **given)  # type: ignore[arg-type]
 
 
 def function_of(known: Outline, path: tuple[str, ...], manual: Manual) -> str:
-    """The full name of the function whose arguments stand below ``path``: ``pkg`` has it as an item."""
+    """The full name of the function whose arguments are below ``path``; below ``pkg``, it is an item."""
     if len(path) < 2 or "." in path[1]:
         return path[1] if len(path) > 1 else ""
     members = set(manual.members("states", path[1]))

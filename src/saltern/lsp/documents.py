@@ -13,14 +13,15 @@ from saltern.lsp.positions import Lines, Span, edited
 
 
 class Document(TextDocument):
-    """Counts lines and characters as the protocol does: the library splits at more than line ends, and puts
-    what lies beyond the end of a line in front of its last character."""
+    """Counts lines and characters as the protocol does. The library splits lines at other characters, too,
+    and puts a position beyond the end of a line before its last character.
+    """
 
     _rows: Lines | None = None
 
     @property
     def rows(self) -> Lines:
-        """Kept until the text is another one."""
+        """The lines of the text, cached until it changes."""
         known = self._rows
         if known is None or known.text is not self.source:
             known = self._rows = Lines(self.source, encoding(self.position_codec.encoding))
@@ -34,7 +35,7 @@ class Document(TextDocument):
 
 
 class OpenFiles(Workspace):
-    """The library's workspace, with documents of ours. ``place`` gives the path of an address."""
+    """The library's workspace, with our documents. ``place`` returns the path of a URI."""
 
     place: Callable[[str], str]
 
@@ -55,7 +56,7 @@ class OpenFiles(Workspace):
         )
 
     def opened(self, path: str) -> Document | None:
-        """By path. An editor may spell a path in several ways; so both are compared as they really are."""
+        """The open document at a path. Real paths are compared, since editors spell paths in several ways."""
         for document in list(self._text_documents.values()):
             if isinstance(document, Document) and self.place(document.uri) == path:
                 return document
@@ -72,7 +73,7 @@ def encoding(chosen: object) -> str:
 
 
 def path_of(uri: str) -> str:
-    """The path of a file on disk; anything else stays as it is, and is found nowhere."""
+    """The path of a file URI; other URIs are returned unchanged, and match no file."""
     return to_fs_path(uri) or uri
 
 

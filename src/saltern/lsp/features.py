@@ -172,14 +172,14 @@ def folders_changed(ls: Server, _params: types.DidChangeWorkspaceFoldersParams) 
 
 
 def files_changed(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
-    """By another program: a checkout, say."""
+    """Check files that another program changed, such as a checkout."""
     for one in params.changes:
         if os.path.isabs(path_of(one.uri)):
             ls.reports.check(one.uri, saved=True, pause=1.0)
 
 
 def view_text(ls: Server, params: Any) -> str:
-    """``saltern/viewFileText``: the text as the server has it, to find out about an editor that lost step."""
+    """``saltern/viewFileText``: the text as the server has it, to detect an editor that is out of step."""
     return ls.document(str(params.uri)).source
 
 
@@ -188,7 +188,7 @@ def shutdown(ls: Server, _params: None) -> None:
 
 
 class Feature(Struct, frozen=True):
-    """``slow``: it may look through a whole tree, and is answered in a thread."""
+    """``slow``: it may read a whole tree, so it is answered in a thread."""
 
     method: str
     answer: Callable[..., object]
@@ -230,7 +230,7 @@ FEATURES: tuple[Feature, ...] = (
 
 
 def serving(server: Server) -> Server:
-    """The server with all it can be asked."""
+    """The server with all features registered."""
     for one in FEATURES:
         answer = server.thread()(one.answer) if one.slow else one.answer
         server.feature(one.method, one.options)(answer)

@@ -1,4 +1,4 @@
-"""What all files of a tree declare and refer to. A file is read again only when it has changed."""
+"""The declarations and references of all files of a tree. A file is read again only if it has changed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from saltern.lsp.nodes import page_of
 from saltern.lsp.outline import Declared, Outline, Reference, outline
 from saltern.lsp.sites import Site
 
-LARGEST = 1_000_000  # characters; no outline is made of what is larger
-FRESH = 2.0  # seconds that a list of files is good for
-Texts = Callable[[str], str | None]  # of a file that is open in the editor
+LARGEST = 1_000_000  # characters; larger files have no outline
+FRESH = 2.0  # seconds for which a list of files is cached
+Texts = Callable[[str], str | None]  # the text of a file that is open in the editor
 
 
 class Index:
-    """Outlines by path. ``opened`` gives the text of a file that the editor has not saved yet."""
+    """Outlines by path. ``opened`` returns the text of a file that is open in the editor."""
 
     def __init__(self, opened: Texts) -> None:
         self._opened = opened
@@ -27,7 +27,7 @@ class Index:
         self._listings: dict[tuple[Site, str], tuple[float, list[tuple[str, str]]]] = {}
 
     def text(self, path: str) -> str | None:
-        """As the editor shows it, or as it is on disk; None if it cannot be read."""
+        """The text of a file, from the editor or from disk; None if it cannot be read."""
         found = self._opened(path)
         if found is not None:
             return found
@@ -56,7 +56,9 @@ class Index:
             yield name, path, self.outline(path, site.settings.renderer)
 
     def _listed(self, site: Site, env: str) -> list[tuple[str, str]]:
-        """Questions come in bursts, and a large tree takes a while to walk."""
+        """The state files, cached for a moment: requests come in bursts, and a large tree takes long to
+        walk.
+        """
         due, listed = self._listings.get((site, env), (0.0, []))
         if monotonic() >= due:
             places = ((name, self.place(site, env, name)) for name in site.tree.sls_names(env))
@@ -71,7 +73,7 @@ class Index:
             return None
 
     def reached(self, site: Site, env: str, sls: str) -> set[str]:
-        """The file and all that it includes, by the names that stand in it."""
+        """The file and all that it includes, by the names written in it."""
         reached, left = {sls}, [sls]
         while left:
             path = self.place(site, env, left.pop())
@@ -102,7 +104,7 @@ class Index:
 
 
 def absolute(name: str, path: str, site: Site) -> str:
-    """An include that begins with dots counts from the file that has it."""
+    """The full name of an include; one that begins with dots is relative to its file."""
     plain = name.rpartition(":")[2]
     dots = re.match(r"\.*", plain)
     level = dots.end() if dots else 0

@@ -1,4 +1,4 @@
-"""Start the process that checks, apart from the tree it looks at."""
+"""Starts the process that checks, isolated from the tree that it checks."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping
 from saltern.config.files import HERE, find
 from saltern.config.load import from_environment, load
 
-# Nothing of the environment but this: a variable may make Python, the C library or a tool load code.
+# Only these variables are passed on: others may make Python, the C library or a tool load code.
 KEPT = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
-# Isolated: no current directory, no PYTHON… variable, no packages of the user. Where saltern was found comes
-# last, for one that is not installed among Python's packages.
+# Isolated: no current directory, no PYTHON… variable, no packages of the user. The directory of
+# saltern comes last, for one that is not installed among Python's packages.
 START = "import sys; sys.path.append(sys.argv.pop(1)); from saltern.lsp.worker import main; main()"
 
 
 def start(*, trust: bool) -> subprocess.Popen[bytes]:
-    """The worker; a question goes to its stdin, the answer comes from its stdout."""
+    """Start the worker: it reads a question from stdin and writes the answer to stdout."""
     if trust:
         command = [sys.executable, "-P", "-m", "saltern.lsp.worker"]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -38,10 +38,10 @@ def start(*, trust: bool) -> subprocess.Popen[bytes]:
 def resolved(
     config: str | None, options: Mapping[str, object], environ: Mapping[str, str]
 ) -> tuple[str | None, dict[str, object], list[str]]:
-    """The configuration, all options that were given, and the places that they allow to be read.
+    """The configuration, all given options, and the places that they allow to be read.
 
-    A configuration that is named, or in the current directory, is taken for a part of the tree: it may name
-    roots beside and below itself. That of the machine or of the user may name any.
+    A configuration that is named or in the current directory counts as part of the tree: it may name roots
+    beside and below itself. That of the machine or of the user may name any.
     """
     given = {**from_environment(environ), **options}
     named = config or environ.get("SALTERN_CONFIG")

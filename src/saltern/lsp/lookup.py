@@ -1,4 +1,4 @@
-"""What a name leads to, who leads to it, and what there is to say about the place of a cursor."""
+"""Finds definitions, references, and notes about the place of a cursor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ START = Span(0, 0)
 
 
 class Target(Struct, frozen=True):
-    """A part of a file. ``words`` are what it may be called by."""
+    """A part of a file. ``words`` are its names."""
 
     path: str
     span: Span
@@ -46,7 +46,7 @@ def reference_at(known: Outline, place: int) -> Reference | None:
 
 
 def definitions(desk: Desk, place: int) -> list[Target]:
-    """Where that what stands here is written; a declaration leads to itself."""
+    """The definitions of the name at this place; a declaration is its own definition."""
     found = reference_at(desk.outline, place)
     if found is not None:
         return list(_LEADS[found.kind](desk, found))
@@ -98,7 +98,7 @@ def _sls(desk: Desk, reference: Reference) -> Iterator[Target]:
 
 
 def _file(desk: Desk, reference: Reference) -> Iterator[Target]:
-    """``salt://``, and what a template imports; a name that begins with a dot counts from the file."""
+    """The file of ``salt://`` or of an import in a template; one that begins with a dot is relative."""
     name = reference.name
     if reference.kind == "template" and name.startswith("."):
         below = desk.site.place(desk.path)
@@ -148,7 +148,7 @@ def _in_top(desk: Desk, place: int) -> Iterator[Target]:
 
 
 def references(desk: Desk, place: int, *, declaration: bool = True) -> list[Target]:
-    """Everything in the tree that leads where the name at this place leads."""
+    """All references in the tree with the same definition as the name at this place."""
     wanted = definitions(desk, place)
     if not wanted:
         return []
@@ -167,7 +167,7 @@ def references(desk: Desk, place: int, *, declaration: bool = True) -> list[Targ
 
 
 def _tail(name: str) -> str:
-    """The last part of a name, by which most references are ruled out before they are looked up."""
+    """The last part of a name, which rules out most references before they are looked up."""
     return re.split(r"[./:]", name)[-1]
 
 
@@ -175,7 +175,7 @@ def _tail(name: str) -> str:
 
 
 def note(desk: Desk, place: int) -> Note | None:
-    """What there is to say about the place."""
+    """The note about a place; None if there is none."""
     for look in (_of_call, _of_code, _of_reference, _of_node):
         found = look(desk, place)
         if found is not None and found.text:
@@ -190,7 +190,7 @@ def _of_call(desk: Desk, place: int) -> Note | None:
 
 
 def _of_code(desk: Desk, place: int) -> Note | None:
-    """A rule that a comment keeps quiet."""
+    """The note about a rule that a comment ignores."""
     text = desk.index.text(desk.path) or ""
     start = text.rfind("\n", 0, place) + 1
     line = text[start : text.find("\n", place) if "\n" in text[place:] else len(text)]

@@ -1,7 +1,7 @@
-"""What there is to say about states, functions, arguments and codes, as Markdown.
+"""Documentation of states, functions, arguments and codes, as Markdown.
 
-Built-in modules are asked for their signatures. Modules of the user are read, not imported: an editor that is
-opened on a strange tree must not run what is in there.
+Signatures of built-in modules are inspected. Modules of the user are parsed, not imported: an editor that
+opens an unknown tree must not run its code.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ARGUMENT = re.compile(r"^(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*): ?(?P<said>.*)$
 class Argument(Struct, frozen=True, kw_only=True):
     name: str
     type: str = ""
-    default: str = ""  # as Python writes it; empty: it is needed
+    default: str = ""  # as in Python; empty: the argument is required
     doc: str = ""
 
     @property
@@ -38,7 +38,7 @@ class Argument(Struct, frozen=True, kw_only=True):
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """One function. ``said`` is its text without arguments and example."""
+    """One function. ``said`` is its docstring without arguments and example."""
 
     name: str
     said: str
@@ -56,7 +56,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 
 class Manual:
-    """The modules of one tree: those built in, and those that lie in it."""
+    """The modules of one tree: built-in ones and its own."""
 
     def __init__(self, settings: Settings) -> None:
         self._registry = Registry()
@@ -72,7 +72,7 @@ class Manual:
         return sorted({*self._registry.members(kind, module), *(name.partition(".")[2] for name in own)})
 
     def entry(self, kind: str, name: str) -> Entry | None:
-        """By its full name, ``pkg.installed``."""
+        """The entry of a full name such as ``pkg.installed``; None if there is none."""
         module, _, fun = name.partition(".")
         own = self._entries(kind, module).get(name)
         if own is not None or not fun:
@@ -118,7 +118,7 @@ class Manual:
             return {}
         try:
             found = os.stat(path)
-            if not S_ISREG(found.st_mode) or found.st_size > MOST_READ:  # a pipe would be waited for
+            if not S_ISREG(found.st_mode) or found.st_size > MOST_READ:  # opening a pipe would block
                 return {}
             if self._read.get(path, (None,))[0] != found.st_mtime_ns:
                 with open(path, "rb") as file:
@@ -157,7 +157,7 @@ def _parsed(module: str, kind: str, source: bytes) -> Iterator[tuple[str, Entry]
 
 
 def parted(doc: str) -> tuple[str, dict[str, str], str]:
-    """A docstring: what it says, what it says of each argument, and its example."""
+    """Split a docstring into its text, the text of each argument, and the example."""
     from inspect import cleandoc
     from textwrap import dedent
 
@@ -184,12 +184,12 @@ def _arguments(text: str) -> Iterator[tuple[str, str]]:
 
 
 def plain(text: str) -> str:
-    """Doubled backticks are those of reStructuredText."""
+    """The text with single backticks in place of the double ones of reStructuredText."""
     return re.sub(r"(?<!`)``(?!`)", "`", text)
 
 
 def keyword(name: str) -> str:
-    """Of a requisite, or of a word that the engine reads in every state; empty if it is none."""
+    """The documentation of a requisite or of an option of every state; empty for other names."""
     if name in REQUISITES:
         return f"**{name}** (requisite)\n\n{REQUISITES[name].doc}"
     if name in IN_FORMS:

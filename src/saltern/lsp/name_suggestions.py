@@ -11,7 +11,7 @@ from saltern.lsp.positions import Span
 
 
 def targets(desk: Desk, cursor: Cursor) -> Found:
-    """``- `` below a requisite: what kind of thing, or at once which one."""
+    """After ``- `` below a requisite: the kind of target, or the target itself."""
     yield made(cursor, "sls", "keyword", tail=": ", detail="a whole file", rank=3)
     yield made(cursor, "id", "keyword", tail=": ", detail="any state of an ID", rank=3)
     for label, detail, rank in _states(desk, cursor, ""):
@@ -21,7 +21,7 @@ def targets(desk: Desk, cursor: Cursor) -> Found:
 
 
 def named(desk: Desk, cursor: Cursor) -> Found:
-    """``- pkg: ``: those of that kind."""
+    """After ``- pkg: ``: the targets of that kind."""
     if cursor.key == "sls":
         yield from sls(desk, cursor)
         return
@@ -34,7 +34,7 @@ def named(desk: Desk, cursor: Cursor) -> Found:
 
 
 def _states(desk: Desk, cursor: Cursor, wanted: str) -> Iterator[tuple[str, str, int]]:
-    """Every state that may be named: ``pkg: nginx``, where it is, and how near that is."""
+    """The states that may be named: ``pkg: nginx``, its file, and how near that is."""
     site, index = desk.site, desk.index
     here = site.sls(desk.path)
     near = index.reached(site, desk.env, here)
@@ -79,7 +79,7 @@ def sls(desk: Desk, cursor: Cursor) -> Found:
 
 
 def delayed(desk: Desk, cursor: Cursor) -> Found:
-    """Below ``delayed_render`` and its older kin."""
+    """Below ``delayed_render`` and its older forms."""
     word = cursor.path[-1]
     kind = cursor.key or {"delayed_blocks": "block", "delayed_slses": "sls"}.get(word, "")
     if kind == "sls":

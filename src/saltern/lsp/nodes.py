@@ -1,4 +1,4 @@
-"""The lines of a state file as a tree, read by indentation alone.
+"""Reads the lines of a state file as a tree, by indentation alone.
 
 No YAML parser reads a file that is being typed, or one that is YAML only after its template ran. So each
 line is read by itself: its dashes, its key, its value, and by its column the keys it stands below. Lines of
@@ -26,7 +26,7 @@ _KEYED = re.compile(
 _DASHES = re.compile(r"[ ]*(?P<dashes>(?:-[ ]+|-$)*)")
 _COMMENT = re.compile(r"(?:^|[ ]+)#.*$")
 _BLOCK = re.compile(r"(?:#!|\{%[-+]?[ \t]*)(?P<end>end_)?delayed_block\b[ \t]*(?P<name>[^\s%]*)")
-MASK = "\ue000"  # stands for each character of a template's tag
+MASK = "\ue000"  # replaces each character of a template tag
 
 
 class Word(Struct, frozen=True):
@@ -68,7 +68,7 @@ class Tag(Struct, frozen=True):
 
 
 class Reader:
-    """Reads line after line; ``stack`` are the keys that the next line may stand below."""
+    """Reads line by line; ``stack`` has the keys that the next line may be below."""
 
     def __init__(self) -> None:
         self.stack: list[Level] = []
@@ -77,7 +77,7 @@ class Reader:
         self._kept: list[list[Level]] = []
 
     def tag(self, line: Line) -> None:
-        """A block is a text of its own: what is above it counts again below it."""
+        """Enter or leave a block. A block is a text of its own; after it, the keys above it apply again."""
         found = _BLOCK.match(line.text)
         if found is None:
             return
@@ -92,7 +92,7 @@ class Reader:
             self.stack = self._kept.pop()
 
     def read(self, line: Line) -> Node:
-        """The node of a line of YAML, which is from then on what later lines may stand below."""
+        """The node of a line of YAML; later lines may be below it."""
         masked = _TEMPLATE.sub(lambda tag: MASK * len(tag[0]), line.text)
         masked = _COMMENT.sub("", masked).rstrip()
         dashes = _DASHES.match(masked)
@@ -123,7 +123,9 @@ class Reader:
         )
 
     def _leave(self, column: int, is_item: bool) -> None:
-        """Forget what a line in this column is not below. Items of a list may be as far left as its key."""
+        """Drop the keys that a line in this column is not below. List items may be as far left as their
+        key.
+        """
         while self.stack:
             top = self.stack[-1]
             if top.column < column or (top.column == column and is_item and not top.is_list):
@@ -131,7 +133,7 @@ class Reader:
             self.stack.pop()
 
     def below(self, column: int, is_item: bool) -> tuple[str, ...]:
-        """The keys that a line in this column would stand below."""
+        """The keys that a line in this column would be below."""
         kept = list(self.stack)
         self._leave(column, is_item)
         path = tuple(level.key for level in self.stack if level.key)
@@ -140,7 +142,7 @@ class Reader:
 
 
 def _word(line: Line, masked: str, start: int, end: int) -> Word:
-    """A closing quote may be missing still."""
+    """The word at these columns; a closing quote may be missing."""
     end = start + len(masked[start:end].rstrip())
     quote = masked[start : start + 1]
     if quote in ("'", '"') and end > start:
@@ -159,7 +161,7 @@ def page_of(text: str, path: str, pipe: str) -> Page:
 
 
 def nodes(page: Page, reader: Reader) -> Iterator[Node]:
-    """Every line of YAML; ``reader`` knows the tags of blocks afterwards."""
+    """All lines of YAML; ``reader`` collects the tags of blocks."""
     tagged = f"{MARKER}_block" in page.text
     for line in page.lines:
         if line.kind == "yaml":

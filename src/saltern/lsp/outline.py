@@ -1,4 +1,4 @@
-"""What a file declares and what it refers to, found in its text without rendering it."""
+"""Finds the declarations and references in the text of a file, without rendering it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CALLS = re.compile(r"\bsalt(?:\[['\"](?P<item>[\w.]+)['\"]\]|\.(?P<name>\w+\.\w
 
 
 class Declared(Struct, frozen=True, kw_only=True):
-    """One ID. ``functions`` are its states as they are written, ``names`` what they are called besides."""
+    """One ID. ``functions`` are its states as written, ``names`` their other names."""
 
     id: Word
     row: int
@@ -70,7 +70,7 @@ class Outline(Struct, frozen=True, kw_only=True):
 
 
 def outline(page: Page) -> Outline:
-    """Never raises: what cannot be made out is left out."""
+    """The outline of a page. Never raises: what cannot be read is left out."""
     reader = Reader()
     found = tuple(nodes(page, reader)) if page.is_yaml else ()
     rows = page.text.count("\n")
@@ -188,7 +188,7 @@ def _in_brackets(node: Node, word: Word) -> Iterator[Reference]:
 
 
 def _in_templates(text: str) -> Iterator[Reference]:
-    """What may stand anywhere."""
+    """References that may be anywhere in the text."""
     searched: tuple[tuple[str, str, re.Pattern[str], Callable[[re.Match[str]], int | str]], ...] = (
         ("file", "salt://", _SALT_URL, lambda _: 1),
         ("template", "{%", _IMPORTS, lambda _: "name"),

@@ -1,7 +1,7 @@
-"""Lines and characters as editors count them, and places in a text.
+"""Converts between lines and characters as editors count them, and offsets in a text.
 
-An editor counts lines that end with LF, CRLF or CR and nothing else, and characters in units of the encoding
-that was agreed on: usually UTF-16, where a character beyond the first plane counts twice.
+For an editor, lines end only with LF, CRLF or CR, and characters are counted in units of the agreed encoding:
+usually UTF-16, where a character beyond the first plane counts twice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Span(Struct, frozen=True):
     end: int
 
     def __contains__(self, place: int) -> bool:
-        """A cursor right behind the last character still touches it."""
+        """True also for a cursor right after the last character."""
         return self.start <= place <= self.end
 
 
@@ -38,7 +38,7 @@ UNITS: dict[str, Callable[[str], int]] = {"utf-16": _utf16, "utf-8": _utf8, "utf
 
 
 class Lines:
-    """One text, with the places of its lines."""
+    """A text with the offsets of its lines."""
 
     def __init__(self, text: str, encoding: str = "utf-16") -> None:
         self.text = text
@@ -65,7 +65,9 @@ class Lines:
         return bisect_right(self._starts, place) - 1
 
     def offset(self, line: int, character: int) -> int:
-        """The place that an editor means. Beyond a line is its end, beyond the text is the text's end."""
+        """The offset of an editor's position; one beyond a line is its end, one beyond the text is the
+        text's end.
+        """
         span = self.span(line)
         text = self.text[span.start : span.end]
         if text.isascii():

@@ -1,4 +1,4 @@
-"""What is reported about files: each is checked when it changes, and the editor shows what was found."""
+"""Reports problems to the editor: a file is checked when it changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from saltern.lsp.worker import Problem
 
 
 class Editor(Protocol):
-    """What is asked of the server: what is open, and how the editor is reached."""
+    """What reports need of the server: the open files, and a way to reach the editor."""
 
     given: Given
     sites: Sites
@@ -40,19 +40,19 @@ class Editor(Protocol):
 
 
 class Reports:
-    """``problems`` are those last reported, by path, with the text that they were found in."""
+    """``problems`` are the last reported ones by path, with the text that they were found in."""
 
     def __init__(self, editor: Editor) -> None:
         self._editor = editor
         self.problems: dict[str, tuple[str, list[Problem]]] = {}
         self._checkers: dict[Site, Checker] = {}
-        self._extra: dict[Site, set[str]] = {}  # by site: files that are reported though they are not open
+        self._extra: dict[Site, set[str]] = {}  # by site: files with reports that are not open
         self._publishing = Lock()
         self._shown_failures: set[str] = set()
 
     def check(self, uri: str, *, saved: bool = False, pause: float = 0.0) -> None:
         path = self._editor.path(uri)
-        if not os.path.isabs(path):  # a buffer that has no file, in an editor that has no folder
+        if not os.path.isabs(path):  # a buffer without a file, in an editor without a folder
             return
         paths = frozenset({path})
         task = Task(paths=paths, saved=paths if saved else frozenset(), whole=saved)
@@ -62,7 +62,7 @@ class Reports:
         self.check(uri, pause=PAUSE)
 
     def closed(self, uri: str) -> None:
-        """Withdraw what was reported about a text that is gone; the rest of the tree sees the file again."""
+        """Withdraw the reports about a closed text; the rest of the tree is checked with the file on disk."""
         path = self._editor.path(uri)
         self._publish(path, [])
         site = self._editor.sites.of(path)
@@ -89,7 +89,7 @@ class Reports:
         return found
 
     def _checked(self, done: Done) -> None:
-        """In the checker's thread."""
+        """Publish the result of a check. Called in the checker's thread."""
         site, answer = done.site, done.answer
         if answer.failed:
             self._show_failure(answer.failed)
@@ -109,7 +109,7 @@ class Reports:
             document = self._editor.files.opened(path)
             text = self._editor.index.text(path) or ""
             if document is not None and checked is not None and document.source != checked:
-                return  # it was changed meanwhile, and is checked again
+                return  # it has changed since, and is checked again
             if not problems and not self.problems.get(path, ("", []))[1] and document is None:
                 return
             self.problems[path] = (text, problems)
@@ -125,7 +125,7 @@ class Reports:
             )
 
     def _show_failure(self, why: str) -> None:
-        """Once: the next change would only say it again."""
+        """Show a failure once: the next change would only repeat it."""
         if why not in self._shown_failures:
             self._shown_failures.add(why)
             self._editor.window_log_message(
@@ -140,8 +140,8 @@ class Reports:
 def _by_path(done: Done, paths: list[str]) -> dict[str, list[Problem]]:
     """Problems by the path that the editor knows.
 
-    Those of no file go to the one that was asked about; so do those of another file that kept all from being
-    compiled, such as a pillar that is wrong.
+    Problems without a file are shown at the checked file; so are those of another file that prevented the
+    compilation, such as an invalid pillar.
     """
     site = done.site
     spelt = {alias: path for path in paths for alias in (*site.aliases(path), os.path.realpath(path))}
@@ -158,7 +158,7 @@ def _by_path(done: Done, paths: list[str]) -> dict[str, list[Problem]]:
 
 
 def _moved(problem: Problem) -> Problem:
-    """At the top of a file that it is not in; so it says where it is."""
+    """The problem for the top of another file; its message contains its place."""
     one = problem.diagnostic
     diagnostic = replace(one, what=f"{one.where}: {one.what}" if one.where else one.what, where=None)
     return Problem(diagnostic=diagnostic, information=problem.information)

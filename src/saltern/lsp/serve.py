@@ -1,4 +1,4 @@
-"""Serve one editor, over stdin and stdout or over a connection."""
+"""Serves one editor, over stdin and stdout or over a connection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INTERRUPTED = 130  # as every command of ours that a signal ends
 
 
 def over_stdio(given: Given) -> None:
-    """Returns when the editor has gone. What is printed goes to stderr, where editors keep their logs."""
+    """Serve an editor until it is gone. Printed output goes to stderr, which editors log."""
     stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -20,7 +20,7 @@ def over_stdio(given: Given) -> None:
 
 
 def over_tcp(given: Given, host: str, port: int) -> None:
-    """Waits for one editor, serves it, and returns."""
+    """Wait for one editor, serve it, and return."""
     import socket
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -1,4 +1,4 @@
-"""The server: what is open, and which tree it belongs to."""
+"""The server: the open files and the trees that they belong to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from saltern.lsp.sites import Given, Site, Sites
 
 
 class Server(LanguageServer):
-    """What is open and where it belongs; ``reports`` is what is said about it."""
+    """The open files and their trees; ``reports`` reports their problems."""
 
     def __init__(self, given: Given) -> None:
         super().__init__("saltern", __version__, max_workers=8)
@@ -32,7 +32,7 @@ class Server(LanguageServer):
         self._manuals: dict[Site, Manual] = {}
 
     def begin(self, params: types.InitializeParams) -> None:
-        """Documents that count as the protocol says; see ``documents``."""
+        """Prepare for an editor, with documents that count as the protocol does; see ``documents``."""
         before = self.workspace
         self.protocol._workspace = OpenFiles(
             before.root_uri,
@@ -58,7 +58,7 @@ class Server(LanguageServer):
         return encoding(self.workspace.position_encoding)
 
     def path(self, uri: str) -> str:
-        """The path of a file; for a buffer that was never saved, one in the tree of the first folder."""
+        """The path of a file; for a buffer that was never saved, a path in the tree of the first folder."""
         path = path_of(uri)
         if os.path.isabs(path) or not self.sites.folders:
             return path
@@ -71,7 +71,7 @@ class Server(LanguageServer):
         return found.source if found else None
 
     def document(self, uri: str) -> Document:
-        """Also one that is not open: it is empty, or as it is on disk."""
+        """The document of a URI. One that is not open is read from disk, or is empty."""
         path = self.path(uri)
         found = self.files.opened(path)
         return found or Document(

@@ -1,4 +1,4 @@
-"""Problems in the form of the protocol."""
+"""Converts problems to the form of the protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tree a file belongs to: that of the configuration, or one around the file."""
+"""Finds the tree that a file belongs to: that of the configuration, or one around the file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from saltern.lint.select import is_below
 from saltern.lsp.launch import resolved
 from saltern.sources.tree import Tree, sls_name
 
-# Directories of these names are roots, where nothing else says so.
+# Directories of these names are roots, if nothing else says so.
 USUAL_ROOTS = ("states", "salt", "file_roots")
 USUAL_PILLAR = "pillar"
 CONFIG = "saltern.yaml"
 
 
 class Given(Struct, frozen=True, kw_only=True):
-    """What the command line says. ``options`` are those of the configuration that it overrides."""
+    """The command line. ``options`` override those of the configuration."""
 
     config: str | None = None
     options: dict[str, object] = {}
@@ -47,7 +47,7 @@ class Site:
     """One tree, as a check of it would see it."""
 
     def __init__(self, given: Given, found: Found, configured: Settings, settings: Settings) -> None:
-        """``settings`` are those that count, of what is ``configured``."""
+        """``settings`` are the effective ones among those ``configured``."""
         self.config = found.config
         self.configured = configured
         self.settings = settings
@@ -57,7 +57,7 @@ class Site:
 
     @cached_property
     def _real(self) -> list[tuple[str, str, str]]:
-        """Kind or environment, the root as it is configured, and where it really is."""
+        """For each root: its kind or environment, its configured path, and its real path."""
         settings = self.settings
         pillar = [("", root) for roots in settings.pillar_roots.values() for root in roots]
         states = [(env, root) for env in self.tree.environments() for root in self.tree.roots(env)]
@@ -72,7 +72,7 @@ class Site:
         return None
 
     def aliases(self, path: str) -> list[str]:
-        """The path as the engine spells it, which is below the root as that is configured."""
+        """The path as the engine spells it: below the configured path of the root."""
         real = os.path.realpath(path)
         below = [
             f"{given}/{os.path.relpath(real, root)}" for _, given, root in self._real if is_below(real, root)
@@ -80,7 +80,7 @@ class Site:
         return list(dict.fromkeys([path, *below]))
 
     def kind(self, path: str) -> str:
-        """states, pillar, top, or template: any other file. A buffer without a file is taken for states."""
+        """states, pillar, top, or template: any other file. A buffer without a file counts as states."""
         if not os.path.isabs(path):
             return "states"
         place = self.place(path)
@@ -96,13 +96,13 @@ class Site:
         return (place[0] if place else "") or "base"
 
     def sls(self, path: str) -> str:
-        """The name of the SLS that a file is."""
+        """The SLS name of a file."""
         place = self.place(path)
         return sls_name(place[1]) if place else sls_name(os.path.basename(path))
 
 
 class Sites:
-    """The trees that files were opened of, made when they are first needed."""
+    """The trees of the open files, made when they are first needed."""
 
     def __init__(self, given: Given, environ: Mapping[str, str]) -> None:
         self.given = given
@@ -112,7 +112,9 @@ class Sites:
         self._stamps: dict[Found, tuple[object, ...]] = {}
 
     def of(self, path: str) -> Site:
-        """Never raises: with a configuration that cannot be read, there are the usual settings."""
+        """The tree of a file. Never raises: if the configuration cannot be read, the default settings are
+        used.
+        """
         above = _above(path)
         opened = [os.path.realpath(one) for one in self.folders]
         inside = [place for place in above if any(is_below(place, one) for one in opened)]
@@ -130,7 +132,7 @@ class Sites:
         return list(self._known.values())
 
     def _config(self, inside: list[str]) -> str | None:
-        """The one that was named; else one in a folder of the editor; None: where every command looks."""
+        """The named configuration, else one in a folder of the editor; None for the usual places."""
         if self.given.config or self._environ.get("SALTERN_CONFIG"):
             return self.given.config
         places = (os.path.join(place, CONFIG) for place in inside)
@@ -145,7 +147,7 @@ class Sites:
         return known
 
     def _allowed(self, found: Found, settings: Settings) -> Settings:
-        """Those that may count."""
+        """The settings that are allowed for this tree."""
         if self.given.trust:
             return settings
         try:
@@ -158,7 +160,7 @@ class Sites:
         options = {**self.given.options, **found.options()}
         try:
             return load(found.config, options, self._environ)[0]
-        except OperationError:  # the check reports what is wrong with it; once it is fixed it is read again
+        except OperationError:  # the check reports its problems; it is read again when it is fixed
             files = [found.config] if found.config else []
             return Settings(**options, files=files)  # type: ignore[arg-type]
 
@@ -174,7 +176,9 @@ def _above(path: str) -> list[str]:
 
 
 def _around(root: str, config: str | None, settings: Settings) -> Found:
-    """States and pillar often lie beside each other; a pillar that is configured counts more."""
+    """The roots around a file. States and pillar are often side by side; a configured pillar has
+    precedence.
+    """
     beside = os.path.dirname(root)
     if os.path.basename(root) == USUAL_PILLAR:
         states = (os.path.join(beside, name) for name in USUAL_ROOTS)
@@ -185,7 +189,7 @@ def _around(root: str, config: str | None, settings: Settings) -> Found:
 
 
 def _stamp(files: Iterable[str]) -> tuple[object, ...]:
-    """What changes when one of the files does."""
+    """A value that changes when one of the files changes."""
     found: list[object] = []
     for file in files:
         try:

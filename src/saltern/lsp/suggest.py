@@ -1,6 +1,6 @@
-"""What may be written at the cursor.
+"""Suggests what may be written at the cursor.
 
-``RULES`` lists the situations; the first that fits answers. Nothing here is rendered or run.
+``RULES`` lists the situations; the first that fits is used. Nothing is rendered or run.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from saltern.lsp.name_suggestions import delayed, files, ids, named, sls, tags, 
 from saltern.lsp.outline import TOP_WORDS
 from saltern.lsp.templates import in_template
 
-MOST = 1000  # what an editor can show at once
+MOST = 1000  # as many as an editor can show at once
 
 
 def suggest(desk: Desk, cursor: Cursor) -> list[Suggestion]:
-    """The best first. Where there are more than ``MOST``, only those that fit what was typed."""
+    """The suggestions, best first. If there are more than ``MOST``, only those that match the typed text."""
     if cursor.where == "template":
         found: Iterable[Suggestion] = in_template(desk, cursor)
     elif "salt://" in cursor.typed or "salt://" in cursor.before.rpartition(" ")[2]:
@@ -65,7 +65,7 @@ def _functions(desk: Desk, cursor: Cursor) -> Found:
 
 
 def _arguments(desk: Desk, cursor: Cursor) -> Found:
-    """Of the function at hand; then requisites, and the words of every state."""
+    """Arguments of the function; then requisites, and options of every state."""
     path = _plain(cursor)
     name = function_of(desk.outline, path, desk.manual)
     entry = desk.manual.entry("states", name)
@@ -90,7 +90,7 @@ def _arguments(desk: Desk, cursor: Cursor) -> Found:
 
 
 def _value(desk: Desk, cursor: Cursor) -> Found:
-    """Of an argument, by its type."""
+    """Values of an argument, by its type."""
     path = _plain(cursor)
     entry = desk.manual.entry("states", function_of(desk.outline, path, desk.manual))
     argument = entry.arguments.get(cursor.key) if entry else None

@@ -1,4 +1,4 @@
-"""IDs and delayed blocks, of one file and of all."""
+"""Symbols: IDs and delayed blocks, of one file and of all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def document_symbols(ls: Server, params: types.DocumentSymbolParams) -> list[typ
 
 
 def _symbols(known: Outline, rows: Lines, outer: tuple[str, ...]) -> list[types.DocumentSymbol]:
-    """The IDs of one scope, and the blocks in it with theirs."""
+    """The IDs of one scope, and its blocks with their IDs."""
     found = [
         _symbol(rows, one.id, types.SymbolKind.Object, one.last, _functions(one, rows))
         for one in known.declared
@@ -53,7 +53,7 @@ def _symbol(
 
 
 def workspace_symbols(ls: Server, params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
-    """IDs and blocks of every tree that a file is open of."""
+    """IDs and blocks of all trees with open files."""
     wanted = params.query.lower()
     found: list[types.SymbolInformation] = []
     for site in ls.sites.all():

@@ -1,4 +1,4 @@
-"""What may be written inside a template's tag, and what stands there."""
+"""Suggests what may be written inside a template tag."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ VARIABLES = (
     *("slspath", "tplfile", "tpldir", "tplroot"),
 )
 
-# What stands before the cursor, and what may follow; the first that fits.
+# The text before the cursor, and what may follow; the first match is used.
 SITUATIONS: tuple[tuple[re.Pattern[str], Names], ...] = (
     (re.compile(r"\bpillar\.get['\"]\]\(\s*['\"](?P<typed>[^'\"]*)$"), _pillar),
     (re.compile(r"\bsalt\.pillar\.get\(\s*['\"](?P<typed>[^'\"]*)$"), _pillar),

@@ -1,4 +1,4 @@
-"""A signal ends the language server at once, also while its editor is silent or does not read.
+"""Ends the language server at a signal, even while its editor sends nothing or does not read.
 
 An exception out of a signal handler would not do: the server reads in a thread that it waits for, and a lock
 that is just being taken would stay taken. So a thread of its own waits for the signal, and ends the process.
@@ -19,7 +19,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 @contextmanager
 def ended_by_signals(clean_up: Callable[[], None], code: int) -> Iterator[None]:
-    """Within this block a signal calls ``clean_up`` in another thread, and ends the process with ``code``."""
+    """Within this block, a signal calls ``clean_up`` in another thread and ends the process with ``code``."""
     hear, say = os.pipe()
     os.set_blocking(say, False)
     threading.Thread(target=_wait, args=(hear, clean_up, code), daemon=True).start()
@@ -38,7 +38,7 @@ def ended_by_signals(clean_up: Callable[[], None], code: int) -> Iterator[None]:
 
 
 def _wait(hear: int, clean_up: Callable[[], None], code: int) -> None:
-    """Each byte of the pipe is the number of a signal, which may be another one than those we end at."""
+    """Wait for a signal. Each byte of the pipe is the number of a signal; some do not end the process."""
     with os.fdopen(hear, "rb", buffering=0) as pipe:
         while (found := pipe.read(1)) and found[0] not in SIGNALS:
             pass

@@ -1,6 +1,6 @@
-"""One check, in its own process: it can be ended at any time, and takes nothing with it.
+"""One check in a process of its own, which can be ended at any time without side effects.
 
-A question comes as JSON on stdin, the answer goes out as JSON; what templates print goes to stderr.
+The question is JSON on stdin, the answer JSON on stdout; what templates print goes to stderr.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_KEYS = 2000
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """``words``: as ``saltern check`` takes them, relative to ``base``; ``texts``: of the editor, by path.
+    """``words``: those of ``saltern check``, relative to ``base``; ``texts``: those of the editor, by path.
 
     ``places`` may be read even if the tree is not trusted.
     """
@@ -48,7 +48,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """``information``: nothing is wrong, but something could not be looked at."""
+    """``information``: not a mistake, but something could not be checked."""
 
     diagnostic: Diagnostic
     edit: Edit | None = None
@@ -57,10 +57,10 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 
 class CheckReply(Struct, frozen=True, kw_only=True):
-    """``stopped``: the problems kept everything from being compiled; what kind they are. ``failed``: we did.
+    """``stopped``: the kind of problems that prevented the compilation. ``failed``: a bug in saltern.
 
-    ``seconds`` are of CPU time: how busy the machine is besides does not count. ``layers`` are those of the
-    kernel that held.
+    ``seconds`` are CPU time, which does not depend on other load. ``layers`` are the protections of the
+    kernel that are in force.
     """
 
     problems: list[Problem] = []
@@ -74,7 +74,7 @@ class CheckReply(Struct, frozen=True, kw_only=True):
 
 
 def answer(question: Question) -> CheckReply:
-    """Never raises: a bug in saltern is reported as one."""
+    """Check what is asked. Never raises: a bug in saltern is reported as one."""
     layers: tuple[str, ...] = ()
     try:
         if not question.trust:
@@ -94,7 +94,7 @@ def _kind(problem: SalternError) -> Literal["pillar", "compile", "surroundings"]
 
 
 def _confined(question: Question) -> tuple[str, ...]:
-    """Before the first byte of the tree is read."""
+    """Confine this process before the first byte of the tree is read."""
     from saltern.system.confine import confine
 
     places = [*question.places, *QUIET_FILES]
@@ -133,7 +133,7 @@ def _checked(question: Question) -> CheckReply:
 
 
 def _session(question: Question) -> tuple[Session, list[str], list[Diagnostic]]:
-    """As ``saltern check`` makes it: a path that no root holds is a root itself."""
+    """A session as in ``saltern check``: a path outside all roots becomes a root."""
     session, unread = _made(question, question.options)
     env = session.settings.saltenv or "base"
     words = [_word(word, question.base, session, env) for word in question.words]
@@ -156,7 +156,9 @@ def _made(question: Question, options: dict[str, object]) -> tuple[Session, list
 
 
 def _word(word: str, base: str, session: Session, env: str) -> str:
-    """A path begins where the user stands, which this process does not."""
+    """A word with its path made absolute: it is relative to the user's directory, not to that of this
+    process.
+    """
     if not base or os.path.isabs(word):
         return word
     path = os.path.normpath(os.path.join(base, word))
@@ -202,7 +204,7 @@ def main() -> None:
     from msgspec import json
 
     out = os.dup(1)
-    os.dup2(2, 1)  # a template's print is no part of the answer
+    os.dup2(2, 1)  # what a template prints is not part of the answer
     question = json.decode(sys.stdin.buffer.read(), type=Question)
     data = json.encode(replace(answer(question), seconds=process_time()))
     with os.fdopen(out, "wb") as pipe:

@@ -1,1 +1,1 @@
-"""From Salt: its compilation beside ours, and its configuration made into that of a fleet."""
+"""Migration from Salt: compares its compilation with ours, and converts its configuration for a fleet."""

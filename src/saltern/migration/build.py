@@ -29,7 +29,7 @@ TITLES = {
     SAME: "Works unchanged",
     CHANGED: "Is done in another way",
     MISSING: "Is missing",
-    NEEDLESS: "Is not needed any more",
+    NEEDLESS: "Is no longer needed",
 }
 # Options of a minion that belong to the machine it runs on, and not to saltern's agent.
 NOT_FOR_AGENTS = frozenset(
@@ -38,7 +38,7 @@ NOT_FOR_AGENTS = frozenset(
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One line of the report: a key or a file of Salt's, where it is, what becomes of it."""
+    """One line of the report: a key or a file of Salt, its place, and what becomes of it."""
 
     kind: str
     what: str
@@ -92,7 +92,7 @@ def _is_kept(name: str) -> bool:
 
 
 def _agent_options(minion: Read | None) -> dict[str, object]:
-    """What a minion has that means the same to runs of an agent."""
+    """The options of a minion that mean the same for runs of an agent."""
     if minion is None:
         return {}
     return {
@@ -103,7 +103,7 @@ def _agent_options(minion: Read | None) -> dict[str, object]:
 
 
 def _without_own_jobs(values: Mapping[str, object]) -> dict[str, object]:
-    """Without the jobs that a minion writes into its schedule for itself: an agent has its own."""
+    """The options without the jobs that a minion adds to its own schedule: an agent has its own."""
     schedule = values.get("schedule")
     if not isinstance(schedule, Mapping):
         return dict(values)
@@ -118,7 +118,7 @@ def _fates(read: Read, table: dict[str, Fate]) -> Iterator[Finding]:
         if fate is None and key in OPTIONS:
             fate = Fate(SAME)
         elif fate is None and is_foreign(key):
-            fate = Fate(NEEDLESS, "it means nothing to saltern")
+            fate = Fate(NEEDLESS, "saltern does not use it")
         elif fate is None:
             fate = Fate(MISSING, "saltern does not know it; config.get finds it if agent.yaml has it")
         yield Finding(kind=fate.kind, what=key, where=_where(read, key), advice=fate.advice)

@@ -1,4 +1,4 @@
-"""Salt's low data and results beside saltern's: the differences, state by state. Pure."""
+"""Compares the low data and results of Salt with those of saltern, state by state. Pure."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def compare_low(salt: Sequence[Low], ours: Sequence[Low], *, whole: bool = True)
 
 
 def _by_tag(lows: Iterable[Low]) -> dict[tuple[object, ...], Low]:
-    """Low data by state, ID, name and function; the n-th with the same ones is its own."""
+    """Low data by state, ID, name and function; equal ones are numbered."""
     seen: dict[tuple[object, ...], int] = defaultdict(int)
     found: dict[tuple[object, ...], Low] = {}
     for low in lows:
@@ -85,7 +85,7 @@ def _has_all(ours: object, salt: object) -> bool:
 
 
 def _plain(name: str, value: object) -> object:
-    """A value as it is compared: the order of requisites means nothing."""
+    """A value in the form that is compared: the order of requisites does not matter."""
     if name in REQUISITES and isinstance(value, list):
         return sorted(value, key=str)
     return value
@@ -94,7 +94,7 @@ def _plain(name: str, value: object) -> object:
 def _moved(
     salt: list[tuple[object, ...]], ours: list[tuple[object, ...]], lows: Mapping[tuple[object, ...], Low]
 ) -> Iterator[Difference]:
-    """The states that have another place among those that both have."""
+    """The common states whose order differs."""
     place = {tag: number for number, tag in enumerate(salt, 1)}
     for number, tag in enumerate(ours, 1):
         if place[tag] != number:

@@ -1,4 +1,4 @@
-"""What a Salt master's files say that its configuration does not: top files, reactions, pillar."""
+"""Findings in the files of a Salt master: top files, reactions, pillar."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.migration.build import Finding
 from saltern.migration.keys import CHANGED, MISSING, SAME
 
 _EXTENSION = re.compile(r"^[^#]*\b(?:local|cmd|caller|runner)\.saltern\.(?P<name>\w+)")
-_BY_ITSELF = "leave it out: an agent resumes the runs and chains of its jobs by itself"
+_BY_ITSELF = "remove it: an agent resumes the runs and chains of its jobs by itself"
 INSTEAD = {
     "saltern.apply": "call state.apply, with the same arguments",
     "saltern.resume": _BY_ITSELF,
@@ -28,8 +28,8 @@ def file_findings(master: Read) -> Iterator[Finding]:
         for environment, root in _directories(master.values.get(option)):
             where = str(master.mark(option) or "")
             if not os.path.isdir(root):
-                advice = "make it, or leave it out of controller.yaml"
-                yield Finding(kind=CHANGED, what=f"{root} is no directory", where=where, advice=advice)
+                advice = "create it, or remove it from controller.yaml"
+                yield Finding(kind=CHANGED, what=f"{root} is not a directory", where=where, advice=advice)
             elif os.path.isfile(top := os.path.join(root, "top.sls")):
                 yield Finding(kind=SAME, what=f"the top file of the {what} of {environment}", where=top)
     yield from _reactions(master)
@@ -43,18 +43,18 @@ def _directories(roots: object) -> Iterator[tuple[str, str]]:
 
 
 def _reactions(master: Read) -> Iterator[Finding]:
-    """The files of the reactor: those that are there work as they are, but for what calls the extension."""
+    """The files of the reactor: existing ones work unchanged, unless they call the extension."""
     given = master.values.get("reactor")
     where = str(master.mark("reactor") or "")
     for one in given if isinstance(given, list) else ():
         for tag, files in one.items() if isinstance(one, dict) else ():
             for file in map(str, files if isinstance(files, list) else [files]):
-                yield from _reaction(file, f"{file}, which follows from {tag}", where, _found(master, file))
+                yield from _reaction(file, f"{file}, the reaction to {tag}", where, _found(master, file))
 
 
 def _reaction(file: str, what: str, where: str, path: str) -> Iterator[Finding]:
     if not path and not file.startswith("salt://"):
-        advice = "events of that tag fail until it is there"
+        advice = "events with that tag fail until it exists"
         yield Finding(kind=MISSING, what=f"{what}, is missing", where=where, advice=advice)
         return
     calls = _extension_calls(path) if path else []

@@ -31,7 +31,7 @@ def left_settings(master: Values) -> Iterator[tuple[str, str]]:
         if names := sorted(set(settings) - known):
             yield f"{', '.join(names)} of the git remote {address}", f"in controller.yaml: {ADVICE}"
     if any(True for _ in _remotes(master)):
-        what = "branches and tags of git remotes that are environments by themselves"
+        what = "branches and tags of git remotes that are environments of their own"
         yield what, "name each environment with its root, …@BRANCH, in file_roots of controller.yaml"
 
 
@@ -50,7 +50,7 @@ def _remotes(master: Values) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _merged(settings: object) -> dict[str, Any]:
-    """A list of small mappings as one."""
+    """One mapping of a list of mappings."""
     parts = settings if isinstance(settings, list) else [settings]
     return {str(name): value for one in parts if isinstance(one, dict) for name, value in one.items()}
 
@@ -71,7 +71,7 @@ def _environments(settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, 
 
 
 def _root(address: str, settings: Mapping[str, Any]) -> str:
-    """The address of a root: the remote, its reference, and where in it and below which path."""
+    """The address of a root: the remote, its reference, its directory and its mount point."""
     parts = [
         f"{ours}={quote(str(settings[theirs]), safe='/:')}"
         for theirs, ours in IN_ADDRESS.items()
@@ -81,7 +81,7 @@ def _root(address: str, settings: Mapping[str, Any]) -> str:
 
 
 def _git_address(address: str) -> str:
-    """Salt's address of a remote as one of a root."""
+    """The address of a root for Salt's address of a remote."""
     if "://" in address:
         return f"git+{address}"
     if address.startswith("/"):

@@ -27,7 +27,7 @@ _GIT = Fate(
 )
 _MASTER_SCHEDULE = Fate(CHANGED, "saltern schedule add: docs/guides/windows-and-schedules.md")
 _CLOUD = Fate(MISSING, "keep the master for it")
-_SITES = Fate(CHANGED, "a place with a broker of its own is a site: docs/guides/sites.md")
+_SITES = Fate(CHANGED, "a location with a broker of its own is a site: docs/guides/sites.md")
 _TUNING = Fate(NEEDLESS, "it tunes Salt itself")
 
 MASTER: dict[str, Fate] = {
@@ -40,8 +40,12 @@ MASTER: dict[str, Fate] = {
     "fileserver_backend": Fate(CHANGED, "roots and git remotes are both in file_roots of controller.yaml"),
     "gitfs_remotes": _GIT,
     "gitfs_base": Fate(CHANGED, "the reference is written in the root: …@REF"),
-    "publisher_acl": Fate(CHANGED, "made into policy.yaml; look at it, then: saltern policy set policy.yaml"),
-    "external_auth": Fate(CHANGED, "made into policy.yaml; look at it, then: saltern policy set policy.yaml"),
+    "publisher_acl": Fate(
+        CHANGED, "converted to policy.yaml; check it, then: saltern policy set policy.yaml"
+    ),
+    "external_auth": Fate(
+        CHANGED, "converted to policy.yaml; check it, then: saltern policy set policy.yaml"
+    ),
     "publisher_acl_blacklist": Fate(CHANGED, "write a rule that refuses: docs/guides/who-may-do-what.md"),
     "peer": _AS_IS,
     "peer_run": _AS_IS,

@@ -1,4 +1,4 @@
-"""Ask the ``salt-call`` of this machine; its answer is data."""
+"""Calls the ``salt-call`` of this machine, and returns its answer as data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SaltCall:
             self._words.append("--local")
 
     def __call__(self, function: str, *words: str) -> object:
-        """What a function returns. Raises ``OperationError`` if Salt has no answer."""
+        """Call a function, and return its result. Raises ``OperationError`` if Salt returns none."""
         command = [*self._words, function, *words]
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=LIMIT, stdin=subprocess.DEVNULL
@@ -42,8 +42,8 @@ class SaltCall:
             raise OperationError(
                 Diagnostic(
                     code="salt-failed",
-                    what=f"salt-call {function} has no answer: {last_line(done.stderr or done.stdout)}",
-                    fix=f"look at what it says: {' '.join(command)}",
+                    what=f"salt-call {function} returned nothing: {last_line(done.stderr or done.stdout)}",
+                    fix=f"check its output: {' '.join(command)}",
                 )
             ) from None
 
@@ -63,6 +63,6 @@ def find_program(program: str, usual: tuple[str, ...], name: str) -> str:
 
 
 def last_line(text: str) -> str:
-    """The line of a text that says most of a failure."""
+    """The last line of a text, which usually has the reason of a failure."""
     lines = text.strip().splitlines()
     return lines[-1] if lines else "it printed nothing"

@@ -1,4 +1,4 @@
-"""Ask the ``salt-run`` of this master: an answer as data, or rows as they are printed."""
+"""Calls the ``salt-run`` of this master; returns an answer as data, or rows when they are printed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class SaltRunner:
         self._words += ["--log-level", "quiet"]
 
     def ask(self, function: str, *words: str) -> Any:
-        """What a function of the runner returns. Raises ``OperationError`` if it has no answer."""
+        """Call a function of the runner, and return its result. Raises ``OperationError`` if there is
+        none.
+        """
         command = [*self._words, "--out", "json", f"saltern.{function}", *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
         try:
@@ -38,7 +40,7 @@ class SaltRunner:
         return found
 
     def follow(self, function: str, *words: str) -> Iterator[dict[str, Any]]:
-        """The rows that a function prints, each as it comes."""
+        """The rows that a function prints, as it prints them."""
         command = [*self._words, "--out", "json", f"saltern.{function}", *words]
         rest = []
         with subprocess.Popen(
@@ -74,5 +76,5 @@ def _failure(function: str, text: str) -> OperationError:
         what = "this master does not have the runner of saltern"
         fix = "python -m saltext.saltern /srv/salt; then: salt-run saltutil.sync_all"
         return OperationError(Diagnostic(code="salt-extension-missing", what=what, fix=fix))
-    what = f"salt-run saltern.{function} has no answer: {last_line(text)}"
-    return OperationError(Diagnostic(code="salt-failed", what=what, fix="look at the log of the master"))
+    what = f"salt-run saltern.{function} returned nothing: {last_line(text)}"
+    return OperationError(Diagnostic(code="salt-failed", what=what, fix="check the log of the master"))

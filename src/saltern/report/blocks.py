@@ -1,4 +1,4 @@
-"""One answer as a full block, or as one line."""
+"""Writes one answer as a full block or as one line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABULAR = "{0:>15} {1:>14} {2:<25} {3:<7} {4}"
 
 
 class Blocks:
-    """Writes answers as the options ask for. All text of others is made safe for a terminal."""
+    """Writes answers as the options require. Text from modules and files is made safe for a terminal."""
 
     def __init__(self, options: OutputOptions) -> None:
         self._options = options
@@ -30,7 +30,7 @@ class Blocks:
         self._by_id = "_id" in options.state_output
 
     def full(self, answer: Answer, note: str = "") -> Iterator[str]:
-        """The block with its labels; ``note`` is said under it."""
+        """The block with its labels; ``note`` is printed below it."""
         result, colour = answer.result, of_result(answer.result)
         yield self._paint(DASHES, colour)
         for label, value in self._rows(answer):
@@ -43,10 +43,10 @@ class Blocks:
         if self._options.traces and result.trace:
             yield from self._row("Traceback", result.trace, colour)
         if note:
-            yield from self._indented(note, 4, colour)  # further left, so that it is none of the changes
+            yield from self._indented(note, 4, colour)  # further left, so that it does not look like a change
 
     def terse(self, answer: Answer, note: str = "") -> Iterator[str]:
-        """One line, after one for each warning."""
+        """A line for each warning, then one line for the answer."""
         for warning in answer.result.warnings:
             yield from self._indented(f"Warning: {warning}", 2, "bright red")
         colour = of_result(answer.result)
@@ -72,7 +72,7 @@ class Blocks:
             yield from self._times(answer)
 
     def _times(self, answer: Answer) -> Iterator[tuple[str, str]]:
-        """What is known of them: of a step, an engine may report one without the other."""
+        """Start and duration, as far as they are known: an engine may report only one of them for a step."""
         if answer.has_start:
             yield "Started", self._clock(answer.started)
         if answer.timed:
@@ -111,7 +111,7 @@ class Blocks:
         cells = self._cells(answer)
         try:
             return (chosen if isinstance(chosen, str) else TABULAR).format(*cells)
-        except (IndexError, KeyError, ValueError, AttributeError):  # the user's format, and a wrong one
+        except (IndexError, KeyError, ValueError, AttributeError):  # the user's format is invalid
             return TABULAR.format(*cells)
 
     def _cells(self, answer: Answer) -> tuple[str, str, str, str, str]:
@@ -126,7 +126,7 @@ class Blocks:
 
 
 def word(result: Result) -> str:
-    """The outcome in one word of Salt's."""
+    """Salt's word for the outcome."""
     if result.outcome is Outcome.FAILED:
         return "Failed"
     if result.outcome is Outcome.WOULD_CHANGE:
@@ -139,6 +139,6 @@ def milliseconds(answer: Answer) -> float:
 
 
 def place(answer: Answer) -> str:
-    """``web/init.sls:14`` of a state; empty when that is not known."""
+    """Where the state is declared, as ``web/init.sls:14``; empty if that is not known."""
     mark = answer.chunk.mark()
     return safe_line(f"{mark.file}:{mark.line}" if mark.line else mark.file)

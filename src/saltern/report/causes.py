@@ -1,4 +1,4 @@
-"""Which failed state is to blame for those that could not run."""
+"""Finds the failed state because of which others could not run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ NAMED = 10  # as many as a reader takes in; the rest is counted
 
 
 class Blame(Struct, kw_only=True):
-    """``causes`` has the number of the cause by that of each answer shown under it; ``victims`` the IDs of
-    these by the number of the cause."""
+    """``causes`` maps the number of each answer that is shown under its cause to the number of the cause;
+    ``victims`` maps the number of a cause to the IDs of those answers."""
 
     causes: dict[int, int] = field(default_factory=dict)
     victims: dict[int, list[str]] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class Blame(Struct, kw_only=True):
         return self.causes.keys()
 
     def note(self, answer: Answer) -> str:
-        """The sentence under the root cause; empty when nothing waited for it."""
+        """The sentence under the root cause; empty if it blocked nothing."""
         names = self.victims.get(answer.number)
         if not names:
             return ""
@@ -35,7 +35,7 @@ class Blame(Struct, kw_only=True):
 
 
 def blocked(answer: Answer) -> bool:
-    """Not run, and that is a failure."""
+    """True if the state was not run, and that counts as a failure."""
     return answer.result.outcome is Outcome.FAILED and not answer.result.ran
 
 
@@ -46,7 +46,7 @@ def causes(answer: Answer) -> Sequence[str]:
 
 
 def assign(answers: Sequence[Answer]) -> Blame:
-    """Every blocked state under the first of its causes that is in the report and has its own block."""
+    """Assign every blocked state to the first of its causes that has a block of its own in the report."""
     blame = Blame()
     victims = [answer for answer in answers if blocked(answer)]
     if not victims:
@@ -61,8 +61,9 @@ def assign(answers: Sequence[Answer]) -> Blame:
 
 
 def _blockers(answers: Sequence[Answer]) -> dict[tuple[str, str], Answer]:
-    """Failed states; and, for one that is fine itself, the first failure of what it spawned: a sub state,
-    or a state of a frame."""
+    """Failed states; and, for one that succeeded itself, the first failure among what it spawned: a sub
+    state, or a state of a frame.
+    """
     by_number = {answer.number: answer for answer in answers}
     guilty = [answer for answer in answers if _to_blame(answer)]
     blockers = {(one.frame, one.chunk.tag): one for one in guilty if not one.sub}

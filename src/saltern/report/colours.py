@@ -24,7 +24,7 @@ Paint = Callable[[str, str], str]
 
 
 def painter(colour: bool) -> Paint:
-    """``paint(text, "red")``; leaves the text alone when there are no colours."""
+    """The function ``paint(text, "red")``; without colours, it returns the text unchanged."""
     return _coloured if colour else _bare
 
 
@@ -37,7 +37,7 @@ def _bare(text: str, _colour: str) -> str:
 
 
 def of_result(result: Result) -> str:
-    """The colour of a block: by outcome, and whether there were changes."""
+    """The colour of a block, by its outcome and whether there were changes."""
     if result.outcome is Outcome.FAILED:
         return "red"
     if result.outcome is Outcome.WOULD_CHANGE:
@@ -49,12 +49,12 @@ DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def of_diff_line(line: str) -> str:
-    """``""`` for a line that is the same on both sides."""
+    """The colour of a line of a diff; empty for one that is the same on both sides."""
     return DIFF_COLOURS.get(line[:1], "")
 
 
 def wanted(out: TextIO, forced: bool | None = None) -> bool:
-    """Whether to colour: what the user said, else what NO_COLOR, TERM and the stream say."""
+    """True if colours are wanted: by the user's choice, else by NO_COLOR, TERM and the stream."""
     if forced is not None:
         return forced
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and is_terminal(out)
@@ -68,7 +68,7 @@ def is_terminal(out: TextIO) -> bool:
 
 
 def terminal_width(out: TextIO) -> int:
-    """Columns of the terminal; 0, for no limit, when it is none."""
+    """The columns of the terminal; 0 (no limit) if the stream is not a terminal."""
     if not is_terminal(out):
         return 0
     if (columns := os.environ.get("COLUMNS", "")).isdecimal() and int(columns):

@@ -1,4 +1,4 @@
-"""``state_compress_ids``: answers that say the same of one ID become one."""
+"""``state_compress_ids``: equal answers of one ID become one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Same = tuple[str, str, str, str, Outcome, bool, int]
 
 
 def compress(answers: Sequence[Answer], alone: Container[int] = ()) -> list[Answer]:
-    """Equal type, ID, SLS and result are merged, at the place of the first of them.
+    """Merge answers with the same type, ID, SLS and result, at the position of the first.
 
-    Those whose number is in ``alone`` stay as they are, and so does every sub state.
+    Answers whose number is in ``alone``, and sub states, are not merged.
     """
     groups: dict[Same, list[Answer]] = {}
     for answer in answers:

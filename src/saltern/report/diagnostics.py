@@ -1,4 +1,4 @@
-"""Problems for people: what, where, the lines of the file around it, and how to fix it."""
+"""Writes problems for people: what, where, the lines of the file around it, and how to fix it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from saltern.language.source import Mark, Unquoted
 from saltern.report.colours import Paint, painter
 from saltern.report.text import columns, cut, emit, safe, safe_line
 
-LONGEST = 160  # columns shown of a line; the caret stays in sight
+LONGEST = 160  # columns shown of a line; the caret stays visible
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
-# What a file says behind such a key is not for logs.
+# The values of these keys are not for logs.
 _SECRET = re.compile(
     r"(?i)(\b\w*(?:password|passwd|passphrase|secret|token|api_key)['\"]?:\s+)(?!['\"]?\{)\S.*"
 )
@@ -28,9 +28,9 @@ MOST_READ = 10_000_000  # characters of a file, to show some lines of it
 
 
 def show(problems: Iterable[Diagnostic], out: TextIO, colour: bool = False) -> None:
-    """Problems, each once, sorted by place, with their count at the end if there are several.
+    """Write the problems, each once, sorted by place, and their count if there are several.
 
-    Past ``MOST_SHOWN`` they are only counted: a thousand are not read, and ``--out json`` has them all.
+    Those after the first ``MOST_SHOWN`` are only counted; ``--out json`` lists them all.
     """
     found = sorted(dict.fromkeys(problems), key=_place)
     if not found:
@@ -71,7 +71,7 @@ def _lines(problem: Diagnostic, paint: Paint, files: dict[str, list[str]]) -> It
 
 
 def _excerpt(mark: Mark, paint: Paint, files: dict[str, list[str]]) -> Iterator[str]:
-    """The line, its neighbours, and a caret under the column. Nothing if the file cannot be read."""
+    """The line, its neighbours, and a caret below the column; nothing if the file cannot be read."""
     if mark.file not in files:
         files[mark.file] = _read(mark.file)
     text = files[mark.file]
@@ -93,7 +93,7 @@ def _masked(line: str) -> str:
 
 
 def _is_hidden(text: list[str], line: int) -> bool:
-    """True if a line next to it is of a state that is marked ``no_log``; states begin at the margin."""
+    """True if the line is part of a state that is marked ``no_log``; states begin at the margin."""
     first, last = max(line - 2, 0), min(line, len(text) - 1)
     while first > 0 and text[first][:1] in _WITHIN:
         first -= 1
@@ -103,7 +103,7 @@ def _is_hidden(text: list[str], line: int) -> bool:
 
 
 def _from(line: str, start: int) -> str:
-    """The line from ``start`` on, as shown: tabs are spaces, and so the caret counts them as such."""
+    """The line from ``start`` on, as shown: tabs become spaces, so that the caret is below its column."""
     return ("…" if start else "") + safe_line(line[start : start + 4 * LONGEST])
 
 
@@ -113,7 +113,7 @@ def _read(file: str) -> list[str]:
     try:
         with open(file, encoding="utf-8", errors="replace") as opened:
             return opened.read(MOST_READ).removesuffix("\n").split("\n")
-    except (OSError, ValueError):  # moved, not ours to read, or no file at all: '<stdin>'
+    except (OSError, ValueError):  # moved, not readable, or not a file: '<stdin>'
         return []
 
 

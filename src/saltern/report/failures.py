@@ -10,13 +10,13 @@ from saltern.report.blocks import place
 from saltern.report.causes import Blame
 from saltern.report.text import cut, safe_line
 
-MOST = 30  # as many as a reader goes through; `saltern report` has all
+MOST = 30  # more than that is not read; `saltern report` has all
 
 
 def failures(
     answers: Sequence[Answer], blame: Blame, forgiven: Container[int], width: int = 0
 ) -> Iterator[str]:
-    """A line for each failure that has no other for its cause, and one for what it has blocked."""
+    """A line for each failure that no other one has caused, and a line for what it has blocked."""
     guilty = [
         answer
         for answer in answers

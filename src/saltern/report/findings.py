@@ -1,4 +1,4 @@
-"""What ``saltern check`` found: for people, as JSON, as SARIF 2.1.0, as annotations of GitHub."""
+"""Writes what ``saltern check`` found: for people, as JSON, as SARIF 2.1.0, as GitHub annotations."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ Data = dict[str, object]
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """``fixable`` are those that ``--fix`` can fix, ``fixed`` how many it has; ``docs`` are of the rules."""
+    """``fixable`` are the problems that ``--fix`` can fix, ``fixed`` counts those it has fixed; ``docs`` are
+    the docs of the rules.
+    """
 
     problems: Sequence[Diagnostic]
     fixable: Collection[Diagnostic] = ()
     fixed: int = 0
     files: int = 0
-    machines: Mapping[Diagnostic, Sequence[str]] = {}  # for which it holds, if not for all
-    count: int = 0  # of machines, if some were named
+    machines: Mapping[Diagnostic, Sequence[str]] = {}  # the machines that have the problem, if not all
+    count: int = 0  # number of machines, if some were named
     docs: Mapping[str, str] = {}
     colour: bool = False
 
@@ -108,7 +110,7 @@ def _location(mark: Mark) -> Data:
 
 
 def github(found: Found, out: TextIO) -> None:
-    """One workflow command for each problem, which GitHub shows at its line."""
+    """Write a workflow command for each problem; GitHub shows it at its line."""
     for one in found.problems:
         words = {"title": one.code}
         if one.where is not None:
@@ -132,7 +134,7 @@ def _message(one: Diagnostic) -> str:
 
 
 def _relative(file: str) -> str:
-    """From where we are, if it is below: so that it fits a checkout."""
+    """The path relative to the working directory, as in a checkout, if the file is below it."""
     here = os.getcwd()
     return os.path.relpath(file, here) if file.startswith(here.rstrip("/") + "/") else file
 

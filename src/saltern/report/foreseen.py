@@ -1,4 +1,4 @@
-"""What a test run foresees, state by state: made, changed, removed, known only later."""
+"""What a test run predicts for each state: created, changed, deleted, known only later."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CREATE, CHANGE, DELETE, LATER, FAIL, KEEP = "create", "change", "delete", "later
 
 
 class Verb(Struct, frozen=True):
-    """How one kind is shown: sign, colour, words in totals (of several, of one) and of a state."""
+    """How a kind of change is shown: sign, colour, words in totals (plural, singular) and for one state."""
 
     sign: str
     colour: str
@@ -52,12 +52,12 @@ class Foreseen(Struct, frozen=True, kw_only=True):
 
 
 def foreseen(report: Report, natures: Natures) -> list[Foreseen]:
-    """Every answer of a test run, in its order."""
+    """The answers of a test run as rows, in their order."""
     return [_one(answer, natures) for answer in in_order(report.answers)]
 
 
 def counted(rows: Iterable[Foreseen]) -> dict[str, int]:
-    """How many there are of each kind; steps count with the state that takes them."""
+    """The number of states of each kind; steps count with the state that they belong to."""
     totals = dict.fromkeys(VERBS, 0)
     for row in rows:
         if not row.sub:
@@ -86,13 +86,13 @@ def _one(answer: Answer, natures: Natures) -> Foreseen:
 
 
 def _removes(answer: Answer, natures: Natures) -> bool:
-    """True if the state takes something away; a step of another engine declares nothing, but has a name."""
+    """True if the state removes something; for a step of another engine, its name decides."""
     chunk = answer.chunk
     return chunk.fun in TAKE_AWAY if answer.sub else natures(chunk.state, chunk.fun).removes
 
 
 def kind_of(result: Result, removes: Callable[[], bool]) -> str:
-    """What a result of a test run means for the machine; ``removes``: the state takes something away."""
+    """The kind of change that a result of a test run means; ``removes``: the state removes something."""
     if result.outcome is Outcome.FAILED:
         return FAIL
     if result.outcome is Outcome.WOULD_CHANGE and not result.ran:
@@ -108,7 +108,7 @@ def kind_of(result: Result, removes: Callable[[], bool]) -> str:
 
 
 def _sign(key: str, value: object) -> str:
-    """What one entry of the changes says."""
+    """The sign of one entry of the changes."""
     for fits, kind in _SIGNS:
         if fits(key, value):
             return kind
@@ -116,7 +116,7 @@ def _sign(key: str, value: object) -> str:
 
 
 def _without(side: str) -> Callable[[str, object], bool]:
-    """Whether a pair of old and new has nothing on this side."""
+    """A function that is true for a pair of old and new that is empty on this side."""
 
     def fits(_key: str, value: object) -> bool:
         return isinstance(value, Mapping) and set(value) == {"old", "new"} and value[side] in NOTHING

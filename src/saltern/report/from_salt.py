@@ -1,6 +1,7 @@
-"""The dictionary that scripts of Salt users read → a Report: a run of elsewhere is shown as one of here.
+"""Makes a Report of Salt's dictionary of returns, so that runs of Salt are shown like our own.
 
-What the dictionary does not hold is not guessed: frames have no headings, and only the time of day is known.
+What the dictionary does not contain is not guessed: frames have no headings, and only the time of day is
+known.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ KNOWN = frozenset(
 
 
 class At:
-    """The origin of a state of which only the place is known, as text."""
+    """The origin of a state when only its place is known, as text."""
 
     def __init__(self, where: str) -> None:
         file, line, column = _place(where)
@@ -39,7 +40,7 @@ class At:
 
 
 def is_states(value: object) -> bool:
-    """True for what can be read as answers of states: a tag in four parts, and a mapping for each."""
+    """True if the value maps tags of four parts to mappings, as returns of states do."""
     return isinstance(value, Mapping) and all(
         isinstance(tag, str) and tag.count(SEPARATOR) >= 3 and isinstance(one, Mapping) and "result" in one
         for tag, one in value.items()
@@ -47,7 +48,7 @@ def is_states(value: object) -> bool:
 
 
 def from_dict(data: Mapping[str, Mapping[str, Any]]) -> Report:
-    """The report whose dictionary this is. Answers have the order of their numbers."""
+    """Make the report of a dictionary of returns. Answers are in the order of their numbers."""
     rows = sorted(data.items(), key=lambda row: _number(row[1]))
     numbers = {tag: _number(one) for tag, one in rows}
     answers = [_answer(tag, one, numbers) for tag, one in rows]
@@ -120,7 +121,7 @@ def _number(one: Mapping[str, Any]) -> int:
 
 
 def _seconds(value: object) -> float:
-    """Milliseconds, as seconds; a Salt of some age writes them as text."""
+    """Milliseconds as seconds; old versions of Salt write them as text."""
     if isinstance(value, str):
         value = value.removesuffix("ms").strip()
     try:
@@ -130,7 +131,7 @@ def _seconds(value: object) -> float:
 
 
 def _moment(value: object) -> float:
-    """A time of day, as one of today: what is printed of it is the time of day again."""
+    """A time of day as a time of today; only the time of day is printed."""
     whole, _, micro = str(value or "").partition(".")
     try:
         clock = time.strptime(whole, "%H:%M:%S")

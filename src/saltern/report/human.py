@@ -22,7 +22,7 @@ from saltern.report.verdict import Totals, totals
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
 
-LONG = 20  # states: a report of more has its failures once more at the end, where the reader is
+LONG = 20  # states; a longer report repeats its failures at the end, where the reader is
 HIDE, TERSE, FULL = "hide", "terse", "full"
 
 STYLES: dict[str, Callable[[Result], str]] = {
@@ -34,7 +34,7 @@ STYLES: dict[str, Callable[[Result], str]] = {
 
 
 def show(report: Report, options: OutputOptions, out: TextIO) -> None:
-    """Everything a person wants to know of a run, in the order of the run numbers."""
+    """Write the report of a run for people, in the order of the run numbers."""
     emit(out, "\n".join([*_lines(report, options), ""]))
 
 
@@ -73,7 +73,7 @@ def _nested(
     options: OutputOptions,
     note: Callable[[Answer], str],
 ) -> Iterator[str]:
-    """The blocks, each delayed frame under a heading and set in."""
+    """The blocks; those of a delayed frame are indented below a heading."""
     paint = painter(options.colour)
     waiting = sorted(frames, key=lambda frame: (frame.first, frame.depth))
     blocks: dict[int, Blocks] = {}
@@ -96,7 +96,7 @@ def _heading(frame: Frame, paint: Paint) -> str:
 
 
 def _style(result: Result, options: OutputOptions) -> str:
-    """How to show it. Words after ``_`` (``mixed_id``) say what to show, not whether."""
+    """The style in which to show a result. The part after ``_`` (``mixed_id``) does not matter here."""
     if (not options.state_verbose or options.state_output_diff or options.seen) and _clean(result):
         return HIDE
     mode = options.state_output.partition("_")[0].lower()
@@ -117,7 +117,7 @@ def _filtered(result: Result, options: OutputOptions) -> str:
 
 
 def _host_colour(answers: Sequence[Answer]) -> str:
-    """Salt's rule: the last state that failed or would change decides."""
+    """The colour of the heading. Salt's rule: the last state that failed or would change decides."""
     colours = {Outcome.FAILED: "red", Outcome.WOULD_CHANGE: "yellow"}
     for answer in reversed(answers):
         if answer.result.outcome in colours:

@@ -1,4 +1,4 @@
-"""What stands under a state: how far it is set in, the line above a frame, which sub states are shown."""
+"""What is shown below a state: its indentation, the line above a frame, and which sub states are shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.language.result import Outcome, Result
 from saltern.report.text import safe_line
 
 STEP = 2
-DEEPEST = 4  # levels that are set in; below, the path says where one is
+DEEPEST = 4  # levels that are indented; deeper ones are known by their path
 
 
 def indent(depth: int) -> str:
@@ -18,7 +18,7 @@ def indent(depth: int) -> str:
 
 
 def heading(frame: Frame) -> str:
-    """``== block use_vm (/srv/salt/vm.sls:9), 2 states, after vm``."""
+    """The line above a frame: ``== block use_vm (/srv/salt/vm.sls:9), 2 states, after vm``."""
     states = "1 state" if frame.states == 1 else f"{frame.states} states"
     caller = frame.path.rpartition(">")[0]
     if frame.depth <= DEEPEST:
@@ -41,7 +41,7 @@ class SubStates:
     def __init__(self, answers: Iterable[Answer], mode: str) -> None:
         self._shown = SHOWN.get(mode, SHOWN["full"])
         self._hidden: dict[int, list[Answer]] = {}
-        above: dict[int, int] = {}  # a hidden step → who is shown above it
+        above: dict[int, int] = {}  # a hidden step → the shown state above it
         for answer in answers:
             if answer.sub and not self._shown(answer.result):
                 above[answer.number] = teller = above.get(answer.under, answer.under)
@@ -51,7 +51,7 @@ class SubStates:
         return not answer.sub or self._shown(answer.result)
 
     def note(self, answer: Answer) -> str:
-        """``12 sub states are not shown: 1 failed, 3 changed``."""
+        """What is hidden below an answer: ``12 sub states are not shown: 1 failed, 3 changed``."""
         hidden = self._hidden.get(answer.number)
         if not hidden:
             return ""

@@ -1,4 +1,4 @@
-"""Report → JUnit XML: a suite for each SLS, a case for each state."""
+"""Writes a Report as JUnit XML: a suite for each SLS, a case for each state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saltern.report.verdict import count
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
 
-# Everything XML 1.0 cannot hold in any form, and C1, which it had better not hold.
+# Characters that XML 1.0 cannot contain in any form, and C1, which it should not contain.
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPECIAL = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
@@ -31,8 +31,9 @@ def write(report: Report, out: TextIO, options: OutputOptions) -> None:
 
 
 def write_systems(reports: Mapping[str, Report | str], out: TextIO, options: OutputOptions) -> None:
-    """Runs of several systems in one document: a suite for each SLS of each. A text says why there is no run;
-    an empty one, that there is nothing to say."""
+    """Write runs of several systems as one document: a suite for each SLS of each. A text in place of a
+    report is the reason why there is no run; it may be empty.
+    """
     suites = [
         line
         for system, report in reports.items()
@@ -89,7 +90,7 @@ def _suite(sls: str, answers: list[Answer], forgiven: frozenset[int]) -> Iterato
 
 
 def _verdict(answer: Answer, forgiven: frozenset[int]) -> tuple[str, str]:
-    """Which element the case holds, and what it says. A state whose cause is shown elsewhere is skipped."""
+    """The element of the case and its text. A state whose cause is shown elsewhere is skipped."""
     result = answer.result
     if result.outcome is not Outcome.FAILED:
         return ("system-out" if result.ran else "skipped", result.comment)
@@ -121,7 +122,7 @@ def _element(kind: str, text: str, comment: str) -> str:
 
 
 def write_problems(problems: Iterable[Diagnostic], out: TextIO, options: OutputOptions) -> None:
-    """A compile failure: one suite, and in it a case in error for each problem."""
+    """Write a compile failure: one suite with a case in error for each problem."""
     found = list(problems)
     head = attributes(name="compile", tests=len(found), failures=0, errors=len(found), skipped=0)
     lines = [HEAD, f"<testsuites{attributes(name=options.label)}>", f"  <testsuite{head}>"]

@@ -1,4 +1,4 @@
-"""``--out jsonl``: one JSON object per line for each event, as it happens."""
+"""``--out jsonl``: writes each event as one line of JSON, when it happens."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Scopes = dict[str, list[Answer | Frame]]  # by the path of a frame; the run itse
 
 
 class Lines:
-    """Call it with each event, then ``close`` it with the report: only that knows what was forgiven."""
+    """Call it with each event, then ``close`` it with the report, which knows the forgiven failures."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -64,9 +64,9 @@ class Lines:
                 self._finished = event
 
     def close(self, report: Report | None = None, exit_code: int | None = None) -> None:
-        """Write the last line. Without a report the answers heard so far are counted."""
+        """Write the last line. Without a report, it counts the answers so far."""
         if report is None:
-            if self._finished is None:  # the run broke: a missing last line is the sign of it
+            if self._finished is None:  # the run broke: a missing last line shows that
                 return
             ended = self._finished
             report = Report(answers=self._answers, took=ended.took, stopped=ended.stopped)
@@ -116,7 +116,7 @@ def _names(chunk: Chunk) -> Line:
 
 
 def write(report: Report, out: TextIO, _options: OutputOptions) -> None:
-    """A finished run, reported again: each frame with its states between its start and its end."""
+    """Write a finished run: the states of each frame between its start and its end."""
     write = Lines(out)
     started = min((answer.started for answer in report.answers if answer.has_start), default=0.0)
     real = [answer.chunk for answer in report.answers if not (answer.sub or answer.frame)]
@@ -127,13 +127,15 @@ def write(report: Report, out: TextIO, _options: OutputOptions) -> None:
 
 
 def _events(report: Report) -> Iterator[Event]:
-    """Frames are reported where their first state has its number, those inside of them between their ends."""
+    """The events of a finished run. A frame begins before its first state; nested frames are within it."""
     scopes: Scopes = {}
     known = {frame.path for frame in report.frames} | {""}
     by_number = {answer.number: answer for answer in report.answers}
 
     def home(answer: Answer | None) -> str:
-        """Of what stands for a frame, and of states of one that was never reported: that of its caller."""
+        """The frame of an answer. For a frame that was never reported, and the answer that stands for one:
+        that of the caller.
+        """
         while answer is not None and answer.frame not in known:
             answer = by_number.get(answer.under)
         return answer.frame if answer else ""
@@ -161,13 +163,13 @@ def _place(one: Answer | Frame) -> tuple[int, int]:
 
 
 def write_data(value: object, out: TextIO, _options: OutputOptions) -> None:
-    """A list is one line per item; anything else is one line."""
+    """Write a list as one line per item, and anything else as one line."""
     items = value if isinstance(value, list | tuple) else [value]
     out.writelines(tame(dumps(item).decode()) + "\n" for item in items)
 
 
 def write_problems(problems: Iterable[Diagnostic], out: TextIO, options: OutputOptions) -> None:
-    """One line per problem, in its parts."""
+    """Write each problem as one line."""
     write_data([_problem(problem) for problem in problems], out, options)
 
 

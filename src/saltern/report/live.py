@@ -1,6 +1,6 @@
-"""The run on a terminal while it happens: a line for each finished state, and a bar at the bottom.
+"""Shows a run on a terminal while it happens: a line for each finished state, and a bar at the bottom.
 
-Everything goes to the file descriptor in whole pieces: a child process forked while the
+Everything is written to the file descriptor in whole pieces: a child process forked while the
 timer writes must not inherit a locked or half-full buffer.
 """
 
@@ -55,8 +55,8 @@ ASCII = {
 class Live:
     """Call it with each event; ``close`` it whatever happens. Also a context manager.
 
-    ``verbose`` False leaves out the states that were fine as they were; ``sub_states`` are the steps of a
-    state that get a line, by the word of ``--sub-states``.
+    ``verbose`` False leaves out unchanged states; ``sub_states``, the value of ``--sub-states``, selects the
+    steps that get a line.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Live:
         self._shows = SHOWN[sub_states]
         self._total = self._done = self._failed = self._steps = 0
         self._running: dict[str, tuple[Chunk, float]] = {}
-        self._headed: set[str] = set()  # of those that run, the ones whose steps stand below a line of theirs
+        self._headed: set[str] = set()  # running states that have a line, with their steps below it
         self._waiting: list[str] = []
         self._written = 0.0
         self._ticker = Ticker(self._tick)
@@ -102,7 +102,7 @@ class Live:
                 self._draw()
 
     def close(self) -> None:
-        """Write what waits and take the bar away. May be called twice."""
+        """Write the pending lines and remove the bar. May be called twice."""
         self._ticker.close(self._end)
 
     def _end(self) -> None:
@@ -110,7 +110,7 @@ class Live:
         self._waiting.clear()
 
     def _tick(self) -> None:
-        """The bar moves at most once a period, and finished lines wait no longer."""
+        """Draw the bar and the pending lines, at most once per period."""
         if time.monotonic() - self._written >= PERIOD * 0.9:
             self._draw()
 
@@ -127,7 +127,9 @@ class Live:
             self._waiting.append(self._line(answer, kind))
 
     def _step(self, answer: Answer, kind: str) -> None:
-        """A step stands under a line that says whose it is: that state's own line comes when it has ended."""
+        """Show a step below a line with the name of its state: the state's own line follows when it has
+        ended.
+        """
         self._steps += 1
         self._failed += answer.result.outcome is Outcome.FAILED
         if not self._shows(answer.result) or (not self._verbose and kind in ("clean", "skipped")):
@@ -140,7 +142,7 @@ class Live:
         self._waiting.append(self._line(answer, kind))
 
     def _line(self, answer: Answer, kind: str) -> str:
-        """``✓ file.managed nginx.conf 12 ms``, and under a failure the first line of its comment."""
+        """``✓ file.managed nginx.conf 12 ms``; below a failure, the first line of its comment."""
         chunk, width, colour = answer.chunk, self._screen.width(), of_result(answer.result)
         took = f" {_span(answer.took)}" if answer.timed else ""
         text = safe_line(f"{chunk.function} {chunk.id}")
@@ -177,7 +179,7 @@ class Live:
         return cut(" ".join([*parts, *self._now()]), width - 1)
 
     def _now(self) -> list[str]:
-        """What runs, the longest of them first named."""
+        """The state that has run longest, and how many others run."""
         if not self._running:
             return []
         chunk, since = next(iter(self._running.values()))
@@ -196,7 +198,7 @@ def _kind(result: Result) -> str:
 
 
 def _span(seconds: float) -> str:
-    """A time as people say it."""
+    """A duration for people."""
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 60:

@@ -1,4 +1,4 @@
-"""The events of a run as lines of the log."""
+"""Writes the events of a run to the log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saltern.system import log
 
 
 def write(event: Event) -> None:
-    """One line, or two at the level debug."""
+    """Log an event as one line, or two at the level debug."""
     match event:
         case RunStarted():
             log.info("the run begins: %d states%s", event.total, ", test mode" if event.test else "")

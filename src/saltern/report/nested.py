@@ -1,7 +1,7 @@
-"""The nested printer: any data, one value per line, indented by depth.
+"""The nested format: any data, one value per line, indented by depth.
 
 A mapping is a dashed line and its sorted keys, each value four further in; an item of a
-list is ``- x``; a container in a list stands under ``|_``.
+list is ``- x``; a container in a list is below ``|_``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Nested:
         self._paint = paint or painter(False)
 
     def lines(self, value: object, indent: int = 0) -> Iterator[str]:
-        """The lines of any value, each with its indent and colour, without newline."""
+        """The lines of a value, with their indentation and colours, without newlines."""
         return self._any(plain(value), indent)
 
     def _any(self, value: object, indent: int, key: str = "") -> Iterator[str]:
@@ -72,7 +72,7 @@ class Nested:
 
 
 def write_data(value: object, out: TextIO, options: OutputOptions) -> None:
-    """The label, and the value under it."""
+    """Write the label, and the value below it."""
     paint = painter(options.colour)
     printer = Nested(options.width, paint)
     head = [paint(f"{safe_line(options.label)}:", "cyan")] if options.label else []
@@ -81,7 +81,7 @@ def write_data(value: object, out: TextIO, options: OutputOptions) -> None:
 
 
 def write(report: Report, out: TextIO, options: OutputOptions) -> None:
-    """The whole Salt-shaped dictionary, for those who want every key."""
+    """Write the whole dictionary of Salt's form, with every key."""
     from saltern.report.salt import to_dict
 
     write_data(to_dict(report), out, options)

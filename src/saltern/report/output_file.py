@@ -1,7 +1,7 @@
-"""Write what a command was asked to put somewhere (``-o FILE``), whatever stands there.
+"""Writes the output of a command to a file (``-o FILE``), whatever kind of file it is.
 
-A file is replaced in one step. What is no file (a pipe, a terminal, ``/dev/null``, ``/dev/stdout``) is
-written into and stays what it is; a disk, a socket and a directory are refused.
+A regular file is replaced in one step. A pipe, a terminal, ``/dev/null`` or ``/dev/stdout`` is written to; a
+disk, a socket and a directory are refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _REFUSED = {
 
 
 def write_output(path: str, data: bytes, *, mode: int = PRIVATE) -> None:
-    """``mode`` is that of a new file. Raises ``OperationError``."""
+    """Write the data; a new file gets ``mode``. Raises ``OperationError``."""
     try:
         _put(path, data, mode)
     except (OSError, ValueError) as problem:
@@ -45,7 +45,7 @@ def _put(path: str, data: bytes, mode: int) -> None:
 
 
 def _is_handle(place: str) -> bool:
-    """``/dev/stdout`` and the like stand for something that is open already: that is written into."""
+    """True for ``/dev/stdout`` and the like, which name a file that is already open and is written to."""
     folder = os.path.realpath(os.path.dirname(place))
     if os.path.islink(place):
         folder = os.path.realpath(os.path.join(folder, os.path.dirname(os.readlink(place))))

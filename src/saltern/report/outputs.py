@@ -1,4 +1,4 @@
-"""The ways to write a report or data: one row each, imported when used."""
+"""The output formats for reports and data: a row each, imported when used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltern.report.colours import is_terminal, terminal_width, wanted
 
 
 class OutputOptions(Struct, frozen=True, kw_only=True):
-    """What the user may ask of a view. The ``state_…`` ones have Salt's names and defaults.
+    """The options of an output format. The ``state_…`` ones have Salt's names and defaults.
 
     ``sub_states`` is which of them are shown: ``full``, ``changes``, ``failed`` or ``count``. ``expand``
     shows every blocked state in full and the data of each state; ``width`` 0
@@ -42,7 +42,7 @@ class OutputOptions(Struct, frozen=True, kw_only=True):
 
 
 class Output(Struct, frozen=True):
-    """Where the three writers of one format are, as ``module:function``; empty means nothing to write."""
+    """The three writers of one format, as ``module:function``; empty if it writes nothing."""
 
     report: str
     data: str
@@ -67,7 +67,7 @@ ProblemWriter = Callable[[Iterable[Diagnostic], TextIO, OutputOptions], None]
 
 
 def options_for(out: TextIO, *, colour: bool | None = None, **settings: Any) -> OutputOptions:
-    """Options with what the stream itself decides: colour (unless forced), width and indent."""
+    """The options that follow from the stream: colour (unless forced), width and indent."""
     settings.setdefault("indent", is_terminal(out))
     settings.setdefault("width", terminal_width(out))
     return OutputOptions(colour=wanted(out, colour), **settings)
@@ -120,4 +120,4 @@ def _imported(reference: str) -> object:
 
 
 def _nothing(_value: object, _out: TextIO, _options: OutputOptions) -> None:
-    """``quiet``: the exit code says it all."""
+    """``quiet``: only the exit code reports the outcome."""

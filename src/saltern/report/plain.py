@@ -1,4 +1,4 @@
-"""Any value a module may hand us → the plain data that every format can write."""
+"""Turns any value of a module into plain data that every format can write."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-Above = tuple[int, ...]  # the containers we are inside of, so that a loop is seen
-DEEPEST = 200  # what is deeper is not read by people
+Above = tuple[int, ...]  # the enclosing containers, to detect loops
+DEEPEST = 200  # deeper data is cut off
 SCALARS = frozenset({str, int, float, bool, type(None)})
 CONTAINERS = frozenset({dict, list, tuple})
 TEXT = frozenset({str})
@@ -17,7 +17,7 @@ WORDS = {None: "null", True: "true", False: "false"}  # keys, as json spells the
 
 
 def is_plain(value: object) -> bool:
-    """True if msgspec writes it as we want it. Only for values without loops."""
+    """True if msgspec writes the value as required. Only for values without loops."""
     if type(value) in SCALARS:
         return True
     waiting: list[Any] = [value]
@@ -37,7 +37,7 @@ def is_plain(value: object) -> bool:
 
 
 def plain(value: object, above: Above = ()) -> object:
-    """A copy made of dict, list, str, int, float, bool and None only; what is unknown becomes its text."""
+    """A copy that consists of dict, list, str, int, float, bool and None; other types become text."""
     if type(value) in SCALARS:
         return value
     if id(value) in above or len(above) > DEEPEST:
@@ -60,7 +60,7 @@ def key_text(key: object) -> str:
 def _text(value: object) -> str:
     try:
         return str(value)
-    except Exception:  # a __str__ of foreign code: a report must not fail because of it
+    except Exception:  # foreign code in __str__ must not make a report fail
         return f"<{type(value).__name__}>"
 
 

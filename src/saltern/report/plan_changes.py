@@ -1,4 +1,4 @@
-"""The changes of one state of a plan, as briefly as possible: a diff, old → new, or a value."""
+"""Writes the changes of one state of a plan as briefly as possible: a diff, old → new, or a value."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from saltern.report.colours import Paint, of_diff_line
 from saltern.report.text import columns, lines, safe_line
 
 NOTHING: tuple[object, ...] = (None, "", [], {})
-SAID = ("new", "New file")  # what the sign + has said already
+SAID = ("new", "New file")  # the sign + has said that already
 
 
 def new_values(changes: Mapping[str, object], *, name: str, created: bool) -> dict[str, object]:
-    """Without what the title says: the name of the state, and that it is new."""
+    """The changes without what the title says: the name of the state, and that it is new."""
     if list(changes) == [name] and isinstance(changes[name], Mapping) and not _is_pair(changes[name]):
         return new_values(_mapping(changes[name]), name=name, created=created)
     said = (name, *SAID) if created else (name,)
@@ -36,7 +36,7 @@ class Changes:
                 yield from self._entry(f"{safe_line(key)}:", value, indent)
 
     def _diff(self, text: str, indent: int) -> Iterator[str]:
-        """Its first two lines are left out where they name no file."""
+        """The lines of a diff; the first two are left out if they name no file."""
         rows = text.removesuffix("\n").split("\n")
         for row in rows if {"---", "+++"} - {row.strip() for row in rows[:2]} else rows[2:]:
             yield from self._text(row, indent, of_diff_line(row))
@@ -51,7 +51,7 @@ class Changes:
         yield from self._long(value, indent + 4)
 
     def _brief(self, value: object) -> list[tuple[str, str]] | None:
-        """The words of a value that has room in one line, with their colours."""
+        """The words of a value that fits in one line, with their colours; None if it does not fit."""
         if _is_pair(value):
             old, new = (_mapping(value).get(side) for side in ("old", "new"))
             if any(isinstance(one, dict | list) and one for one in (old, new)):

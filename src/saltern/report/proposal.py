@@ -1,4 +1,4 @@
-"""A plan for a person to approve: what each state would do, with its diff, and the totals."""
+"""Writes a plan for approval: what each state would do, with its diff, and the totals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def _lines(rows: Sequence[Foreseen], options: OutputOptions) -> Iterator[str]:
         return
     yield "Plan: " + ", ".join(_total(kind, number, paint) for kind, number in totals.items() if number) + "."
     if totals[LATER]:
-        yield paint("What is marked ? is known after apply, and so no part of what is approved.", "cyan")
+        yield paint(
+            "What is marked ? is known only after apply, and is not part of what is approved.", "cyan"
+        )
 
 
 def _row(row: Foreseen, paint: Paint, changes: Changes, width: int) -> Iterator[str]:

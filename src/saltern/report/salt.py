@@ -1,4 +1,4 @@
-"""Report → the dictionary the scripts of Salt users expect, and JSON."""
+"""Turns a Report into Salt's dictionary of returns, and writes it as JSON."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
 
 def to_dict(report: Report) -> dict[str, dict[str, object]]:
-    """``{tag: return}`` in the order of the report. Values are shared with it, not copied."""
+    """``{tag: return}`` in the order of the report. Values are shared with the report, not copied."""
     clock, keys = time_of_day(), keys_of(report.answers)
     return {keys.of(answer): returned(answer, clock, keys.parent(answer)) for answer in report.answers}
 
 
 class Keys:
-    """Which key each answer has in Salt's dictionary: no two the same, and a sub state never that of a state.
+    """The key of each answer in Salt's dictionary: all are distinct, and a sub state never takes that of a
+    state.
 
     ``reserve`` names the states that have not answered yet.
     """
@@ -42,7 +43,7 @@ class Keys:
         self._reserved.update(tags)
 
     def take(self, answer: Answer) -> str:
-        """The tag, or that of its ID with ``#2``, ``#3`` … when another has it, or will have it."""
+        """The tag; with ``#2``, ``#3`` … after its ID if another answer has it or will have it."""
         tag, number = answer.tag, 1
         while tag in self._taken or (answer.sub and tag in self._reserved):
             number += 1
@@ -55,12 +56,12 @@ class Keys:
         return self._by_number[answer.number]
 
     def parent(self, answer: Answer) -> str:
-        """The key of the answer that spawned this one; one that has not answered yet has its own tag."""
+        """The key of the answer that spawned this one; the tag of one that has not answered yet."""
         return self._by_number.get(answer.under, answer.parent) if answer.parent else ""
 
 
 def keys_of(answers: Sequence[Answer]) -> Keys:
-    """Those of a whole run: its states choose first."""
+    """The keys of a whole run: states choose before sub states."""
     keys = Keys()
     for answer in sorted(answers, key=attrgetter("sub")):
         keys.take(answer)
@@ -137,7 +138,7 @@ def dumps(value: object, indent: bool = False, *, doubtful: object = ...) -> byt
     text = _encoded(value, value if doubtful is ... else doubtful)
     try:
         return msgspec.json.format(text, indent=4) if indent else text
-    except msgspec.DecodeError:  # half characters
+    except msgspec.DecodeError:  # lone surrogates
         return text
 
 
@@ -146,12 +147,12 @@ def _encoded(value: object, doubtful: object) -> bytes:
         text = msgspec.json.encode(value)
         if is_plain(doubtful):
             return text
-    except (TypeError, ValueError, RecursionError):  # unknown types, half characters, loops
+    except (TypeError, ValueError, RecursionError):  # unknown types, lone surrogates, loops
         pass
     try:
         return msgspec.json.encode(plain(value))
     except ValueError:
-        import json  # the only one that can write half characters, as \udc80
+        import json  # only json can write lone surrogates, as \udc80
 
         return json.dumps(plain(value)).encode()
 
@@ -174,7 +175,7 @@ def _write(value: object, out: TextIO, options: OutputOptions, doubtful: object)
 
 
 def write_problems(problems: Iterable[Diagnostic], out: TextIO, options: OutputOptions) -> None:
-    """What Salt gives when nothing could run: the list of messages in place of the answers."""
+    """Write what Salt writes if nothing could run: the list of messages in place of the answers."""
     from saltern.report.diagnostics import as_text
 
     write_data([as_text(problem) for problem in problems], out, options)

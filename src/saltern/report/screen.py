@@ -1,4 +1,4 @@
-"""A terminal with a bar on its last lines, which is replaced by what comes above it and a new bar."""
+"""A terminal with a bar on its last lines; new lines and a new bar replace the old bar."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CLEAR = "\r\x1b[J"  # from the start of the line to the end of the screen
 
 
 class Screen:
-    """Writes to the file descriptor in whole pieces, past any buffer."""
+    """Writes to the file descriptor in whole pieces, without a buffer."""
 
     def __init__(self, out: TextIO) -> None:
         self._descriptor = out.fileno()
@@ -31,13 +31,13 @@ class Screen:
             return 24
 
     def replace_bar(self, text: str, *bar: str) -> bool:
-        """Write the text where the bar was, and the lines of the new one; False if the terminal is gone."""
+        """Write the text in place of the bar, then the new bar; False if the terminal is gone."""
         erased = self._erase()
         self._drawn = [columns(line) for line in bar]  # first: Ctrl-C may come after the writing
         return self._write(erased + text + "\r\n".join(bar))
 
     def _erase(self) -> str:
-        """The way back to where the bar began: a terminal made narrower has wrapped it to several rows."""
+        """The characters that erase the bar, which a terminal that became narrower has wrapped."""
         if not any(self._drawn):
             return ""
         width = self.width()

@@ -1,4 +1,4 @@
-"""Text of others, made safe for a terminal and cut to its width."""
+"""Makes foreign text safe for a terminal, and cuts it to its width."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     import re
 
-# C0 without newline, DEL, C1, line separators, direction marks, half characters: all that a
-# terminal may obey instead of show, or that cannot be encoded.
+# C0 without newline, DEL, C1, line separators, direction marks, lone surrogates: all that a
+# terminal may interpret instead of showing, or that cannot be encoded.
 _UNSAFE = "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 _OBEYED = "[\x7f-\x9f\u2028-\u202e\u2066-\u2069]"
 _WORDS = r" *[^ ]+"
@@ -17,7 +17,7 @@ _WORDS = r" *[^ ]+"
 
 def safe(text: str) -> str:
     """The text with tabs as spaces and each control character as an escape; newlines stay."""
-    if text.isprintable():  # this costs less, and settles most
+    if text.isprintable():  # the common case, and cheaper
         return text
     import re
 
@@ -27,7 +27,7 @@ def safe(text: str) -> str:
 
 
 def safe_line(text: str) -> str:
-    """As ``safe``, in one line."""
+    """The same in one line."""
     return safe(text).replace("\n", "\\n")
 
 
@@ -36,7 +36,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def columns(text: str) -> int:
-    """How wide a terminal shows it."""
+    """The width of the text on a terminal."""
     if text.isascii():
         return len(text)
     return sum(map(_width, text))
@@ -54,7 +54,7 @@ def _width(character: str) -> int:
 
 def cut(text: str, room: int) -> str:
     """The beginning of one line, with ``…`` in place of what does not fit."""
-    if len(text) <= 8 * room and columns(text) <= room:  # longer ones are cut, however thin their letters
+    if len(text) <= 8 * room and columns(text) <= room:  # a longer one is cut, however narrow its characters
         return text
     used, kept = 1, []
     for character in text:
@@ -68,7 +68,7 @@ def cut(text: str, room: int) -> str:
 def wrap(line: str, room: int) -> Iterator[str]:
     """The line in pieces of at most ``room`` columns, broken at spaces; 0 means no limit.
 
-    Spaces at the beginning are kept; a word longer than the room has a piece for itself.
+    Spaces at the beginning are kept; a word longer than ``room`` is a piece of its own.
     """
     if room <= 0 or columns(line) <= room:
         yield line
@@ -95,7 +95,7 @@ def lines(text: str, indent: int, width: int) -> Iterator[str]:
 
 
 def emit(out: TextIO, text: str) -> None:
-    """Write it even where the stream's encoding lacks a character."""
+    """Write the text, even if the stream's encoding lacks a character."""
     try:
         out.write(text)
     except UnicodeEncodeError:
@@ -104,7 +104,7 @@ def emit(out: TextIO, text: str) -> None:
 
 
 def tame(text: str) -> str:
-    """Data for a terminal: DEL, C1 and direction marks, which it may obey, as escapes."""
+    """Escape DEL, C1 and direction marks in data, which a terminal may interpret."""
     if text.isascii() and "\x7f" not in text:
         return text
     import re

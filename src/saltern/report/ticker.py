@@ -1,4 +1,4 @@
-"""What is drawn on a terminal while something runs: drawn again by a thread, until it is closed."""
+"""Redraws a terminal from a thread while something runs, until it is closed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PERIOD = 0.25  # seconds between two drawings
 
 
 class Ticker:
-    """Calls ``draw`` now and then, with ``lock`` held, until it is stopped or closed."""
+    """Calls ``draw`` at intervals, with ``lock`` held, until it is stopped or closed."""
 
     def __init__(self, draw: Callable[[], None]) -> None:
         import threading
@@ -24,7 +24,7 @@ class Ticker:
         self._thread: threading.Thread | None = None
 
     def start(self, name: str) -> None:
-        """Begin, unless it has begun or is closed."""
+        """Start the thread, unless it was started or closed."""
         from threading import Thread
 
         if self._thread is None and not self.is_closed:
@@ -35,7 +35,7 @@ class Ticker:
         self._over.set()
 
     def close(self, last: Callable[[], object]) -> None:
-        """Draw no more, and call ``last``: once, however often this is called."""
+        """Stop drawing, and call ``last`` once, however often this is called."""
         self.stop()
         if self._thread is not None:
             self._thread.join(1)

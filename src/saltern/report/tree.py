@@ -1,4 +1,4 @@
-"""``--out tree``: JSON with every frame and sub state under the state that brought it."""
+"""``--out tree``: JSON with every frame and sub state below the state that spawned it."""
 
 from __future__ import annotations
 

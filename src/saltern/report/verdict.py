@@ -1,4 +1,4 @@
-"""How a run went, counted once for every view and for the exit code."""
+"""Counts the answers of a run, for every view and for the exit code."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def changed(report: Report) -> bool:
 
 
 def with_steps(answers: Iterable[Answer], forgiven: Container[int] = ()) -> dict[int, Standing]:
-    """What each state with sub states came to, all of them counted, by its number: an engine may well say
-    that it changed nothing, and mean itself. ``forgiven`` are steps of attempts that were not the last."""
+    """The outcome of each state with sub states, by its number, with the sub states counted: an engine may
+    report no changes of its own. ``forgiven`` are steps of attempts that were not the last."""
     known = {answer.number: answer for answer in answers}
     found: dict[int, Standing] = {}
     for answer in known.values():

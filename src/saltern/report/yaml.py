@@ -1,4 +1,4 @@
-"""Report and data → YAML, block style, in the order given."""
+"""Writes a Report or data as YAML, in block style, in the given order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def dump(value: object) -> str:
-    """YAML of anything. A value used twice is written twice, since ``&id001`` is nothing for readers."""
+    """YAML of any value. A value that is used twice is written twice, not as ``&id001``."""
     import yaml
 
     class Dumper(yaml.SafeDumper):
@@ -23,7 +23,9 @@ def dump(value: object) -> str:
             return True
 
         def quoted(self, text: str) -> yaml.ScalarNode:
-            """PyYAML takes these for line ends, and loses them, unless they stand in double quotes."""
+            """A text in double quotes: PyYAML takes some characters for line ends, and loses them,
+            elsewhere.
+            """
             style = '"' if any(end in text for end in "\x85\u2028\u2029") else None
             return self.represent_scalar("tag:yaml.org,2002:str", text, style)
 

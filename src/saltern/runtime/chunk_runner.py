@@ -53,10 +53,10 @@ class ChunkRunner:
         if continues:  # its conditions were met when the call began
             chunk = replace(chunk, words=chunk.words - CONDITIONS)
         started, tick = shared.clock.now(), shared.clock.tick()
-        if shared.on_event:
-            shared.on_event(ChunkStarted(chunk, started, scope.path))
         verdict = decide(scope.plan, index, scope.answers)
         result = self._reason_not_to_call(index, chunk, verdict)
+        if shared.on_event:
+            shared.on_event(ChunkStarted(chunk, started, scope.path, held=result is not None))
         if result is not None:
             self.record(index, result, Begun(scope.next_number(), started, tick))
         elif is_parallel(scope.plan, index):

@@ -1,6 +1,6 @@
-"""Ask the agent that has started this run, through its UNIX socket: one line of JSON in, one line out.
+"""Ask the agent that started this run, through its UNIX socket: one line of JSON in, one line out.
 
-An agent may be restarted while a run is in progress; so it is waited for, but not for ever.
+An agent may be restarted while a run is in progress, so ``ask`` tries again until a time limit.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ class AgentAway(Exception):
 
 
 def ask(path: str, question: dict[str, object], *, wait: float = WAIT) -> dict[str, Any]:
-    """The agent's answer; ``OperationError`` if there is none in time."""
+    """Return the agent's answer. Raises ``OperationError`` if there is none within ``wait`` seconds."""
     end = time.monotonic() + wait
     while True:
         try:
-            return _asked(path, question, end)
+            return _ask_once(path, question, end)
         except AgentAway as problem:
             if time.monotonic() + STEP > end:
                 raise _away(path, str(problem)) from None
             time.sleep(STEP)
 
 
-def _asked(path: str, question: dict[str, object], end: float) -> dict[str, Any]:
+def _ask_once(path: str, question: dict[str, object], end: float) -> dict[str, Any]:
     data = bytearray()
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:

@@ -1,7 +1,7 @@
-"""A tree that an agent has fetched: files that are not there yet are asked for when they are needed.
+"""A tree that an agent has fetched: the agent is asked for a missing file when it is needed.
 
 For such a file there is a link to the place in the agent's cache where its content will be. Everything else
-is as in any tree; see ``fleet/files/materialise.py`` for what is written there.
+is as in any tree; ``fleet/files/materialise.py`` writes it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_LINKS = 40  # as the kernel follows
 class Description(Struct, frozen=True, kw_only=True):
     """``tree.json``: the directories of each environment, and the links that each had.
 
-    ``complete``: every file of the tree has its link; else a name that has none is asked for as well.
+    ``complete``: every file of the tree has a link; if not, names without one are requested, too.
     """
 
     digest: str
@@ -36,7 +36,7 @@ class Description(Struct, frozen=True, kw_only=True):
 
 
 class PublishedTree(Tree):
-    """The tree in a directory of the agent, and the socket at which it answers."""
+    """The tree in a directory of the agent, and the socket at which the agent answers."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class PublishedTree(Tree):
         return super().text(path)
 
     def find(self, path: str, env: str) -> str | None:
-        """The file on disk. Raises for one of which only the controller has the text."""
+        """The file on disk. Raises for a file whose text only the controller has."""
         found = super().find(path, env)
         if found is not None and _is_stub(found):
             raise _hidden(path)
@@ -81,7 +81,7 @@ class PublishedTree(Tree):
         )
 
     def _is_file(self, path: str) -> bool:
-        """True if it is a file, which is then there."""
+        """True if the path is a file; it is fetched if it was missing."""
         if os.path.isfile(path):
             return True
         if (place := self._absent(path)) is None:
@@ -90,7 +90,7 @@ class PublishedTree(Tree):
         return os.path.isfile(path)
 
     def _is_new_file(self, path: str) -> bool:
-        """Ask once for a name that the tree does not have; True if it is a file, which is then there."""
+        """Ask once for a name that the tree does not have; True if it is a file, which was then fetched."""
         if path in self._missing or os.path.isdir(path):
             return False
         self._missing.add(path)
@@ -105,7 +105,7 @@ class PublishedTree(Tree):
         return self._description.links.get(os.path.basename(root), {}).items()
 
     def _absent(self, path: str) -> str | None:
-        """Where in the tree the file is that this path leads to and that was not fetched yet."""
+        """The path in the tree of the file that this path leads to, if it was not fetched yet."""
         for _ in range(MOST_LINKS):
             folder, name = os.path.split(path)
             place = os.path.join(os.path.realpath(folder), name)
@@ -132,7 +132,7 @@ class PublishedTree(Tree):
                     code="file-not-fetched",
                     what=f"{place} cannot be fetched: {problem}",
                     fix=answer.get("fix")
-                    or "look at the connection of the agent (saltern agent status), then run it again",
+                    or "check the connection of the agent (saltern agent status), then run it again",
                 )
             )
 
@@ -147,7 +147,7 @@ def _hidden(path: str) -> OperationError:
         Diagnostic(
             code="file-hidden",
             what=f"salt://{path.lstrip('/')} is rendered on the controller, and its text stays there",
-            fix="to bring it to systems, take its #!controller line away, or leave it out of render_files in"
+            fix="to copy it to systems, remove its #!controller line, or remove it from render_files in"
             " controller.yaml",
         )
     )

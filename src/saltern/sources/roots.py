@@ -28,7 +28,7 @@ class Roots:
         return env in self._roots or ANY_ENV in self._roots
 
     def check(self) -> None:
-        """Raise if a root is no directory that can be read."""
+        """Raise ``OperationError`` if a root is not a readable directory."""
         problems = [
             Diagnostic(
                 code="root-unreadable",

@@ -1,8 +1,8 @@
-"""The stub of a file that is rendered on a controller: what machines get in place of its text.
+"""The stub of a file that is rendered on a controller: what systems get in place of its text.
 
-``#!controller|jinja|yaml`` in the first line of a file says that. A template that such files import says it
-in a comment: ``{#!controller#}``. A stub has a token that means nothing elsewhere, and the
-``#!delayed_sls`` line of the file, whose words the run has to know before it asks for the file.
+The first line of such a file is ``#!controller|jinja|yaml``; a template that such files import has the
+comment ``{#!controller#}`` there. A stub has a token that means nothing elsewhere, and the ``#!delayed_sls``
+line of the file, whose words the run needs before it asks for the file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def stub_token(text: str) -> str:
 
 
 def is_marked(text: str) -> bool:
-    """True if the first line says that the file is rendered on a controller."""
+    """True if the first line marks the file as rendered on a controller."""
     import re
 
     return re.match(_MARKED, text) is not None

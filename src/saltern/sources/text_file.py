@@ -1,4 +1,4 @@
-"""The text of a file: limited in size, and UTF-8 but for what stands in delayed blocks."""
+"""The text of a file: limited in size, and UTF-8 except within delayed blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BYTES = "[\udc80-\udcff]"  # as ``surrogateescape`` reads what is not UTF-8
 
 
 def read_text(path: str, max_size: int) -> str | None:
-    """What the file holds, or None if there is no such file. Raises ``CompileError`` for what is no text."""
+    """The text of a file; None if there is no such file. Raises ``CompileError`` if it is not text."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
@@ -61,13 +61,15 @@ def _decode(data: bytes, path: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as problem:
-        if BLOCK in data:  # what stands in a delayed block is not looked at before it is rendered
+        if BLOCK in data:  # a delayed block is checked when it is rendered
             return data.decode(errors="surrogateescape")
         raise _not_utf8(data[problem.start], data[: problem.start], path) from None
 
 
 def check_text(text: str, path: str) -> None:
-    """Raise if the text has bytes that are none: a file with delayed blocks is read with all it has."""
+    """Raise ``CompileError`` for a byte that is not UTF-8; files with delayed blocks are read without that
+    check.
+    """
     if text.isascii():
         return
     import re

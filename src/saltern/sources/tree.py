@@ -2,8 +2,8 @@
 
 For each relative path the first directory that has it wins. Nothing outside the roots is
 ever reached by a name: ``..`` that leaves a root finds nothing. Links inside a root are
-followed, as a tree's owner means them; a loop of links is an error, not a hang. In an untrusted
-tree a link that leads out of the roots leads to nothing.
+followed, as the owner of the tree intends; a loop of links is an error, not a hang. In an untrusted
+tree, a link that leads out of the roots finds nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from saltern.sources.walk import kind_of_entry, leads_out_of, links_below, walk
 
 
 class SlsSource(Struct, frozen=True):
-    """A state file as it lies on disk. ``path`` is absolute, ``name`` relative to its root."""
+    """A state file as it is on disk. ``path`` is absolute, ``name`` is relative to its root."""
 
     ref: SlsRef
     path: str
@@ -34,9 +34,9 @@ class SlsSource(Struct, frozen=True):
 
 
 class Tree(Roots):
-    """Finds files. Reads no file but the one asked for, and keeps no listings.
+    """Finds files. Reads only the requested file, and caches no listings.
 
-    ``texts`` are texts by path that win over those on disk: what an editor has not saved yet.
+    ``texts`` are texts by path that override those on disk: what an editor has not saved yet.
     ``links_out``: links may lead out of the roots.
     """
 
@@ -56,7 +56,7 @@ class Tree(Roots):
         self._is_out = None if links_out else leads_out_of(every)
 
     def record_files(self) -> dict[str, None]:
-        """Record every file that is found or read from here on; the mapping fills while that happens."""
+        """Record every file that is found or read from now on, in the mapping that is returned."""
         self._found = {} if self._found is None else self._found
         return self._found
 
@@ -79,7 +79,7 @@ class Tree(Roots):
         return os.path.isfile(path)
 
     def names(self, env: str) -> list[str]:
-        """Every file, sorted, relative to its root; with those that exist only in an editor."""
+        """All files, sorted, relative to their roots; including those that exist only in an editor."""
         found = {name for root in self.roots(env) for name in walk(root, self._kind, files=True)}
         for root in self.roots(env) if self._texts else ():
             found |= {path.removeprefix(f"{root}/") for path in self._texts if path.startswith(f"{root}/")}
@@ -93,7 +93,7 @@ class Tree(Roots):
         return kind_of_entry(entry, self._is_out)
 
     def links(self, env: str) -> dict[str, str]:
-        """Every link and where it leads, as written; also those that lead nowhere."""
+        """All links and their targets as written, including broken ones."""
         found: dict[str, str] = {}
         for root in self.roots(env):
             for name, target in self._links(root):
@@ -106,7 +106,7 @@ class Tree(Roots):
     # -- state files -------------------------------------------------------------------------
 
     def sls_names(self, env: str) -> list[str]:
-        """The names of all state files, sorted: what a pattern is matched against."""
+        """The names of all state files, sorted; patterns are matched against them."""
         return sorted({sls_name(name) for name in self.names(env) if name.endswith(".sls")})
 
     def place(self, ref: SlsRef) -> str | None:
@@ -138,7 +138,7 @@ class Tree(Roots):
         return None
 
     def text(self, path: str) -> str | None:
-        """What the file holds, or None if there is no such file. Raises for what cannot be text."""
+        """The text of a file; None if there is no such file. Raises ``CompileError`` if it is not text."""
         if self._texts and path in self._texts:
             return self._texts[path]
         if self._is_out is not None and self._is_out(path):
@@ -152,12 +152,12 @@ class Tree(Roots):
 
 
 def inside(path: str) -> str | None:
-    """``path`` in its plain form, or None if it leads out of the root."""
+    """``path`` normalised; None if it leads out of the root."""
     name = normpath(path.lstrip("/"))
     return None if name.startswith("..") or name == "." or "\0" in name else name
 
 
 def sls_name(name: str) -> str:
-    """The name of the SLS that a file below a root is: ``a/b.sls`` and ``a/b/init.sls`` are ``a.b``."""
+    """The SLS name of a file below a root: ``a.b`` for ``a/b.sls`` and ``a/b/init.sls``."""
     stem = name.removesuffix(".sls").removesuffix("/init")
     return stem.replace("/", ".")

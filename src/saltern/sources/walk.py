@@ -1,4 +1,4 @@
-"""What lies below a directory: files, directories and links, by name."""
+"""The files, directories and links below a directory, by name."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-MOST_DIRECTORIES = 50_000  # below one root
+MOST_DIRECTORIES = 50_000  # directories below one root
 
 
 def leads_out_of(roots: Iterable[str]) -> Callable[[str], bool]:
-    """A question: whether a path leads out of all of these directories, by whatever links."""
+    """A function that is true for a path that leads, through links, out of all these directories."""
     from saltern.system.guard import is_within
 
     within = tuple(sorted({os.path.realpath(one) for one in roots}))
@@ -19,8 +19,8 @@ def leads_out_of(roots: Iterable[str]) -> Callable[[str], bool]:
 
 
 def walk(root: str, kind_of: Callable[[os.DirEntry[str]], str], *, files: bool) -> Iterator[str]:
-    """Names below a root; a directory that is its own ancestor (a loop of links) is left out, and so is
-    what ``kind_of`` calls neither file nor directory. Raises for a tree that links make too large to walk.
+    """Names below a root, without directories that are their own ancestors (loops of links) and entries that
+    ``kind_of`` calls neither file nor directory. Raises if links make the tree too large to walk.
     """
     left: list[tuple[str, frozenset[tuple[int, int]]]] = [("", frozenset())]
     count = 0
@@ -75,7 +75,7 @@ def _too_many(root: str) -> OperationError:
     return OperationError(
         Diagnostic(
             code="tree-too-large",
-            what=f"below the root {root!r} are more than {MOST_DIRECTORIES:,} directories",
-            fix="is a link to an ancestor, or to a directory of many links, in there?",
+            what=f"the root {root!r} has more than {MOST_DIRECTORIES:,} directories",
+            fix="look for a link to an ancestor or to a directory with many links, and remove it",
         )
     )

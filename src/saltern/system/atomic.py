@@ -1,4 +1,4 @@
-"""Write, sync, replace: a file of ours is there whole, as it was or as it is to be, whatever happens.
+"""Writes, syncs and replaces a file, so that readers find the old or the new content, never a part.
 
 For files that this program keeps for itself. What states write to a machine keeps owner, mode and labels,
 and follows links that can be trusted: that is ``system.files`` (and ``system.rooted`` below a root).
@@ -45,7 +45,7 @@ def link(path: str, target: str, *, durable: bool = True) -> None:
 
 @contextmanager
 def _removed_on_error(place: str) -> Iterator[None]:
-    """Leave nothing at ``place`` if what is within this raises."""
+    """Remove the file at ``place`` if the block raises."""
     try:
         yield
     except BaseException:
@@ -55,7 +55,7 @@ def _removed_on_error(place: str) -> Iterator[None]:
 
 
 def place_beside(path: str) -> str:
-    """A new hidden name in the same directory, from which killed processes' files are removed first."""
+    """A new hidden name in the same directory; files of killed processes there are removed first."""
     from saltern.system.leftovers import sweep_folder, temporary_name
 
     folder, name = os.path.split(path)

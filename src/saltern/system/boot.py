@@ -17,12 +17,12 @@ def boot_identity(root: str = "/") -> dict[str, str]:
 
 
 def has_rebooted(before: dict[str, str], now: dict[str, str]) -> bool:
-    """Only a known part that differs from a known part says so."""
+    """True if a part that is known of both boots differs."""
     return any(before.get(key) and now.get(key) and before[key] != now[key] for key in before)
 
 
 def is_same_boot(before: dict[str, str], now: dict[str, str]) -> bool:
-    """Only known parts that are equal say so, and none that differs."""
+    """True if parts that are known of both boots are equal, and none differs."""
     known = [key for key in before if before[key] and now.get(key)]
     return bool(known) and all(before[key] == now[key] for key in known)
 
@@ -42,7 +42,7 @@ def process_start(pid: int) -> str:
 
 
 def _start(path: str) -> str:
-    """In ticks since the kernel started; the name before it may hold anything."""
+    """The start of a process in ticks since boot; the name before it may contain any character."""
     fields = text_of(path).strip().rpartition(")")[2].split()
     return fields[19] if len(fields) > 19 else ""
 

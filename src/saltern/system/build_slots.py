@@ -29,7 +29,7 @@ def python_of(root: str, link: str = "current") -> str:
 
 
 def in_use(root: str) -> str:
-    """What the link points at, as it is written; empty if there is none."""
+    """The target of the link as written; empty if there is none."""
     link = os.path.join(root, "current")
     return os.readlink(link) if os.path.islink(link) else ""
 
@@ -45,7 +45,7 @@ def running_in(root: str, slot: str) -> bool:
 
 
 def point_at(root: str, link: str, target: str) -> None:
-    """The link points there, at once and for good."""
+    """Point the link to a slot, atomically and durably."""
     atomic.link(os.path.join(root, link), target)
 
 

@@ -36,7 +36,9 @@ def now() -> float:
 
 
 def help_python() -> None:
-    """Where the clock is past what ``time.time`` knows: what calls that, as logging does, gets ours."""
+    """If the clock is beyond the range of ``time.time``, replace that function for its callers, such as
+    logging.
+    """
     try:
         time.time()
     except OverflowError:
@@ -45,14 +47,14 @@ def help_python() -> None:
 
 
 def bounded(seconds: float) -> float:
-    """A moment that has a date; of what is no moment at all, the first one."""
+    """The moment limited to those that have a date; the first one for what is not a number."""
     if EARLIEST <= seconds <= LATEST:
         return seconds
     return LATEST if seconds > LATEST else EARLIEST
 
 
 def stamp(seconds: float, form: str = "%Y-%m-%d %H:%M:%S") -> str:
-    """The date of any number, in UTC: files of others may say what no clock does."""
+    """The date of any number, in UTC: foreign files may have values that no clock has."""
     return time.strftime(form, time.gmtime(bounded(seconds)))
 
 
@@ -63,7 +65,7 @@ class SystemClock:
 
 
 class FakeClock:
-    """A clock that only sleeps in its own mind."""
+    """A clock whose ``sleep`` only advances its time."""
 
     def __init__(self, now: float = 1_000_000.0) -> None:
         self._now = now

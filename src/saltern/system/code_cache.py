@@ -64,7 +64,7 @@ class CodeCache:
         self._open()
 
     def _open(self) -> None:
-        """Nothing is known where there is no such file, or not a whole one that this Python has written."""
+        """Open the file; ignore it if it is missing, incomplete or from another Python."""
         try:
             self._file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
             found = os.fstat(self._file)
@@ -92,7 +92,7 @@ class CodeCache:
         return self._spec(name, file, is_package, code or self.code(*found[:2]))
 
     def _noticed(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-        """A module as Python finds it: it is one of ours, to be kept, if it lies in our package."""
+        """Find a module as Python does, and note it for the file if it is in our package."""
         spec = PathFinder.find_spec(name, path)
         if spec is not None and type(spec.loader) is SourceFileLoader:
             is_package = spec.submodule_search_locations is not None
@@ -109,7 +109,9 @@ class CodeCache:
         return spec
 
     def code(self, begin: int, size: int) -> bytes:
-        """Nothing, in a process that has closed our file: its number may be that of another one by now."""
+        """The code at an offset; empty in a process that has closed the file, whose descriptor may be
+        reused.
+        """
         try:
             found = os.fstat(self._file)
             is_ours = (found.st_dev, found.st_ino) == self._is
@@ -159,7 +161,7 @@ class CodeCache:
         return True
 
     def execute(self, module: ModuleType, loader: Callable[[ModuleType], None]) -> None:
-        """Have a module executed, and notice what it imports."""
+        """Execute a module, and note what it imports."""
         self._depth += 1
         try:
             loader(module)
@@ -182,7 +184,7 @@ class CodeCache:
 
 
 class Loader(SourceFileLoader):
-    """Python's own, but for where the code comes from: nowhere, if there is none."""
+    """Python's loader, except that the code comes from the cache, if it is there."""
 
     def __init__(self, name: str, file: str, code: bytes | CodeType, cache: CodeCache) -> None:
         super().__init__(name, file)
@@ -196,7 +198,7 @@ class Loader(SourceFileLoader):
         self._cache.execute(module, super().exec_module)
 
     def get_code(self, fullname: str) -> CodeType | None:
-        """A second question is answered with what Python keeps."""
+        """The code of a module; from Python's cache if it is asked for again."""
         code, self._code = self._code, None
         if code is None:
             return super().get_code(fullname)
@@ -216,7 +218,7 @@ def _settle(module: ModuleType) -> None:
 
 
 def identity(file: str) -> Identity:
-    """It is another one after any change of the file, or of what has its name."""
+    """A value that changes with the file, or when another file takes its name."""
     try:
         found = os.stat(file)
     except OSError:

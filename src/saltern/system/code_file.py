@@ -20,7 +20,7 @@ Kept = tuple[bytes, bool, Identity]  # the code of a module; whether it is a pac
 
 
 def save(cache: CodeCache) -> None:
-    """What is there, and the modules and groups that are new; if there are any."""
+    """Write the existing content and the new modules and groups, if there are any."""
     known = {name: (code, *one[2:]) for name, one in cache.index.items() if (code := cache.code(*one[:2]))}
     new = {one.name: kept for one in cache.missing if (kept := _kept(one))}
     modules = known | new
@@ -33,7 +33,7 @@ def save(cache: CodeCache) -> None:
 
 
 def _kept(loader: Loader) -> Kept | None:
-    """What is to be kept of a module that did not come from the file."""
+    """The entry for a module that did not come from the file."""
     is_package, now = loader.is_package(loader.name), identity(loader.path)
     code = compiled(loader.path)
     return (code, is_package, now) if code and identity(loader.path) == now else None
@@ -63,7 +63,7 @@ def compiled(source: str) -> bytes:
 
 
 def write(path: str, modules: Mapping[str, Kept], groups: Mapping[str, bytes]) -> None:
-    """Whole or not at all: a reader meanwhile has the old one."""
+    """Write the file completely or not at all; readers meanwhile have the old one."""
     begin, codes = 0, []
     entries: dict[str, Entry] = {}
     places: dict[str, tuple[int, int]] = {}

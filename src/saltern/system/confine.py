@@ -1,4 +1,4 @@
-"""What the kernel refuses this process from now on, as far as it can: the second wall around untrusted input.
+"""Has the kernel restrict this process from now on, as a second barrier against untrusted input.
 
 Each layer is tried by itself, and one that the kernel does not offer is left out: a new network namespace
 (and one of users, for who is not root), no new privileges, limits, Landlock for files, and a filter of
@@ -128,7 +128,7 @@ _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column of
 
 
 def confine(places: Iterable[str], *, memory: int = MEMORY) -> tuple[str, ...]:
-    """Give up what a check does not need; ``places`` stay readable. The names of the layers that hold."""
+    """Give up what a check does not need; ``places`` stay readable. Return the names of the active layers."""
     libc = ctypes.CDLL(None, use_errno=True)
     readable = (*places, *LIBRARIES)
     layers: tuple[tuple[str, Callable[[], bool]], ...] = (
@@ -209,7 +209,7 @@ def _allow(libc: ctypes.CDLL, ruleset: int, place: str) -> None:
 
 
 def _filter(libc: ctypes.CDLL) -> bool:
-    """Calls of the table are answered with EPERM; a process may have threads, but no children."""
+    """Let system calls of the table fail with EPERM; the process may have threads, but no children."""
     known = _MACHINES.get(platform.machine())
     if known is None or struct.calcsize("P") != 8:
         return False

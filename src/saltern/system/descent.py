@@ -32,7 +32,7 @@ class Descent:
 
     @property
     def depth(self) -> int:
-        """How many levels below the top the walk is."""
+        """The number of levels below the top."""
         return len(self._stack) - 1
 
     def close(self) -> None:

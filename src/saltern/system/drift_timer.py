@@ -1,4 +1,4 @@
-"""What compares a machine with its states at regular times: a systemd timer, or a line for cron."""
+"""Installs a systemd timer, or a line for cron, that compares a machine with its states regularly."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ WantedBy=timers.target
 
 
 def install(root: str, when: str, *, sls: Sequence[str] = (), config: str = "") -> list[str]:
-    """Write what is not there yet, below ``root``; what was written. ``ValueError`` for a bad ``when``."""
+    """Write the missing files below ``root``, and return them. Raises ``ValueError`` for a bad ``when``."""
     written = [piece.place for piece in pieces(root, when, sls=sls, config=config) if put(root, piece)]
     if written and root == "/" and os.path.isdir("/run/systemd/system"):
         reload_units()
@@ -71,13 +71,13 @@ def pieces(root: str, when: str, *, sls: Sequence[str] = (), config: str = "") -
 
 
 def has_systemd(root: str) -> bool:
-    """True if systemd starts what runs on that disk."""
+    """True if systemd is installed below that root."""
     places = ("lib/systemd/systemd", "usr/lib/systemd/systemd")
     return any(os.path.exists(below(root, place)) for place in places)
 
 
 def check_calendar(when: str) -> None:
-    """Raise ``ValueError`` for what is no calendar expression; systemd is asked where it is there."""
+    """Raise ``ValueError`` for an invalid calendar expression; systemd is asked if it is there."""
     if when in EVERY:
         return
     if "\n" in when or not when.isprintable():
@@ -90,7 +90,7 @@ def check_calendar(when: str) -> None:
 
 
 def remove(root: str) -> list[str]:
-    """Take away what ``install`` has written; what was there."""
+    """Remove the files of ``install``; return those that existed."""
     found = [place for place in PLACES if os.path.lexists(below(root, place))]
     for place in found:
         os.remove(below(root, place))

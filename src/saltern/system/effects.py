@@ -1,4 +1,4 @@
-"""Know that something is about to act on the machine, before it does.
+"""Reports that something is about to act on the machine, before it does.
 
 Python reports every program that is started, every file that is written, moved or removed, every
 connection that is made, by whatever code: a module of ours, of Salt, of the user. So what must be on disk
@@ -57,7 +57,7 @@ _one_at_a_time = RLock()  # an effect in one thread waits until all is on disk, 
 
 
 def before(act: Callable[[], None] | None) -> None:
-    """Call ``act`` before each effect from here on; None: no more."""
+    """Call ``act`` before each effect from now on; None stops that."""
     global _before, _watching, _acted
     _before = act
     _acted = _acted and act is None
@@ -68,7 +68,7 @@ def before(act: Callable[[], None] | None) -> None:
 
 
 def acting() -> None:
-    """Another process is about to be asked to act for us, in a way that Python does not report."""
+    """Report that another process is about to act for us, which Python does not notice."""
     if _before is not None:
         with _one_at_a_time:
             _report()
@@ -80,7 +80,7 @@ def has_acted() -> bool:
 
 
 def _forget() -> None:
-    """A child is an effect of its parent, which was noticed."""
+    """Stop reporting in a child: starting it was the effect."""
     global _before
     _before = None
 
@@ -93,7 +93,7 @@ def _heard(event: str, args: tuple[object, ...]) -> None:
 
 
 def _report() -> None:
-    """What is done to write it down is no effect of the run."""
+    """Report an effect. What the recording does meanwhile is not an effect of the run."""
     global _reporting, _acted
     if _reporting or _before is None:
         return

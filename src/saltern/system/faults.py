@@ -1,4 +1,4 @@
-"""Named places where a test may break the program, as a crash would."""
+"""Named points at which a test may break the program, as a crash would."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _watch: Callable[[str], None] | None = None
 
 
 def point(name: str) -> None:
-    """Something is about to happen, or has just happened, that a crash must not spoil."""
+    """Mark a point before or after something that must survive a crash."""
     if _watch is not None:
         _watch(name)
 

@@ -1,4 +1,4 @@
-"""Files, safely: replaced whole or not at all, and never through a link that another user planted."""
+"""Reads and writes files safely: replaced completely or not at all, never through another user's link."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Seen(Struct, frozen=True):
 
 
 def see(path: str, *, follow: bool = True) -> Seen | None:
-    """What is there and, if it is a regular file, all it holds."""
+    """What is at a path, with its content if it is a regular file."""
     try:
         fd = os.open(path, READ if follow else READ | os.O_NOFOLLOW)
     except (FileNotFoundError, NotADirectoryError):
@@ -57,7 +57,7 @@ def see(path: str, *, follow: bool = True) -> Seen | None:
 
 
 def read(path: str) -> bytes | None:
-    """All of a regular file, or None if there is none."""
+    """The content of a regular file; None if there is none."""
     seen = see(path)
     if seen is not None and seen.data is None:
         raise OSError(errno.EINVAL, f"not a file, but a {seen.kind}", path)
@@ -232,7 +232,7 @@ def set_attributes(path: str, attributes: Attributes, *, follow: bool = True) ->
 
 
 def _set_mode(directory: int, name: str, mode: int) -> None:
-    """By a handle: Linux has no way to change a mode by name that is sure not to follow a link."""
+    """Change the mode through a handle: by name, Linux might follow a link."""
     fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
     try:
         if not stat.S_ISLNK(os.fstat(fd).st_mode):
@@ -273,7 +273,7 @@ def link(path: str, make: Callable[[str, int], None], attributes: Attributes = K
 
 
 def _is_made(name: str, directory: int, make: Callable[[str, int], None]) -> bool:
-    """Where nothing is, a link is made in one step under its own name."""
+    """Create the link directly under its name if nothing is there."""
     try:
         make(name, directory)
     except FileExistsError:
@@ -313,7 +313,7 @@ def _is_there(directory: int, name: str) -> bool:
 
 
 def new_directory(parent: int, name: str, wanted: Attributes) -> bool:
-    """Make it with less than its final mode, give it away, then open it up; False if one is there."""
+    """Make a directory with restricted mode, then set owner and mode; False if it exists."""
     mode = usual_mode(0o777) if wanted.mode is None else wanted.mode
     plain = wanted == KEPT
     try:

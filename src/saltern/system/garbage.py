@@ -20,5 +20,5 @@ def collect_from_now_on(threshold: int = 0) -> None:
 
 
 def collections() -> dict[str, float]:
-    """How often each generation was looked at."""
+    """How often each generation was collected."""
     return {str(number): float(one["collections"]) for number, one in enumerate(gc.get_stats())}

@@ -34,14 +34,14 @@ class NoKeyRing(Exception):
 
 
 class Message(Struct, frozen=True, kw_only=True):
-    """What came of one message: its data, or why there is none."""
+    """The result for one message: its data, or why there is none."""
 
     data: bytes = b""
     problem: str = ""
 
 
 def decrypt(blocks: Sequence[str], keydir: str) -> list[Message]:
-    """What the messages hold, in their order. Raises ``NoKeyRing``."""
+    """Decrypt messages; results are in their order. Raises ``NoKeyRing``."""
     if shutil.which("gpg") is None:
         raise NoKeyRing(NO_GPG)
     if not os.path.isdir(keydir):
@@ -91,7 +91,7 @@ def _run(folder: str, count: int, keydir: str, outputs: Sequence[int]) -> dict[i
 
 
 def _surroundings() -> dict[str, str]:
-    """The environment without what would let gpg ask a person."""
+    """The environment without variables that let gpg prompt."""
     asks = ("GPG_TTY", "DISPLAY", "WAYLAND_DISPLAY", "PINENTRY_USER_DATA", "GNUPGHOME")
     return {name: value for name, value in os.environ.items() if name not in asks}
 
@@ -120,7 +120,7 @@ def _no_questions(keydir: str) -> tuple[str, ...]:
 
 
 def _message(said: Sequence[str], output: int, keydir: str) -> Message:
-    """Only what gpg calls whole and unchanged counts as decrypted."""
+    """The result for one message. Only data that gpg reports as complete and unchanged is accepted."""
     first = {line.partition(" ")[0] for line in said}
     if "DECRYPTION_OKAY" in first and "DECRYPTION_FAILED" not in first:
         return Message(data=os.pread(output, os.fstat(output).st_size, 0))

@@ -1,4 +1,4 @@
-"""Refuse, from within the process, whatever a check of an untrusted tree has no need to do.
+"""Refuses, within the process, everything that a check of an untrusted tree does not need.
 
 Nothing that is Python of such a tree runs, so nothing of it can get past an audit hook: what is heard here
 is saltern's own code, which a template led further than it should. ``confine`` has the kernel refuse the
@@ -33,7 +33,7 @@ LISTS = frozenset({"os.listdir", "os.scandir", "os.walk", "glob.glob"})
 
 
 class Refused(PermissionError):
-    """Something was about to leave what it may do."""
+    """Something that is not allowed was about to be done."""
 
 
 def is_within(path: str, places: Iterable[str]) -> bool:
@@ -59,7 +59,7 @@ def refuse(places: Iterable[str]) -> None:
 
 
 def interpreter() -> tuple[str, ...]:
-    """Where Python and saltern lie: code is imported from there when it is first needed."""
+    """The directories of Python and saltern: code is imported from there on demand."""
     own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     found = [*(entry for entry in sys.path if os.path.isabs(entry)), sys.prefix, sys.base_prefix, own]
     return tuple(dict.fromkeys(entry for entry in found if os.path.exists(entry) and entry != os.sep))

@@ -51,16 +51,16 @@ class Host(Protocol):
     def is_directory(self, path: str) -> bool: ...
 
     def makedirs(self, path: str, *, mode: int | None = None) -> list[str]:
-        """Make the directory and all above it; the ones made."""
+        """Make the directory and its missing parents; return those made."""
         ...
 
     def remove(self, path: str) -> bool:
-        """Remove a file, a link, or a directory with all it holds; False if there was nothing."""
+        """Remove a file, a link, or a directory with its content; False if there was nothing."""
         ...
 
 
 class HasPrograms(Protocol):
-    """A run, as far as a machine knows it."""
+    """The part of a run that a machine needs."""
 
     @property
     def programs(self) -> ProgramKeeper | None: ...
@@ -102,5 +102,5 @@ class LocalHost:
 
 
 def kept(host: Host) -> Callable[..., Ran]:
-    """Its ``kept_run``; its ``run`` if it has none, as a machine in memory."""
+    """The ``kept_run`` of a host; its ``run`` if it has none, as a machine in memory."""
     return getattr(host, "kept_run", host.run)

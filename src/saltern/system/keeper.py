@@ -55,7 +55,7 @@ class ProgramKeeper:
         _forget_in_children(ref(self))
 
     def end(self, *, forget: bool) -> None:
-        """No more programs are kept. ``forget``: what was kept is not needed any more."""
+        """Stop keeping programs. ``forget``: their results are no longer needed."""
         self._close()
         if self._ledger is not None:
             self._ledger.close()
@@ -101,7 +101,7 @@ class ProgramKeeper:
         return self._name
 
     def _new_ledger(self, name: str = "") -> Ledger | None:
-        """Locked, with this name or one of its own; None if none can be made."""
+        """A new, locked ledger; None if it cannot be made."""
         from saltern.system.ledger import create
 
         self._has_ledgers = True
@@ -118,7 +118,7 @@ class ProgramKeeper:
         return not self._kept.damaged and (name is None or name in self._kept.whole)
 
     def replay(self, step: int) -> None:
-        """When this state is called again, its programs have the results that they had."""
+        """Give the programs of this state their earlier results when it is called again."""
         self._replayed.add(step)
 
     def next_token(self) -> str:
@@ -213,7 +213,7 @@ class ProgramKeeper:
             mine.close(wait=wait)
 
     def _forget(self) -> None:
-        """A child of ours asks a keeper of its own; and ours must notice when we are gone."""
+        """Close the keeper in a child, which has its own; the keeper must notice when its owner is gone."""
         if self._ledger is not None:
             self._ledger.close()
             self._ledger = None
@@ -221,7 +221,7 @@ class ProgramKeeper:
 
 
 def _run_here(book: Ledger | None, name: str, command: str | Sequence[str], options: dict[str, Any]) -> Ran:
-    """There is no keeper: the ledger has what is begun, all the same."""
+    """Run a program without a keeper; the ledger still records it."""
     from saltern.system import clock, ledger, process
     from saltern.system.ledger import Entry
 
@@ -234,7 +234,7 @@ def _run_here(book: Ledger | None, name: str, command: str | Sequence[str], opti
 
 
 def _forget_in_children(keeper: ref[ProgramKeeper]) -> None:
-    """A hook cannot be removed; that of a run that is over does nothing."""
+    """Register a hook for forks. Hooks cannot be removed; that of a finished run does nothing."""
 
     def forget() -> None:
         if (mine := keeper()) is not None:
@@ -244,12 +244,12 @@ def _forget_in_children(keeper: ref[ProgramKeeper]) -> None:
 
 
 def output_folder(kept: str) -> str:
-    """Where output lies that is too long to be kept in the journal: as long as that is."""
+    """The directory for output that is too long for the journal; kept as long as the journal."""
     return kept.removesuffix(KEPT) + OUTPUT
 
 
 def wait_for(folder: str) -> None:
-    """Until nothing of that run is at work any more."""
+    """Wait until no program of that run is running."""
     from saltern.system import ledger
 
     while ledger.at_work(folder):
@@ -262,7 +262,7 @@ def called(step: int, call: int) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Without types that only this process has: the keeper knows only Python's own."""
+    """The value with only Python's built-in types, which the keeper knows."""
     if type(value) in AS_IT_IS:
         return value
     if isinstance(value, str):

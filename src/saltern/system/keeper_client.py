@@ -46,7 +46,7 @@ class KeeperClient(Struct):
         return None if reply is None else msgpack.decode(reply, type=KeeperReply)
 
     def interrupt(self) -> None:
-        """End the program that runs, and the keeper with it, as Ctrl-C at a keyboard means it."""
+        """End the running program and the keeper, as Ctrl-C does."""
         import select
 
         os.close(self.requests)  # one that was not asked yet ends by that
@@ -57,7 +57,7 @@ class KeeperClient(Struct):
         os.waitpid(self.pid, 0)
 
     def close(self, *, wait: bool) -> None:
-        """Ask for nothing more; the keeper ends by that, once its program has ended."""
+        """Close the pipe; the keeper ends after its program has ended."""
         os.close(self.requests)
         os.close(self.replies)
         if wait and self.owner == os.getpid():

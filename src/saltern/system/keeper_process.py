@@ -31,7 +31,7 @@ class KeeperReply(Struct, frozen=True):
 
 
 def serve(requests: int, answers: int, book: Ledger, before: set[int]) -> NoReturn:
-    """Until no process is left to ask. ``before``: the signals that were blocked before ``undisturbed``."""
+    """Serve until no process can ask. ``before``: the signals that were blocked before ``undisturbed``."""
     code = 1
     try:
         _settle({requests, answers, book.file, book.mark}, before)
@@ -47,7 +47,7 @@ def serve(requests: int, answers: int, book: Ledger, before: set[int]) -> NoRetu
 
 
 def _settle(needed: set[int], before: set[int]) -> None:
-    """Out of the reach of what ends our parent: its terminal, its session, its unit; and of what it holds."""
+    """Detach from the parent's terminal, session, unit and open files, so that its end does not end us."""
     import gc
 
     gc.disable()
@@ -112,7 +112,7 @@ def write(pipe: int, body: bytes) -> None:
 
 
 def read(pipe: int) -> bytes | None:
-    """None: the other side is gone."""
+    """Read a message; None if the other side is gone."""
     head = _exactly(pipe, 8)
     return None if head is None else _exactly(pipe, int.from_bytes(head))
 
@@ -128,7 +128,7 @@ def _exactly(pipe: int, size: int) -> bytes | None:
 
 
 def lost(pid: int, why: str) -> Ran:
-    """What is known of a program when the keeper that ran it was killed."""
+    """The result of a program whose keeper was killed."""
     return Ran(128 + signal.SIGKILL, err=why, pid=pid, signal=int(signal.SIGKILL), lost=True)
 
 

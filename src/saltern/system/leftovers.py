@@ -1,4 +1,4 @@
-"""What killed processes have left: files beside those that they were to replace, and private ones.
+"""Removes what killed processes have left: files beside those that they were to replace, and private ones.
 
 Names say which process has made them, see ``system.maker``. Removed is only what is our own and of a process
 that is gone, and never through a link: other users may put names into a directory as well.
@@ -63,7 +63,7 @@ def sweep_private(folder: str, *, again: bool = False) -> None:
 
 
 def names_in_use(names: Iterable[str]) -> set[str]:
-    """Those that a process has in its command line, its environment, its directory or its open files.
+    """The names that a process has in its command line, environment, directory or open files.
 
     A program that a killed process has started may still need what it was given.
     """
@@ -77,7 +77,7 @@ def names_in_use(names: Iterable[str]) -> set[str]:
 
 
 def _held(process: str) -> Iterator[bytes]:
-    """Texts that may have names of files which the process uses; what we may not see is left out."""
+    """Texts that may contain names of files that the process uses, as far as we may read them."""
     for part in ("cmdline", "environ"):
         with suppress(OSError), open(f"{process}/{part}", "rb") as file:
             yield file.read()
@@ -99,7 +99,7 @@ def _is_first(directory: int) -> bool:
 
 @contextmanager
 def _opened(path: str, directory: int | None = None) -> Iterator[int]:
-    """A directory, to be read; below another one, no link is followed."""
+    """A handle on a directory; below another one, links are not followed."""
     follow = os.O_NOFOLLOW if directory is not None else 0
     file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | follow, dir_fd=directory)
     try:
@@ -109,7 +109,7 @@ def _opened(path: str, directory: int | None = None) -> Iterator[int]:
 
 
 def _left(directory: int, pattern: re.Pattern[str]) -> list[str]:
-    """The names in a directory of which the process that has made them is gone."""
+    """The names in a directory whose makers are gone."""
     me = maker.this_process()
     return [
         name
@@ -146,7 +146,7 @@ def _remove_private(name: str, directory: int, found: os.stat_result) -> None:
 
 
 def _remove_directory(name: str, directory: int) -> None:
-    """What is removed lies in the very directory that was found to be private and ours."""
+    """Remove a directory, after checking through its handle that it is private and ours."""
     from shutil import rmtree
 
     with _opened(name, directory) as file:

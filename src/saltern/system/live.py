@@ -28,7 +28,7 @@ class Watched:
 
 @contextmanager
 def watch(prefix: str, look: Callable[[], None]) -> Iterator[None]:
-    """Until the block ends, programs are watched."""
+    """Watch programs until the block ends."""
     before = Watched.prefix, Watched.look
     Watched.prefix, Watched.look = prefix, look
     try:
@@ -52,7 +52,7 @@ def _remove(prefix: str) -> None:
 
 
 def wait_for(pipe: int) -> None:
-    """Return when the pipe has something to read; until then, let those who watch look."""
+    """Wait until the pipe has something to read; meanwhile, call the watcher."""
     if Watched.look is None:
         return
     import select

@@ -13,13 +13,13 @@ KIND, REST = 2, 30  # bytes of struct flock on 64 bits: the kind; whence, start,
 
 
 def take(file: int) -> None:
-    """Raises ``BlockingIOError`` if another process has it."""
+    """Take the lock. Raises ``BlockingIOError`` if another process has it."""
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     fcntl.fcntl(file, fcntl.F_OFD_SETLK, _asked_for())
 
 
 def is_held(file: int) -> bool:
-    """By another open file than this one."""
+    """True if another open file holds the lock."""
     found = fcntl.fcntl(file, fcntl.F_OFD_GETLK, _asked_for())
     return int.from_bytes(found[:KIND], sys.byteorder) != fcntl.F_UNLCK
 

@@ -15,7 +15,7 @@ _lowest = 100  # nothing is written
 
 
 def start(level: str, clean: Callable[[str], str] = str) -> None:
-    """Write everything from this level on; ``clean`` takes from a line what may not be shown."""
+    """Log from this level on; ``clean`` removes from a line what may not be shown."""
     import logging
 
     class Clean(logging.Formatter):
@@ -31,13 +31,13 @@ def start(level: str, clean: Callable[[str], str] = str) -> None:
 
 
 def info(message: str, *values: object) -> None:
-    """One line for each boundary that a run passes."""
+    """Log a line at the level info: a boundary that a run passes."""
     if _lowest <= LEVELS["info"]:
         _write("info", message, values)
 
 
 def debug(message: str, *values: object) -> None:
-    """Why something happens."""
+    """Log a line at the level debug: why something happens."""
     if _lowest <= LEVELS["debug"]:
         _write("debug", message, values)
 

@@ -29,7 +29,7 @@ def _with_short(path: str, use: Callable[[str], None]) -> None:
 
 @contextmanager
 def _short(path: str) -> Iterator[str]:
-    """Another name of the same place, through a handle of its directory."""
+    """A shorter name of the same path, through a handle of its directory."""
     directory = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield f"/proc/self/fd/{directory}/{os.path.basename(path)}"

@@ -49,7 +49,7 @@ def this_process() -> Maker:
 
 
 def parse(word: str) -> Maker:
-    """What ``Maker.word`` said; the word matches ``PATTERN``."""
+    """The maker of a word from ``Maker.word``; it matches ``PATTERN``."""
     pid, *others = word.split(".")
     return Maker(int(pid), *others)
 

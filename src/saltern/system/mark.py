@@ -34,7 +34,7 @@ class Mark(Struct, frozen=True, array_like=True):
 
 
 class MarkDamaged(Exception):
-    """It is there, and is not what was written."""
+    """The mark exists and is damaged."""
 
 
 def create(path: str) -> int:
@@ -49,7 +49,7 @@ def write(file: int, mark: Mark) -> None:
 
 
 def read(path: str) -> Mark | None:
-    """None: there is none."""
+    """Read the mark; None if there is none."""
     try:
         data = read_regular(path + SUFFIX, MOST)
     except FileNotFoundError:

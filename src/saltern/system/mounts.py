@@ -1,4 +1,4 @@
-"""Which kind of file system a path is on."""
+"""Finds the kind of file system that a path is on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ IN_MEMORY = frozenset({"tmpfs", "ramfs"})  # what they hold is gone after a boot
 
 
 def file_system(path: str, table: str = "/proc/self/mountinfo") -> str:
-    """Its kind, such as ``ext4``; empty if that is not known."""
+    """The kind, such as ``ext4``; empty if unknown."""
     place = os.path.realpath(path)
     found = ("", "")
     try:

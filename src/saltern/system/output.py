@@ -49,7 +49,7 @@ class Printed:
                 self._sizes[1] -= len(self._tail.popleft())
 
     def _to_file(self, piece: bytes) -> None:
-        """What cannot be written is left out: the program continues."""
+        """Write to the file; on failure, leave it out and let the program continue."""
         if not self._spill or not Limits.file:
             return
         try:
@@ -71,7 +71,7 @@ class Printed:
             view = view[done:]
 
     def text(self) -> str:
-        """All of it, or beginning and end with a line between them that says how much is left out."""
+        """All output, or its beginning and end with a line between them that says how much is left out."""
         self.close()
         head, tail = b"".join(self._head), b"".join(self._tail)
         if self._total <= 2 * self._half:

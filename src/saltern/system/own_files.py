@@ -19,7 +19,7 @@ def remember() -> None:
 
 
 def were_replaced() -> bool:
-    """By another build, as a package manager does it; files that are gone were not."""
+    """True if another build has replaced the files, as a package manager does; removed files do not count."""
     return _known is not None and _stamp() not in (None, _known)
 
 

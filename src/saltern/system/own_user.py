@@ -1,4 +1,4 @@
-"""Who this process runs as."""
+"""The user that this process runs as."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose a file is: root does not believe what another user owns or can write."""
+"""Checks the owner of a file: root does not trust what another user owns or can write."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def foreign(path: str, *, like: str = "") -> str:
 
 
 def _is_open(found: os.stat_result) -> bool:
-    """In a directory with the sticky bit, others can add files of theirs, and not touch those of root."""
+    """True if other users can write the file. In a sticky directory, they can only add files of their own."""
     if stat.S_ISLNK(found.st_mode) or (stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX):
         return False
     by_group = found.st_mode & stat.S_IWGRP and found.st_gid != 0

@@ -1,4 +1,4 @@
-"""Where paths lead: links are followed by hand and judged, and not followed again.
+"""Resolves paths: links are followed and checked by hand, and not followed again.
 
 A path is *settled* first: the result has no link left in it. What works there then walks it
 one directory at a time without following links, so that no user can put one in between.
@@ -37,7 +37,7 @@ def kind_of(found: os.stat_result) -> str:
 
 
 def look(path: str, *, follow: bool = False) -> os.stat_result | None:
-    """What is there, or None. A path that leads through a file is not there."""
+    """What is at a path; None if nothing is, or if the path leads through a file."""
     try:
         return os.stat(path) if follow else os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -45,7 +45,7 @@ def look(path: str, *, follow: bool = False) -> os.stat_result | None:
 
 
 def settle(path: str, *, follow: bool = True) -> str:
-    """The place a write to ``path`` lands on, without links; what is missing stays as it is.
+    """The path that a write to ``path`` ends up at, without links; missing parts stay as they are.
 
     Without ``follow`` the last part is taken as it is, link or not. A link that belongs to
     neither us nor root is followed only outside world-writable directories, and only to

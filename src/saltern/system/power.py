@@ -75,7 +75,7 @@ def timed(command: Sequence[str], when: str) -> tuple[str, ...]:
 
 
 def is_power_program(command: Sequence[str]) -> bool:
-    """True for what takes a machine down, by the names of the programs and their words."""
+    """True if a command takes a machine down, by the names of programs and their arguments."""
     program = os.path.basename(command[0])
     if program in UNITS:
         return any(word.partition(".")[0] in WORDS for word in command[1:])
@@ -119,7 +119,7 @@ def has(name: str) -> bool:
 
 
 def press(command: Sequence[str]) -> str:
-    """Run it; what it said. Raises ``OSError`` if it did not succeed, or may not be run here."""
+    """Run a command, and return its output. Raises ``OSError`` if it fails or may not be run here."""
     import subprocess
 
     if os.environ.get("SALTERN_POWER") == "refuse" and is_power_program(command):

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 
 def make_private(folder: str) -> None:
-    """With all that are missing above it; ``os.makedirs`` gives its mode to the last one alone."""
+    """Make a directory and its missing parents; ``os.makedirs`` sets the mode only on the last one."""
     if not folder or os.path.isdir(folder):
         return
     make_private(os.path.dirname(folder.rstrip("/")))

@@ -42,7 +42,7 @@ class User(Struct, frozen=True):
 
 
 class UnknownUser(Exception):
-    """No such user on this machine."""
+    """The user does not exist on this machine."""
 
 
 def look_up(name: str) -> User:
@@ -204,7 +204,7 @@ def _unblock() -> None:
 
 
 def _not_started(problem: OSError, start: Start) -> Ran:
-    """What a shell would say of a program that is not there, or is not one."""
+    """The result that a shell gives for a program that is missing or cannot be run."""
     missing = isinstance(problem, FileNotFoundError)
     if start.cwd and not os.path.isdir(start.cwd):
         return Ran(NOT_ALLOWED, err=f"{start.cwd}: no such directory to run in")
@@ -216,7 +216,7 @@ def _not_started(problem: OSError, start: Start) -> Ran:
 
 
 class _Forwarded(Printed):
-    """What is printed goes to another process."""
+    """Passes the output on to another process."""
 
     def __init__(self, sink: Sink, stream: int) -> None:
         super().__init__()
@@ -315,7 +315,7 @@ def _talk_until(ended: int, mine: list[int], data: bytes, printed: Both, end: fl
 
 
 def _push(feed: int, rest: memoryview) -> memoryview:
-    """What is still to be fed; nothing, if the program does not listen any more."""
+    """Write input, and return the rest; empty if the program no longer reads."""
     try:
         return rest[os.write(feed, rest[:CHUNK]) :]
     except BlockingIOError:
@@ -351,7 +351,7 @@ def _kill(pid: int, number: int = signal.SIGKILL) -> None:
 
 
 def _stop(pid: int) -> None:
-    """Asked first: a package manager killed in the middle leaves a broken machine."""
+    """Terminate first, and kill later: a package manager killed in the middle leaves a broken machine."""
     _kill(pid, signal.SIGTERM)
     if not _ended_by(pid, monotonic() + PATIENCE):
         _kill(pid)

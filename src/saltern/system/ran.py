@@ -1,4 +1,4 @@
-"""What is known of a program that has ended: for those who run it, and those who only read of it."""
+"""The result of a program that has ended."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Ran(Struct, frozen=True):
-    """What a program left: its exit code and what it printed.
+    """The exit code and the output of a program.
 
     ``code`` is what a shell would say (128 + n for signal n); ``signal`` is the n. ``lost``: it is not known
     how it ended.

@@ -20,7 +20,7 @@ OWN_WAY = "reboot_command has a way of its own; reboot_cancel_command in the con
 
 
 class Commands(Protocol):
-    """What a user may set in place of the machine's own programs. Empty: its own."""
+    """Commands that a user may set in place of the machine's programs; empty: the machine's."""
 
     @property
     def reboot_command(self) -> Sequence[str]: ...
@@ -31,10 +31,10 @@ class Commands(Protocol):
 
 
 class Rebooter(Protocol):
-    """What a reboot needs of the machine."""
+    """The functions of the machine that a reboot needs."""
 
     def identity(self) -> dict[str, str]:
-        """Which boot it is; ``boot.has_rebooted`` compares two of them."""
+        """The identity of this boot; ``boot.has_rebooted`` compares two of them."""
 
     def arm(self, notice: float = 0.0, *, force: bool = False) -> None:
         """Ask for a reboot, ``notice`` seconds from now; with ``force``, end nothing in order.
@@ -58,7 +58,7 @@ class Rebooter(Protocol):
         """Seconds of this boot, those that it slept included."""
 
     def wait(self, seconds: float) -> None:
-        """To go down ends the process that waits."""
+        """Wait; if the machine goes down, that ends this process."""
 
 
 class MachineRebooter:

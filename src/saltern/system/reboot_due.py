@@ -1,4 +1,4 @@
-"""What files say about a reboot that is due: flags of packages, kernels, libraries of process 1."""
+"""Finds out whether a reboot is due: flags of packages, kernels, libraries of process 1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LIBRARY = re.compile(r"^(?:\S+\s+){5}(/\S+\.so\S*) \(deleted\)$", re.MULTILINE)
 
 
 def flag_reasons(flags: list[str], packages: str) -> list[str]:
-    """Why the flags that are there were set, by what asks for it."""
+    """The reasons of the flags that exist, by what has set them."""
     asking = packages.split()
     names = f" (asked for by {', '.join(sorted(set(asking)))})" if asking else ""
     return [f"{flag} is there{names}" for flag in flags]

@@ -48,7 +48,7 @@ class Rooted:
     # -- looking and changing ------------------------------------------------------------------
 
     def look(self, name: str) -> os.stat_result | None:
-        """What is there, or None. The last part is not followed."""
+        """What is at a name, or None. A link in its last part is not followed."""
         try:
             with self._walk.parent(name) as (directory, last):
                 return os.stat(last, dir_fd=directory, follow_symlinks=False)
@@ -80,7 +80,7 @@ class Rooted:
             os.close(fd)
 
     def remove(self, name: str) -> None:
-        """A file, a link, or a directory with all it holds."""
+        """Remove a file, a link, or a directory with its content."""
         from shutil import rmtree
 
         with self._walk.parent(name) as (directory, last):
@@ -97,7 +97,7 @@ class Rooted:
     # -- making --------------------------------------------------------------------------------
 
     def directory(self, name: str, attributes: Attributes = KEPT, above: Attributes = KEPT) -> None:
-        """Make it unless it is there; those above it are made as ``above`` says."""
+        """Make a directory unless it exists; parents are made as ``above`` says."""
         with self._walk.parent(name, above):
             self._walk.enter(name, attributes)
 

@@ -1,4 +1,4 @@
-"""Out of the unit that we run in: systemd ends all that is left in a service when the service ends."""
+"""Moves this process out of its unit: systemd ends all processes of a service when it ends."""
 
 from __future__ import annotations
 

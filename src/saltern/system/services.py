@@ -1,4 +1,4 @@
-"""What makes a machine resume its runs when it boots: a systemd unit and an init script."""
+"""Installs what makes a machine resume its runs at boot: a systemd unit and an init script."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def unit_word(word: str) -> str:
 
 
 def install(root: str = "/", *, slots: str = "", python: str = "", config: str = "") -> list[str]:
-    """Write what is not there yet, below ``root``; what was written."""
+    """Write the missing files below ``root``, and return them."""
     written = [piece.place for piece in pieces(slots, python, config) if put(root, piece)]
     if written and root == "/":
         reload_units()
@@ -130,7 +130,7 @@ def reload_units() -> None:
 
 
 def remove(root: str = "/", *, slots: str = "") -> list[str]:
-    """Take away what ``install`` has written; what was there."""
+    """Remove the files of ``install``; return those that existed."""
     found = [piece.place for piece in pieces(slots) if os.path.lexists(below(root, piece.place))]
     for place in found:
         os.remove(below(root, place))

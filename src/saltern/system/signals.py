@@ -41,7 +41,9 @@ def end_at_once() -> None:
 
 @contextmanager
 def undisturbed() -> Iterator[set[int]]:
-    """What asks us to end has to wait. Gives the signals that are blocked otherwise, for ``disturbed``."""
+    """Delay the signals that ask us to end. Yields the signals that were blocked before, for
+    ``disturbed``.
+    """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKING_TO_END)
     try:
         yield before
@@ -59,7 +61,7 @@ def disturbed(before: set[int]) -> None:
 
 
 def was_terminated() -> bool:
-    """By what ends processes, such as a shutdown, and not by a user at the keyboard."""
+    """True if a signal such as that of a shutdown ended us, and not a user at the keyboard."""
     return _terminated
 
 

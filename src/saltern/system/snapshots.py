@@ -65,13 +65,13 @@ class Snapshots(Protocol):
         """True if anything in it differs from what it was made of."""
 
     def close(self, snapshot: str) -> None:
-        """The next boot takes it."""
+        """Make the next boot use the snapshot."""
 
     def drop(self, snapshot: str) -> None:
-        """Remove it; nothing happens if there is none."""
+        """Remove the snapshot, if it exists."""
 
     def holds(self, path: str) -> bool:
-        """True if a path is in the snapshot that runs: a boot of another one does not have it."""
+        """True if a path is in the running snapshot: another one does not have it."""
 
 
 class Btrfs:

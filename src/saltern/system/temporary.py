@@ -90,7 +90,7 @@ def make_directory(kind: str, *, where: str = "") -> str:
 
 
 def remove(path: str) -> None:
-    """Remove a private directory with all that is in it."""
+    """Remove a private directory with its content."""
     from shutil import rmtree
 
     rmtree(path, ignore_errors=True)

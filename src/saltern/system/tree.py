@@ -1,4 +1,4 @@
-"""Processes that belong together, however far they have gone from each other."""
+"""Finds processes that belong together, even if they are no longer in one session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROUNDS = 5  # of looking for what was started while we looked
 
 
 def kill_tree(variable: str) -> None:
-    """Kill what has ``NAME=value`` in its environment, and all descendants of that; never ourselves."""
+    """Kill processes with ``NAME=value`` in their environment, and all their descendants, except this one."""
     for _ in range(ROUNDS):
         found = _members(variable.encode())
         if not found:

@@ -74,7 +74,7 @@ class Vault:
         return found if isinstance(found, dict) else None
 
     def write(self, path: str, values: Mapping[str, Any]) -> None:
-        """These values and no others, at a path. Raises ``VaultError``."""
+        """Replace the values at a path. Raises ``VaultError``."""
         where, version = self._where(path)
         self._ask("POST", where, {"data": values} if version == 2 else values)
 
@@ -122,7 +122,7 @@ class Vault:
         return self._token
 
     def _ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
-        """With the token that there is; one that a login gave may have ended since, so that is done again."""
+        """Send a request with the current token. If one from a login has expired, log in again."""
         used = bool(self._token) and self._auth.get("method") == "approle"
         try:
             return self._send(method, path, body, self._login())

@@ -1,4 +1,4 @@
-"""Say what is waited for: a program that is silent for minutes looks as if it had died."""
+"""Reports what is waited for, so that a silent program does not look dead."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ LONG = 2.0  # seconds that are not worth a word
 
 
 def report_wait(what: str, seconds: float = LONG) -> None:
-    """To be called once, when a wait begins that may last so long. ``what`` follows "waiting for"."""
+    """Report a wait that may be long, when it begins. ``what`` follows "waiting for"."""
     if seconds >= LONG and sys.stderr is not None:
         print(f"saltern: waiting for {what}", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def reported_wait(what: str) -> Iterator[None]:
-    """For what usually answers at once: it is reported only when it has not ended after ``LONG`` seconds."""
+    """Report a wait only if it has not ended after ``LONG`` seconds."""
     from threading import Timer
 
     timer = Timer(LONG, report_wait, [what])

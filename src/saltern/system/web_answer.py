@@ -18,7 +18,7 @@ MOST = 16 << 20  # bytes
 
 
 class NoAnswer(Exception):
-    """There is none that can be used; the text says why, and holds nothing of the request."""
+    """There is no usable answer; the text says why, and contains nothing of the request."""
 
 
 class _Careful(HTTPRedirectHandler):
@@ -37,7 +37,7 @@ class _Careful(HTTPRedirectHandler):
 def answer(
     request: Request, context: ssl.SSLContext | None = None, *, limit: float = LIMIT, most: int = MOST
 ) -> bytes:
-    """The body. Raises ``HTTPError`` for an answer that is a refusal, and ``NoAnswer`` for any other end."""
+    """The body. Raises ``HTTPError`` if the server refuses, and ``NoAnswer`` for any other failure."""
     try:
         with build_opener(_Careful, HTTPSHandler(context=context)).open(request, timeout=limit) as found:
             body: bytes = found.read(most + 1)

@@ -1,4 +1,4 @@
-"""For tests of your own states: a tree of files, a machine that is only in memory, and what came of a run.
+"""For tests of your own states: a tree of files, a machine in memory, and the result of a run.
 
 ``from saltern.testing import StateTree, MemoryHost, ok, failed``; with pytest, the fixture ``saltern_tree``.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryHost", "Outcome", "Ran", "Result", "StateTree", "failed", "ok"]
 
-# Where each name is; pytest imports this package wherever saltern is installed, and mostly needs none.
+# The module of each name, imported on demand: every pytest imports this package if saltern is installed.
 _PLACES = {
     "MemoryHost": "saltern.testing.memory",
     "Ran": "saltern.testing.runs",

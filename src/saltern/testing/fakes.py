@@ -1,4 +1,4 @@
-"""Functions and states that a test puts in the place of real ones."""
+"""Functions and states that a test uses in place of real ones."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import Function, StateFunction
 from saltern.modules.api.registry import STATES
 
-# What a fake is: the answer itself, or a function of what the real one would be given.
+# A fake: the answer itself, or a function with the arguments of the real one.
 FakeFunction = Callable[..., object] | object
 FakeState = Result | Callable[..., Result | None]
 
 
 class Fakes:
-    """Implements ``modules.registry.Provider``: of a module, only what is faked is another."""
+    """Implements ``modules.registry.Provider``: only the faked functions of a module are replaced."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ def _state(given: FakeState) -> Callable[..., Result]:
 
 
 def _react_as_before(faked: ModuleType, name: str) -> None:
-    """A module that reacts to ``watch`` still does, and says so."""
+    """Keep the reaction to ``watch`` of a module that has one; it reports that it reacted."""
     if name not in STATES or hasattr(faked, "mod_watch"):
         return
     real = import_module(f"saltern.modules.states.{name}")

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from saltern.system.process import NOT_FOUND, Ran, Sink
 from saltern.testing.memory_files import MemoryFiles
 
-# What a command answers: its output, its exit code, all of it, or a function of the command line.
+# The answer of a command: its output, its exit code, a whole ``Ran``, or a function of the command line.
 Reply = str | int | Ran | Callable[[str], "str | int | Ran"]
 
 
 class MemoryHost(MemoryFiles):
-    """``files`` are there from the start; ``commands`` are what can be run.
+    """``files`` exist from the start; ``commands`` are those that can be run.
 
-    A command is looked up as it is written, then as a pattern (``apt-get install *``). One that is not in
-    the table answers as a shell does: exit code 127. ``ran`` lists what was run, in order.
+    A command is looked up as written, then as a pattern (``apt-get install *``). An unknown one ends with
+    exit code 127, as in a shell. ``ran`` lists the commands that were run, in order.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class MemoryHost(MemoryFiles):
         merge_err: bool = False,
         sink: Sink | None = None,
     ) -> Ran:
-        """The options are those of a real machine; none of them matters to a table."""
+        """Look up a command. The options are those of a real machine; they have no effect here."""
         from shlex import join
 
         del shell, cwd, env, clean_env, user, stdin, umask, timeout, merge_err, sink

@@ -27,7 +27,7 @@ MOST_LINKS = 40  # as the kernel
 
 
 class Node(Struct):
-    """One thing in the file system; a link has a ``target``, a file has ``data``."""
+    """One entry of the file system; a link has a ``target``, a file has ``data``."""
 
     kind: int
     mode: int
@@ -45,7 +45,7 @@ class Node(Struct):
 
 
 class MemoryFiles:
-    """``files`` and ``directories`` are there from the start, beside the usual directories."""
+    """``files`` and ``directories`` exist from the start, in addition to the usual directories."""
 
     def __init__(self, files: Mapping[str, str | bytes], directories: Iterable[str]) -> None:
         self.nodes: dict[str, Node] = {}
@@ -111,7 +111,7 @@ class MemoryFiles:
         return self.nodes.get(self.real(path, follow=follow))
 
     def real(self, path: str, *, follow: bool = True) -> str:
-        """The path without links; the last part may stay one."""
+        """The path with links resolved; the last part may stay a link."""
         at, links = "/", 0
         todo = list(reversed(os.path.normpath(f"/{path}").split("/")))
         while todo:
@@ -132,7 +132,7 @@ class MemoryFiles:
         return at
 
     def link(self, path: str, target: str) -> None:
-        """Put a link there, in place of a file or link."""
+        """Create a link, in place of a file or link."""
         self._put(self.real(path, follow=False), stat.S_IFLNK, 0o777).target = target
 
     def rename(self, source: str, target: str) -> None:
@@ -145,7 +145,7 @@ class MemoryFiles:
             self.nodes[new + one[len(old) :]] = self.nodes.pop(one)
 
     def names(self, path: str) -> list[str]:
-        """What a directory holds, sorted."""
+        """The names in a directory, sorted."""
         place = self.real(path)
         node = self.nodes.get(place)
         if node is None or node.kind != stat.S_IFDIR:

@@ -1,4 +1,4 @@
-"""The pytest plugin. Every pytest imports it where saltern is installed, so it brings nothing along."""
+"""The pytest plugin. Every pytest imports it if saltern is installed, so it imports nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def saltern_tree(tmp_path: Path) -> Callable[..., StateTree]:
     """``saltern_tree(files, grains=…, pillar=…, functions=…, states=…, host=…)`` or ``saltern_tree(root=…)``.
 
-    What is made in one test shares a directory; give ``root`` to test the tree you have.
+    Trees of one test share a directory; give ``root`` to test an existing tree.
     """
     from saltern.testing.tree import StateTree
 

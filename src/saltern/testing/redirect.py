@@ -1,7 +1,7 @@
-"""While a state is called, the file system it sees is the one in memory, and nothing real is touched.
+"""While a state is called, it sees the file system in memory, and nothing real is touched.
 
-Functions of ``system.files`` and the few of ``os`` that only look are replaced for that time. Whatever acts
-past them (a program that is started, a file that is written, a connection) is refused before it happens.
+Functions of ``system.files`` and the functions of ``os`` that only read are replaced meanwhile. Anything else
+that acts (starting a program, writing a file, connecting) is refused before it happens.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from saltern.system import files
 from saltern.system.effects import ACTS, WRITES
 from saltern.testing.memory import MemoryHost
 
-Real = Callable[[object], bool]  # whether a path is really on the disk
+Real = Callable[[object], bool]  # True if a path is on the real disk
 
 
 class Refused(PermissionError):
@@ -25,9 +25,11 @@ class Refused(PermissionError):
 
 
 class _Guard:
-    """Heard by an audit hook, which Python never forgets: so there is one, and it is switched."""
+    """Called by an audit hook. Python never removes hooks, so there is only one, which is switched on and
+    off.
+    """
 
-    ours: Real | None = None  # what may be written; None: it is switched off
+    ours: Real | None = None  # what may be written; None: switched off
     installed = False
 
     def hear(self, event: str, args: tuple[object, ...]) -> None:
@@ -52,12 +54,14 @@ def _writes(args: tuple[object, ...]) -> bool:
 
 @contextmanager
 def in_memory(host: MemoryHost, places: Sequence[str]) -> Iterator[None]:
-    """``places`` are directories that stay real."""
+    """Redirect the file system to ``host``; directories in ``places`` stay real."""
     if _GUARD.ours is not None:  # a state within a state
         yield
         return
     ours = _below(places)
-    real = _below([*places, *sys.path, os.path.dirname(os.__file__), "/proc"])  # Python imports as it goes
+    real = _below(
+        [*places, *sys.path, os.path.dirname(os.__file__), "/proc"]
+    )  # Python imports modules meanwhile
     before = [(owner, name, getattr(owner, name)) for owner, name in _REPLACED]
     if not _GUARD.installed:
         _GUARD.installed = True
@@ -192,7 +196,7 @@ class _Replacements:
     def link(
         self, path: str, make: Callable[[str, int], None], attributes: files.Attributes = files.KEPT
     ) -> None:
-        """``make`` makes the link by ``os.symlink``; here that only says where to."""
+        """Create a link. ``make`` calls ``os.symlink``, which here only gives the target."""
         targets: list[str] = []
         before, os.symlink = os.symlink, lambda target, *_, **__: targets.append(os.fsdecode(target))
         try:

@@ -1,4 +1,4 @@
-"""What came of a run, as a test wants to ask for it."""
+"""The result of a run, for the assertions of a test."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saltern.language.result import Outcome, Result
 
 
 class Ran:
-    """``ran["nginx"].changes``; where an ID has several states, ``ran["nginx", "service"]``."""
+    """``ran["nginx"].changes``; if an ID has several states, ``ran["nginx", "service"]``."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
@@ -27,12 +27,12 @@ class Ran:
 
     @property
     def order(self) -> list[str]:
-        """The IDs, as they were run."""
+        """The IDs in the order in which they ran."""
         return [one.chunk.id for one in self._states()]
 
     @property
     def changed(self) -> list[str]:
-        """The IDs of what changed something; in test mode, of what would."""
+        """The IDs of the states that changed something, or would in test mode."""
         return [
             one.chunk.id
             for one in self._states()
@@ -45,7 +45,7 @@ class Ran:
 
     @property
     def skipped(self) -> list[str]:
-        """The IDs of what was not called: a condition or a requisite held it back."""
+        """The IDs of the states that were not called because of a condition or a requisite."""
         return [one.chunk.id for one in self._states() if not (one.result.ran and one.result.called)]
 
     @property
@@ -54,7 +54,9 @@ class Ran:
         return [one.chunk.name for one in self.report.answers if one.sub]
 
     def check(self) -> Ran:
-        """Fail the test if a state failed, with the words of each; what they kept from running is counted."""
+        """Fail the test if a state failed, with the comment of each, and the states that did not run
+        because of it.
+        """
         bad = self._failed()
         causes = [one for one in bad if one.result.ran] or bad
         lines = [

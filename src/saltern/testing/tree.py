@@ -1,4 +1,4 @@
-"""A tree of SLS, compiled and run for a test, with the grains, pillar and functions that it is given."""
+"""A tree of SLS for a test: compiled and run with the given grains, pillar and functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from saltern.testing.runs import Ran
 
 T = TypeVar("T")
 
-# A machine that exists nowhere: what a test does not say is the same wherever it runs.
+# A fictitious machine, so that a test gives the same result wherever it runs.
 GRAINS: dict[str, object] = {
     "id": "test-minion",
     "host": "test-minion",
@@ -51,7 +51,7 @@ GRAINS: dict[str, object] = {
 class StateTree:
     """Files below ``place``. ``states`` and ``pillar`` are its roots; give ``root`` for a tree of your own.
 
-    ``grains`` are beside the usual ones of ``GRAINS``; ``pillar`` is merged over what its files say. A fake
+    ``grains`` are added to those of ``GRAINS``; ``pillar`` is merged over that of its files. A fake
     is the answer itself, or a function: ``functions={"network.ip_addrs": ["10.0.0.1"]}``.
     """
 
@@ -83,7 +83,7 @@ class StateTree:
             self.write(path, text)
 
     def write(self, path: str, text: str) -> None:
-        """A file of the tree; below ``pillar/``, one of the pillar."""
+        """Write a file of the tree; below ``pillar/``, a file of the pillar."""
         below = path.removeprefix("pillar/")
         full = os.path.join(self.root if below == path else self.pillar_root, below)
         os.makedirs(os.path.dirname(full), exist_ok=True)
@@ -93,11 +93,11 @@ class StateTree:
     # -- without running -------------------------------------------------------------------------------
 
     def render(self, sls: str) -> str:
-        """The text of one SLS after its template ran."""
+        """The rendered text of one SLS."""
         return self._shown(lambda found: show_rendered(self._session(), _request(sls), found))[sls]
 
     def high(self, *sls: str) -> dict[str, object]:
-        """High data in Salt's shape. Without a name: what the top file gives."""
+        """High data in Salt's form; without a name, that of the top file."""
         return self._shown(lambda found: show_high(self._session(), _request(*sls), found))
 
     def low(self, *sls: str) -> list[dict[str, object]]:
@@ -110,7 +110,9 @@ class StateTree:
         return [str(row["id"]) for row in rows]
 
     def problems(self, *sls: str) -> list[str]:
-        """Every problem that keeps it from running, as a user reads it, with paths from the root on."""
+        """All problems that keep the tree from running, as shown to users, with paths relative to the
+        root.
+        """
         try:
             self.low(*sls)
         except SalternError as wrong:
@@ -120,7 +122,8 @@ class StateTree:
     # -- running ---------------------------------------------------------------------------------------
 
     def apply(self, *sls: str, test: bool = False, id: str | None = None) -> Ran:
-        """Run it against ``host``, which keeps what was done: apply again to see that nothing is left to do.
+        """Run the states on ``host``, which keeps the changes: apply again to check that nothing is left to
+        do.
 
         Raises ``CompileError`` if it does not compile.
         """

@@ -1,6 +1,6 @@
 """Style, script and frame of the pages, and how a page is put together.
 
-A page is one file: nothing is fetched from anywhere, and its policy forbids it to.
+A page is one file: it fetches nothing, and its policy forbids that.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ def asset(name: str) -> str:
 
 
 def still_style() -> str:
-    """For a picture alone: plain colours, as many programs that read SVG know no variables."""
+    """The style of a standalone picture, with plain colours: many programs that read SVG do not know
+    variables.
+    """
     pairs = re.findall(r"(--[\w-]+): light-dark\((#\w+), (#\w+)\)", asset("colours.css"))
     light, dark = asset("drawing.css"), asset("drawing.css")
     for name, bright, dim in pairs:
@@ -34,7 +36,7 @@ def still_style() -> str:
 
 
 def page(name: str, *, title: str, data: object, drawing: str = "") -> str:
-    """``name`` is that of the page's style, scripts and body. What is in ``data`` is never read as HTML."""
+    """Make a page; ``name`` is that of its style, scripts and body. ``data`` is never read as HTML."""
     style = asset("colours.css") + asset("page.css") + (asset("drawing.css") if drawing else "")
     parts = {
         "title": escape(title),
@@ -52,6 +54,6 @@ def page(name: str, *, title: str, data: object, drawing: str = "") -> str:
 
 
 def _harmless(data: object) -> str:
-    """JSON within a script element: nothing in it may look like its end."""
+    """Escape JSON for a script element, so that nothing in it looks like the end of the element."""
     encoded = json.encode(data, enc_hook=str).decode("utf-8", "replace")
     return encoded.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,4 +1,4 @@
-"""The pages of the error codes, as they are shipped."""
+"""The pages of the error codes, from the shipped file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _read: dict[str, dict[str, Any]] = {}
 
 
 def known() -> dict[str, dict[str, Any]]:
-    """Code → its note, whether it is a warning or a rule of ``check``, what is said and advised."""
+    """Each code with its note, whether it is a warning or a rule of ``check``, its messages and fixes."""
     if not _read:
         with open(DATA, "rb") as file:
             _read.update(json.decode(file.read()))
@@ -37,5 +37,5 @@ def page(code: str) -> str:
     for heading, texts in (("says", body["says"]), ("advises", body["advises"])):
         if texts:
             parts.append("\n".join([f"{heading}:", *(f"  {text}" for text in texts)]))
-    parts.append("In the texts, … stands for your own names.")
+    parts.append("In the messages, … stands for names from your files.")
     return "\n\n".join(parts)

@@ -1,4 +1,4 @@
-"""Why a state runs where it runs, as sentences and as data."""
+"""Explains why a state runs at its position, as sentences and as data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saltern.plan.reasons import Tie, positions, pullers, reason, ties, title
 from saltern.report.colours import Paint
 from saltern.report.text import safe_line
 
-MOST_LINES = 40  # of the source of one state
+MOST_LINES = 40  # lines of the source of one state
 
 
 class Relation(Struct, frozen=True, kw_only=True):
@@ -29,9 +29,9 @@ class Relation(Struct, frozen=True, kw_only=True):
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
-    """``source`` are the lines of the file, before its template ran.
+    """``source`` are the lines of the file, before rendering.
 
-    ``include_path`` leads from the file that was asked for to the one that declares the state.
+    ``include_path`` leads from the requested file to the one that declares the state.
     """
 
     id: str
@@ -68,7 +68,7 @@ class Explainer:
                 self._joins.setdefault(one, []).append(at)
 
     def find(self, word: str) -> list[int]:
-        """Every state with this ID or name, ``fun id`` and ``state: id`` included, in the order they run."""
+        """The states with this ID or name, or ``fun id`` or ``state: id``, in the order in which they run."""
         state, _, id_ = word.partition(" ")
         found = [index for index, chunk in enumerate(self._written_as) if word in (chunk.id, chunk.name)]
         if not found and id_:

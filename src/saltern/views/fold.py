@@ -1,4 +1,4 @@
-"""A plan too large to draw: states that follow each other are folded into one item for each file."""
+"""Folds a plan that is too large to draw: consecutive states of a file become one item."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_GROUPS = 1000
 
 
 def picture_of(plan: Plan) -> Picture:
-    """State by state, or folded if there are too many to read."""
+    """The picture of a plan: state by state, or folded if there are too many."""
     return folded(plan) if len(plan.chunks) > MOST_DRAWN else of_plan(plan)
 
 
@@ -23,7 +23,7 @@ def folded(plan: Plan, prefix: str = "") -> Picture:
 
 
 def groups_of(plan: Plan, sequence: Sequence[int]) -> list[Sequence[int]]:
-    """States of one file that follow each other; if those are too many, simply what follows each other."""
+    """Groups of consecutive states of one file; if that gives too many, of any consecutive states."""
     groups: list[Sequence[int]] = list(_by_file(plan, sequence))
     if len(groups) > MOST_GROUPS:
         size = -(-len(sequence) // MOST_GROUPS)
@@ -32,7 +32,7 @@ def groups_of(plan: Plan, sequence: Sequence[int]) -> list[Sequence[int]]:
 
 
 def of_groups(plan: Plan, groups: Sequence[Sequence[int]], prefix: str = "") -> Picture:
-    """One item for each group; edges between groups, each kind once."""
+    """A picture with one item for each group, and one edge of each kind between two groups."""
     home = {index: at for at, indexes in enumerate(groups) for index in indexes}
     picture = Picture(items=[_item(plan, indexes, f"{prefix}{at}") for at, indexes in enumerate(groups)])
     picture.edges += dict.fromkeys(_edges(plan, home, prefix))

@@ -1,4 +1,4 @@
-"""The page of a picture: drawn before it is opened, moved and asked in the browser."""
+"""The page of a picture: drawn in advance; the browser moves it and answers clicks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A state that half of the tree waits for would tie everything into one tangle: it is drawn several times.
+"""Draws a hub, a state that many others wait for, several times, so that the picture is not one tangle.
 
-Parts of a picture that only such a hub holds together stand apart, each with a copy of the hub in front.
+Parts of a picture that are connected only by a hub are separated, each with a copy of the hub in front.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from saltern.views.picture import Edge, Item, Picture
 
-WAITING = 6  # so many wait for it
-PARTS = 4  # and they are so many parts without it
+WAITING = 6  # states that wait for it
+PARTS = 4  # parts that they are in without it
 COPY = "drawn elsewhere, too"
 
 
@@ -30,7 +30,7 @@ def apart(picture: Picture) -> Picture:
 
 
 def part_of(keys: Iterable[str], edges: Iterable[Edge]) -> dict[str, str]:
-    """For each key, one that stands for all that hang together with it."""
+    """For each key, the key that represents its connected part."""
     parent = {key: key for key in keys}
 
     def root(key: str) -> str:
@@ -46,7 +46,7 @@ def part_of(keys: Iterable[str], edges: Iterable[Edge]) -> dict[str, str]:
 
 
 def _foreign(hub: str, ends: Iterable[str], parts: dict[str, str]) -> set[str]:
-    """The parts, of two states at least, that wait for the hub and are not its own."""
+    """The parts with at least two states that wait for the hub and do not contain it."""
     sizes: dict[str, int] = {}
     for part in parts.values():
         sizes[part] = sizes.get(part, 0) + 1
@@ -70,7 +70,7 @@ def _copied(picture: Picture, hubs: list[str], parts: dict[str, str]) -> Picture
             edge = Edge(edge.kind, copy.key, edge.end)
         edges.append(edge)
     items: list[Item] = []
-    for item in picture.items:  # a copy stands before the first of its part
+    for item in picture.items:  # a copy comes before the first item of its part
         items += copies.pop(parts[item.key], {}).values()
         items.append(item)
     return Picture(items=items, edges=edges)

@@ -1,4 +1,4 @@
-"""Where the nodes of one connected graph are drawn: in columns, from what runs first to what runs last.
+"""Lays out a connected graph in columns, from what runs first to what runs last.
 
 The usual four steps: give each node a column, cut long edges into pieces of one column each, order the
 columns so that few edges cross, then move each node towards its neighbours without changing that order.
@@ -15,7 +15,7 @@ from msgspec import Struct, field
 SWEEPS = 8
 COLUMN_GAP = 72.0
 ROW_GAP = 14.0
-LEAST_ROWS, ROWS_BY_SIZE = 12, 1.4  # a column of all that wait for one state would be as high as a house
+LEAST_ROWS, ROWS_BY_SIZE = 12, 1.4  # limits the height of a column when many states wait for one
 
 Size = tuple[float, float]
 Point = tuple[float, float]
@@ -23,7 +23,7 @@ Pair = tuple[str, str]
 
 
 class Drawn(Struct):
-    """Upper left corners of nodes, the points that edges pass between their ends, and the whole size."""
+    """The upper left corners of nodes, the points that edges pass through, and the total size."""
 
     at: dict[str, Point] = field(default_factory=dict)
     bends: dict[Pair, list[Point]] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Drawn(Struct):
 
 
 def layered(sizes: Mapping[str, Size], pairs: Sequence[Pair]) -> Drawn:
-    """``pairs`` must have no cycle. The order of ``sizes`` breaks all ties."""
+    """Lay out the graph. ``pairs`` must have no cycle. The order of ``sizes`` breaks ties."""
     graph = _Graph(sizes, pairs)
     graph.assign_columns()
     graph.cut_long_edges()
@@ -55,8 +55,9 @@ class _Graph:
         self.half = 0.0  # of the height of all
 
     def assign_columns(self) -> None:
-        """As far left as its predecessors and the height of a column allow; then what has no predecessor
-        moves right, to those that wait for it."""
+        """Put each node as far left as its predecessors and the height of a column allow; then move nodes
+        without predecessors right, to the nodes that wait for them.
+        """
         most = max(LEAST_ROWS, int(ROWS_BY_SIZE * sqrt(len(self.sizes))))
         used: dict[int, int] = {}
         order = self._topological()
@@ -90,7 +91,9 @@ class _Graph:
         self.column = {key: known[column] for key, column in self.column.items()}
 
     def cut_long_edges(self) -> None:
-        """Edges that leave the same node share their pieces: one line that branches where it has to."""
+        """Cut edges into pieces of one column. Edges from the same node share pieces, as one line that
+        branches.
+        """
         for start, end in self.pairs:
             first, last = self.column[start], self.column[end]
             chain = [f"{start}\0{at}" for at in range(first + 1, last)]
@@ -113,7 +116,7 @@ class _Graph:
             self.rows[self.column[key]].append(key)
 
     def untangle(self) -> None:
-        """To and fro: each column in the order of where its neighbours stand."""
+        """Reorder each column by the positions of its neighbours, forwards and backwards."""
         best, fewest = [list(row) for row in self.rows], self.crossings()
         for sweep in range(SWEEPS):
             if not fewest:
@@ -155,8 +158,9 @@ class _Graph:
         return result
 
     def middles(self) -> dict[str, float]:
-        """Each node as near to the middle of its neighbours as its column lets it, and no column higher or
-        lower than the highest one needs."""
+        """The middle of each node: as near to its neighbours as its column allows, within the height of
+        the highest column.
+        """
         middle: dict[str, float] = {}
         heights = [sum(self.sizes[key][1] + ROW_GAP for key in row) - ROW_GAP for row in self.rows]
         self.half = max(heights, default=0.0) / 2
@@ -186,7 +190,7 @@ class _Graph:
 def _by_neighbours(
     row: list[str], neighbours: Mapping[str, list[str]], beside: Mapping[str, int]
 ) -> list[str]:
-    """Those without neighbours keep their share of the column."""
+    """The row ordered by its neighbours; nodes without neighbours keep their relative position."""
 
     def place(item: tuple[int, str]) -> float:
         at, key = item
@@ -197,7 +201,7 @@ def _by_neighbours(
 
 
 def _crossings(left: list[str], right: list[str], after: Mapping[str, list[str]]) -> int:
-    """Pairs of edges that swap sides, counted with a tree of sums."""
+    """The number of pairs of edges that cross, counted with a tree of sums."""
     place = {key: at for at, key in enumerate(right)}
     sums = [0] * (len(right) + 1)
     crossed = seen = 0
@@ -228,15 +232,15 @@ def _count(sums: list[int], at: int) -> None:
 def spread(
     wanted: Sequence[float], gaps: Sequence[float], low: float = -inf, high: float = inf
 ) -> list[float]:
-    """The places nearest to those that are wanted: in order, ``gaps`` apart, from ``low`` to ``high``.
+    """The positions nearest to the wanted ones: in order, ``gaps`` apart, from ``low`` to ``high``.
 
-    Without the gaps it is a regression that must not fall: neighbours that clash become one group, which
-    stands at the mean of what its members want.
+    Apart from the gaps, it is an isotonic regression: neighbours that clash become a group at the mean of
+    their wanted positions.
     """
     offsets = [0.0]
     for gap in gaps:
         offsets.append(offsets[-1] + gap)
-    groups: list[tuple[float, int]] = []  # (sum of what is wanted, members)
+    groups: list[tuple[float, int]] = []  # (sum of wanted positions, number of members)
     for want, offset in zip(wanted, offsets, strict=False):
         total, count = want - offset, 1
         while groups and groups[-1][0] * count > total * groups[-1][1]:

@@ -1,7 +1,7 @@
-"""A picture → where everything in it is drawn.
+"""Lays out a picture: the position of everything in it.
 
-Parts that have nothing to do with each other are laid out apart and then packed like words into lines;
-states without any requisite stand in blocks, one for each file.
+Unconnected parts are laid out separately and then packed like words into lines; states without requisites
+are in blocks, one for each file.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ PADDING = 14.0
 HEADING = 40.0
 PART_GAP = 44.0
 RATIO = 1.7  # of a screen
-LONG, LONGEST = 3.2, 4500.0  # wider than so many heights, and than this, a part is broken into lines;
-FLAT, FLATTEST = 10.0, 2000.0  # and so is one that is little more than a chain
+LONG, LONGEST = 3.2, 4500.0  # a part that is wider than so many heights, and than this, is broken into lines;
+FLAT, FLATTEST = 10.0, 2000.0  # so is one that is little more than a chain
 UNORDERED = frozenset({"listen"})  # may point backwards
 
 
@@ -71,7 +71,7 @@ def _size(inside: Drawing | None) -> Size:
 
 
 def _groups(picture: Picture) -> list[list[str]]:
-    """Keys that hang together; lone states by their files."""
+    """The keys of each connected part; states without edges by their files."""
     parts = part_of((item.key for item in picture.items), picture.edges)
     tied = {key for edge in picture.edges for key in (edge.start, edge.end)}
     groups: dict[str, list[str]] = {}
@@ -98,7 +98,7 @@ def _too_long(drawn: Drawn) -> bool:
 
 
 def _grid(sizes: Mapping[str, Size]) -> Drawn:
-    """Columns of states that wait for nothing, read downwards."""
+    """Lay out states without edges in columns, from top to bottom."""
     drawn = Drawn()
     rows = max(1, ceil(sqrt(len(sizes) * RATIO * 2.2)))
     for at, key in enumerate(sizes):
@@ -110,7 +110,7 @@ def _grid(sizes: Mapping[str, Size]) -> Drawn:
 
 
 def _broken(drawn: Drawn, sizes: Mapping[str, Size]) -> Drawn:
-    """A long chain, in lines as text is."""
+    """Break a long chain into lines, like text."""
     step = drawn.height + PART_GAP
     columns = sorted({x for x, _ in drawn.at.values()})
     widest = max(sqrt(drawn.width * step * RATIO), 4 * (WIDTH + COLUMN_GAP))
@@ -134,7 +134,7 @@ def _broken(drawn: Drawn, sizes: Mapping[str, Size]) -> Drawn:
 
 
 def _packed(parts: list[Drawn]) -> Drawn:
-    """Each part, in order, where it ends up highest; so the first stand on top and small ones fill gaps."""
+    """Put each part, in order, as high as possible: the first ones are on top, and small ones fill gaps."""
     area = sum((part.width + PART_GAP) * (part.height + PART_GAP) for part in parts)
     widest = max([sqrt(area * RATIO), *(part.width for part in parts)], default=0.0)
     whole = Drawn()
@@ -163,7 +163,7 @@ def _highest(taken: Sequence[tuple[float, float, float]], width: float, widest: 
 def _covered(
     taken: Sequence[tuple[float, float, float]], x: float, until: float, low: float
 ) -> list[tuple[float, float, float]]:
-    """The same skyline with one more part in it."""
+    """The skyline with one more part."""
     kept = [(begin, min(end, x), deep) for begin, end, deep in taken if begin < x]
     rest = [(max(begin, until), end, deep) for begin, end, deep in taken if end > until]
     return [*kept, (x, until, low), *rest]

@@ -1,4 +1,4 @@
-"""How wide a text will be, and as much of it as fits: a guess for readers whose fonts are unknown."""
+"""Estimates the width of a text, and cuts it to fit; the reader's fonts are unknown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NARROW_EM, USUAL_EM, WIDE_EM = 0.39, 0.62, 0.95  # of DejaVu Sans, one of the wi
 
 
 def extent(text: str, size: float, *, bold: bool = False) -> float:
-    """In pixels, at a size of so many."""
+    """The width in pixels, at a font size in pixels."""
     return sum(map(_em, text)) * size * (1.08 if bold else 1.0)
 
 
@@ -22,7 +22,7 @@ def _em(letter: str) -> float:
 
 
 def cut(text: str, room: float, size: float, *, bold: bool = False) -> str:
-    """One line; long names are distinguished by both of their ends."""
+    """Cut a text to one line. Both ends are kept, since they distinguish long names."""
     text = " ".join(text.split())
     if extent(text, size, bold=bold) <= room:
         return text

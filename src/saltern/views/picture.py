@@ -1,6 +1,6 @@
-"""What a picture of a plan shows, before it is decided where it is drawn.
+"""The content of a picture of a plan, without its layout.
 
-A picture has items and edges. An item may hold a picture of its own: a delayed scope is a box.
+A picture has items and edges. An item may contain a picture: a delayed scope is a box.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Picture(Struct, kw_only=True):
     edges: list[Edge] = field(default_factory=list)
 
     def every(self) -> Iterator[Item]:
-        """All items, those in boxes right after their box."""
+        """All items; those in a box follow their box."""
         for item in self.items:
             yield item
             if item.inside is not None:
@@ -65,7 +65,9 @@ class Picture(Struct, kw_only=True):
 
 
 def of_plan(plan: Plan, *, prefix: str = "", boxes: bool = True) -> Picture:
-    """``prefix`` keeps the keys of two scopes apart; ``boxes``: what is not rendered yet."""
+    """The picture of a plan. ``prefix`` keeps the keys of scopes distinct; ``boxes``: with boxes for blocks
+    that are not rendered yet.
+    """
     picture = Picture()
     explainer = Explainer(plan)
     for index in (step for step in plan.sequence if step >= 0):
@@ -95,7 +97,7 @@ def _state(explainer: Explainer, index: int, prefix: str) -> Item:
 
 
 def _member(one: int, step: int, prefix: str) -> Edge:
-    """What is rehearsed for a join runs after it; all else before."""
+    """The edge between a join and a member: a rehearsed member runs after the join, others before it."""
     before, after = (step, ~one) if one < 0 else (one, step)
     return Edge("member", f"{prefix}{before}", f"{prefix}{after}")
 
@@ -113,7 +115,7 @@ def _add_boxes(picture: Picture, chunk: Chunk, key: str) -> None:
 
 
 def _unborn_box(target: Target, key: str) -> Item:
-    """What is known of a block before it is rendered: its text, and the IDs that stand plainly in it."""
+    """A box for a block that is not rendered yet: its text, and the IDs that are written in it."""
     text = target.block.text if target.block is not None else str(getattr(target.source, "text", ""))
     if "no_log" in text:
         text = HIDDEN

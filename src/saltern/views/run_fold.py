@@ -1,6 +1,7 @@
-"""A run too large to draw: one item for states of one file in a row, and one for all that they rendered.
+"""Folds a run that is too large to draw: consecutive states of a file become one item, and so does what they
+rendered.
 
-An item has the colour of the worst answer in it and says how many there were of each.
+An item has the colour of its worst answer and shows how many there were of each.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def is_huge(state: RunState) -> bool:
 
 
 def folded_run(state: RunState, *, only_reached: bool = False) -> Picture:
-    """``only_reached``: without the states that the run was never to reach."""
+    """The folded picture of a run. ``only_reached``: without states that the run was not meant to reach."""
     scope = state.scopes[""]
     chunks = chunks_in(scope.plan, state.sources)
     plan = make_plan(chunks, scope.plan["rendered"], Diagnostics())
@@ -62,7 +63,7 @@ def _answers(scope: ScopeState, chunks: Sequence[Chunk]) -> Iterator[tuple[int, 
 
 
 def _rendered(state: RunState, scope: ScopeState) -> dict[int, list[tuple[str, str]]]:
-    """Caller → label and status of every state in its frames, and in theirs."""
+    """For each caller, the label and status of every state in its frames and the frames within them."""
     indexes = {body["answer"]["number"]: index for index, body in scope.done.items()}
     found: dict[int, list[tuple[str, str]]] = {}
     for (caller, _), path in scope.frames.items():

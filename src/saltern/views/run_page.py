@@ -1,4 +1,4 @@
-"""One page of a run: states, frames and sub states as a tree, with times, changes and diffs."""
+"""The page of a run: states, frames and sub states as a tree, with times, changes and diffs."""
 
 from __future__ import annotations
 
@@ -58,8 +58,10 @@ def run_data(state: RunState, report: Report) -> dict[str, object]:
 
 
 def _unreached(state: RunState) -> dict[str, list[Row]]:
-    """By scope: what was to run and has no answer, because the run broke or was ended before."""
-    if (state.head.get("request") or {}).get("id"):  # it was for one ID: the others were never to run
+    """The states without an answer, by scope: the run broke or was ended before them."""
+    if (state.head.get("request") or {}).get(
+        "id"
+    ):  # the run was for one ID; the other states were not meant to run
         return {}
     rows: dict[str, list[Row]] = {}
     for path, scope in state.scopes.items():
@@ -103,7 +105,7 @@ class _Rows:
             self._frames.setdefault(frame.caller, []).append(frame)
 
     def scope(self, number: int, frame: str, level: int) -> Iterator[Row]:
-        """The states of one frame under a caller; those of the run itself have no caller."""
+        """The rows of one frame below a caller; the states of the run itself have no caller."""
         for answer in self._under.get(number, ()):
             if answer.frame == frame and not answer.sub:
                 yield from self.answer(answer, level)

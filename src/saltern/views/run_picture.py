@@ -1,4 +1,4 @@
-"""The picture of a run: its own plan, every frame of it as a box, each state coloured by its answer."""
+"""The picture of a run: its plan, each frame as a box, each state coloured by its answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saltern.views.run_status import status_of, steps_below
 
 
 def of_run(state: RunState) -> Picture:
-    """State by state, or folded if there are too many to read."""
+    """The picture of a run: state by state, or folded if there are too many."""
     only = bool((state.head.get("request") or {}).get("id"))
     if state.has_plan and is_huge(state):
         return folded_run(state, only_reached=only)
@@ -27,7 +27,7 @@ def of_run(state: RunState) -> Picture:
 
 
 def _reached(picture: Picture) -> Picture:
-    """Without the states that a run for one ID was never to reach."""
+    """The picture without states that a run for one ID was not meant to reach."""
     items = [item for item in picture.items if item.status != "waiting"]
     known = {item.key for item in items}
     edges = [edge for edge in picture.edges if edge.start in known and edge.end in known]

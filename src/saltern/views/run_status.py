@@ -1,4 +1,4 @@
-"""How a state came out, in one word."""
+"""The status of a state in one word."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saltern.report.causes import blocked
 def status_of(answer: Answer, standing: Standing | None = None) -> str:
     """One word: failed, blocked, would (change), changed, skipped or ok.
 
-    ``standing`` is that of a state with its sub states, where it has any.
+    ``standing`` is the outcome of a state with its sub states, if it has any.
     """
     result = answer.result
     came = standing or Standing(result.outcome, bool(result.changes))
@@ -27,7 +27,7 @@ def status_of(answer: Answer, standing: Standing | None = None) -> str:
 
 
 def steps_below(state: RunState, number: int) -> Iterator[Answer]:
-    """All steps below a state, or below one of them."""
+    """All steps below a state, or below a step."""
     for body in state.steps.get(number, ()):
         yield answer_in(body)
         yield from steps_below(state, body["number"])

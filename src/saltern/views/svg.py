@@ -1,4 +1,4 @@
-"""A drawing → SVG that needs nothing else: its colours follow the reader's light or dark setting."""
+"""Writes a drawing as self-contained SVG; its colours follow the reader's light or dark setting."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from saltern.views.layers import Point
 from saltern.views.layout import HEADING, PADDING, Drawing, Place
 from saltern.views.letters import cut, extent
 
-MARGIN = 32.0  # a line that turns needs as much
+MARGIN = 32.0  # room for a line that turns
 TITLE, BELOW, NUMBER = 13.0, 10.5, 11.0  # sizes of the letters, as in drawing.css
 LEFT, RIGHT = 12.0, 10.0
 
 
 def svg(drawing: Drawing, *, title: str, standalone: bool = True) -> str:
-    """``standalone``: with its style; within a page that is the page's own."""
+    """The SVG of a drawing. ``standalone``: with its style, which a page has already."""
     width, height = drawing.width + 2 * MARGIN, drawing.height + 2 * MARGIN
     head = f'viewBox="{-MARGIN:g} {-MARGIN:g} {width:.0f} {height:.0f}"'
     size = f' width="{width:.0f}" height="{height:.0f}"' if standalone else ""
@@ -47,7 +47,7 @@ def _edges(drawing: Drawing) -> Iterator[str]:
 
 
 def path(points: list[Point]) -> str:
-    """A curve that leaves and enters level, and passes each column straight."""
+    """A curve that is horizontal at its ends and straight within each column."""
     x, y = points[0]
     parts = [f"M{x:.0f} {y:.1f}"]
     for nx, ny in points[1:]:
@@ -63,7 +63,7 @@ def path(points: list[Point]) -> str:
 
 
 def _back(x: float, y: float, nx: float, ny: float) -> str:
-    """To the begin of a later line, or to something further left: around, and never through."""
+    """A curve to the beginning of a later line, or further left: around other items, not through them."""
     middle = (y + ny) / 2
     return (
         f"C{x + 36:.0f} {y:.1f} {x + 36:.0f} {middle:.1f} {x:.0f} {middle:.1f}"
@@ -109,5 +109,7 @@ def _moved(place: Place) -> str:
 
 
 def _text(text: str) -> str:
-    """Control characters, which XML has no way to write, and direction marks are shown as escapes."""
+    """Escape text for XML; control characters, which XML cannot contain, and direction marks become
+    escapes.
+    """
     return escape(safe_line(text))

@@ -1,4 +1,4 @@
-"""A picture for other programs: Graphviz's dot, and mermaid."""
+"""Writes a picture for other programs: Graphviz's dot, and mermaid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from saltern.report.text import safe
 from saltern.views.picture import Item, Picture
 
-# How an edge looks in dot; solid and black if it is not here.
+# The style of an edge in dot; others are solid and black.
 STYLES: dict[str, str] = {
     "watch": 'color="#1f6feb"',
     "watch_any": 'color="#1f6feb"',
@@ -71,7 +71,7 @@ def _dot_items(picture: Picture, names: dict[str, str], indent: str) -> Iterator
 
 
 def _first(box: Item) -> str:
-    """dot ties edges to nodes only: the first one in the box."""
+    """The first node in a box: in dot, edges connect only nodes."""
     inside = box.inside
     if inside is None or not inside.items:
         return ""
@@ -114,7 +114,7 @@ def _numbered(item: Item) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Backslashes of names are doubled; that of the line break, put in by us, is the last pair."""
+    """Quote a label. Backslashes of names are doubled; that of the line break, which we add, stays."""
     name, _, below = text.rpartition("\\n")
     plain = (safe(part.replace("\n", " ")) for part in (name, below))
     parts = [part.replace("\\", "\\\\").replace('"', '\\"') for part in plain]
@@ -122,7 +122,7 @@ def _quoted(text: str) -> str:
 
 
 def _entities(text: str) -> str:
-    """Mermaid's own way: ``#34;`` for a character that it would read."""
+    """Escape characters that mermaid would interpret, in its way: ``#34;``."""
     return "".join(
         letter if letter.isalnum() or letter in " ._/-·:" else f"#{ord(letter)};" for letter in text
     )

@@ -88,7 +88,7 @@ def test_every_key_has_its_line_and_says_where_it_is(salt: Path) -> None:
     assert {name: kinds[name] for name in expected} == expected
     assert found["reactor"]["where"] == f"{salt}/master:10" and found["reactor"]["advice"]
     assert "1 minion with accepted keys: web1" in found
-    assert found["/srv/reactor/start.sls, which follows from salt/minion/*/start, is missing"]["where"]
+    assert found["/srv/reactor/start.sls, the reaction to salt/minion/*/start, is missing"]["where"]
     assert any("branches and tags of git remotes" in name for name in found)
 
 
@@ -112,7 +112,7 @@ def test_reactions_that_call_the_salt_extension_are_to_be_changed(salt: Path, tm
         "/srv/reactor/start.sls", "'salt://start.sls', 'salt://plain.sls', 'salt://no.sls'"
     )
     (salt / "master").write_text(there)
-    found = [one for one in migrated(salt, "--no-check")["findings"] if "which follows from" in one["what"]]
+    found = [one for one in migrated(salt, "--no-check")["findings"] if "the reaction to" in one["what"]]
     changed = [one for one in found if one["kind"] == "changed"]
     assert [one["where"] for one in changed] == [f"{file}:3", f"{file}:5"]
     assert "calls saltern.chain_continue, which agents do not have" in changed[0]["what"]

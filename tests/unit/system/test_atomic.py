@@ -13,6 +13,7 @@ from threading import Thread
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.unit.system.power import Disk
 
 from saltern.system import atomic, leftovers
 
@@ -28,6 +29,15 @@ def test_what_is_written_is_there_and_nothing_else(
     assert place.read_bytes() == new
     assert stat.S_IMODE(place.stat().st_mode) == mode
     assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_only_a_durable_write_outlives_a_loss_of_power(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durable: bool
+) -> None:
+    disk = Disk(monkeypatch)
+    atomic.write(str(tmp_path / "file"), b"new", durable=durable)
+    assert disk.after_loss(tmp_path) == ({"file": b"new"} if durable else {})
 
 
 def test_the_mode_does_not_depend_on_the_umask(tmp_path: Path) -> None:

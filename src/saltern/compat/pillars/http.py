@@ -1,4 +1,4 @@
-"""``http_json`` and ``http_yaml``: what a server says of the machine."""
+"""``http_json`` and ``http_yaml``: pillar of the machine from a server."""
 
 from __future__ import annotations
 

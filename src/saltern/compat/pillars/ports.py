@@ -1,4 +1,4 @@
-"""What a source of ``ext_pillar`` is asked with."""
+"""The arguments of a source of ``ext_pillar``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class SourceError(Exception):
-    """A source that cannot be asked; the text quotes nothing of the data."""
+    """A source failed; the text contains no data."""
 
 
 def words_of(given: object) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``vault``: what a path of a key-value store holds."""
+"""``vault``: pillar from a path of a key-value store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How git gets into a remote: what Salt's settings of one say beside git's own configuration."""
+"""How git authenticates at a remote: Salt's settings of the remote, in addition to git's configuration."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Pairs = tuple[tuple[str, str], ...]
 HELPER = """!f() { test "$1" = get && printf 'username=%s\npassword=%s\n' \
 "$SALTERN_USER" "$SALTERN_PASSWORD"; }; f"""
 
-# It asks no one, and a server that does not answer, at first or later, is as good as away.
+# Never prompts; a server that stops answering counts as unreachable.
 SSH = "ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=15 -oServerAliveCountMax=4"
 
 
 def access_of(said: Mapping[str, object], url: str) -> Pairs:
-    """Options of git for this remote. Raises ``OperationError`` for what would be unsafe, or cannot work."""
+    """Git options for this remote. Raises ``OperationError`` for settings that are unsafe or cannot work."""
     _check(said, url)
     found: list[tuple[str, str]] = []
     if _has_password(said):
@@ -35,7 +35,7 @@ def access_of(said: Mapping[str, object], url: str) -> Pairs:
 
 
 def secrets_of(said: Mapping[str, object]) -> Pairs:
-    """Variables of the environment that git needs for them."""
+    """The environment variables that git needs for these settings."""
     if not _has_password(said):
         return ()
     secrets.add(said["password"])
@@ -49,8 +49,8 @@ def _has_password(said: Mapping[str, object]) -> bool:
 def _check(said: Mapping[str, object], url: str) -> None:
     if said.get("passphrase"):
         secrets.add(said["passphrase"])
-        what = "a key with a passphrase cannot be used: nothing may ask for it"
-        raise _refused(url, what, "load the key into ssh-agent, or take one without a passphrase")
+        what = "a key with a passphrase cannot be used: nothing can enter the passphrase"
+        raise _refused(url, what, "load the key into ssh-agent, or use one without a passphrase")
     if _has_password(said) and url.startswith("http://") and not said.get("insecure_auth"):
         secrets.add(said["password"])
         what = "user and password would be sent without encryption"

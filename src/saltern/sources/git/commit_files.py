@@ -1,4 +1,4 @@
-"""Directories with the files of commits: held while a process works with them, removed when they are old."""
+"""Directories with the files of commits: held while a process uses them, removed when they are old."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from saltern.sources.git.remote import COMMIT
 KEEP = 3  # commits of one repository that no process uses
 UNUSED = 7 * 86400.0  # seconds: a run may pause for days, and needs its commit again
 
-_held: dict[str, int] = {}  # directories of commits that this process works with
+_held: dict[str, int] = {}  # directories of commits that this process uses
 MOST_HELD = 100  # each is an open file; the others are safe by their age
 
 
 def hold(place: str) -> None:
-    """Keep the files of a commit while this process is there."""
+    """Keep the files of a commit until this process ends."""
     if place not in _held and len(_held) < MOST_HELD:
         _held[place] = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
         with suppress(OSError):
@@ -27,7 +27,7 @@ def hold(place: str) -> None:
 
 
 def _is_free(place: str) -> bool:
-    """True if no process works with it."""
+    """True if no process uses the directory."""
     if place in _held:
         return False
     try:
@@ -44,7 +44,7 @@ def _is_free(place: str) -> bool:
 
 
 def remove_old(directory: str) -> None:
-    """Remove the files of old commits below a mirror that no process holds, and what was left half made."""
+    """Remove the files of old commits below a mirror that no process holds, and incomplete directories."""
     with os.scandir(directory) as found:
         commits = [one for one in found if COMMIT.fullmatch(one.name)]
     for one in sorted(commits, key=lambda entry: -entry.stat().st_mtime)[KEEP:]:

@@ -17,7 +17,7 @@ BASE = "base"
 
 
 def environments(one: GitfsRemote, refs: Refs, others: Iterable[str]) -> dict[str, Remote]:
-    """The root that each environment has of this remote; ``others`` are environments in any case."""
+    """The root that each environment gets from this remote; ``others`` are environments in any case."""
     short = _short_names(one, refs)
     names = dict.fromkeys((BASE, *others, *one.envs, *(short if one.mapped and not one.all_envs else ())))
     found: dict[str, Remote] = {}
@@ -41,18 +41,18 @@ def wanted_refs(one: GitfsRemote, refs: Refs) -> list[str]:
 
 
 def named_refs(one: GitfsRemote) -> set[str]:
-    """Branches and tags that the settings name themselves."""
+    """Branches and tags that the settings name."""
     refs = {one.base, one.all_envs, one.fallback, *(words.get("ref", env) for env, words in one.envs.items())}
     return {ref for ref in refs if ref}
 
 
 def _own(name: str, one: GitfsRemote) -> str:
-    """The environment that a branch or tag of this name is."""
+    """The environment for a branch or tag of this name."""
     return BASE if name == one.base else name
 
 
 def _short_names(one: GitfsRemote, refs: Refs) -> dict[str, str]:
-    """Full names by short ones. Branches win over tags; what no configuration could name is left out."""
+    """Full names by short ones. Branches win over tags; names that no setting can have are left out."""
     prefixes = [KINDS[kind] for kind in ("tag", "branch") if kind in one.kinds]
     pairs = [
         (full.removeprefix(begin), full)
@@ -64,7 +64,7 @@ def _short_names(one: GitfsRemote, refs: Refs) -> dict[str, str]:
 
 
 def _reference(env: str, one: GitfsRemote, short: Mapping[str, str]) -> str:
-    """The branch, tag or commit of an environment; the fallback if there is none; empty if it has nothing."""
+    """The branch, tag or commit of an environment, else the fallback; empty if the remote has neither."""
     is_fallback_safe = env != ANY or not (one.allowed or one.refused)
     found = _wanted(env, one)
     if found and _exists(found, one, short):
@@ -84,7 +84,7 @@ def _wanted(env: str, one: GitfsRemote) -> str:
 
 
 def _is_taken(name: str, one: GitfsRemote) -> bool:
-    """True if a branch or tag is another environment than that of its name."""
+    """True if a branch or tag belongs to an environment with another name."""
     return name == one.base or any(words.get("ref") == name for words in one.envs.values())
 
 
@@ -106,7 +106,7 @@ def _is_allowed(env: str, one: GitfsRemote) -> bool:
 
 
 def _fits(env: str, pattern: str) -> bool:
-    """A name, a pattern of a shell, or a regular expression, as in Salt."""
+    """True if the environment matches a name, a shell pattern or a regular expression, as in Salt."""
     if env == pattern or fnmatchcase(env, pattern):
         return True
     try:

@@ -10,22 +10,22 @@ from msgspec.structs import replace
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.language.mask import mask
 from saltern.sources.git.access import access_of, secrets_of
-from saltern.sources.git.places import Option, Place, nowhere, placed
+from saltern.sources.git.places import Option, Place, located_at, nowhere
 from saltern.sources.git.refspecs import Pairs, read_refspecs
-from saltern.sources.git.remote import Remote, checked, plain_url
+from saltern.sources.git.remote import Remote, check_remote, plain_url
 
 PER_ENV = ("ref", "root", "mountpoint")
 KINDS = {"branch": "refs/heads/", "tag": "refs/tags/", "sha": ""}
 SETTINGS: Mapping[str, str] = {
-    "all_saltenvs": "a branch or tag that all environments have of this remote",
-    "base": "the branch, tag or commit that is the environment `base`",
+    "all_saltenvs": "the branch or tag that all environments use",
+    "base": "the branch, tag or commit for the environment `base`",
     "depth": "nothing: one commit of each branch is fetched in any case",
-    "disable_saltenv_mapping": "branches and tags are no environments, but `base` and those of `saltenv`",
+    "disable_saltenv_mapping": "only `base` and those in `saltenv` are environments",
     "fallback": "the branch or tag for environments that this remote has no branch or tag for",
     "insecure_auth": "`user` and `password` may be sent over http://",
     "mountpoint": "where its files appear below `salt://`",
-    "name": "nothing: caches have names of their own",
-    "passphrase": "refused: nothing may ask for it",
+    "name": "nothing: saltern names its caches itself",
+    "passphrase": "refused: nothing can enter it",
     "password": "with `user`, for https://",
     "privkey": "the key for ssh://",
     "proxy": "for http:// and https://",
@@ -34,9 +34,9 @@ SETTINGS: Mapping[str, str] = {
     "refspecs": "which references of the remote are its branches and tags",
     "root": "the directory of the repository that is the root",
     "saltenv": "`ref`, `root` and `mountpoint` of single environments",
-    "saltenv_blacklist": "environments that it has nothing for; patterns or regular expressions",
-    "saltenv_whitelist": "the only environments that it has something for",
-    "ssl_verify": "false: certificates are not checked",
+    "saltenv_blacklist": "environments that do not use this remote; patterns or regular expressions",
+    "saltenv_whitelist": "the only environments that use this remote",
+    "ssl_verify": "false: certificates are not check_remote",
     "update_interval": "seconds until the remote is asked again",
     "user": "with `password`, for https://",
 }
@@ -58,13 +58,13 @@ class GitfsRemote(Struct, frozen=True, kw_only=True):
 
 
 def gitfs_remotes(config: Mapping[str, object], place: Place = nowhere) -> list[GitfsRemote]:
-    """The entries of the configuration. Raises ``OperationError`` for what cannot be meant."""
+    """The entries of the configuration. Raises ``OperationError`` for an invalid one."""
     entries = config.get("gitfs_remotes") or []
     usual = {key.removeprefix("gitfs_"): value for key, value in config.items() if key.startswith("gitfs_")}
     found = []
     for index, one in enumerate(entries if isinstance(entries, list) else [entries]):
         option: Option = ("gitfs_remotes", index)
-        with placed(place, option, ""):
+        with located_at(place, option, ""):
             found.append(_entry(one, usual, option))
     return found
 
@@ -74,8 +74,8 @@ def _entry(entry: object, usual: Mapping[str, object], option: Option) -> GitfsR
     if isinstance(entry, Mapping) and len(entry) == 1:
         ((url, own),) = entry.items()
     if not isinstance(url, str):
-        raise wrong(f"{url!r} is neither an address nor one with settings below it")
-    given = merged(own)
+        raise invalid(f"{url!r} is neither an address nor one with settings below it")
+    given = as_mapping(own)
     check_settings(url, given, SETTINGS)
     said = {key: value for key, value in usual.items() if key in SETTINGS} | given
     envs = _both(_envs(usual.get("saltenv"), url), _envs(given.get("saltenv"), url))
@@ -87,16 +87,16 @@ def _entry(entry: object, usual: Mapping[str, object], option: Option) -> GitfsR
         mapped=not said.get("disable_saltenv_mapping"),
         fallback=str(said.get("fallback") or ""),
         envs=envs,
-        allowed=tuple(map(str, listed(said.get("saltenv_whitelist")))),
-        refused=tuple(map(str, listed(said.get("saltenv_blacklist")))),
+        allowed=tuple(map(str, as_list(said.get("saltenv_whitelist")))),
+        refused=tuple(map(str, as_list(said.get("saltenv_blacklist")))),
         interval=interval_of(url, said),
     )
 
 
 def make_remote(url: str, said: Mapping[str, object], ref: str = "") -> Remote:
-    """The remote that settings describe, of ``gitfs_remotes`` or of the pillar ``git``."""
+    """Make the remote that the settings of ``gitfs_remotes`` or of the pillar ``git`` describe."""
     address = plain_url(url)
-    return checked(
+    return check_remote(
         Remote(
             url=address,
             ref=ref,
@@ -110,18 +110,20 @@ def make_remote(url: str, said: Mapping[str, object], ref: str = "") -> Remote:
 
 
 def check_settings(url: str, given: Mapping[str, object], known: Mapping[str, str]) -> None:
-    """Raise ``OperationError`` for a setting that there is not."""
+    """Raise ``OperationError`` for an unknown setting."""
     unknown = sorted(set(given) - set(known))
     if unknown:
         hint = did_you_mean(unknown[0], known)
         names = ", ".join(map(repr, unknown))
-        raise wrong(f"{mask(url)}: no setting of a remote is called {names}" + (f"; {hint}" if hint else ""))
+        raise invalid(
+            f"{mask(url)}: no setting of a remote is called {names}" + (f"; {hint}" if hint else "")
+        )
 
 
 def interval_of(url: str, said: Mapping[str, object]) -> float | None:
     given = said.get("update_interval")
     if given is not None and (isinstance(given, bool) or not isinstance(given, int | float) or given < 0):
-        raise wrong(f"{mask(url)}: update_interval needs a number of seconds")
+        raise invalid(f"{mask(url)}: update_interval needs a number of seconds")
     return None if given is None else float(given)
 
 
@@ -130,18 +132,18 @@ def mountpoint(value: object) -> str:
 
 
 def _kinds(url: str, given: object) -> tuple[str, ...]:
-    kinds = tuple(str(one).lower() for one in listed(given)) or tuple(KINDS)
+    kinds = tuple(str(one).lower() for one in as_list(given)) or tuple(KINDS)
     if unknown := [one for one in kinds if one not in KINDS]:
-        raise wrong(f"{mask(url)}: ref_types are {', '.join(KINDS)}, not {', '.join(unknown)}")
+        raise invalid(f"{mask(url)}: ref_types are {', '.join(KINDS)}, not {', '.join(unknown)}")
     return kinds
 
 
 def _refspecs(url: str, given: object) -> Pairs:
     try:
-        return read_refspecs(listed(given))
+        return read_refspecs(as_list(given))
     except ValueError as problem:
         what = f"the refspec {str(problem)!r} leads neither to refs/remotes/origin/… nor to refs/tags/…"
-        raise wrong(f"{mask(url)}: {what}") from None
+        raise invalid(f"{mask(url)}: {what}") from None
 
 
 Envs = dict[str, dict[str, str]]
@@ -150,8 +152,8 @@ Envs = dict[str, dict[str, str]]
 def _envs(value: object, url: str) -> Envs:
     """``saltenv``: a list of ``{env: [{ref: x}, …]}``, or one mapping."""
     found: Envs = {}
-    for env, words in merged(value).items():
-        given = merged(words)
+    for env, words in as_mapping(value).items():
+        given = as_mapping(words)
         check_settings(f"{url}: saltenv {env}", given, dict.fromkeys(PER_ENV, ""))
         found[env] = {key: str(one) for key, one in given.items()}
     return found
@@ -161,22 +163,25 @@ def _both(usual: Envs, own: Envs) -> Envs:
     return {env: usual.get(env, {}) | own.get(env, {}) for env in dict.fromkeys((*usual, *own))}
 
 
-def merged(value: object) -> dict[str, object]:
-    """A mapping, or a list of mappings, as Salt has them."""
+def as_mapping(value: object) -> dict[str, object]:
+    """One mapping, from a mapping or a list of mappings, as Salt accepts them."""
     if isinstance(value, Mapping):
         return {str(key): inner for key, inner in value.items()}
     return {
-        key: inner for one in listed(value) if isinstance(one, Mapping) for key, inner in merged(one).items()
+        key: inner
+        for one in as_list(value)
+        if isinstance(one, Mapping)
+        for key, inner in as_mapping(one).items()
     }
 
 
-def listed(value: object) -> list[object]:
-    """A list; one value is a list of it, and a text may have commas."""
+def as_list(value: object) -> list[object]:
+    """A list, from a list, a single value, or a text with commas."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
 
 
-def wrong(what: str) -> OperationError:
+def invalid(what: str) -> OperationError:
     fix = "see the guide on git sources for the settings of a remote"
     return OperationError(Diagnostic(code="git-address", what=f"gitfs_remotes: {what}", fix=fix))

@@ -1,7 +1,7 @@
 """A repository as this machine has it: the commits that roots need, without their history, and their files.
 
-What was fetched stays in use while the remote is away. A commit's files are written once, into a directory of
-its own, and never changed: a run that has one works with it to its end.
+What was fetched stays in use while the remote cannot be reached. A commit's files are written once, into a
+directory of their own, and never changed: a run uses the same files until it ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MANY = 500  # references that are fetched by one call
 
 
 class Mirror:
-    """Of one address, below ``directory``. Its methods block."""
+    """The mirror of one address, below ``directory``. Its methods block."""
 
     def __init__(self, directory: str, remote: Remote) -> None:
         self.remote = remote
@@ -45,7 +45,7 @@ class Mirror:
             return 0.0
 
     def refs(self) -> Refs:
-        """Those that were fetched, and the head of the remote."""
+        """The references that were fetched, and the head of the remote."""
         if not os.path.isdir(self._repository):
             return Refs({})
         said = self._git("for-each-ref", "--format=%(refname) %(objectname) %(*objectname)", "refs/kept/")
@@ -57,7 +57,7 @@ class Mirror:
         return Refs(commits, head.stdout.strip())
 
     def commit(self, ref: str) -> str:
-        """The commit that a branch, else a tag, else a commit of this name is; empty if it is not here."""
+        """The commit of a branch, else of a tag, else the commit itself; empty if it was not fetched."""
         known = self.refs()
         names = [f"refs/heads/{ref}", f"refs/tags/{ref}"] if ref else [known.head]
         for name in names:
@@ -71,8 +71,8 @@ class Mirror:
 
     # -- the remote --------------------------------------------------------------------------------
 
-    def listed(self) -> Refs:
-        """What the remote has now. Raises ``OperationError``."""
+    def list_remote(self) -> Refs:
+        """Ask the remote for its references. Raises ``OperationError``."""
         said = git(self.remote, "ls-remote", "--symref", "--", self.remote.url)
         found: dict[str, str] = {}
         head = ""
@@ -81,11 +81,11 @@ class Mirror:
             if value.startswith("ref: "):
                 head = value.removeprefix("ref: ") if name == "HEAD" else head
             else:
-                found[name.removesuffix("^{}")] = value  # of a tag, what it leads to comes last
+                found[name.removesuffix("^{}")] = value  # for a tag, the commit it points to comes last
         return tracked(found, head, self.remote.refspecs or USUAL)
 
     def fetch(self, names: Sequence[str], refs: Refs | None = None) -> list[str]:
-        """Fetch branches and tags by their full names, or commits; the tags that have moved since."""
+        """Fetch branches and tags by their full names, or commits; return the tags that have moved."""
         self._make()
         before = self.refs().commits
         sources = refs.sources if refs else {}
@@ -99,7 +99,7 @@ class Mirror:
         return [name.removeprefix("refs/tags/") for name in tags if before[name] != after.get(name)]
 
     def _fetch(self, specs: Sequence[str]) -> None:
-        """Without history, if the remote can do that."""
+        """Fetch without history, if the remote supports that."""
         words = ("fetch", "--quiet", "--no-tags", "--force", "--no-write-fetch-head")
         try:
             self._git(*words, "--depth=1", "--", self.remote.url, *specs)
@@ -109,7 +109,7 @@ class Mirror:
             self._git(*words, "--", self.remote.url, *specs)
 
     def fetch_all(self) -> None:
-        """All branches and tags with their history: for a commit that the remote gives in no other way."""
+        """Fetch all branches and tags with their history: some remotes give a commit in no other way."""
         self._make()
         pairs = self.remote.refspecs or USUAL
         specs = [f"+{there}:{here.replace('refs/', 'refs/kept/', 1)}" for there, here in pairs]
@@ -121,7 +121,7 @@ class Mirror:
             file.write(f"{time.time()}\n")
 
     def forget(self, names: Sequence[str]) -> None:
-        """Branches and tags that the remote has no longer."""
+        """Remove branches and tags that the remote no longer has."""
         for name in names:
             self._git("update-ref", "-d", name.replace("refs/", "refs/kept/", 1))
 
@@ -152,7 +152,7 @@ class Mirror:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """One process at a time fetches."""
+        """Hold the lock of the mirror: only one process fetches at a time."""
         os.makedirs(self.place, 0o700, exist_ok=True)
         with open(os.path.join(self.place, "lock"), "w", encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_EX)

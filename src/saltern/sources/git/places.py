@@ -1,4 +1,4 @@
-"""Where the configuration names a remote: problems with the remote lead there."""
+"""Where the configuration names a remote: problems with the remote point to that line."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from msgspec.structs import replace
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.source import Mark
 
-Option = tuple[str | int, ...]  # keys, and places in lists
-Place = Callable[[Option, str], Mark | None]  # of an option, and how it is written there
+Option = tuple[str | int, ...]  # keys, and indices in lists
+Place = Callable[[Option, str], Mark | None]  # from an option, and its text in the file
 
 
 def nowhere(_option: Option, _written: str) -> Mark | None:
-    """There is no configuration."""
+    """No place: there is no configuration."""
     return None
 
 
 @contextmanager
-def placed(place: Place, option: Option, written: str) -> Iterator[None]:
-    """What is raised within has the place of an option, unless it has another one."""
+def located_at(place: Place, option: Option, written: str) -> Iterator[None]:
+    """Add the place of an option to the problems raised within that have none."""
     try:
         yield
     except OperationError as problem:

@@ -1,4 +1,4 @@
-"""The system's git, run so that it asks no one, runs no hook and follows no address that runs a program."""
+"""The system's git, run so that it never prompts, runs no hook, and uses no address that runs a program."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from saltern.sources.git.access import SSH
 from saltern.sources.git.remote import PROTOCOLS, Remote
 
 LIMIT = 600.0  # seconds
-SLOWEST = ("1000", "60")  # bytes a second, for so many seconds: slower is as good as dead
-SSH_FAILED = "fatal: Could not read from remote repository."  # why is said by ssh, before
+SLOWEST = ("1000", "60")  # bytes per second, over so many seconds: a slower remote counts as unreachable
+SSH_FAILED = "fatal: Could not read from remote repository."  # ssh has printed the reason before it
 SETTINGS: tuple[tuple[str, str], ...] = (
     ("core.hooksPath", "/dev/null"),
     ("core.askPass", ""),
@@ -30,7 +30,7 @@ SETTINGS: tuple[tuple[str, str], ...] = (
 
 
 def git(remote: Remote, *args: str, extra: Mapping[str, str] | None = None) -> str:
-    """What git prints. Raises ``OperationError`` with the last line of its complaint."""
+    """Run git and return its output. Raises ``OperationError`` with the line that says why it failed."""
     done = run(remote, args, extra)
     if done.returncode:
         raise failed(remote, _complaint(done.stderr) or f"git ended with {done.returncode}")
@@ -49,7 +49,7 @@ def run(
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            start_new_session=True,  # without a terminal that ssh could ask at
+            start_new_session=True,  # without a terminal, so that ssh cannot prompt
         )
     except FileNotFoundError:
         raise failed(remote, "there is no git on this machine; install it") from None
@@ -64,14 +64,16 @@ def run(
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End git with all that it has started, such as ssh, if it has not ended."""
+    """End git and the programs that it has started, such as ssh, if they still run."""
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
 
 
 def _environment(remote: Remote) -> dict[str, str]:
-    """Git's own configuration of the user counts; what would ask a person, or lead elsewhere, does not."""
+    """The environment of git: the user's git configuration counts; variables that make git prompt or use
+    another repository do not.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "SSH_ASKPASS"))}
     settings = (*SETTINGS, *remote.access)
     numbered = {f"GIT_CONFIG_KEY_{at}": name for at, (name, _) in enumerate(settings)}
@@ -90,14 +92,14 @@ def _environment(remote: Remote) -> dict[str, str]:
 
 
 def _ssh(remote: Remote) -> dict[str, str]:
-    """The command of the user, or of the remote's own configuration; one that never asks otherwise."""
+    """The ssh command of the user or of the remote's configuration; else one that never prompts."""
     if any(name == "core.sshCommand" for name, _ in remote.access):
         return {}
     return {"GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", SSH)}
 
 
 def _complaint(text: str) -> str:
-    """The line that says most: git's first ``fatal``, what ssh said before it, or else the last one."""
+    """The most useful line of git's output: its first ``fatal``, what ssh printed before it, or the last."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     fatal = [line for line in lines if line.startswith(("fatal:", "ssh:", "ERROR:"))]
     if fatal and fatal[0] == SSH_FAILED:

@@ -18,7 +18,7 @@ USUAL: Pairs = (("refs/heads/*", "refs/heads/*"), ("refs/tags/*", "refs/tags/*")
 class Refs(Struct, frozen=True):
     """What a remote has: commits by full name of a branch or tag, and the branch that is its head.
 
-    ``sources`` has the names that the remote has for those that are called otherwise here.
+    ``sources`` has the remote's names of references that have another name here.
     """
 
     commits: Mapping[str, str]
@@ -27,7 +27,7 @@ class Refs(Struct, frozen=True):
 
 
 def read_refspecs(given: Iterable[object]) -> Pairs:
-    """Pairs of patterns: there, and here. Raises ``ValueError`` with the one that cannot be followed."""
+    """Pairs of patterns, of the remote and of the mirror. Raises ``ValueError`` with an unsupported one."""
     found: list[tuple[str, str]] = []
     for one in given:
         source, mark, target = str(one).removeprefix("+").partition(":")
@@ -40,7 +40,7 @@ def read_refspecs(given: Iterable[object]) -> Pairs:
 
 
 def tracked(listed: Mapping[str, str], head: str, specs: Pairs = USUAL) -> Refs:
-    """The branches and tags that these references are."""
+    """The branches and tags for these references."""
     commits: dict[str, str] = {}
     sources: dict[str, str] = {}
     for name, commit in listed.items():

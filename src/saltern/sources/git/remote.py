@@ -1,4 +1,6 @@
-"""The address of a root in a git repository: ``git+https://host/repo.git@ref#subdirectory=states&mountpoint=x``."""
+"""The address of a root in a git repository:
+``git+https://host/repo.git@ref#subdirectory=states&mountpoint=x``.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ class Remote(Struct, frozen=True, kw_only=True):
     """One root: a branch, a tag or a commit of a repository, a directory in it, and where that appears.
 
     ``access`` are options of git for this remote; ``secrets`` are environment variables that they need;
-    ``refspecs`` are patterns of references there and here, if they are not the usual ones; ``option`` is
-    where the configuration has it, and ``written`` how.
+    ``refspecs`` are patterns of references of the remote and of the mirror, if they are not the usual ones;
+    ``option`` is the option of the configuration that has it, and ``written`` its text there.
     """
 
     url: str
@@ -47,8 +49,8 @@ def is_remote(root: str) -> bool:
 
 
 def parse_remote(root: str, option: Option = ()) -> Remote:
-    """``git+URL[@ref][#subdirectory=DIR&mountpoint=DIR]``; ``OperationError`` for what git must not be asked
-    for."""
+    """``git+URL[@ref][#subdirectory=DIR&mountpoint=DIR]``; ``OperationError`` for an address that
+    is refused."""
     text, _, fragment = root.removeprefix(PREFIX).partition("#")
     scheme, mark, rest = text.partition("://")
     host, slash, path = rest.partition("/")
@@ -56,7 +58,7 @@ def parse_remote(root: str, option: Option = ()) -> Remote:
     if not mark:
         raise _wrong(root, f"the address must begin with one of {', '.join(PROTOCOLS)}://")
     words = _words(fragment, root)
-    return checked(
+    return check_remote(
         Remote(
             url=f"{scheme}://{host}{slash}{path}",
             ref=ref,
@@ -80,8 +82,8 @@ def _words(fragment: str, root: str) -> Mapping[str, str]:
     return words
 
 
-def checked(remote: Remote, root: str = "") -> Remote:
-    """The same remote; ``OperationError`` for what git must not be asked for."""
+def check_remote(remote: Remote, root: str = "") -> Remote:
+    """The same remote. Raises ``OperationError`` if git must not be given it."""
     root = root or remote.url
     scheme, mark, rest = remote.url.partition("://")
     if not mark or scheme not in PROTOCOLS or rest.startswith("-") or re.search(r"[\s\0]", remote.url):
@@ -100,7 +102,7 @@ def is_reference(ref: str) -> bool:
 
 
 def plain_url(url: str) -> str:
-    """An address as Salt's configuration has it: ``git@host:path`` and paths are addresses, too."""
+    """The URL of an address in Salt's configuration, where ``git@host:path`` and paths are addresses, too."""
     found = _LIKE_SSH.fullmatch(url)
     if found is not None:
         return f"ssh://{found['user']}@{found['host']}/{found['path'].lstrip('/')}"

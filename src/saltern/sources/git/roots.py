@@ -1,4 +1,4 @@
-"""Roots that are git repositories, as directories: each at one commit, for as long as a run lasts."""
+"""Roots that are git repositories, as directories: each at one commit for the whole run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.sources.git.environments import environments, named_refs, wanted_re
 from saltern.sources.git.full_disk import reported_if_full
 from saltern.sources.git.gitfs import GitfsRemote
 from saltern.sources.git.mirror import Mirror, has_folder, missing, view
-from saltern.sources.git.places import Option, Place, nowhere, placed
+from saltern.sources.git.places import Option, Place, located_at, nowhere
 from saltern.sources.git.refspecs import Refs
 from saltern.sources.git.remote import COMMIT, Remote, is_remote, parse_remote
 
@@ -18,10 +18,10 @@ Roots = dict[str, list[str]]
 
 
 class GitRoots:
-    """Remotes in use. A remote is asked if what is known of it is older than ``max_age`` seconds.
+    """The remotes in use. A remote is asked again after ``max_age`` seconds.
 
-    ``commits`` is filled with the commit of each remote, by its address; those that are given count, so that
-    a run that is resumed has the files that it had.
+    ``commits`` is filled with the commit of each remote, by its address. Given ones are used as they are, so
+    that a resumed run has the same files.
     """
 
     def __init__(
@@ -39,12 +39,14 @@ class GitRoots:
         self._now = now
         self._place = place
         self._pinned = dict(commits or {})
-        self._fresh: dict[str, Refs] = {}  # remotes that were asked by this object, or are away
+        self._fresh: dict[str, Refs] = {}  # remotes that this object has asked or could not reach
         self.commits: dict[str, str] = {}
         self.warnings: list[Diagnostic] = []
 
     def resolved(self, roots: Mapping[str, Sequence[str]], option: str = "") -> Roots:
-        """The roots with directories in place of remotes; ``option`` has them. Raises ``OperationError``."""
+        """The roots with directories in place of remotes; ``option`` names them in the configuration. Raises
+        ``OperationError``.
+        """
         return {
             env: [
                 self._resolved(one, (option, env, index)) if is_remote(one) else one
@@ -54,7 +56,7 @@ class GitRoots:
         }
 
     def _resolved(self, root: str, option: Option) -> str:
-        with placed(self._place, option, root):
+        with located_at(self._place, option, root):
             return self.root(parse_remote(root, option))
 
     def root(self, remote: Remote, max_age: float | None = None) -> str:
@@ -63,19 +65,19 @@ class GitRoots:
         with reported_if_full(self._directory, remote.shown):
             commit = self._pinned.get(remote.shown) or self._commit(mirror, max_age)
             if remote.shown in self._pinned:
-                self._bring(mirror, commit)
+                self._fetch_commit(mirror, commit)
             self.commits[remote.shown] = commit
             return view(mirror.directory(commit), remote)
 
     def gitfs(self, remotes: Sequence[GitfsRemote], others: Sequence[str]) -> Roots:
-        """The roots of each environment that ``gitfs_remotes`` give, the first remote first."""
+        """The roots that ``gitfs_remotes`` give to each environment, in the order of the remotes."""
         known = [self._placed_refs(one) for one in remotes]
         envs = dict.fromkeys(others)
         for one, refs in zip(remotes, known, strict=True):
             envs |= dict.fromkeys(environments(one, refs, ()))
         found: Roots = {}
         for one, refs in zip(remotes, known, strict=True):
-            with placed(self._place, one.remote.option, one.remote.written):
+            with located_at(self._place, one.remote.option, one.remote.written):
                 for env, remote in environments(one, refs, list(envs)).items():
                     root = self._gitfs_root(remote, refs)
                     if root:
@@ -85,15 +87,15 @@ class GitRoots:
     def _placed_refs(self, one: GitfsRemote) -> Refs:
         remote = one.remote
         with (
-            placed(self._place, remote.option, remote.written),
+            located_at(self._place, remote.option, remote.written),
             reported_if_full(self._directory, remote.shown),
         ):
             return self._refs(one)
 
     def _gitfs_root(self, remote: Remote, refs: Refs) -> str:
-        """The directory of an environment; empty if the branch does not have the directory of the root."""
+        """The directory of an environment; empty if its commit does not have the directory of the root."""
         names = _named(refs, remote.ref)
-        if not names:  # a commit by its name
+        if not names:  # a commit by its hash
             return self.root(remote)
         mirror = Mirror(self._directory, remote)
         commit = self.commits[remote.shown] = refs.commits[names[0]]
@@ -106,8 +108,8 @@ class GitRoots:
     def _commit(self, mirror: Mirror, max_age: float | None) -> str:
         ref = mirror.remote.ref
         if COMMIT.fullmatch(ref):
-            self._bring(mirror, ref)
-            if self._is_old(mirror, max_age):  # that it is away is reported, though nothing of it is needed
+            self._fetch_commit(mirror, ref)
+            if self._is_old(mirror, max_age):  # reports an unreachable remote
                 self._update(mirror, lambda _: [], may_stay=True)
             return ref
         commit = mirror.commit(ref)
@@ -118,8 +120,8 @@ class GitRoots:
             raise missing(mirror.remote)
         return commit
 
-    def _bring(self, mirror: Mirror, commit: str) -> None:
-        """A commit by its name, which cannot move: fetched once."""
+    def _fetch_commit(self, mirror: Mirror, commit: str) -> None:
+        """Fetch a commit by its hash, once: it cannot move."""
         if mirror.commit(commit):
             return
         with mirror.locked():
@@ -133,12 +135,12 @@ class GitRoots:
             raise missing(mirror.remote)
 
     def _is_old(self, mirror: Mirror, max_age: float | None) -> bool:
-        """True if the remote is to be asked. An age of 0 for all asks each of them."""
+        """True if the remote must be asked again. A ``max_age`` of 0 for all remotes overrides their own."""
         age = self._max_age if max_age is None or not self._max_age else max_age
         return mirror.place not in self._fresh and self._now() - mirror.fetched >= age
 
     def _refs(self, one: GitfsRemote) -> Refs:
-        """The references of a remote of ``gitfs_remotes``, all that are needed fetched."""
+        """The references of a remote of ``gitfs_remotes``; the ones that are needed are fetched."""
         mirror = Mirror(self._directory, one.remote)
         known = mirror.refs()
         if not known.commits or self._is_old(mirror, one.interval) or self._lacks(mirror, one, known):
@@ -147,7 +149,7 @@ class GitRoots:
         return known
 
     def _lacks(self, mirror: Mirror, one: GitfsRemote, known: Refs) -> bool:
-        """True if another entry, or other settings, had no need of what this one needs."""
+        """True if this entry needs references that were not fetched for other entries or earlier settings."""
         if mirror.place in self._fresh:
             return any(name not in known.commits for name in wanted_refs(one, self._fresh[mirror.place]))
         asked_for = named_refs(one) - {one.base, *one.envs}  # a remote may well have no branch of that name
@@ -156,10 +158,12 @@ class GitRoots:
     def _update(
         self, mirror: Mirror, wanted: Callable[[Refs], list[str]], *, may_stay: bool, all_: bool = False
     ) -> None:
-        """Fetch what has changed. ``may_stay``: what is here will do while the remote is away."""
+        """Fetch what has changed. ``may_stay``: what was fetched earlier will do if the remote is
+        unreachable.
+        """
         with mirror.locked():
             try:
-                refs = self._fresh.get(mirror.place) or mirror.listed()
+                refs = self._fresh.get(mirror.place) or mirror.list_remote()
                 self._fresh[mirror.place] = refs
                 known = mirror.refs()
                 names = wanted(refs)
@@ -196,6 +200,6 @@ class GitRoots:
 
 
 def _named(refs: Refs, ref: str) -> list[str]:
-    """The full name of a branch, else of a tag; the head of the remote for none."""
+    """The full name of a branch, else of a tag; the head of the remote if ``ref`` is empty."""
     names = [f"refs/heads/{ref}", f"refs/tags/{ref}"] if ref else [refs.head]
     return [name for name in names if name in refs.commits][:1]
