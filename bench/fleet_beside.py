@@ -1,4 +1,4 @@
-"""A fleet beside a real Salt master with as many minions: one after the other, the same work."""
+"""Compares a fleet with a real Salt master with as many minions: the same work, one after the other."""
 
 from __future__ import annotations
 

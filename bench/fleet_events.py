@@ -1,4 +1,4 @@
-"""A flood of events: none is lost, and jobs are not held up.
+"""A flood of events: none is lost, and jobs are not delayed.
 
 A job is measured in times of a command beside it that asks no controller, so that what else the machine does
 at that moment counts for both.

@@ -1,4 +1,4 @@
-"""Salt's arguments beside ours: which are supported, which are ignored, which have another default.
+"""Compares Salt's arguments with ours: which are supported, ignored, or have another default.
 
 ``python -m tools.arguments`` prints a line for each state that differs. The tests hold the tables of
 ``saltern.modules.api.salt_arguments`` against what is read here. Salt's files are parsed, never imported.
@@ -112,7 +112,7 @@ CONSTANTS = {  # names in Salt's signatures
 
 
 class Signature(Struct, frozen=True, kw_only=True):
-    """What one of Salt's state functions takes: defaults as source text, None where one is needed."""
+    """The parameters of one of Salt's state functions: defaults as source text, None if required."""
 
     params: dict[str, str | None]
     keywords: tuple[str, ...] = ()  # read from **kwargs
@@ -125,7 +125,7 @@ class Signature(Struct, frozen=True, kw_only=True):
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """One state function beside Salt's."""
+    """One state function, compared with Salt's."""
 
     key: str
     unknown: tuple[str, ...]  # arguments of Salt that are neither ours nor in the tables
@@ -133,7 +133,9 @@ class Difference(Struct, frozen=True, kw_only=True):
 
 
 def signatures(salt: Path = SALT) -> dict[str, Signature]:
-    """By ``module.function``; of Salt's own files, and of those recorded from an older one."""
+    """Salt's functions by ``module.function``, from its files and from those recorded from an older
+    version.
+    """
     found: dict[str, Signature] = {}
     if RECORDED.exists():
         for key, row in json.loads(RECORDED.read_text("utf-8")).items():

@@ -1,4 +1,4 @@
-"""``make audit``: known weaknesses in what ``requirements.lock`` pins. It informs, and fails nothing.
+"""``make audit``: lists known vulnerabilities in the packages of ``requirements.lock``. It never fails.
 
 pip-audit asks a service on the network. Where it is not installed, or the service cannot be reached, the ages
 of the pins are printed instead: how long ago each came into the lock, by the history of this repository.

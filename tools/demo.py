@@ -1,4 +1,4 @@
-"""``make demo``: the commands of ``examples/demo``, run in a temporary copy, with a word before each.
+"""``make demo``: runs the commands of ``examples/demo`` in a temporary copy, with a sentence before each.
 
 Needs no privileges, and leaves nothing behind.
 """

@@ -1,4 +1,4 @@
-"""Write ``examples/*/expected.txt`` again: the same commands, with what they print now.
+"""Updates ``examples/*/expected.txt``: the same commands, with their current output.
 
 With ``--check`` nothing is written; the exit code says whether something would be. Names of examples
 leave the others out. An example whose ``needs.txt`` names a program that this machine lacks is left as it is.

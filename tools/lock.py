@@ -31,7 +31,7 @@ OPTIONS = (
 
 
 def group(name: str) -> list[str]:
-    """A dependency group. That of Salt is not all it asks for: the rest its modules do not need."""
+    """A dependency group. That of Salt leaves out requirements that its modules do not need."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     rows: list[str] = settings["dependency-groups"][name]
     return rows

@@ -41,7 +41,7 @@ def resolves(names: list[str]) -> bool:
 
 
 def installable(names: list[str]) -> list[str]:
-    """Those of the names that apt can install: all of them, or each that it can install by itself.
+    """The names that apt can install: all of them together, or each one that it can install alone.
 
     Two packages that can be installed only one without the other are both kept: ``install`` takes
     them one by one then.

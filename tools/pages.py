@@ -1,4 +1,4 @@
-"""Run what the pages of README and docs show.
+"""Runs the blocks in README and docs.
 
 A comment before a fenced block says what to do with it::
 
@@ -55,7 +55,7 @@ def runnable() -> list[Path]:
 
 
 def problems(page: Path, scratch: Path) -> Iterator[str]:
-    """What the page says and saltern does not do."""
+    """The differences between a page and what saltern does."""
     with ExitStack() as kept:
         places: dict[str, Path] = {}
         for block in blocks(page):

@@ -52,7 +52,7 @@ def install(place: Path, lock: Path = LOCK, libraries: Path | None = None) -> No
 
 
 def wrap(made: Path, place: Path) -> None:
-    """A ``salt-call`` that finds the libraries of ``place``: those of a directory are on nobody's path."""
+    """Write a ``salt-call`` that finds the libraries in ``place``, which are on no search path."""
     program = made / PROGRAMS / "salt-call"
     program.parent.mkdir(exist_ok=True)
     words = ["exec", "env", f"PYTHONPATH={place}", sys.executable, str(place / "bin" / "salt-call")]

@@ -113,7 +113,7 @@ def problems(found: Iterable[Measure], exceptions: Mapping[str, int]) -> list[st
 
 
 def twins(texts: Iterable[tuple[str, str]]) -> list[str]:
-    """One line for each body that stands in several functions, to the letter."""
+    """One line for each body that several functions have, character by character."""
     found: dict[str, list[str]] = {}
     for file, text in texts:
         for name, node in _named(ast.parse(text)):
@@ -123,7 +123,7 @@ def twins(texts: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def typical(sizes: list[int]) -> tuple[float, float]:
-    """The median, and what nine of ten functions do not exceed."""
+    """The median, and the value that nine of ten functions do not exceed."""
     return median(sizes), quantiles(sizes, n=10)[-1]
 
 

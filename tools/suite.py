@@ -1,4 +1,4 @@
-"""Run all tests; what fails beside others runs once more, alone.
+"""Runs all tests; a test that fails beside others is run once more, alone.
 
 A failure that comes again is a defect. A test that passes alone is *unsteady*: it is named at the end of the
 output, because it shows a race of the test or of the program. More than a few failures are never run again.

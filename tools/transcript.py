@@ -45,7 +45,7 @@ NORMAL: tuple[tuple[str, str], ...] = (
 
 
 def environment(directory: Path) -> Mapping[str, str]:
-    """Nothing of the user's configuration, and all that is kept stays in ``directory``."""
+    """The environment of a command: without the user's configuration, and with all state in ``directory``."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SALTERN_")}
     state = directory / ".home"
     controller = directory / "controller" / "controller.sock"
@@ -65,7 +65,7 @@ def environment(directory: Path) -> Mapping[str, str]:
 
 
 def run(command: str, directory: Path) -> str:
-    """What the command prints, on both streams, in normal form."""
+    """The output of the command, on both streams, in normal form."""
     words = shlex.split(command.replace("$PWD", str(directory)))
     if words[0] == "saltern":
         words[:1] = [sys.executable, "-m", "saltern"]
@@ -126,7 +126,7 @@ def missing(said: Iterable[str], printed: str) -> str | None:
 
 
 def _loose(line: str) -> str:
-    """As a reader compares: places that a page invents, and spaces, do not count."""
+    """The text for comparison, without spaces and with the paths that pages invent."""
     line = re.sub(r"/home/you/[\w-]+", "$PWD", line)
     for pattern, stands_for in NORMAL:
         line = re.sub(pattern, stands_for, line)

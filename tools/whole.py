@@ -1,4 +1,4 @@
-"""Things below ``build/`` are there as a whole or not at all, whenever the making of them breaks off."""
+"""Makes directories below ``build/`` completely or not at all, even if the process is interrupted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class Unavailable(Exception):
-    """It cannot be had here; the text says why. The next ``make test`` tries again."""
+    """Something cannot be installed here; the text says why. The next ``make test`` tries again."""
 
 
 @contextmanager
@@ -64,12 +64,12 @@ def _aside(place: Path) -> Path:
 
 
 def remove_leftovers(place: Path) -> None:
-    """Directories of earlier attempts that were killed."""
+    """Remove directories of earlier attempts that were killed."""
     for left in place.parent.glob(f".{place.name}-*"):
         shutil.rmtree(left, ignore_errors=True)
 
 
 def last_words(text: str) -> str:
-    """What a program that failed said last, in one line."""
+    """The last line of a failed program's output."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "it said nothing"

@@ -1,4 +1,4 @@
-"""``python -m tools.words``: words that the project does not use, wherever they still are.
+"""``python -m tools.words``: finds words that the project avoids.
 
 The table "Words" in ``CONTRIBUTING.md`` says which words, what to write instead, and the exceptions of each:
 a path, under which it is not looked for, or a phrase, in which it has another meaning. ``--check`` fails if a
@@ -127,7 +127,7 @@ def problems(found: list[Hit]) -> list[str]:
 
 
 def notes(rows: list[Row], found: list[Hit]) -> list[str]:
-    """One line for each exception that is not needed any more."""
+    """One line for each exception that is no longer needed."""
     return [
         f"{TABLE}: {path} has no {', '.join(row.words)} any more: remove the exception"
         for row, path in unneeded(rows, found)

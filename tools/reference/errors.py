@@ -1,4 +1,4 @@
-"""Every problem saltern can tell, with its code, collected from the calls that tell it.
+"""Every problem that saltern reports, with its code, collected from the calls that report it.
 
 A code is a slug such as ``requisite-unknown``; it is the first argument (or ``code=``) of the call
 that makes the problem, or the first of a returned row. What is said is read from the same call.
@@ -40,7 +40,7 @@ TELLERS = frozenset(
 
 
 class Problem(Struct):
-    """One code: what is said in its name, what is advised, where in the source."""
+    """One code: its messages, its fixes, and its places in the source."""
 
     code: str
     texts: list[str] = field(default_factory=list)
@@ -164,7 +164,7 @@ def errors() -> str:
     written = notes()
     parts = [
         "Every message of saltern ends with a code in brackets: `[requisite-unknown]`. This page has all of"
-        " them. In the texts `…` stands for your own names."
+        " them. In the messages, `…` stands for names from your files."
         " [How to read a message](../guides/read-errors.md)."
     ]
     for problem in collect().values():

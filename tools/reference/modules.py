@@ -1,4 +1,4 @@
-"""One page for each module: its functions, what each says of itself, and what it takes."""
+"""One page for each module: its functions, their docstrings, and their arguments."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _function(module: str, found: AnyState | AnyFunction) -> str:
 
 
 def _beside_salt(key: str) -> list[str]:
-    """What of Salt's arguments does nothing here, and which defaults are not Salt's."""
+    """Salt's arguments that have no effect here, and defaults that differ from Salt's."""
     different = [(code(name), text) for name, text in sorted(UNSUPPORTED.get(key, {}).items())]
     refused = [(code(name), text) for name, text in sorted(UNSAFE_TO_IGNORE.get(key, {}).items())]
     nothing = [(code(name), text) for name, text in sorted(NO_EFFECT.get(key, {}).items())]

@@ -46,7 +46,7 @@ def commands() -> str:
 
 
 def _help(name: str) -> str:
-    """As a terminal of 100 columns shows it, whatever the one is that we run in."""
+    """The text at a width of 100 columns, whatever the terminal."""
     environ = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
     done = subprocess.run(
         [sys.executable, "-m", "saltern", name, "--help"],
@@ -83,7 +83,7 @@ def options() -> str:
 
 
 def unread_options() -> set[str]:
-    """Options that nothing asks for: the page must not promise what is not there."""
+    """Options that the code does not read, so that the page does not document them."""
     text = "\n".join(
         file.read_text(encoding="utf-8") for file in SOURCE.rglob("*.py") if file.parent.name != "config"
     )

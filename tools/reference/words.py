@@ -1,4 +1,4 @@
-"""What the pages say of rows that carry no text of their own."""
+"""Texts of the pages for rows that have none of their own."""
 
 from __future__ import annotations
 
