@@ -6,7 +6,7 @@ import pytest
 
 from saltern.journal.barriers import Decision, decide_reboot
 from saltern.language.result import Outcome, Result, failed
-from saltern.runtime.barriers import asked
+from saltern.runtime.barriers import requested_barrier
 
 BEFORE = {"boot_id": "a", "pid1": "7", "nonce": "x"}
 
@@ -66,15 +66,15 @@ def test_a_machine_that_is_back_after_the_deadline_is_back() -> None:
     ("word", "when"), [(True, "after"), ("after", "after"), ("again", "again"), ({"when": "again"}, "again")]
 )
 def test_a_return_asks_by_a_word(word: object, when: str) -> None:
-    barrier = asked(Result(outcome=Outcome.OK, extra={"reboot": word}))
+    barrier = requested_barrier(Result(outcome=Outcome.OK, extra={"reboot": word}))
     assert barrier is not None
     assert barrier.when == when
 
 
 @pytest.mark.parametrize("word", [False, None, "", "yes", 1.5, [], {}, {"when": []}, "no"])
 def test_other_words_ask_for_nothing(word: object) -> None:
-    assert asked(Result(outcome=Outcome.OK, extra={"reboot": word})) is None
+    assert requested_barrier(Result(outcome=Outcome.OK, extra={"reboot": word})) is None
 
 
 def test_a_failure_asks_for_nothing() -> None:
-    assert asked(failed("no")) is None
+    assert requested_barrier(failed("no")) is None

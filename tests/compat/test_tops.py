@@ -17,7 +17,7 @@ from saltern.engine.request import Request
 from saltern.engine.session import Session
 from saltern.engine.show import show_top
 from saltern.language.diagnostics import CompileError, Diagnostics
-from saltern.targeting.top import joined
+from saltern.targeting.top import join_assignments
 
 SALT = Path(__file__).parents[2] / "build" / "salt" / "programs" / "salt-call"
 NODE = "#!/bin/sh\ncat <<END\n{text}\nEND\n"
@@ -177,7 +177,9 @@ names = st.lists(st.sampled_from("abcdef"), max_size=6)
 def test_nothing_is_lost_or_given_twice(one: list[str], other: list[str], first: bool) -> None:
     where, found = Configuration("minion"), Diagnostics()
     known = ("base",)
-    begun = joined({}, {"base": list(dict.fromkeys(one))}, where, found, known=known)
-    both = joined(begun, {"base": list(dict.fromkeys(other))}, where, found, first=first, known=known)
+    begun = join_assignments({}, {"base": list(dict.fromkeys(one))}, where, found, known=known)
+    both = join_assignments(
+        begun, {"base": list(dict.fromkeys(other))}, where, found, first=first, known=known
+    )
     head, tail = (other, one) if first else (one, other)
     assert [given.sls for given in both["base"]] == list(dict.fromkeys([*head, *tail]))

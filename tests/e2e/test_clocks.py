@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.e2e.command import Done, Place
 
 from saltern.system import clock, ledger
-from saltern.system.clock import EARLIEST, LATEST, bounded, stamp
+from saltern.system.clock import EARLIEST, LATEST, clamp_moment, stamp
 from saltern.system.keeper import KEPT
 from saltern.system.run_numbers import run_number
 
@@ -190,11 +190,11 @@ numbers = st.one_of(st.floats(), st.integers(-(2**70), 2**70).map(float), st.flo
 
 @given(numbers, numbers)
 def test_any_number_has_a_date_and_a_job_number_that_sorts(one: float, other: float) -> None:
-    assert EARLIEST <= bounded(one) <= LATEST
+    assert EARLIEST <= clamp_moment(one) <= LATEST
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", stamp(one))
     first, second = (run_number(value) for value in (one, other))
     assert len(first) == len(second) == 20
-    if bounded(one) + 1e-3 < bounded(other):
+    if clamp_moment(one) + 1e-3 < clamp_moment(other):
         assert first < second
 
 

@@ -134,7 +134,7 @@ def _needs(made: States) -> Iterator[int]:
     yield sum(map(len, plan.needs.values()))
     yield sum(map(len, plan.joins))
     yield sum(map(len, plan.preparers.values()))
-    yield len(plan.listeners) + len(plan.answering())
+    yield len(plan.listeners) + len(plan.answer_chunks())
     yield sum(len(chunk.requisites) for chunk in plan.chunks)
 
 

@@ -14,7 +14,7 @@ from saltern.journal import seal
 from saltern.journal.form import Record
 from saltern.language import secrets
 from saltern.language.secret_tokens import filled
-from saltern.planfile.concealed import concealed, revealed
+from saltern.planfile.concealed import conceal, reveal
 
 words = st.text(min_size=secrets.WHOLE, max_size=30).filter(lambda text: len(text.strip()) >= secrets.WHOLE)
 texts = st.text(max_size=40)
@@ -80,10 +80,10 @@ def test_what_is_sealed_is_opened_as_it_was(
         sealed = sealer.sealed(body)
         sealer.keep()
         assert not secrets.holds(_without_tokens(sealed))
-        assert seal.opened([Record(0, "x", sealed)], f"{folder}/run")[0].body == body
+        assert seal.open_records([Record(0, "x", sealed)], f"{folder}/run")[0].body == body
         masked = seal.masked_records([Record(0, "x", sealed)])[0].body
         assert not secrets.holds(masked)
-    assert revealed(concealed(body, "salt"), "salt") == body
+    assert reveal(conceal(body, "salt"), "salt") == body
     secrets.forget()
     assert filled(sealed, lambda _: None) == sealed
 
@@ -99,7 +99,7 @@ def test_another_key_opens_nothing(tmp_path: object) -> None:
     other.keep(new=True)
     for path in ("one", "two"):
         with pytest.raises(seal.KeyLost):
-            seal.opened([Record(0, "x", sealed)], f"{tmp_path}/{path}")
+            seal.open_records([Record(0, "x", sealed)], f"{tmp_path}/{path}")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tests.secrets.sops_file import SopsFile
 from saltern.language.diagnostics import CompileError
 from saltern.render.document import Job, Rendered
 from saltern.render.sops import sops, sops_text
-from saltern.render.sops_values import Damaged, opened
+from saltern.render.sops_values import Damaged, decrypt_all
 
 RECORDED = Path(__file__).parent / "recorded"
 DATA = {
@@ -185,13 +185,13 @@ def test_any_data_comes_back_by_every_rule_of_what_is_encrypted(
 ) -> None:
     file = SopsFile(data, **rule)
     assert isinstance(file.values, dict)
-    assert opened(file.values, file.about, file.key).data == data
+    assert decrypt_all(file.values, file.about, file.key).data == data
     if "mac_only_encrypted" not in rule and data:
         less = {key: value for key, value in file.values.items() if key != next(iter(data))}
         counted = [value for key, value in data.items() if key not in less and _counts(value)]
         if counted:
             with pytest.raises(Damaged):
-                opened(less, file.about, file.key)
+                decrypt_all(less, file.about, file.key)
 
 
 def _counts(value: object) -> bool:

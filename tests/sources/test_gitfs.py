@@ -20,7 +20,7 @@ from tests.sources.salt_gitfs import SALT, by_salt
 from saltern.language.diagnostics import OperationError
 from saltern.sources.git.environments import environments
 from saltern.sources.git.gitfs import SETTINGS, gitfs_remotes
-from saltern.sources.git.refspecs import Refs, read_refspecs, tracked
+from saltern.sources.git.refspecs import Refs, read_refspecs, tracked_refs
 from saltern.sources.git.roots import GitRoots
 
 ENVS = ("base", "dev", "qa", "v1", "main", "feature/x", "none")
@@ -222,7 +222,7 @@ words = st.text("abc/", min_size=1, max_size=6).map(lambda text: text.strip("/")
 def test_refspecs_map_references_as_git_does(refs: dict[str, str], to: str) -> None:
     listed = {f"refs/pull/{name}/head": commit for name, commit in refs.items()}
     specs = read_refspecs([f"+refs/pull/*/head:refs/remotes/origin/{to}/*"])
-    found = tracked({**listed, "refs/heads/x": "1"}, "refs/heads/x", specs)
+    found = tracked_refs({**listed, "refs/heads/x": "1"}, "refs/heads/x", specs)
     assert found.commits == {f"refs/heads/{to}/{name}": commit for name, commit in refs.items()}
     assert {found.sources[name] for name in found.commits} == set(listed)
     assert not found.head

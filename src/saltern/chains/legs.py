@@ -85,7 +85,7 @@ class Legs:
             from saltern.journal import seal
 
             try:
-                records = seal.opened(records, self.path(leg))
+                records = seal.open_records(records, self.path(leg))
             except seal.KeyLost:
                 raise Unreadable(f"it has secrets, and their key {self.path(leg)}{KEY} is lost") from None
         return _known(leg, [record for record in records if record.kind != SEALED])

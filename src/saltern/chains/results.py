@@ -14,7 +14,7 @@ from saltern.journal.run_state import RunState
 from saltern.language import secrets
 from saltern.language.events import Answer, Report
 from saltern.language.result import Outcome, Result
-from saltern.system.keeper import called
+from saltern.system.keeper import program_prefix
 from saltern.system.ledger import Kept
 from saltern.system.process import Ran
 
@@ -68,7 +68,7 @@ def in_doubt(
             if name in repeatable and name in stopped:
                 rows[name] = _row(Step.CANCELLED, AGAIN)
             continue
-        this_call = called(number, crossed[number])
+        this_call = program_prefix(number, crossed[number])
         programs = [one for one in kept.begun if one.rpartition(".")[0] == this_call]
         if len(programs) == 1 and programs[0] in kept.ended:
             rows[name] = _of_program(kept.ended[programs[0]])

@@ -25,7 +25,7 @@ from saltern.journal.chunk_codec import chunks_in
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
 from saltern.language.events import Report
 from saltern.plan.make import make_plan
-from saltern.planfile.document import Body, Proposal, is_plan, load, readable, unpacked
+from saltern.planfile.document import Body, Proposal, is_plan, load, readable, unpack_body
 from saltern.planfile.make import foresee, prepare_foresight
 from saltern.planfile.moved import check, check_machine
 from saltern.planfile.trust import check_template, read_own, settings_of
@@ -101,7 +101,7 @@ def _believed(args: SimpleNamespace, path: str, own: Settings) -> tuple[Proposal
         print(f"saltern: {safe_line(path)} is signed by {safe_line(who)}", file=sys.stderr)
     proposal = load(path, data)
     check_machine(proposal, os.uname().nodename)
-    body = unpacked(proposal, path, own.extra)
+    body = unpack_body(proposal, path, own.extra)
     with readable(path):
         request = convert(body.request, Request)
     check_template(request.template, args.template, path=path)
@@ -122,7 +122,7 @@ def _prepared(engine: Session, request: Request, approved: _Approved) -> Prepare
     again = make_session(replace(engine.settings, test=True), pillar)
     now = foresee(prepare_foresight(again, request))
     check(approved.proposal, again, now, path=path)
-    body = unpacked(approved.proposal, path, engine.settings.extra)  # the secrets are known now
+    body = unpack_body(approved.proposal, path, engine.settings.extra)  # the secrets are known now
     with readable(path):
         chunks = chunks_in(body.plan, body.sources)
         for chunk, fresh in zip(chunks, now.plan.chunks if now.plan else (), strict=True):

@@ -17,7 +17,7 @@ from saltern.fleet.client.client import Client
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.salt import dumps
 from saltern.report.text import safe_line, tame
-from saltern.system.clock import bounded
+from saltern.system.clock import clamp_moment
 
 LINE = CommandLine(
     command="events",
@@ -95,6 +95,6 @@ def _print(args: SimpleNamespace, event: Mapping[str, Any]) -> None:
     if args.out == "jsonl":
         print(tame(dumps(dict(event)).decode()))
     else:
-        at = time.strftime("%H:%M:%S", time.localtime(bounded(event["at"])))
+        at = time.strftime("%H:%M:%S", time.localtime(clamp_moment(event["at"])))
         print(safe_line(f"{at} {event['tag']} {dumps(event['data']).decode()}"))
     sys.stdout.flush()

@@ -14,7 +14,7 @@ from saltern.cli.options import CONTROLLER_ROW
 from saltern.fleet.client.client import Client
 from saltern.report.salt import dumps
 from saltern.report.text import safe_line, tame
-from saltern.system.clock import bounded
+from saltern.system.clock import clamp_moment
 
 SHOWN = 5  # systems that are named
 LINE = CommandLine(
@@ -72,7 +72,7 @@ def _last(args: SimpleNamespace, client: Client, _words: list[str]) -> int:
 
 def reaction_line(row: dict[str, Any]) -> str:
     """One reaction: when, its result, its event, and the file and line that asked for it."""
-    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(bounded(row["at"])))
+    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(clamp_moment(row["at"])))
     what = f"{row['kind']}.{row['function']}" if row["function"] else "-"
     on = f" on {row['target']}" if row["target"] else ""
     came = ": ".join([*([f"job {row['jid']}"] if row["jid"] else []), *([row["why"]] if row["why"] else [])])

@@ -23,7 +23,7 @@ from saltern.journal.form import Damaged, Record, Unreadable
 from saltern.journal.hidden import hides, may_hide, without_hidden
 from saltern.journal.reader import read
 from saltern.journal.runs import Runs
-from saltern.journal.seal import masked
+from saltern.journal.seal import mask_sealed
 from saltern.journal.store import Saved
 from saltern.language.secret_tokens import OPEN
 from saltern.system import atomic
@@ -121,7 +121,7 @@ def batches(
     for kind, body in records:
         data = msgspec.json.encode({"kind": kind, "body": body}, enc_hook=str)
         if TOKEN in data:
-            data = msgspec.json.encode({"kind": kind, "body": masked(body)}, enc_hook=str)
+            data = msgspec.json.encode({"kind": kind, "body": mask_sealed(body)}, enc_hook=str)
         if len(data) > LARGEST:
             data = msgspec.json.encode({"kind": kind, "left_out": len(data)})
         if held and size + len(data) > BATCH_SIZE:

@@ -50,10 +50,10 @@ def _entries(chunk: Chunk, found: Diagnostics) -> Iterator[_Entry]:
             found.error("delayed-not-list", what, where=chunk.mark(word), fix="begin each entry with '- '")
             continue
         for index, entry in enumerate(value):
-            yield _Entry(word, entry, *_written(chunk, word, index))
+            yield _Entry(word, entry, *_entry_origin(chunk, word, index))
 
 
-def _written(chunk: Chunk, word: str, index: int) -> tuple[Origin, Path]:
+def _entry_origin(chunk: Chunk, word: str, index: int) -> tuple[Origin, Path]:
     """Where an entry is written: an entry from ``extend`` is in another file, and names are relative to
     that file.
     """
@@ -204,6 +204,6 @@ def _warn_of_limits(callers: Sequence[Chunk], default: Limit, found: Diagnostics
             )
 
 
-def called(chunks: Iterable[Chunk]) -> Iterator[Block]:
+def called_blocks(chunks: Iterable[Chunk]) -> Iterator[Block]:
     """The blocks that the entries of states call."""
     return (target.block for chunk in chunks for target in chunk.delayed if target.block is not None)

@@ -38,7 +38,7 @@ def extend(high: High, found: Diagnostics) -> High:
                 continue
             if key.startswith("_"):
                 continue
-            shaped = _shaped(extension, key, items, found)
+            shaped = _check_items(extension, key, items, found)
             if shaped is not None:
                 _apply(extension, key, shaped, table, setters, found)
     return replace(high, declarations=table.declarations)
@@ -77,7 +77,7 @@ def _values(declared: Declaration, loosely: bool) -> list[object]:
     return values
 
 
-def _shaped(extension: Extension, key: str, items: object, found: Diagnostics) -> list[object] | None:
+def _check_items(extension: Extension, key: str, items: object, found: Diagnostics) -> list[object] | None:
     fun = key.partition(".")[2].partition(".")[0]
     if isinstance(items, list):
         for index, item in enumerate(items):
@@ -129,13 +129,13 @@ def _apply(
             for word in item:
                 _warn_of_override(index, str(word), extension, key, setters, found)
     old = table.declarations[index]
-    merged = _merged(old.items, items)
+    merged = _merge_items(old.items, items)
     table.declarations[index] = replace(
-        old, items=merged, words=words_in(merged), added=(*old.added, *_brought(old, items, extension, key))
+        old, items=merged, words=words_in(merged), added=(*old.added, *_additions(old, items, extension, key))
     )
 
 
-def _brought(old: Declaration, items: list[object], extension: Extension, key: str) -> Iterable[Added]:
+def _additions(old: Declaration, items: list[object], extension: Extension, key: str) -> Iterable[Added]:
     """Record the file of ``delayed_render`` entries: their names are relative to it."""
     brought = {word for item in items if isinstance(item, dict) for word in item}
     for word in DELAYED_WORDS:
@@ -193,7 +193,7 @@ def _warn_of_override(
         )
 
 
-def _merged(old: list[object], new: list[object]) -> list[object]:
+def _merge_items(old: list[object], new: list[object]) -> list[object]:
     """Merge ``new`` over ``old``: functions and other arguments replace, requisites add up."""
     result = list(old)
     for item in new:

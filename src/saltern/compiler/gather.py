@@ -97,9 +97,9 @@ class _Gathering:
         self.high.files[ref] = file
         self.high.extensions += file.extensions
         self.high.exclusions += file.exclusions
-        return _Open(file, self.expanded(file))
+        return _Open(file, self.expand_includes(file))
 
-    def expanded(self, file: SlsFile) -> Iterator[Include]:
+    def expand_includes(self, file: SlsFile) -> Iterator[Include]:
         for include in file.includes:
             for ref in expand(include.ref, self.loader.names):
                 yield Include(ref, include.index)

@@ -53,7 +53,7 @@ def lower(
             del args["names"]
         if "names" in args:
             for index, (chunk, order) in enumerate(
-                _named(declared, fun, args, requisites, disabled, found), 1
+                _chunks_by_name(declared, fun, args, requisites, disabled, found), 1
             ):
                 chunks.append(chunk)
                 orders.append(order)
@@ -70,7 +70,7 @@ def _take(declared: Declaration, item: object, args: dict[str, object], found: D
     if isinstance(item, bool):
         found.warn(
             "argument-bare",
-            f"{declared.key!r} has {_shown(item)} without a name among its arguments; ignored, as in Salt",
+            f"{declared.key!r} has {_describe(item)} without a name among its arguments; ignored, as in Salt",
             where=declared.mark(_place(declared.items, item)),
             fix=f"write '- name: {str(item).lower()}', or remove it",
         )
@@ -78,7 +78,7 @@ def _take(declared: Declaration, item: object, args: dict[str, object], found: D
     if not isinstance(item, dict) or not item:
         found.error(
             "argument-shape",
-            f"{declared.key!r} has {_shown(item)} where an argument belongs",
+            f"{declared.key!r} has {_describe(item)} where an argument belongs",
             where=declared.mark(_place(declared.items, item)),
             fix="write '- name: value'",
         )
@@ -132,7 +132,7 @@ def _chunk(
     )
 
 
-def _named(
+def _chunks_by_name(
     declared: Declaration,
     fun: str,
     args: dict[str, object],
@@ -258,5 +258,5 @@ def _odd_name(declared: Declaration, entry: object, found: Diagnostics) -> None:
     )
 
 
-def _shown(item: object) -> str:
+def _describe(item: object) -> str:
     return "an empty mapping" if item == {} else kind_of(item)

@@ -70,7 +70,7 @@ def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Dia
             "id-not-mapping",
             f"the ID {id_!r} holds {kind_of(body)}, not a state",
             where=document.mark((id_,)),
-            fix=_misplaced(id_, body),
+            fix=_misplaced_hint(id_, body),
         )
         return
     if id_.startswith("__"):
@@ -133,7 +133,7 @@ def _check_repeated(path: tuple[str, str], items: list[object], document: Loaded
             first.setdefault(word, index)
 
 
-def _misplaced(id_: str, body: object) -> str:
+def _misplaced_hint(id_: str, body: object) -> str:
     """A hint for an ID that contains no state."""
     if isinstance(body, list):
         if meant := did_you_mean(id_, _SECTIONS):

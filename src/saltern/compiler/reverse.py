@@ -65,7 +65,7 @@ def reverse(
     added: dict[int, list[Turned]] = {}
     for owner, word, items in _lists(in_order(owners, rendered)):
         turned = Turned(Requisite(IN_FORMS[word].name, owner.state, owner.id), {owner.state: owner.id})
-        for index in _reached(owner, items, matcher, Missing(found, elsewhere, strict)):
+        for index in _matched_chunks(owner, items, matcher, Missing(found, elsewhere, strict)):
             added.setdefault(index, []).append(turned)
     return [_with(chunk, added[index]) if index in added else chunk for index, chunk in enumerate(chunks)]
 
@@ -87,7 +87,9 @@ def _lists(owners: Sequence[Chunk]) -> Iterator[tuple[Chunk, str, list[Requisite
                 yield owner, word, [one for one in owner.requisites if one.kind == word]
 
 
-def _reached(owner: Chunk, items: Sequence[Requisite], matcher: Matcher, missing: Missing) -> Iterator[int]:
+def _matched_chunks(
+    owner: Chunk, items: Sequence[Requisite], matcher: Matcher, missing: Missing
+) -> Iterator[int]:
     """The chunks that an owner matches by name, as often as low data lists it there.
 
     Salt adds the owner once more for each following item of its list, and scripts may rely on that;

@@ -21,7 +21,7 @@ def high_data(high: High) -> dict[str, object]:
         result["__extend__"] = [
             {
                 one.id: {
-                    **{key.partition(".")[0]: _extended(key, items) for key, items in one.bodies.items()},
+                    **{key.partition(".")[0]: _add_function(key, items) for key, items in one.bodies.items()},
                     "__sls__": one.ref.name,
                     "__env__": one.ref.env,
                 }
@@ -33,6 +33,6 @@ def high_data(high: High) -> dict[str, object]:
     return result
 
 
-def _extended(key: str, items: object) -> object:
+def _add_function(key: str, items: object) -> object:
     fun = key.partition(".")[2]
     return [*items, fun] if fun and isinstance(items, list) else items

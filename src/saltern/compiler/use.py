@@ -17,7 +17,7 @@ from saltern.compiler.reverse import in_order
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.keywords import ENGINE_WORDS
-from saltern.plan.matcher import Matcher, described
+from saltern.plan.matcher import Matcher, describe_requisite
 
 Rank = tuple[int, ...]
 Offer = Mapping[str, tuple[Rank, Rank, object]]  # argument → its first and last position, and its last value
@@ -45,34 +45,34 @@ class _Sources:
         self._known: dict[tuple[str, str], Offer] = {}
         self.reached: dict[int, list[Offer]] = {}  # by patterns of ``use_in``
         for wanted, owners in self._patterns(givers).items():
-            offer = _merged(self._turned(Requisite("use", *owner)) for owner in owners)
+            offer = _merge_offers(self._turned_offer(Requisite("use", *owner)) for owner in owners)
             for index in self._matcher.reached(wanted):
                 self.reached.setdefault(index, []).append(offer)
 
     def taken(self, index: int, chunk: Chunk) -> Chunk:
-        offers = [*self._written(chunk), *self.reached.get(index, ())]
-        all_of_them = _merged(offers)
+        offers = [*self._offers(chunk), *self.reached.get(index, ())]
+        all_of_them = _merge_offers(offers)
         order = sorted(all_of_them, key=lambda key: all_of_them[key][0]) if len(offers) > 1 else all_of_them
         more = {key: all_of_them[key][2] for key in order if key not in chunk.args}
         return replace(chunk, args={**chunk.args, **more}, words=chunk.words | {"use"})
 
-    def _written(self, chunk: Chunk) -> Iterator[Offer]:
+    def _offers(self, chunk: Chunk) -> Iterator[Offer]:
         for at, wanted in enumerate(chunk.requisites):
             if wanted.kind == "use" and wanted.at < 0 and (wanted.state, wanted.value) in self._ranks:
-                yield self._turned(wanted)
+                yield self._turned_offer(wanted)
             elif wanted.kind == "use":
                 if not self._matcher.find(wanted):
                     self._unknown(chunk, wanted)
                 yield _at((OWN, at), self._offer(wanted))
 
-    def _turned(self, owner: Requisite) -> Offer:
+    def _turned_offer(self, owner: Requisite) -> Offer:
         return _at((TURNED, self._ranks[owner.state, owner.value]), self._offer(owner))
 
     def _offer(self, wanted: Requisite) -> Offer:
         key = (wanted.state, wanted.value)
         if key not in self._known:
             indexes = self._matcher.find(wanted)
-            self._known[key] = _merged(_plain(self._matcher.chunks[index], index) for index in indexes)
+            self._known[key] = _merge_offers(_plain(self._matcher.chunks[index], index) for index in indexes)
         return self._known[key]
 
     def _patterns(self, givers: Iterable[Chunk]) -> dict[Requisite, dict[tuple[str, str], None]]:
@@ -87,7 +87,7 @@ class _Sources:
     def _unknown(self, chunk: Chunk, wanted: Requisite) -> None:
         self._found.warn(
             "use-unknown",
-            f"'use' of {chunk.id!r} names {described(wanted)}, which no SLS of this run declares",
+            f"'use' of {chunk.id!r} names {describe_requisite(wanted)}, which no SLS of this run declares",
             where=chunk.mark("use", wanted.at),
             fix=self._matcher.suggestion(wanted),
         )
@@ -102,7 +102,7 @@ def _at(rank: Rank, offer: Offer) -> Offer:
     return {key: ((*rank, *first), (*rank, *last), value) for key, (first, last, value) in offer.items()}
 
 
-def _merged(offers: Iterable[Offer]) -> Offer:
+def _merge_offers(offers: Iterable[Offer]) -> Offer:
     """The first position of each argument, and its last value."""
     result: dict[str, tuple[Rank, Rank, object]] = {}
     for offer in offers:

@@ -64,11 +64,11 @@ def find(path: str | None, environ: Mapping[str, str]) -> tuple[str | None, list
     """
     named = path or environ.get("SALTERN_CONFIG")
     if named:
-        return _named(os.path.expanduser(named)), []
+        return _configuration_path(os.path.expanduser(named)), []
     reason = distrust(HERE) if os.path.isfile(HERE) else "is not there"
     if not reason:
         return os.path.abspath(HERE), []
-    return _usual(environ), [] if reason == "is not there" else [_ignored(reason)]
+    return _usual(environ), [] if reason == "is not there" else [_ignored_warning(reason)]
 
 
 def is_for_the_machine(path: str) -> bool:
@@ -84,7 +84,7 @@ def distrust(path: str) -> str:
     return "can be written by other users" if status.st_mode & 0o022 else ""
 
 
-def _ignored(reason: str) -> Diagnostic:
+def _ignored_warning(reason: str) -> Diagnostic:
     return Diagnostic(
         severity=Severity.WARNING,
         code="configuration-ignored",
@@ -116,7 +116,7 @@ def _own(path: str, like: str = "") -> str:
     return path
 
 
-def _named(path: str) -> str:
+def _configuration_path(path: str) -> str:
     inside = [os.path.join(path, name) for name in _NAMES] if os.path.isdir(path) else [path]
     found = next(filter(os.path.isfile, inside), None)
     if found is None:
@@ -152,7 +152,7 @@ def _include(patterns: object, by: str, into: Read, above: tuple[str, ...]) -> N
             raise _problem("configuration-includes-itself", f"{file!r} includes itself", Mark(by))
         values = mapping(_own(file, like=above[0]))
         into.files.append(file)
-        into.values = _merged(into.values, values)
+        into.values = _merge(into.values, values)
         into.origins |= dict.fromkeys(values, file)
         _include(values.get("include"), file, into, (*above, file))
 
@@ -172,12 +172,12 @@ def _matches(patterns: object, by: str) -> list[str]:
     ]
 
 
-def _merged(low: dict[str, object], high: dict[str, object]) -> dict[str, object]:
+def _merge(low: dict[str, object], high: dict[str, object]) -> dict[str, object]:
     merged = dict(low)
     for key, value in high.items():
         below = merged.get(key)
         if isinstance(below, dict) and isinstance(value, dict):
-            merged[key] = _merged(below, value)
+            merged[key] = _merge(below, value)
         elif isinstance(below, list) and isinstance(value, list):
             merged[key] = [*below, *(item for item in value if item not in below)]
         else:
@@ -282,7 +282,7 @@ def _line(path: str, keys: tuple[str, ...]) -> int:
 
 def _innermost(path: str, steps: Sequence[str | int]) -> tuple[int, Any]:
     """Follow keys and list indexes to the innermost value found; return its line and its node."""
-    line, node = 0, _composed(_text(path))
+    line, node = 0, _compose(_text(path))
     for step in steps:
         inner = node.value if isinstance(getattr(node, "value", None), list) else []
         if isinstance(step, int):
@@ -296,7 +296,7 @@ def _innermost(path: str, steps: Sequence[str | int]) -> tuple[int, Any]:
 
 
 @lru_cache(maxsize=2)  # many keys of one file may be looked up
-def _composed(text: str) -> Any:
+def _compose(text: str) -> Any:
     import yaml
 
     return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

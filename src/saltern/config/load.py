@@ -61,13 +61,13 @@ def _from_file(read: Read) -> tuple[dict[str, object], dict[str, object], list[D
             extra[name] = value
         elif value is not None or option.shape == NUMBER_OR_NONE:
             try:
-                values[name] = _shaped(option, value, read)
+                values[name] = _read_value(option, value, read)
             except OperationError as problem:
                 problems += problem.diagnostics
     if problems:
         raise OperationError(*problems)
     unknown = [name for name, value in extra.items() if not is_foreign(name) and not _is_profile(value)]
-    return values, extra, [_unused(unknown, read)] if unknown else []
+    return values, extra, [_unused_keys(unknown, read)] if unknown else []
 
 
 def _of_minion(values: Mapping[str, object]) -> dict[str, object]:
@@ -80,10 +80,10 @@ def _of_minion(values: Mapping[str, object]) -> dict[str, object]:
     )
 
 
-def _shaped(option: Option, value: object, read: Read) -> object:
+def _read_value(option: Option, value: object, read: Read) -> object:
     base = os.path.dirname(os.path.abspath(read.origins[option.name]))
     try:
-        return _checked(option, value, base)
+        return _check_shape(option, value, base)
     except ValueError as problem:
         raise _wrong(option, value, str(problem), read.mark(option.name)) from None
 
@@ -97,7 +97,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, object]:
         if option is None:
             continue
         try:
-            values[option.name] = _checked(option, text, os.getcwd())
+            values[option.name] = _check_shape(option, text, os.getcwd())
         except ValueError as problem:
             problems += _wrong(option, text, str(problem), Mark(f"${variable}")).diagnostics
     if problems:
@@ -123,13 +123,13 @@ def _from_overrides(overrides: Mapping[str, object]) -> dict[str, object]:
                 )
             )
         try:
-            values[name] = _checked(option, value, os.getcwd())
+            values[name] = _check_shape(option, value, os.getcwd())
         except ValueError as problem:
             raise _wrong(option, value, str(problem), None) from None
     return values
 
 
-def _checked(option: Option, value: object, base: str) -> object:
+def _check_shape(option: Option, value: object, base: str) -> object:
     """The value in the option's shape. Raises ``ValueError``, with a hint where there is one."""
     try:
         shaped = SHAPES[option.shape](value)
@@ -159,7 +159,7 @@ def _is_profile(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("driver"), str)
 
 
-def _unused(names: list[str], read: Read) -> Diagnostic:
+def _unused_keys(names: list[str], read: Read) -> Diagnostic:
     """One warning for all keys that are not options."""
     marks = {name: read.mark(name) for name in names[:MOST_NAMED]}
     keys = []

@@ -165,10 +165,10 @@ def _usual() -> dict[str, object]:
         result[name] = int(number)
     for pair in TEXTS.split():
         name, _, result[name] = pair.partition("=")
-    return {**result, **_nested()}
+    return {**result, **_nested_defaults()}
 
 
-def _nested() -> dict[str, object]:
+def _nested_defaults() -> dict[str, object]:
     winrepo = "https://github.com/saltstack/salt-winrepo"
     return {
         "decrypt_pillar_renderers": ["gpg"],

@@ -27,7 +27,7 @@ CODE = ("ext_pillar", "master_tops")  # keys that are not options but load code
 LIMITS = ("render_time_limit", "render_memory_limit", "max_sls_size", "max_yaml_depth", "max_yaml_nodes")
 
 
-def untrusted(settings: Settings, places: Sequence[str]) -> tuple[Settings, list[Diagnostic]]:
+def restrict_settings(settings: Settings, places: Sequence[str]) -> tuple[Settings, list[Diagnostic]]:
     """The settings that are allowed, and a warning for each root outside of ``places``."""
     usual = Settings()
     real = [os.path.realpath(place) for place in places]
@@ -36,7 +36,7 @@ def untrusted(settings: Settings, places: Sequence[str]) -> tuple[Settings, list
     for name in ("file_roots", "pillar_roots"):
         changes[name], refused = _inside(getattr(settings, name), real)
         found += (_outside(name, root, settings) for root in refused if os.path.exists(root))
-    changes |= {name: _lowered(getattr(settings, name), getattr(usual, name)) for name in LIMITS}
+    changes |= {name: _lower_limit(getattr(settings, name), getattr(usual, name)) for name in LIMITS}
     changes["extra"] = {key: value for key, value in settings.extra.items() if key not in CODE}
     return replace(settings, **changes), found
 
@@ -51,7 +51,7 @@ def _inside(roots: Roots, places: Sequence[str]) -> tuple[Roots, list[str]]:
     return kept, refused
 
 
-def _lowered(given: float, usual: float) -> float:
+def _lower_limit(given: float, usual: float) -> float:
     return min(given, usual) if given > 0 else usual
 
 

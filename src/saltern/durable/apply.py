@@ -72,7 +72,7 @@ class ClaimedRun:
         head = make_head(self._session, self._request, self.jid, options.pillar, options.job)
         carried = []
         if options.before is not None:
-            from saltern.journal.carry import carried as carry
+            from saltern.journal.carry import carried_records as carry
 
             carried = list(carry(plan, options.before))
         recorder.begin(head, plan, _sources(plan), carried)

@@ -48,7 +48,7 @@ def open_journal(runs: Runs, jid: str, session: Session, past: RunState | None =
 
     programs = _open_programs(runs, jid, resumed=past is not None)
     if secrets.known():
-        _conceal(_sealing(writer))
+        _conceal(_entry_sealer(writer))
     recorder = Recorder(writer, past, planner, session.registry.nature, programs)
     session.run.programs = programs
     effects.before(recorder.sync)
@@ -91,7 +91,7 @@ def _conceal(change: Callable[[Entry], object] | None) -> None:
     Conceal.change = change
 
 
-def _sealing(writer: Writer) -> Callable[[Entry], object]:
+def _entry_sealer(writer: Writer) -> Callable[[Entry], object]:
     """Seals the output of programs, like the journal."""
     seal = writer.seal.open()
     return lambda entry: entry if entry.ran is None else seal.sealed(to_builtins(entry))

@@ -65,13 +65,13 @@ def _is_delayed(high: High) -> bool:
 
 def _relate_delayed(chunks: list[Chunk], loader: TreeLoader, delays: Delays, found: Diagnostics) -> None:
     """Attach to each chunk what it delays; turn references to registered returns into requisites."""
-    from saltern.compiler.delayed import attach, called
+    from saltern.compiler.delayed import attach, called_blocks
     from saltern.compiler.registers import relate
 
     attach(chunks, loader, delays.limit, found)
     registers = relate(chunks, found, delays.registers)
     delays.registers.update((name, chunk.mark("register")) for name, chunk in registers.items())
-    delays.called.update(block.definition for block in called(chunks))
+    delays.called.update(block.definition for block in called_blocks(chunks))
     delays.wanted = delays.wanted or any(chunk.delayed for chunk in chunks)
 
 

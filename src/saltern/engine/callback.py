@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from saltern.engine.frames import public, rendered
+from saltern.engine.frames import public, render_target
 from saltern.engine.session import Session
 from saltern.language import secrets
 from saltern.language.delayed import NO_BLOCKS, PREV_RET, BlockScope, Limit, Target, Unlimited
@@ -60,7 +60,7 @@ class CallbackRenderer:
             file=self._own(document.file),
             is_init=document.is_init,
             places=places(document),
-            written=[*_written(document.data, document.source)],
+            written=[*_special_texts(document.data, document.source)],
             secrets=[one.encode("utf-8", "surrogateescape") for one in secrets.values()],
         )
         scope = document.blocks
@@ -81,7 +81,7 @@ class CallbackRenderer:
             if question.values and document.blocks is not NO_BLOCKS:
                 document.blocks.variables = {**question.values, **document.blocks.variables}
             return document
-        return rendered(session, self._target(question, source), question.previous or {})
+        return render_target(session, self._target(question, source), question.previous or {})
 
     def _target(self, question: Question, source: SlsSource | None) -> Target:
         if source is not None:
@@ -132,17 +132,17 @@ class CallbackRenderer:
         return SentProblem(one.code, what, self._own(where.file), where.line, where.column)
 
 
-def _written(value: object, text: str) -> Iterator[str]:
+def _special_texts(value: object, text: str) -> Iterator[str]:
     """Texts in the data with a special meaning in a file, and that this file contains literally."""
     if isinstance(value, str):
         if (PREFIX in value or OPEN in value) and value in text:
             yield value
     elif isinstance(value, Mapping):
         for inner in value.values():
-            yield from _written(inner, text)
+            yield from _special_texts(inner, text)
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from _written(inner, text)
+            yield from _special_texts(inner, text)
 
 
 def _plain(variables: Mapping[str, object]) -> dict[str, object]:

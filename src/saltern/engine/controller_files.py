@@ -96,7 +96,7 @@ class ControllerFiles:
         }
         answer = self._answered(asked, question, stub)
         if problem := answer.get("problem"):
-            raise _refused(problem, stub, question)
+            raise _refusal(problem, stub, question)
         sent = msgspec.msgpack.decode(base64.b64decode(answer["sent"]), type=Sent)
         if sent.problems:
             raise CompileError(*(self._diagnostic(one, stub) for one in sent.problems))
@@ -121,7 +121,7 @@ class ControllerFiles:
             if not reported:
                 reported = True
                 print(
-                    f"saltern: waiting for a controller to render {_named(stub, question)}: {why}",
+                    f"saltern: waiting for a controller to render {_describe(stub, question)}: {why}",
                     file=sys.stderr,
                 )
             time.sleep(STEP)
@@ -155,13 +155,13 @@ def _sendable(value: Any) -> Any:
     return value
 
 
-def _named(stub: SlsSource, question: Question) -> str:
+def _describe(stub: SlsSource, question: Question) -> str:
     block = f"block {question.block!r} of " if question.block else ""
     return f"{block}salt://{stub.name}"
 
 
-def _refused(problem: str, stub: SlsSource, question: Question) -> CompileError:
-    what = f"the controller did not render {_named(stub, question)}: {problem}"
+def _refusal(problem: str, stub: SlsSource, question: Question) -> CompileError:
+    what = f"the controller did not render {_describe(stub, question)}: {problem}"
     return CompileError(Diagnostic(code="render-refused", what=what, where=Mark(stub.path)))
 
 
@@ -169,7 +169,7 @@ def _away(why: str, stub: SlsSource, question: Question, seconds: float) -> Comp
     return CompileError(
         Diagnostic(
             code="controller-away",
-            what=f"{_named(stub, question)} is rendered on the controller, and no controller has answered"
+            what=f"{_describe(stub, question)} is rendered on the controller, and no controller has answered"
             f" for {seconds:.0f} seconds: {why}",
             where=Mark(stub.path),
             fix="start the controller, and apply again; delayed_callback_timeout in the configuration of"

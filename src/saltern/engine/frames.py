@@ -58,7 +58,7 @@ class FrameCompiler:
                 any(self._suspect[-1:]) or call.returns.suspect or _is_suspect([returned, target.context])
             )
             returned["delayed"] = [*call.returns.returns]
-            document = rendered(session, target, returned, call.answer.path)
+            document = render_target(session, target, returned, call.answer.path)
             given = {**target.context, PREV_RET: returned}
             loader = RenderedLoader(session, document, target.name if target.block else "", given)
             plan = build_plan(
@@ -121,7 +121,9 @@ def _settle(chunks: Iterable[Chunk]) -> None:
         document.settle(paths)
 
 
-def rendered(session: Session, target: Target, returned: Mapping[str, object], parent: str = "") -> Document:
+def render_target(
+    session: Session, target: Target, returned: Mapping[str, object], parent: str = ""
+) -> Document:
     """What a target renders to after such a return of ``parent``."""
     elsewhere = session.renderers.frame(target, returned, parent)
     if elsewhere is not None:
@@ -170,8 +172,8 @@ def previous(call: Call) -> dict[str, object]:
     """``prev_ret``: a copy of the caller's full return, without the results of its earlier targets."""
     from copy import deepcopy
 
-    shaped = _shaped(replace(call.answer, result=call.result))
-    shaped["sub_states"] = [_shaped(answer) for answer in call.steps]
+    shaped = _example_return(replace(call.answer, result=call.result))
+    shaped["sub_states"] = [_example_return(answer) for answer in call.steps]
     shaped["__id__"] = call.answer.chunk.id
     return deepcopy(shaped)
 
@@ -181,12 +183,12 @@ def _remember(call: Call) -> None:
     from copy import deepcopy
 
     returns = call.returns
-    fresh = deepcopy([_shaped(answer) for answer in call.earlier[len(returns.returns) :]])
+    fresh = deepcopy([_example_return(answer) for answer in call.earlier[len(returns.returns) :]])
     returns.returns += fresh
     returns.suspect = returns.suspect or _is_suspect(fresh)
 
 
-def _shaped(answer: Answer) -> dict[str, object]:
+def _example_return(answer: Answer) -> dict[str, object]:
     from saltern.report.salt import returned, time_of_day
 
     return {

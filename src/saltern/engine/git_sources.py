@@ -25,11 +25,11 @@ def local_settings(settings: Settings, *, max_age: float | None = None) -> tuple
     age = settings.git_update_interval if max_age is None else max_age
     place = partial(option_place, settings.files)
     git = GitRoots(os.path.join(cache_directory(settings), "git"), max_age=age, place=place)
-    files = git.resolved(settings.file_roots, "file_roots")
-    pillar = git.resolved(settings.pillar_roots, "pillar_roots")
+    files = git.resolve_remotes(settings.file_roots, "file_roots")
+    pillar = git.resolve_remotes(settings.pillar_roots, "pillar_roots")
     if _is_backend(settings):
         found = git.gitfs(gitfs_remotes(settings.extra, place), list(files))
-        files = _joined(files, found, first=_is_first(settings))
+        files = _join_roots(files, found, first=_is_first(settings))
     extra = {name: value for name, value in settings.extra.items() if name != "gitfs_remotes"}
     extra[COMMITS] = {**commits_of(settings.extra), **git.commits}
     return replace(settings, file_roots=files, pillar_roots=pillar, extra=extra), git.warnings
@@ -51,7 +51,7 @@ def _is_first(settings: Settings) -> bool:
     return bool(named) and named[0] in BACKENDS
 
 
-def _joined(files: Roots, found: Roots, *, first: bool) -> Roots:
+def _join_roots(files: Roots, found: Roots, *, first: bool) -> Roots:
     envs = dict.fromkeys((*files, *found))
     pairs = {env: (files.get(env, []), found.get(env, [])) for env in envs}
     return {env: [*git, *dirs] if first else [*dirs, *git] for env, (dirs, git) in pairs.items()}

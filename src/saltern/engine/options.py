@@ -41,8 +41,8 @@ def run_options(session: Session) -> RunOptions:
         failhard=settings.failhard,
         max_parallel=settings.state_max_parallel,
         events=settings.state_events,
-        allowed=_allowed(session) if settings.global_state_conditions else None,
-        disabled=_disabled(session.grains.get("state_runs_disabled")),
+        allowed=_global_condition(session) if settings.global_state_conditions else None,
+        disabled=_disabled_condition(session.grains.get("state_runs_disabled")),
         bounds=bounds(session),
         resume_question=session.resume_question,
     )
@@ -59,7 +59,7 @@ def bounds(session: Session) -> Bounds:
     )
 
 
-def _allowed(session: Session) -> Callable[[Chunk], bool]:
+def _global_condition(session: Session) -> Callable[[Chunk], bool]:
     """``global_state_conditions``: True for a chunk if one of the targets of its function matches."""
     from saltern.targeting.match import matches
 
@@ -75,7 +75,7 @@ def _allowed(session: Session) -> Callable[[Chunk], bool]:
     return allowed
 
 
-def _disabled(patterns: object) -> Callable[[Chunk], bool] | None:
+def _disabled_condition(patterns: object) -> Callable[[Chunk], bool] | None:
     """``state.disable``: True for a chunk whose function one of the patterns matches."""
     if not isinstance(patterns, list) or not patterns:
         return None

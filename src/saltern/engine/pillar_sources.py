@@ -88,7 +88,7 @@ def _make_asked(session: PillarRun, pillar: dict[str, object], compile_roots: Co
         renderers = factory.make(make_tree({}), dict(pillar), for_pillar=True)
         return renderers.data(text, pipe=pipe, env="base")
 
-    def compiled(roots: Mapping[str, list[str]]) -> dict[str, object]:
+    def compile_pillar(roots: Mapping[str, list[str]]) -> dict[str, object]:
         return compile_roots(roots, pillar)
 
     def is_in(group: str) -> bool:
@@ -103,7 +103,7 @@ def _make_asked(session: PillarRun, pillar: dict[str, object], compile_roots: Co
         grains=session.grains,
         template=template,
         data=data,
-        compiled=compiled,
+        compiled=compile_pillar,
         groups=is_in,
         cache=os.path.join(cache_directory(settings), "git"),
     )

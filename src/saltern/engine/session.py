@@ -45,18 +45,18 @@ class _SaltStyle:
         self._session = session
         self._shelf = shelf
 
-    def _asked(self) -> Provider:
+    def _provider(self) -> Provider:
         shelf: Provider = getattr(self._session.library, self._shelf)
         return shelf
 
     def module(self, kind: str, name: str) -> ModuleType | None:
-        return self._asked().module(kind, name)
+        return self._provider().module(kind, name)
 
     def names(self, kind: str) -> list[str]:
-        return self._asked().names(kind)
+        return self._provider().names(kind)
 
     def why(self, kind: str, name: str) -> str:
-        return self._asked().why(kind, name)
+        return self._provider().why(kind, name)
 
 
 class Session:
@@ -251,12 +251,12 @@ class Session:
         if not self.trust or not (wanted := settings.extra.get("master_tops")):
             return given
         from saltern.compat.tops import Configuration, master_tops
-        from saltern.targeting.top import joined
+        from saltern.targeting.top import join_assignments
 
         where = Configuration(settings.files[0] if settings.files else "")
         more = master_tops(self.library, wanted, settings.id, where, found)
         first = bool(settings.extra.get("master_tops_first"))
-        return joined(given, more, where, found, first=first, known=self.tree)
+        return join_assignments(given, more, where, found, first=first, known=self.tree)
 
     def _other_renderer(self, name: str) -> Callable[..., object] | None:
         if not self.trust:

@@ -34,12 +34,12 @@ class SessionPillar:
         """The whole pillar. Raises ``PillarError`` if it is wrong."""
         self.warnings = []
         if self.compiled is not None:
-            return self._overridden(self.compiled)
+            return self._override_values(self.compiled)
         compiled = self._with_sources(self._own())
         if self._session.trust:
             roots = self._session.settings.pillar_roots
             compiled = without_addresses(compiled, self._session.opts, roots)
-        return self._overridden(compiled)
+        return self._override_values(compiled)
 
     def _own(self) -> dict[str, object]:
         """The pillar of the pillar roots; an agent gets it from its controller."""
@@ -87,7 +87,7 @@ class SessionPillar:
             self._session, compiled, self.compile_roots, warnings=self.warnings, commits=self.commits
         )
 
-    def _overridden(self, compiled: dict[str, object]) -> dict[str, object]:
+    def _override_values(self, compiled: dict[str, object]) -> dict[str, object]:
         if not self._override:
             return compiled
         from saltern.language.merge import merge

@@ -14,7 +14,7 @@ from saltern.engine.options import bounds, compiler_options
 from saltern.engine.request import Request
 from saltern.engine.session import Session
 from saltern.engine.show_blocks import show_blocks
-from saltern.engine.targets import assigned, targets
+from saltern.engine.targets import assigned_sls, targets
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Target
 from saltern.language.diagnostics import Diagnostics
@@ -100,7 +100,7 @@ def show_plan(session: Session, request: Request, found: Diagnostics) -> Plan:
 def show_top(session: Session, request: Request, found: Diagnostics) -> dict[str, list[str]]:
     """The names of the SLS files that the top files assign to this machine, by environment."""
     session.load_pillar()
-    given = assigned(session, request, found)
+    given = assigned_sls(session, request, found)
     return {env: [one.sls for one in some] for env, some in given.items()}
 
 

@@ -35,7 +35,7 @@ def show_blocks(
             known.add(block.name)
             if block.name == name:
                 path = ">".join((ref.name, *block.outer, name))
-                texts[path] = _shown(session, block, scope, prev_ret, context)
+                texts[path] = _block_text(session, block, scope, prev_ret, context)
     if not texts:
         fix = did_you_mean(name, known) or (f"there are {', '.join(sorted(known))}" if known else "")
         found.error("delayed-unknown", f"none of the named files has a block {name!r}", fix=fix)
@@ -49,7 +49,7 @@ def _with_inner(blocks: Iterable[Block]) -> Iterator[Block]:
             yield from _with_inner(cut(block.text, block.file, outer=(*block.outer, block.name))[1])
 
 
-def _shown(
+def _block_text(
     session: Session, block: Block, scope: BlockScope, prev_ret: object, context: Mapping[str, object]
 ) -> str:
     if prev_ret is None:

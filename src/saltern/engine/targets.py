@@ -24,13 +24,13 @@ def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Seq
         return [template.ref], template
     if request.sls:
         return [SlsRef(env, name) for name in request.sls], TreeLoader(session)
-    given = [one for some in assigned(session, request, found).values() for one in some]
+    given = [one for some in assigned_sls(session, request, found).values() for one in some]
     loader = TreeLoader(session)
     loader.asked = {SlsRef(one.env, one.sls): one for one in given}
     return [SlsRef(one.env, one.sls) for one in given], loader
 
 
-def assigned(session: Session, request: Request, found: Diagnostics) -> dict[str, list[Assigned]]:
+def assigned_sls(session: Session, request: Request, found: Diagnostics) -> dict[str, list[Assigned]]:
     """What the top files assign to this machine, by environment."""
     only = environment_of(request, session.settings)
     envs = [only] if only else session.environments()

@@ -58,11 +58,11 @@ def system(_: Settings) -> dict[str, object]:
         text = probe.read("/etc/os-release") or probe.read("/usr/lib/os-release")
         found = distribution(text, probe.read("/etc/lsb-release"))
     elif uname.sysname == "Darwin":
-        release = probe.said("sw_vers", "-productVersion").strip()
+        release = probe.output_of("sw_vers", "-productVersion").strip()
         full = f"macOS {release}"
         found = {"os": "MacOS", "os_family": "MacOS", "osfullname": full, **version("MacOS", full, release)}
     else:
-        release = (probe.said("freebsd-version", "-u").strip() or uname.release).split("-")[0]
+        release = (probe.output_of("freebsd-version", "-u").strip() or uname.release).split("-")[0]
         full = f"{uname.sysname} {release}"
         found = {"os": uname.sysname, "os_family": uname.sysname, "osfullname": full}
         found |= version(uname.sysname, full, release)
@@ -150,7 +150,7 @@ def _init_program(path: str) -> str:
 
 
 def systemd(_: Settings) -> dict[str, object]:
-    first, _line, rest = probe.said("systemctl", "--version").partition("\n")
+    first, _line, rest = probe.output_of("systemctl", "--version").partition("\n")
     words = first.split()
     if not first.startswith("systemd ") or len(words) < 2:
         return {}

@@ -117,7 +117,7 @@ def distribution(os_release: str, lsb_release: str = "") -> dict[str, object]:
     lsb = _lsb(release, assignments(lsb_release))
     codename = lsb.get("lsb_distrib_codename", "")
     if not codename or release.get("ID") in _IN_BRACKETS:
-        codename = _bracketed(release) or codename
+        codename = _codename_in_brackets(release) or codename
     return {
         "os": os,
         "os_family": family,
@@ -150,7 +150,7 @@ def _lsb(release: dict[str, str], lsb: dict[str, str]) -> dict[str, str]:
     found = {
         "lsb_distrib_id": release.get("NAME", "").strip(),
         "lsb_distrib_codename": release.get(
-            "VERSION_CODENAME", _bracketed(release) if in_brackets else pretty
+            "VERSION_CODENAME", _codename_in_brackets(release) if in_brackets else pretty
         ),
     }
     if version := release.get("VERSION_ID") or _mendel(release):
@@ -164,7 +164,7 @@ def _mendel(release: dict[str, str]) -> str:
     return words[2] if release.get("ID") == "mendel" and len(words) > 2 else ""
 
 
-def _bracketed(release: dict[str, str]) -> str:
+def _codename_in_brackets(release: dict[str, str]) -> str:
     found = _BRACKETS.search(release.get("VERSION", ""))
     return found[1] if found else ""
 

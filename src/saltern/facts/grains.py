@@ -167,7 +167,7 @@ class Grains(LazyDict):
             return
         for each in group.names:
             self._owners.pop(each, None)
-        for key, value in _fenced(group, self._settings).items():
+        for key, value in _collect_group(group, self._settings).items():
             dict.setdefault(self, key, value)
 
     def known(self) -> list[str]:
@@ -185,7 +185,7 @@ class Grains(LazyDict):
         super().clear()
 
 
-def _fenced(group: Group, settings: Settings) -> dict[str, object]:
+def _collect_group(group: Group, settings: Settings) -> dict[str, object]:
     """The grains of a group; defaults if collecting fails: no grain is worth a failed run."""
     try:
         return group.collect(settings)
@@ -210,7 +210,7 @@ def collect(settings: Settings, static: Mapping[str, object] | None = None, *, t
         quiet = tuple(group for group in GROUPS if group.look in QUIET)
         return Grains(
             settings,
-            lambda: {**_unasked(), **settings.grains, **_from_files(settings, ()), **(static or {})},
+            lambda: {**_empty_grains(), **settings.grains, **_from_files(settings, ()), **(static or {})},
             quiet,
         )
     return Grains(settings, lambda: given_grains(settings, static))
@@ -221,7 +221,7 @@ def given_grains(settings: Settings, static: Mapping[str, object] | None = None)
     return {**settings.grains, **_from_files(settings), **(static or {})}
 
 
-def _unasked() -> dict[str, object]:
+def _empty_grains() -> dict[str, object]:
     """Empty grains for names that templates may read, but that are not collected."""
     return {name: _nothing(name) for group in GROUPS if group.look not in QUIET for name in group.names}
 

@@ -137,7 +137,7 @@ def _machine() -> dict[str, object]:
     if probe.line("/sys/hypervisor/type") == "xen":
         return {"virtual": "xen", "virtual_subtype": "Xen PV DomU"}
     if " hypervisor" in probe.read("/proc/cpuinfo"):
-        return {"virtual": _MACHINES.get(probe.said("systemd-detect-virt", "--vm").strip(), "kvm")}
+        return {"virtual": _MACHINES.get(probe.output_of("systemd-detect-virt", "--vm").strip(), "kvm")}
     return {"virtual": "physical"}
 
 

@@ -46,7 +46,7 @@ def _number(address: str) -> bytes:
 
 def interfaces() -> Interfaces:
     """All interfaces: from ``ip``, or psutil, or the kernel itself."""
-    return from_ip(probe.said("ip", "-j", "addr")) or _from_psutil() or _from_kernel()
+    return from_ip(probe.output_of("ip", "-j", "addr")) or _from_psutil() or _from_kernel()
 
 
 def from_ip(text: str) -> Interfaces:

@@ -53,7 +53,7 @@ class PillarCompiler:
             given = self.given = self._tops.assigned(subject, envs, self._found, only=only)
             for env in dict.fromkeys((*(env for env in self._order if env in given), *given)):
                 for one in given[env]:
-                    pillar = self._over(pillar, self._given(one))
+                    pillar = self._over(pillar, self._compile_line(one))
             self._found.check()
         except CompileError as problem:
             raise PillarError(*problem.diagnostics) from None
@@ -63,7 +63,7 @@ class PillarCompiler:
     def warnings(self) -> list[Diagnostic]:
         return [*self._found.warnings, *self._renderers.warnings]
 
-    def _given(self, one: Assigned) -> dict[str, object]:
+    def _compile_line(self, one: Assigned) -> dict[str, object]:
         """The data of one line of the top file; a pattern stands for all its matches."""
         result: dict[str, object] = {}
         for ref in expand(SlsRef(one.env, one.sls), self._tree.sls_names):
@@ -104,10 +104,10 @@ class PillarCompiler:
             self._found.error("include-not-list", "include is not a list", where=document.mark(("include",)))
             included = []
         for index, item in enumerate(included):
-            result = self._over(result, self._included(item, index, document, (*above, ref)))
+            result = self._over(result, self._compile_include(item, index, document, (*above, ref)))
         return self._over(result, data)
 
-    def _included(
+    def _compile_include(
         self, item: object, index: int, document: Document, above: tuple[SlsRef, ...]
     ) -> dict[str, object]:
         options: Mapping[str, object] = {}
@@ -131,7 +131,7 @@ class PillarCompiler:
                 above,
                 defaults if isinstance(defaults, dict) else None,
             )
-            result = self._over(result, _nested(one, options.get("key")))
+            result = self._over(result, _nest_under(one, options.get("key")))
         return result
 
     def _load(
@@ -153,7 +153,7 @@ class PillarCompiler:
         return None
 
 
-def _nested(data: dict[str, object], key: object) -> dict[str, object]:
+def _nest_under(data: dict[str, object], key: object) -> dict[str, object]:
     for part in reversed(str(key).split(":")) if key else ():
         data = {part: data}
     return data

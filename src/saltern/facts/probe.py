@@ -34,7 +34,7 @@ def program(name: str) -> str | None:
     return None
 
 
-def said(*command: str, limit: float = 2.0) -> str:
+def output_of(*command: str, limit: float = 2.0) -> str:
     """The output of a program; empty if it failed, is missing or took too long."""
     from saltern.system.process import run
 

@@ -10,7 +10,7 @@ from saltern.render.document import Document
 from saltern.render.renderers import Renderers
 from saltern.sources.tree import SlsSource, Tree
 from saltern.targeting.match import Subject
-from saltern.targeting.top import Assigned, Sections, assigned, includes, parse_top
+from saltern.targeting.top import Assigned, Sections, assign_targets, includes, parse_top
 
 
 class TopReader:
@@ -40,7 +40,7 @@ class TopReader:
         reads = [self._only_env] if self._only_env else list(envs)
         tops = {env: sections for env in reads if (sections := self.sections(env, found)) is not None}
         found.check()
-        result = assigned(
+        result = assign_targets(
             tops,
             subject,
             envs,

@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from saltern.journal.body import Body
 from saltern.journal.chunk_codec import chunk_key, chunks_in
-from saltern.journal.hidden import DROPPED, SUM, summed
+from saltern.journal.hidden import DROPPED, SUM, chunk_sum
 from saltern.journal.run_state import RunState
 from saltern.plan.plan import Plan
 
 Event = tuple[str, Body]
 
 
-def carried(plan: Plan, old: RunState) -> Iterator[Event]:
+def carried_records(plan: Plan, old: RunState) -> Iterator[Event]:
     """Records of the ``old`` run, with the indexes that states have in the new ``plan``."""
-    kept = _standing(plan, old)
+    kept = _kept_indexes(plan, old)
     scope = old.scope("")
     numbers: set[int] = set()
     for index, before in kept.items():
@@ -37,7 +37,7 @@ def carried(plan: Plan, old: RunState) -> Iterator[Event]:
             yield "listened", {**scope.listened[before], "place": index}
 
 
-def _standing(plan: Plan, old: RunState) -> dict[int, int]:
+def _kept_indexes(plan: Plan, old: RunState) -> dict[int, int]:
     """New index → old index of the states whose results are kept."""
     scope = old.scope("")
     known = {chunk_key(chunk): at for at, chunk in enumerate(chunks_in(scope.plan, old.sources))}
@@ -46,7 +46,7 @@ def _standing(plan: Plan, old: RunState) -> dict[int, int]:
     if sums:
         same |= _by_sums(plan, sums)
     fine = {index: at for index, at in same.items() if at in scope.done and _is_fine(old, "", scope.done[at])}
-    due = _waiting(plan, set(same) - set(fine))
+    due = _due_and_waiting(plan, set(same) - set(fine))
     return {index: at for index, at in fine.items() if index not in due}
 
 
@@ -57,7 +57,7 @@ def _by_sums(plan: Plan, sums: Mapping[int, Sequence[str]]) -> dict[int, int]:
         for index, chunk in enumerate(plan.chunks)
         if chunk.hidden or chunk.delayed
         for at, (salt, known) in sums.items()
-        if summed(chunk, salt) == known
+        if chunk_sum(chunk, salt) == known
     }
 
 
@@ -82,7 +82,7 @@ def _is_fine(old: RunState, scope: str, body: Body) -> bool:
     )
 
 
-def _waiting(plan: Plan, due: set[int]) -> set[int]:
+def _due_and_waiting(plan: Plan, due: set[int]) -> set[int]:
     """The states that are due, and all states that wait for them."""
     size = len(plan.chunks)
     waits: dict[int, list[int]] = {}

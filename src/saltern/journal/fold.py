@@ -21,7 +21,7 @@ def fold(records: Iterable[Record]) -> RunState:
     return state
 
 
-def _counted(state: RunState, body: Body) -> None:
+def _count_answer(state: RunState, body: Body) -> None:
     state.number = max(state.number, int(body["number"]) + 1)
 
 
@@ -76,7 +76,7 @@ def _started(state: RunState, body: Body) -> None:
     scope.started[body["place"]] = {**body, "boot": state.boot}
     if scope.done.pop(body["place"], None):  # its changes were lost: it runs again
         state.suspect.discard(body["place"])
-    _counted(state, body)
+    _count_answer(state, body)
     for barrier in state.barriers:
         if (barrier["scope"], barrier["place"]) == (body["scope"], body["place"]):
             barrier["fresh"] = not barrier["outcome"]  # called again since
@@ -84,7 +84,7 @@ def _started(state: RunState, body: Body) -> None:
 
 def _done(state: RunState, body: Body) -> None:
     state.scope(body["scope"]).done[body["place"]] = body
-    _counted(state, body["answer"])
+    _count_answer(state, body["answer"])
     if not body["scope"]:
         state.suspect.discard(body["place"])
         if body["answer"]["result"]["changes"] and state.barrier("", body["place"]) is None:
@@ -98,7 +98,7 @@ def _rows(state: RunState, rows: Sequence[Sequence[Any]]) -> None:
 
 def _step(state: RunState, body: Body) -> None:
     state.steps.setdefault(body["under"], []).append(body)
-    _counted(state, body)
+    _count_answer(state, body)
 
 
 def _tried(state: RunState, body: Body) -> None:
@@ -130,17 +130,17 @@ def _frame_ended(state: RunState, body: Body) -> None:
 def _stand_in(state: RunState, body: Body) -> None:
     answer = body["answer"]
     state.scope(body["scope"]).stand_ins[answer["under"], body["target"]] = body
-    _counted(state, answer)
+    _count_answer(state, answer)
 
 
 def _listened(state: RunState, body: Body) -> None:
     state.scope(body["scope"]).listened[body["place"]] = body
-    _counted(state, body["answer"])
+    _count_answer(state, body["answer"])
 
 
 def _barrier(state: RunState, body: Body) -> None:
     state.barriers.append({**body, "outcome": "", "armed": [], "off": False, "fresh": True})
-    _counted(state, body)
+    _count_answer(state, body)
 
 
 def _armed(state: RunState, body: Body) -> None:

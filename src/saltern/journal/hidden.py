@@ -37,7 +37,7 @@ def may_hide(body: Mapping[str, Any]) -> bool:
     return later or hides(body) or any("delayed" in (row[9] or {}) for row in body["chunks"])
 
 
-def summed(chunk: Chunk, salt: str) -> str:
+def chunk_sum(chunk: Chunk, salt: str) -> str:
     return sha256(salt.encode() + chunk_key(chunk)).hexdigest()
 
 
@@ -88,7 +88,7 @@ def _row(run: _Run, row: Sequence[Any], chunk: Chunk) -> list[Any]:
     mark = chunk.mark()
     if chunk.hidden or chunk.delayed:
         salt = os.urandom(16).hex()
-        more[SUM] = [salt, summed(chunk, salt)]
+        more[SUM] = [salt, chunk_sum(chunk, salt)]
     if chunk.declared.origin.file in run.files:
         more["at"] = [mark.line, mark.column]
     if "requisites" in more:
@@ -121,7 +121,7 @@ def _frame(run: _Run, body: Any) -> Body:
     return {**body, "plan": _plan(run, body["plan"], body["frame"]["path"])}
 
 
-def _done(run: _Run, body: Any) -> Body:
+def _drop_result(run: _Run, body: Any) -> Body:
     if "result" not in body or not run.is_hidden(body):
         return dict(body)
     return {**{key: value for key, value in body.items() if key != "result"}, DROPPED: True}
@@ -150,7 +150,7 @@ _CHANGES = {
     "sources": _sources,
     "plan": _plan,
     "frame": _frame,
-    "done": _done,
+    "done": _drop_result,
     "barrier": _barrier,
     "listened": _with_chunk,
     "stand-in": _with_chunk,

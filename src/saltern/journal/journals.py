@@ -82,15 +82,15 @@ class Journals(Generic[Folded]):
         try:
             return self.read(name)
         except Unreadable as problem:
-            what = self._filled(f"the journal of {words.title} cannot be read: ", name) + str(problem)
-            fix = self._filled(words.unreadable, name)
+            what = self._fill_in(f"the journal of {words.title} cannot be read: ", name) + str(problem)
+            fix = self._fill_in(words.unreadable, name)
             raise OperationError(Diagnostic(code="journal-unreadable", what=what, fix=fix)) from None
         except Damaged as problem:
-            what = self._filled(f"the journal of {words.title} is damaged: ", name) + str(problem)
-            fix = self._filled(words.set_aside if self.is_aside(name) else words.damaged, name)
+            what = self._fill_in(f"the journal of {words.title} is damaged: ", name) + str(problem)
+            fix = self._fill_in(words.set_aside if self.is_aside(name) else words.damaged, name)
             raise OperationError(Diagnostic(code="journal-damaged", what=what, fix=fix)) from None
 
-    def _filled(self, text: str, name: str) -> str:
+    def _fill_in(self, text: str, name: str) -> str:
         return text.format(name=name, path=self.path(name), aside=self.aside_path(name))
 
     def is_damaged(self, name: str) -> bool:

@@ -72,7 +72,7 @@ def _is_at_rest(path: str, problem: sqlite3.OperationalError) -> bool:
 
 def _look(address: str, marked: Mark | None) -> list[Row]:
     with closing(sqlite3.connect(address, uri=True, timeout=30)) as database:
-        return list(_stored(database, marked))
+        return list(_stored_rows(database, marked))
 
 
 def _address(path: str) -> str:
@@ -81,7 +81,7 @@ def _address(path: str) -> str:
     return f"file:{path}?mode=rw"
 
 
-def _stored(database: sqlite3.Connection, marked: Mark | None) -> Iterator[Row]:
+def _stored_rows(database: sqlite3.Connection, marked: Mark | None) -> Iterator[Row]:
     if not _has_schema(database):
         return  # created, and nothing committed yet
     (known,) = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() or ("0",)

@@ -50,7 +50,7 @@ class Past:
         if state is None:
             return None
         if index in state.done:
-            return self._answered(scope, index, state.done[index], chunk)
+            return self._known_answer(scope, index, state.done[index], chunk)
         barrier = self._state.barrier(scope, index) if self._state.barriers else None
         if barrier is not None:
             return self._at_barrier(barrier, state.started.get(index))
@@ -58,7 +58,7 @@ class Past:
             return self._in_doubt(state.started[index])
         return None
 
-    def _answered(self, scope: str, index: int, body: Body, chunk: Chunk) -> KnownChunk:
+    def _known_answer(self, scope: str, index: int, body: Body, chunk: Chunk) -> KnownChunk:
         answer = answer_in(body["answer"], chunk)
         return KnownChunk(
             answer=answer,
@@ -69,7 +69,7 @@ class Past:
         )
 
     def _at_barrier(self, barrier: Body, started: Body | None) -> KnownChunk:
-        begun = _begun(barrier)
+        begun = _begun_from(barrier)
         steps = self._state.steps if barrier["when"] == "after" else self._state.lost
         traces = NO_TRACES
         if not barrier["fresh"]:
@@ -84,7 +84,7 @@ class Past:
         )
 
     def _in_doubt(self, body: Body) -> KnownChunk:
-        begun = _begun(body)
+        begun = _begun_from(body)
         steps = self._steps(begun.number, self._state.lost)
         return KnownChunk(started=begun, steps=steps, traces=self._traces(body, 0))
 
@@ -144,5 +144,5 @@ class Past:
         return self._planner(chunks_in(state.plan, self._state.sources), state.plan["rendered"])
 
 
-def _begun(body: Body) -> Begun:
+def _begun_from(body: Body) -> Begun:
     return Begun(body["number"], body["started"], 0.0)

@@ -31,11 +31,11 @@ _NONSENSE = (ValueError, TypeError, OverflowError, RecursionError, MsgspecError)
 
 def read(path: str) -> list[Record]:
     """All committed records. Raises ``Damaged`` and ``Unreadable``."""
-    marked = _marked(path)  # first, since a concurrent writer only appends
-    return _checked(_records(path, marked), marked)
+    marked = _read_mark(path)  # first, since a concurrent writer only appends
+    return _check_complete(_records(path, marked), marked)
 
 
-def _marked(path: str) -> Mark | None:
+def _read_mark(path: str) -> Mark | None:
     for suffix in SIDES:
         if why := foreign(path + suffix):
             raise Unreadable(f"{path + suffix} {why}; root reads only its own: chown it, or remove it")
@@ -52,7 +52,7 @@ def _marked(path: str) -> Mark | None:
     return found
 
 
-def _checked(records: list[Record], marked: Mark | None) -> list[Record]:
+def _check_complete(records: list[Record], marked: Mark | None) -> list[Record]:
     """Check that all required records are there: only a power loss may have taken unsynced ones."""
     if marked is None or len(records) >= marked.written:
         return records
@@ -66,13 +66,13 @@ def _checked(records: list[Record], marked: Mark | None) -> list[Record]:
 
 def is_marked_over(path: str) -> bool:
     """True if its mark says that it has its last record. Raises ``Damaged``."""
-    marked = _marked(path)
+    marked = _read_mark(path)
     return marked is not None and marked.over
 
 
 def read_last(path: str) -> Record | None:
     """Only the last record. Raises like ``read``."""
-    marked = _marked(path)
+    marked = _read_mark(path)
     found = _records(path, marked)
     if marked is not None and marked.written > (found[-1].seq + 1 if found else 0):
         raise Damaged(f"it ends before record {marked.written}")
@@ -88,7 +88,7 @@ def _records(path: str, marked: Mark | None) -> list[Record]:
         if data.startswith(PLAIN):
             return list(_plain(data[len(PLAIN) :]))
         if data.startswith(LOG):
-            return list(_logged(data, marked))
+            return list(_log_records(data, marked))
         return _of_another_version(path, data, marked)
     except OSError as problem:
         raise Unreadable(problem.strerror or str(problem)) from None
@@ -96,7 +96,7 @@ def _records(path: str, marked: Mark | None) -> list[Record]:
         raise Damaged(str(problem)) from None
 
 
-def _logged(data: bytes, marked: Mark | None) -> Iterator[Record]:
+def _log_records(data: bytes, marked: Mark | None) -> Iterator[Record]:
     """The records of a log. Data after the last complete frame is incomplete, unless the mark counts it."""
     if marked is None:
         raise Damaged("the file that says how far it was written is missing")

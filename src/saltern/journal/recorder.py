@@ -39,7 +39,7 @@ class Recorder(RunJournal):
         self._hides = any(chunk.hidden for chunk in plan.chunks)
         for kind, body in before:
             self._writer.add(kind, body)
-        self._state = _carried(before) if before else RunState()
+        self._state = _carried_state(before) if before else RunState()
         self._state.sources |= sources
         self._firm = True
 
@@ -78,7 +78,7 @@ class Recorder(RunJournal):
             self._writer.finish()
 
 
-def _carried(before: Sequence[tuple[str, Body]]) -> RunState:
+def _carried_state(before: Sequence[tuple[str, Body]]) -> RunState:
     """The state that the records of an earlier run give."""
     from saltern.journal.fold import fold
 

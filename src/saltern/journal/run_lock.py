@@ -53,11 +53,11 @@ class RunLock:
     def holder(self) -> Held | None:
         """The current holder; None if no process holds the lock."""
         text = self._file.holder()
-        return None if text is None else _held(text)
+        return None if text is None else _read_holder(text)
 
     def last_holder(self) -> Held:
         """The last holder, even if the lock is no longer held."""
-        return _held(self._file.last_holder())
+        return _read_holder(self._file.last_holder())
 
     @contextmanager
     def locked(
@@ -138,16 +138,16 @@ class RunLock:
 
 def _take(file: int, wait: float) -> None:
     def report() -> None:
-        who = _held(text_of(file))
+        who = _read_holder(text_of(file))
         print(f"saltern: waiting for run {who.jid} (process {who.pid}) to end", file=sys.stderr)
 
     try:
         take(file, wait, report)
     except BlockingIOError:
-        raise _busy(_held(text_of(file))) from None
+        raise _busy(_read_holder(text_of(file))) from None
 
 
-def _held(text: bytes) -> Held:
+def _read_holder(text: bytes) -> Held:
     try:
         return json.decode(text, type=Held)
     except (DecodeError, ValueError):  # damaged, or not even UTF-8

@@ -50,7 +50,7 @@ class Runs:
         lock = os.path.join(base, "lock")
         check_owner(base, self.folder, lock)
         self._opens = opens
-        self._journals = Journals(self.folder, WORDING, self._folded, keep=settings.keep_runs)
+        self._journals = Journals(self.folder, WORDING, self._fold_records, keep=settings.keep_runs)
         self.lock = RunLock(lock, self._journals, settings.salt_minion)
 
     def path(self, jid: str) -> str:
@@ -84,7 +84,7 @@ class Runs:
         """The state from the journal. Damage is an error; nothing is moved."""
         return self._journals.known(jid)
 
-    def _folded(self, jid: str, records: list[Record]) -> RunState:
+    def _fold_records(self, jid: str, records: list[Record]) -> RunState:
         from saltern.journal.fold import fold
 
         if any(record.kind == SEALED for record in records):
@@ -92,7 +92,7 @@ class Runs:
 
             try:
                 over = not self._opens or fold(records).is_over
-                records = seal.masked_records(records) if over else seal.opened(records, self.path(jid))
+                records = seal.masked_records(records) if over else seal.open_records(records, self.path(jid))
             except seal.KeyLost:
                 raise Unreadable(f"it has secrets, and their key {self.path(jid)}{KEY} is lost") from None
         return fold(records)

@@ -32,25 +32,25 @@ def beside_salt(cache: str, until: float) -> Iterator[None]:
         then.
     """
     folder = os.path.join(cache, "proc")
-    mark = _written(folder)
+    mark = _write_mark(folder)
     reported = False
     try:
-        while others := running(folder):
+        while others := running_jobs(folder):
             os.unlink(mark)  # otherwise the minion would wait for us
             if time.monotonic() >= until:
                 raise _busy(others[0])
             if not reported:
-                print(f"saltern: waiting for Salt: {_named(others[0])}", file=sys.stderr)
+                print(f"saltern: waiting for Salt: {_describe_job(others[0])}", file=sys.stderr)
             reported = True
             time.sleep(random.uniform(0.1, 0.4))
-            mark = _written(folder)
+            mark = _write_mark(folder)
         yield
     finally:
         with suppress(FileNotFoundError):
             os.unlink(mark)
 
 
-def running(folder: str) -> list[dict[str, Any]]:
+def running_jobs(folder: str) -> list[dict[str, Any]]:
     """The state runs whose processes are running, except our own and our ancestors."""
     ours = _ancestors(os.getpid())
     found = [_read(os.path.join(folder, name)) for name in sorted(os.listdir(folder))]
@@ -63,7 +63,7 @@ def running(folder: str) -> list[dict[str, Any]]:
     ]
 
 
-def _written(folder: str) -> str:
+def _write_mark(folder: str) -> str:
     """Write the mark of this process atomically; return its path."""
     pid = os.getpid()
     path = os.path.join(folder, f"saltern-{pid}")
@@ -113,11 +113,11 @@ def _ancestors(pid: int) -> set[int]:
     return found
 
 
-def _named(job: dict[str, Any]) -> str:
+def _describe_job(job: dict[str, Any]) -> str:
     return f"{job.get('fun')} of job {job.get('jid')} (process {job.get('pid')})"
 
 
 def _busy(job: dict[str, Any]) -> OperationError:
-    what = f"the Salt minion of this machine applies states: {_named(job)}"
+    what = f"the Salt minion of this machine applies states: {_describe_job(job)}"
     fix = "wait for it: --queue SECONDS, or queue_runs in the configuration"
     return OperationError(Diagnostic(code="run-busy", what=what, fix=fix))

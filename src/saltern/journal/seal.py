@@ -37,7 +37,7 @@ class Seal:
     def _token(self, text: str, kind: type) -> str:
         data = text.encode("utf-8", "surrogateescape")
         nonce, key = os.urandom(NONCE), self._found_or_new()
-        hidden = nonce + _mixed(data, key, nonce)
+        hidden = nonce + _mix(data, key, nonce)
         return token(urlsafe_b64encode(_tag(key, hidden) + hidden).decode(), kind)
 
     def _found_or_new(self) -> bytes:
@@ -69,7 +69,7 @@ def read_key(path: str) -> bytes:
         return b""
 
 
-def masked(data: object) -> object:
+def mask_sealed(data: object) -> object:
     """The data with everything sealed masked."""
     return filled(data, lambda _: secrets.MASK)
 
@@ -83,19 +83,19 @@ class KeyLost(Exception):
     """Sealed data cannot be opened: the key is missing or wrong."""
 
 
-def opened(records: Iterable[Record], path: str) -> list[Record]:
+def open_records(records: Iterable[Record], path: str) -> list[Record]:
     """The original records; what was sealed is a secret in this process. Raises ``KeyLost``."""
     key = read_key(path + KEY)
-    return _each(records, lambda said: _opened(said, key))
+    return _each(records, lambda said: _open_text(said, key))
 
 
 def opened_data(data: object, path: str) -> object:
     """Open data that was sealed with the key of the journal at ``path``. Raises ``KeyLost``."""
     key = read_key(path + KEY)
-    return filled(data, lambda said: _opened(said, key))
+    return filled(data, lambda said: _open_text(said, key))
 
 
-def _opened(said: str, key: bytes) -> str | None:
+def _open_text(said: str, key: bytes) -> str | None:
     """The sealed text; None if it is not our seal but the user's own text."""
     try:
         whole = urlsafe_b64decode(said)
@@ -106,7 +106,7 @@ def _opened(said: str, key: bytes) -> str | None:
         return None
     if not key or not compare_digest(tag, _tag(key, hidden)):
         raise KeyLost
-    text = _mixed(hidden[NONCE:], key, hidden[:NONCE]).decode("utf-8", "surrogateescape")
+    text = _mix(hidden[NONCE:], key, hidden[:NONCE]).decode("utf-8", "surrogateescape")
     secrets.add(text)
     return text
 
@@ -115,7 +115,7 @@ def _each(records: Iterable[Record], look: Look) -> list[Record]:
     return [Record(one.seq, one.kind, filled(one.body, look)) for one in records]
 
 
-def _mixed(data: bytes, key: bytes, nonce: bytes) -> bytes:
+def _mix(data: bytes, key: bytes, nonce: bytes) -> bytes:
     """Exclusive or with a stream from key and nonce; applied twice, it gives the data again."""
     stream = shake_256(key + nonce).digest(len(data))
     return bytes(one ^ other for one, other in zip(data, stream, strict=True))

@@ -59,7 +59,7 @@ class Writer:
     def add(self, kind: str, body: object) -> None:
         self._gather()
         if secrets.known():
-            body, is_first = _sealed(self.seal, body)
+            body, is_first = _seal_body(self.seal, body)
             if is_first:
                 self._waiting.append((self._next, SEALED, self._encoder.encode({})))
                 self._next += 1
@@ -91,7 +91,7 @@ class Writer:
     def _save(self, *, durable: bool) -> None:
         """Write the waiting records. A failed write is not retried: it is unknown what is on disk."""
         if self.broken:
-            raise _stopped(self.path, self.broken)
+            raise _write_error(self.path, self.broken)
         self._gather()
         if not self._waiting or self.writing:
             return
@@ -105,15 +105,15 @@ class Writer:
         point("journal.write")
         try:
             self.seal.keep()
-            written = self._opened().write(self._waiting, durable=durable)
+            written = self._record_file().write(self._waiting, durable=durable)
         except OSError as problem:
             self.broken = problem.strerror or str(problem)
-            raise _stopped(self.path, self.broken) from None
+            raise _write_error(self.path, self.broken) from None
         if _listener is not None:
             _listener(self.path, self._waiting[:written])
         del self._waiting[:written]
 
-    def _opened(self) -> RecordFile:
+    def _record_file(self) -> RecordFile:
         if self._file is None:
             from saltern.journal.record_file import RecordFile
 
@@ -129,7 +129,7 @@ class Writer:
         """End the journal. If nothing had to be durable before, nothing has to be now."""
         if self._is_begun:
             self.sync()
-            self._opened().mark_over()
+            self._record_file().mark_over()
             remove_key(self.path)
             return
         write_plain(self.path, [(kind, body) for _, kind, body in self._waiting])
@@ -182,7 +182,7 @@ def write_plain(path: str, records: Sequence[tuple[str, bytes]], *, durable: boo
         if durable:
             sync_directory(os.path.dirname(path))
     except OSError as problem:
-        raise _stopped(path, str(problem)) from None
+        raise _write_error(path, str(problem)) from None
     point("journal.finished")
 
 
@@ -213,14 +213,14 @@ def _tame(value: object, depth: int = 0) -> object:
     return value
 
 
-def _sealed(seal: RunSeal, body: object) -> tuple[object, bool]:
+def _seal_body(seal: RunSeal, body: object) -> tuple[object, bool]:
     try:
         return seal.sealed(body)
     except RecursionError:  # it contains itself
         return seal.sealed(_tame(body))
 
 
-def _stopped(path: str, why: str) -> OperationError:
+def _write_error(path: str, why: str) -> OperationError:
     return OperationError(
         Diagnostic(
             code="journal-failed",

@@ -19,7 +19,7 @@ from saltern.lint.files import KeptLoader
 from saltern.lint.findings import Findings
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.registry import schema
-from saltern.plan.matcher import SLS, described
+from saltern.plan.matcher import SLS, describe_requisite
 from saltern.runtime.slots import PREFIX
 
 # Each of these says when a command has to run.
@@ -176,7 +176,7 @@ def requisite_not_included(unit: Unit, found: Findings) -> None:
                 home = min(homes, key=str)
                 found.warn(
                     "requisite-not-included",
-                    f"{one.kind!r} of {chunk.label!r} names {described(one)} of {home.name!r},"
+                    f"{one.kind!r} of {chunk.label!r} names {describe_requisite(one)} of {home.name!r},"
                     " which this file does not include",
                     where=chunk.mark(one.kind, one.at),
                     fix=f"add '- {home.name}' to its include list",

@@ -17,7 +17,7 @@ from saltern.compiler.compile import CompilerOptions
 from saltern.compiler.gather import expand
 from saltern.engine.build_plan import build_plan
 from saltern.engine.delays import Delays
-from saltern.engine.frames import rendered
+from saltern.engine.frames import render_target
 from saltern.engine.loaders import RenderedLoader
 from saltern.engine.session import Session
 from saltern.facts.tops import TopReader
@@ -224,7 +224,7 @@ class Walk:
 
     def _rendered(self, target: Target, delays: Delays) -> None:
         found = Findings()
-        document = rendered(self._session, target, {})
+        document = render_target(self._session, target, {})
         given = {**target.context, PREV_RET: {}}
         loader = RenderedLoader(self._session, document, target.name if target.block else "", given)
         plan = build_plan(

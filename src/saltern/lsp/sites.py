@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from saltern.config.load import load
 from saltern.config.settings import Settings
-from saltern.config.untrusted import untrusted
+from saltern.config.untrusted import restrict_settings
 from saltern.language.diagnostics import OperationError
 from saltern.lint.select import is_below
 from saltern.lsp.launch import resolved
@@ -154,7 +154,7 @@ class Sites:
             places = resolved(found.config, {**self.given.options, **found.options()}, self._environ)[2]
         except OperationError:
             places = []
-        return untrusted(settings, places)[0]
+        return restrict_settings(settings, places)[0]
 
     def _settings(self, found: Found) -> Settings:
         options = {**self.given.options, **found.options()}

@@ -145,13 +145,13 @@ def _session(question: Question) -> tuple[Session, list[str], list[Diagnostic]]:
 
 def _made(question: Question, options: dict[str, object]) -> tuple[Session, list[Diagnostic]]:
     from saltern.config.load import load
-    from saltern.config.untrusted import untrusted
+    from saltern.config.untrusted import restrict_settings
     from saltern.engine.nested_engine import make_session
 
     unread: list[Diagnostic] = []
     settings, _ = load(question.config, options, os.environ)
     if not question.trust:
-        settings, unread = untrusted(settings, question.places)
+        settings, unread = restrict_settings(settings, question.places)
     return make_session(settings, question.pillar, texts=question.texts, trust=question.trust), unread
 
 

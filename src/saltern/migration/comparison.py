@@ -42,7 +42,9 @@ def compare_low(salt: Sequence[Low], ours: Sequence[Low], *, whole: bool = True)
         found += _arguments(theirs[tag], own[tag], whole=whole)
     return [
         *found,
-        *_moved([tag for tag in theirs if tag in own], [tag for tag in own if tag in theirs], own),
+        *_order_differences(
+            [tag for tag in theirs if tag in own], [tag for tag in own if tag in theirs], own
+        ),
     ]
 
 
@@ -91,7 +93,7 @@ def _plain(name: str, value: object) -> object:
     return value
 
 
-def _moved(
+def _order_differences(
     salt: list[tuple[object, ...]], ours: list[tuple[object, ...]], lows: Mapping[tuple[object, ...], Low]
 ) -> Iterator[Difference]:
     """The common states whose order differs."""

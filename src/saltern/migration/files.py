@@ -49,7 +49,9 @@ def _reactions(master: Read) -> Iterator[Finding]:
     for one in given if isinstance(given, list) else ():
         for tag, files in one.items() if isinstance(one, dict) else ():
             for file in map(str, files if isinstance(files, list) else [files]):
-                yield from _reaction(file, f"{file}, the reaction to {tag}", where, _found(master, file))
+                yield from _reaction(
+                    file, f"{file}, the reaction to {tag}", where, _reaction_path(master, file)
+                )
 
 
 def _reaction(file: str, what: str, where: str, path: str) -> Iterator[Finding]:
@@ -65,7 +67,7 @@ def _reaction(file: str, what: str, where: str, path: str) -> Iterator[Finding]:
         yield Finding(kind=SAME, what=what, where=where)
 
 
-def _found(master: Read, file: str) -> str:
+def _reaction_path(master: Read, file: str) -> str:
     """The path of a reaction file; empty if it is not on this machine."""
     inner = file.removeprefix("salt://")
     names = [file] if inner == file else [

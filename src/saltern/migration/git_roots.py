@@ -46,10 +46,10 @@ def _remotes(master: Values) -> Iterator[tuple[str, dict[str, Any]]]:
             yield str(remote), {}
             continue
         for address, settings in remote.items():
-            yield str(address), _merged(settings)
+            yield str(address), _merge_settings(settings)
 
 
-def _merged(settings: object) -> dict[str, Any]:
+def _merge_settings(settings: object) -> dict[str, Any]:
     """One mapping of a list of mappings."""
     parts = settings if isinstance(settings, list) else [settings]
     return {str(name): value for one in parts if isinstance(one, dict) for name, value in one.items()}
@@ -66,7 +66,7 @@ def _environments(settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, 
     yield "base", {}
     for one in settings.get("saltenv") or ():
         for name, own in one.items() if isinstance(one, dict) else ():
-            found = _merged(own)
+            found = _merge_settings(own)
             yield str(name), {**found, "base": found.get("ref", name)}
 
 

@@ -20,7 +20,7 @@ def group(plan: Plan, eligible: Callable[[Chunk], bool]) -> None:
     indexes = [index for index, chunk in enumerate(plan.chunks) if eligible(chunk)]
     if len(indexes) < 2:
         return
-    reach = {index: _reached(plan, index) for index in indexes}
+    reach = {index: _earlier_chunks(plan, index) for index in indexes}
     groups: list[list[int]] = []
     for index in indexes:
         home = next((one for one in groups if _fits(plan, index, one, reach)), None)
@@ -32,7 +32,7 @@ def group(plan: Plan, eligible: Callable[[Chunk], bool]) -> None:
         if len(members) > 1:
             plan.groups.update(dict.fromkeys(members, tuple(members)))
     if plan.groups:
-        plan.needs = {index: _widened(plan, index, needs, reach) for index, needs in plan.needs.items()}
+        plan.needs = {index: _widen_needs(plan, index, needs, reach) for index, needs in plan.needs.items()}
 
 
 def _fits(plan: Plan, index: int, members: list[int], reach: dict[int, set[int]]) -> bool:
@@ -43,7 +43,7 @@ def _fits(plan: Plan, index: int, members: list[int], reach: dict[int, set[int]]
     )
 
 
-def _reached(plan: Plan, index: int) -> set[int]:
+def _earlier_chunks(plan: Plan, index: int) -> set[int]:
     """All chunks that must run before a chunk."""
     seen: set[int] = set()
     stack = steps_before(plan, index)[:]
@@ -55,7 +55,9 @@ def _reached(plan: Plan, index: int) -> set[int]:
     return seen
 
 
-def _widened(plan: Plan, index: int, needs: tuple[Need, ...], reach: dict[int, set[int]]) -> tuple[Need, ...]:
+def _widen_needs(
+    plan: Plan, index: int, needs: tuple[Need, ...], reach: dict[int, set[int]]
+) -> tuple[Need, ...]:
     result: dict[Need, None] = {}
     for need in needs:
         result[need] = None

@@ -43,7 +43,7 @@ class Matcher:
         if wanted.state == SLS:
             return [index for name in self.files(wanted.value) for index in self.members(name)]
         names = self._typed.get(wanted.state, {}) if wanted.state else self._bare()
-        return names.get(wanted.value) or self._matching(names, wanted)
+        return names.get(wanted.value) or self._chunks_by_pattern(names, wanted)
 
     def reached(self, wanted: Requisite) -> list[int]:
         """The chunks that an ``_in`` form matches: an ID comes before a name, and a file matches what it
@@ -53,7 +53,7 @@ class Matcher:
         names = self._typed.get(wanted.state, {}) if wanted.state else self._bare()
         known = names.get(wanted.value)
         if known is None:
-            return self._matching(names, wanted)
+            return self._chunks_by_pattern(names, wanted)
         return [index for index in known if self.chunks[index].id == wanted.value] or known
 
     def by_pattern(self, wanted: Requisite) -> bool:
@@ -104,7 +104,7 @@ class Matcher:
         near = did_you_mean(wanted.value, self._typed.get(wanted.state, self._bare()))
         return near or UNGUESSED
 
-    def _matching(self, names: dict[str, list[int]], wanted: Requisite) -> list[int]:
+    def _chunks_by_pattern(self, names: dict[str, list[int]], wanted: Requisite) -> list[int]:
         """The chunks with a matching name; each pattern is searched once, however many references use it."""
         if not is_pattern(wanted.value):
             return []
@@ -134,7 +134,7 @@ def _add(names: dict[str, list[int]], name: str, index: int) -> None:
         known.append(index)
 
 
-def described(wanted: Requisite) -> str:
+def describe_requisite(wanted: Requisite) -> str:
     return f"{wanted.state} {wanted.value!r}" if wanted.state else repr(wanted.value)
 
 

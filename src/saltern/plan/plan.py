@@ -54,16 +54,16 @@ class Plan(Struct, kw_only=True):
             return (step,)
         return [~one if one < 0 else one for one in self.joins[step - len(self.chunks)]]
 
-    def answering(self) -> Sequence[Chunk]:
+    def answer_chunks(self) -> Sequence[Chunk]:
         """All chunks that may answer: the chunks, and again those that listen."""
         if not self.listeners:
             return self.chunks
         steps = dict.fromkeys(one.index for one in self.listeners)
         listeners = dict.fromkeys(index for step in steps for index in self.behind(step))
-        return [*self.chunks, *(listening(self.chunks[index]) for index in listeners)]
+        return [*self.chunks, *(listener_chunk(self.chunks[index]) for index in listeners)]
 
 
-def listening(chunk: Chunk) -> Chunk:
+def listener_chunk(chunk: Chunk) -> Chunk:
     """The chunk for a listener's reaction at the end of the run."""
     return replace(chunk, id=f"listener_{chunk.label}", fun="mod_watch", requisites=())
 

@@ -10,7 +10,7 @@ from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.patterns import is_pattern
 from saltern.language.source import Mark
-from saltern.plan.matcher import Matcher, described
+from saltern.plan.matcher import Matcher, describe_requisite
 
 
 class Unknown(Struct, frozen=True):
@@ -30,7 +30,7 @@ def unknown_target(
     elsewhere: Callable[[str], str] | None,
 ) -> Unknown | None:
     """What to report; None for a pattern, which gets a warning. Of a hidden state, not what it names."""
-    named = "a state" if chunk.hidden else described(wanted)
+    named = "a state" if chunk.hidden else describe_requisite(wanted)
     what = f"{wanted.kind!r} of {chunk.label!r} names {named}, which no SLS of this run declares"
     where = chunk.mark(wanted.kind, wanted.at)
     if is_pattern(wanted.value):

@@ -16,14 +16,14 @@ from saltern.language.secret_tokens import filled, token
 Data = TypeVar("Data")
 
 
-def concealed(body: Data, salt: str) -> Data:
+def conceal(body: Data, salt: str) -> Data:
     """The data with checksums in place of secrets."""
     return (
         secrets.replaced(body, lambda text, kind: token(_sum(text, salt), kind)) if secrets.known() else body
     )
 
 
-def revealed(body: object, salt: str, also: object = None) -> object:
+def reveal(body: object, salt: str, also: object = None) -> object:
     """The data with checksums replaced by the secrets of this process, or by texts of ``also``."""
     known = {_sum(text, salt): text for text in (*secrets.forms(), *_texts(also))}
     return filled(body, known.get)

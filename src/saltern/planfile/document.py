@@ -31,7 +31,7 @@ class Bases(Struct, frozen=True, kw_only=True):
 
 
 class Proposal(Struct, frozen=True, kw_only=True):
-    """A plan. ``compiled`` is from ``packed``: request, settings, pillar, sources and plan."""
+    """A plan. ``compiled`` is from ``pack_body``: request, settings, pillar, sources and plan."""
 
     saltern_plan: int
     version: str
@@ -45,7 +45,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     sum: str
 
 
-def packed(body: dict[str, object]) -> bytes:
+def pack_body(body: dict[str, object]) -> bytes:
     """Encode the body; bytes of an unrendered delayed block that are not text become escapes."""
     try:
         return msgpack.encode(body, enc_hook=str)
@@ -73,14 +73,14 @@ class Body(Struct, frozen=True, kw_only=True):
     plan: dict[str, object]
 
 
-def unpacked(proposal: Proposal, path: str, texts: object = None) -> Body:
+def unpack_body(proposal: Proposal, path: str, texts: object = None) -> Body:
     """Decode the body, with the secrets that this process knows or that are in ``texts``. Raises
     ``OperationError`` for what this version did not write."""
-    from saltern.planfile.concealed import revealed
+    from saltern.planfile.concealed import reveal
 
     try:
         body = msgpack.decode(proposal.compiled, strict=False)
-        return convert(revealed(body, proposal.bases.salt, texts), Body)
+        return convert(reveal(body, proposal.bases.salt, texts), Body)
     except (ValidationError, DecodeError, ValueError, RecursionError) as problem:
         raise unreadable(path, str(problem)) from None
 
@@ -94,7 +94,7 @@ def readable(path: str) -> Iterator[None]:
         raise unreadable(path, f"it is damaged: {type(problem).__name__}: {problem}") from None
 
 
-def summed(data: bytes) -> str:
+def checksum(data: bytes) -> str:
     from hashlib import sha256
 
     return sha256(data).hexdigest()
@@ -128,7 +128,7 @@ def load(path: str, data: bytes) -> Proposal:
         proposal = json.decode(data, type=Proposal)
     except (ValidationError, DecodeError, ValueError, RecursionError) as problem:
         raise unreadable(path, str(problem)) from None
-    if summed(proposal.compiled) != proposal.sum:
+    if checksum(proposal.compiled) != proposal.sum:
         raise unreadable(path, "its content was changed")
     return proposal
 

@@ -15,8 +15,8 @@ from saltern.facts.read_grains import OF_THE_PROCESS
 from saltern.journal.chunk_codec import plan_out
 from saltern.language.events import Report
 from saltern.plan.plan import Plan
-from saltern.planfile.concealed import concealed
-from saltern.planfile.document import FORMAT, Bases, Proposal, packed, summed
+from saltern.planfile.concealed import conceal
+from saltern.planfile.document import FORMAT, Bases, Proposal, checksum, pack_body
 from saltern.report.foreseen import Foreseen, counted, foreseen
 from saltern.report.plain import plain
 from saltern.runtime.barriers import INTERRUPTED
@@ -60,8 +60,8 @@ def propose(session: Session, request: Request, found: Foresight, override: Mapp
     """The plan file. ``override`` is pillar data of the command line."""
     plan = found.plan or Plan(chunks=[])
     rests_on = bases(session, found.seen)
-    compiled = packed(
-        concealed(
+    compiled = pack_body(
+        conceal(
             {
                 "request": to_builtins(request),
                 "settings": to_builtins(session.settings, enc_hook=str),
@@ -82,7 +82,7 @@ def propose(session: Session, request: Request, found: Foresight, override: Mapp
         states=found.rows,
         bases=rests_on,
         compiled=compiled,
-        sum=summed(compiled),
+        sum=checksum(compiled),
     )
 
 
@@ -101,11 +101,11 @@ def bases(session: Session, seen: Mapping[str, None]) -> Bases:
 def content_sum(path: str) -> str:
     """The checksum of a file; empty if it does not exist."""
     try:
-        return summed(read_regular(path, follow=True))
+        return checksum(read_regular(path, follow=True))
     except OSError:
         return ""
 
 
 def value_sum(value: object, salt: str) -> str:
     """The salted checksum of a value: a short secret cannot be guessed from it."""
-    return summed(salt.encode() + json.encode(plain(value), order="sorted"))
+    return checksum(salt.encode() + json.encode(plain(value), order="sorted"))

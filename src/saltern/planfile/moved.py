@@ -9,7 +9,7 @@ from saltern.engine.session import Session
 from saltern.journal.chunk_codec import chunks_in
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.planfile.document import Body, Proposal, readable, unpacked
+from saltern.planfile.document import Body, Proposal, readable, unpack_body
 from saltern.planfile.make import Foresight, content_sum, value_sum
 from saltern.report.foreseen import VERBS, Foreseen
 from saltern.report.plain import plain
@@ -24,7 +24,7 @@ def check(proposal: Proposal, session: Session, now: Foresight, *, path: str) ->
     """Raise ``OperationError`` with everything that has changed. ``session`` is the one that planned
     again.
     """
-    body = unpacked(proposal, path, session.settings.extra)
+    body = unpack_body(proposal, path, session.settings.extra)
     with readable(path):
         moved = [*_bases(proposal, session), *_states(proposal, body, now)]
     if not moved:
@@ -47,14 +47,14 @@ def _bases(proposal: Proposal, session: Session) -> Iterator[str]:
         now = content_sum(path)
         if now != before:
             yield f"the file {path} {'has changed' if now else 'was removed'} since the plan was made"
-    for name in _differing(kept.pillar, session.pillar, kept.salt):
+    for name in _different_names(kept.pillar, session.pillar, kept.salt):
         yield f"the pillar key {name!r} has changed since the plan was made"
     grains = {name: session.grains.get(name) for name in kept.grains}
-    for name in _differing(kept.grains, grains, kept.salt):
+    for name in _different_names(kept.grains, grains, kept.salt):
         yield f"the grain {name!r} has changed since the plan was made"
 
 
-def _differing(before: Mapping[str, str], now: Mapping[str, object], salt: str) -> Iterator[str]:
+def _different_names(before: Mapping[str, str], now: Mapping[str, object], salt: str) -> Iterator[str]:
     for name in sorted({*before, *now}):
         if name not in before or name not in now or value_sum(now[name], salt) != before[name]:
             yield name
@@ -62,19 +62,19 @@ def _differing(before: Mapping[str, str], now: Mapping[str, object], salt: str) 
 
 def _states(proposal: Proposal, body: Body, now: Foresight) -> Iterator[str]:
     """First what is to be done, as compiled; then what each state says it would do."""
-    kept = _numbered(chunks_in(body.plan, body.sources), lambda chunk: chunk.tag)
-    made = _numbered(now.plan.chunks if now.plan else [], lambda chunk: chunk.tag)
+    kept = _number_rows(chunks_in(body.plan, body.sources), lambda chunk: chunk.tag)
+    made = _number_rows(now.plan.chunks if now.plan else [], lambda chunk: chunk.tag)
     for tag in [*kept, *(tag for tag in made if tag not in kept)]:
-        if (words := _compiled(kept.get(tag), made.get(tag))) is not None:
+        if (words := _chunk_difference(kept.get(tag), made.get(tag))) is not None:
             yield words
-    before, after = _numbered(proposal.states, _place), _numbered(now.rows, _place)
+    before, after = _number_rows(proposal.states, _place), _number_rows(now.rows, _place)
     for place in [*before, *(place for place in after if place not in before)]:
-        words = _foreseen(before.get(place), after.get(place))
+        words = _effect_difference(before.get(place), after.get(place))
         if words:
             yield words
 
 
-def _numbered(rows: Iterable[R], key: Callable[[R], K]) -> dict[tuple[K, int], R]:
+def _number_rows(rows: Iterable[R], key: Callable[[R], K]) -> dict[tuple[K, int], R]:
     """By key and number: keys may come twice."""
     found: dict[tuple[K, int], R] = {}
     counts: dict[K, int] = {}
@@ -85,7 +85,7 @@ def _numbered(rows: Iterable[R], key: Callable[[R], K]) -> dict[tuple[K, int], R
     return found
 
 
-def _compiled(before: Chunk | None, now: Chunk | None) -> str | None:
+def _chunk_difference(before: Chunk | None, now: Chunk | None) -> str | None:
     if before is None or now is None:
         one = now or before
         assert one is not None
@@ -104,7 +104,7 @@ def _place(row: Foreseen) -> tuple[str, str]:
     return row.path, row.tag
 
 
-def _foreseen(before: Foreseen | None, now: Foreseen | None) -> str:
+def _effect_difference(before: Foreseen | None, now: Foreseen | None) -> str:
     """The difference in what a state would do; empty if there is none. Values known only later do not
     count.
     """

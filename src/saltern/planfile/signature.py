@@ -18,7 +18,7 @@ def sign(data: bytes, key: str) -> bytes:
     """Sign with the SSH key in a file; a public key if the agent has the private one."""
     ran = _run(["-Y", "sign", "-q", "-f", os.path.abspath(key), "-n", NAMESPACE], data)
     if ran.returncode or not ran.stdout:
-        raise _bad(f"the plan cannot be signed with {key!r}: {_said(ran)}")
+        raise _bad(f"the plan cannot be signed with {key!r}: {_error_text(ran)}")
     return ran.stdout
 
 
@@ -62,7 +62,7 @@ def _run(words: list[str], data: bytes) -> subprocess.CompletedProcess[bytes]:
         raise _bad("ssh-keygen is not installed: it signs plans, and checks signatures") from None
 
 
-def _said(ran: subprocess.CompletedProcess[bytes]) -> str:
+def _error_text(ran: subprocess.CompletedProcess[bytes]) -> str:
     lines = ran.stderr.decode(errors="replace").strip().splitlines()
     return lines[-1] if lines else f"ssh-keygen ended with {ran.returncode}"
 

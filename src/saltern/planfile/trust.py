@@ -39,15 +39,15 @@ def read_own(path: str) -> bytes:
     """
     try:
         if why := exchangeable(path):
-            raise _distrusted(path, why)
+            raise _distrust_error(path, why)
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         with os.fdopen(handle, "rb") as file:
             known = os.fstat(file.fileno())
             if why := distrust(known):
-                raise _distrusted(path, why)
+                raise _distrust_error(path, why)
             return file.read(known.st_size)  # read() reserves as much memory as it is asked for
     except OSError as problem:
-        raise _distrusted(path, f"it cannot be read: {problem.strerror or problem}") from None
+        raise _distrust_error(path, f"it cannot be read: {problem.strerror or problem}") from None
 
 
 def distrust(found: os.stat_result) -> str:
@@ -123,7 +123,7 @@ def settings_of(kept: Mapping[str, object], own: Settings, *, path: str) -> Sett
     try:
         checked = convert({**to_builtins(Settings(), enc_hook=str), **decided}, Settings)
     except ValidationError as problem:
-        raise _distrusted(path, f"its settings are damaged: {problem}") from None
+        raise _distrust_error(path, f"its settings are damaged: {problem}") from None
     return replace(own, **{name: getattr(checked, name) for name in DECIDES})
 
 
@@ -155,7 +155,8 @@ def _other_settings(
     path: str, names: list[str], kept: Mapping[str, object], ours: Mapping[str, object]
 ) -> OperationError:
     rows = [
-        f"- {name}: the plan has {_shown(kept.get(name))}, here it is {_shown(ours[name])}" for name in names
+        f"- {name}: the plan has {_format_value(kept.get(name))}, here it is {_format_value(ours[name])}"
+        for name in names
     ]
     flags = [_FLAGS.get(name, "--config") for name in names]
     return OperationError(
@@ -168,7 +169,7 @@ def _other_settings(
     )
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     """Roots are shown; values that may be secrets are not."""
     if isinstance(value, dict) and all(isinstance(one, list) for one in value.values()):
         return ", ".join(f"{env}={root}" for env, roots in value.items() for root in roots) or "none"
@@ -177,7 +178,7 @@ def _shown(value: object) -> str:
     return "others" if isinstance(value, dict | list) else str(value)[:80]
 
 
-def _distrusted(path: str, why: str) -> OperationError:
+def _distrust_error(path: str, why: str) -> OperationError:
     return OperationError(
         Diagnostic(
             code="plan-distrusted",

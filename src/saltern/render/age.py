@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from saltern.language.diagnostics import CompileError
-from saltern.render.armour import Armour, Unusable, opened, opened_text, pattern
+from saltern.render.armour import Armour, Unusable, decrypt_all, opened_text, pattern
 from saltern.render.document import Job, Rendered
 from saltern.system.gpg import Message
 
@@ -13,9 +13,9 @@ from saltern.system.gpg import Message
 def age(value: object, job: Job) -> object:
     """The data with all blocks decrypted."""
     try:
-        return opened(value, BLOCKS, job)
+        return decrypt_all(value, BLOCKS, job)
     except ImportError as problem:
-        raise _missing(problem, job) from None
+        raise _missing_package(problem, job) from None
 
 
 def age_text(made: Rendered, job: Job) -> Rendered:
@@ -23,7 +23,7 @@ def age_text(made: Rendered, job: Job) -> Rendered:
     try:
         return opened_text(made, BLOCKS, job)
     except ImportError as problem:
-        raise _missing(problem, job) from None
+        raise _missing_package(problem, job) from None
 
 
 def _by_keys(blocks: Sequence[str], opts: Mapping[str, object]) -> Sequence[Message]:
@@ -36,10 +36,10 @@ def _by_keys(blocks: Sequence[str], opts: Mapping[str, object]) -> Sequence[Mess
     return [Message(problem=_NOT_OURS) if data is None else Message(data=data) for data in found]
 
 
-def _missing(problem: ImportError, job: Job) -> CompileError:
-    from saltern.render.stages import missing
+def _missing_package(problem: ImportError, job: Job) -> CompileError:
+    from saltern.render.stages import missing_package
 
-    return missing("age", problem, job)
+    return missing_package("age", problem, job)
 
 
 _NOT_OURS = "no age key of this machine fits, or it is damaged"

@@ -41,22 +41,22 @@ def pattern(title: str) -> re.Pattern[str]:
     return re.compile(f"-----BEGIN {title}-----.*?-----END {title}-----", re.DOTALL)
 
 
-def opened(value: object, kind: Armour, job: Job) -> object:
+def decrypt_all(value: object, kind: Armour, job: Job) -> object:
     """The data with all blocks decrypted. Keys of mappings are unchanged, as in Salt."""
     blocks = [block for text in texts_in(value) for block in kind.block.findall(text)]
     if not blocks:
         return value
-    found = _decrypted(blocks, kind, job)
-    return changed_values(value, lambda text: _filled(text, kind.block, found))
+    found = _decrypt_blocks(blocks, kind, job)
+    return changed_values(value, lambda text: _fill_in(text, kind.block, found))
 
 
 def opened_text(made: Rendered, kind: Armour, job: Job) -> Rendered:
     """The same for a text that is not parsed yet: its values are as secret as its blocks."""
-    found = _decrypted(kind.block.findall(made.text), kind, job)
+    found = _decrypt_blocks(kind.block.findall(made.text), kind, job)
     return changed_text(made, kind.block, {block: _as_text(data) for block, data in found.items()})
 
 
-def _filled(text: str, pattern: re.Pattern[str], found: Found) -> str | bytes:
+def _fill_in(text: str, pattern: re.Pattern[str], found: Found) -> str | bytes:
     """The text with its blocks decrypted, without line ends after them; bytes if the result is not text."""
     parts = pattern.split(text)
     if len(parts) == 1:
@@ -80,7 +80,7 @@ def _read(data: bytes) -> str | bytes:
         return data
 
 
-def _decrypted(blocks: Sequence[str], kind: Armour, job: Job) -> Found:
+def _decrypt_blocks(blocks: Sequence[str], kind: Armour, job: Job) -> Found:
     """The content of the blocks; those that cannot be decrypted are errors, or stay as they are."""
     known = job.decrypted
     wanted = list(dict.fromkeys(block for block in blocks if block not in known))
@@ -88,7 +88,7 @@ def _decrypted(blocks: Sequence[str], kind: Armour, job: Job) -> Found:
         opts = job.values.get("opts")
         assert isinstance(opts, Mapping)
         try:
-            messages = kind.decrypt([_unfolded(block) for block in wanted], opts)
+            messages = kind.decrypt([_unfold(block) for block in wanted], opts)
         except Unusable as problem:
             raise CompileError(_problem(str(problem), wanted[0], kind, job)) from None
         for block, message in zip(wanted, messages, strict=True):
@@ -101,7 +101,7 @@ def _decrypted(blocks: Sequence[str], kind: Armour, job: Job) -> Found:
     return {block: known[block] for block in blocks if block in known}
 
 
-def _unfolded(block: str) -> str:
+def _unfold(block: str) -> str:
     """A block in one line has ``\\n`` for line ends; one in a YAML text may be indented."""
     lines = block.replace("\\n", "\n").splitlines()
     return "\n".join(line.strip() for line in lines) + "\n"

@@ -46,19 +46,19 @@ def _reader(key: str, word: str, seen: Collection[str], at: Mark) -> Callable[..
     return _READERS[key]
 
 
-def _scoped(words: Words, value: str | None, where: Mark) -> Words:
+def _read_scoped(words: Words, value: str | None, where: Mark) -> Words:
     if value is not None:
         raise CompileError(tag_problem("delayed-word", "'scoped' takes no value", where, "write 'scoped'"))
     return Words(scoped=True, limit=words.limit, refresh=words.refresh)
 
 
-def _limited(words: Words, value: str | None, where: Mark) -> Words:
+def _read_repeat_limit(words: Words, value: str | None, where: Mark) -> Words:
     text = value or ""
     limit = int(text) if _WHOLE.fullmatch(text) else text
     return Words(scoped=words.scoped, limit=read_limit(limit, where), refresh=words.refresh)
 
 
-def _refreshed(words: Words, value: str | None, where: Mark) -> Words:
+def _read_refresh(words: Words, value: str | None, where: Mark) -> Words:
     names = [name.strip() for name in (value or "").split(",")]
     usual = f"write refresh={','.join(REFRESHABLE)}, or some of them"
     wrong = [
@@ -77,9 +77,9 @@ def _refreshed(words: Words, value: str | None, where: Mark) -> Words:
 
 
 _READERS: dict[str, Callable[[Words, str | None, Mark], Words]] = {
-    "scoped": _scoped,
-    "delayed_repeat_limit": _limited,
-    "refresh": _refreshed,
+    "scoped": _read_scoped,
+    "delayed_repeat_limit": _read_repeat_limit,
+    "refresh": _read_refresh,
 }
 
 
@@ -93,13 +93,13 @@ def read_limit(value: object, where: Mark | None) -> Limit:
     raise CompileError(Diagnostic(code="delayed-limit", what=what, where=where, fix=LIMIT_FIX))
 
 
-def decorated(words: Mapping[str, object], where: Mark) -> Words:
+def read_arguments(words: Mapping[str, object], where: Mark) -> Words:
     """The same words, as arguments of the decorator in a Python file."""
     known = Words()
     problems: list[Diagnostic] = []
     for word, value in words.items():
         try:
-            known = _decorated(known, word, value, where)
+            known = _read_argument(known, word, value, where)
         except CompileError as wrong:
             problems += wrong.diagnostics
     if problems:
@@ -107,7 +107,7 @@ def decorated(words: Mapping[str, object], where: Mark) -> Words:
     return known
 
 
-def _decorated(known: Words, word: str, value: object, where: Mark) -> Words:
+def _read_argument(known: Words, word: str, value: object, where: Mark) -> Words:
     if word == "scoped":
         if not isinstance(value, bool):
             what = f"'scoped' is {value!r}"
@@ -117,7 +117,7 @@ def _decorated(known: Words, word: str, value: object, where: Mark) -> Words:
         return replace(known, limit=read_limit(value, where))
     if word == "refresh":
         names = value if isinstance(value, list | tuple | set | frozenset) else [value]
-        return _refreshed(known, ",".join(map(str, names)), where) if names else known
+        return _read_refresh(known, ",".join(map(str, names)), where) if names else known
     fix = did_you_mean(word, _READERS) or f"the words are {', '.join(_READERS)}"
     raise CompileError(tag_problem("delayed-word", f"delayed_block takes no {word!r}", where, fix))
 

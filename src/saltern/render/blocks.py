@@ -68,7 +68,7 @@ def cut(text: str, file: str, *, outer: tuple[str, ...] = ()) -> tuple[str, tupl
         elif tag.kind == START:
             opened.append(tag)
         elif not opened:
-            problems.append(_unopened(tag, file))
+            problems.append(_no_start(tag, file))
         else:
             start = opened.pop()
             problems += _mismatch(start, tag, file)
@@ -76,7 +76,7 @@ def cut(text: str, file: str, *, outer: tuple[str, ...] = ()) -> tuple[str, tupl
                 kept += (text[at : start.start], "\n" * text.count("\n", start.start, tag.end))
                 at = tag.end
                 blocks.append(_block(text, start, tag, file, outer, problems))
-    problems += [_unclosed(start, file, doubtful) for start in opened]
+    problems += [_no_end(start, file, doubtful) for start in opened]
     problems += _twice(blocks)
     if problems:
         raise CompileError(*problems)
@@ -108,7 +108,7 @@ def _block(
     name = ""
     words = Words()
     try:
-        name, words = _named(start, file)
+        name, words = _name_and_words(start, file)
     except CompileError as wrong:
         problems += wrong.diagnostics
     inside = text[start.end : end.start]
@@ -139,7 +139,7 @@ def _unknown(tag: _Tag, file: str) -> Diagnostic:
     return tag_problem("delayed-tag", f"there is no tag '{tag.spelt(tag.kind)}'", where, fix)
 
 
-def _unopened(tag: _Tag, file: str) -> Diagnostic:
+def _no_start(tag: _Tag, file: str) -> Diagnostic:
     if tag.kind == WHOLE:
         what, fix = f"'{WHOLE}' does not exist in this spelling", f"write '#!{WHOLE}' at the top of the file"
         return tag_problem("delayed-tag", what, Mark(file, tag.line), fix)
@@ -149,7 +149,7 @@ def _unopened(tag: _Tag, file: str) -> Diagnostic:
     return tag_problem("delayed-no-start", what, Mark(file, tag.line), fix)
 
 
-def _unclosed(tag: _Tag, file: str, doubtful: Iterable[_Tag]) -> Diagnostic:
+def _no_end(tag: _Tag, file: str, doubtful: Iterable[_Tag]) -> Diagnostic:
     name = "".join(tag.words.split()[:1])
     what = f"the block {name!r} is not ended"
     where = "" if tag.draft else ", in column 1"
@@ -174,7 +174,7 @@ def twice(block: Block, first: Block) -> Diagnostic:
     return tag_problem("delayed-twice", what, block.mark, "rename one of them", ("first", first.mark))
 
 
-def _named(tag: _Tag, file: str) -> tuple[str, Words]:
+def _name_and_words(tag: _Tag, file: str) -> tuple[str, Words]:
     name = tag.words.split()[:1]
     if not name or "=" in name[0]:
         what = f"{START} has no name"

@@ -132,7 +132,11 @@ class Document:
         written, shown = self._source.splitlines(), self.text.splitlines()
         for path in paths:
             line, column = self._find(self.text, path)
-            yield _mapped(self.file, written, shown, rows, line, column, above) if line else Mark(self.file)
+            yield (
+                _source_mark(self.file, written, shown, rows, line, column, above)
+                if line
+                else Mark(self.file)
+            )
 
     def settle(self, paths: Iterable[Path]) -> None:
         """Everything in it has run, and only the places of ``paths`` are still needed.
@@ -151,10 +155,10 @@ def place(
 ) -> Mark:
     if lines is None:
         return Mark(file, line + above, column)
-    return _mapped(file, source.splitlines(), text.splitlines(), lines(), line, column, above)
+    return _source_mark(file, source.splitlines(), text.splitlines(), lines(), line, column, above)
 
 
-def _mapped(
+def _source_mark(
     file: str, source: list[str], text: list[str], rows: list[int], line: int, column: int, above: int
 ) -> Mark:
     """The place in the file of a place in rendered text; ``rows`` has the file line of each
@@ -172,7 +176,7 @@ def find_word(text: str, path: Path) -> tuple[int, int]:
     """Where data has no lines of its own (``#!py``, TOML, a journal): the line of the function below the ID,
     that which declares the ID, as it is or in a template, or else the first place that spells it."""
     for word in map(str, path[:1]):
-        line = _declaring(text, word)
+        line = _declaring_line(text, word)
         if line:
             return _key_below(text.splitlines()[line - 1 :], path[1:2], line)
         at = text.find(word)
@@ -199,7 +203,7 @@ def _key_below(rows: list[str], path: Path, line: int) -> tuple[int, int]:
     return line, 1
 
 
-def _declaring(text: str, word: str) -> int:
+def _declaring_line(text: str, word: str) -> int:
     """The only line that can declare the word; 0 if there is none, or several."""
     exact, templates = _declarations(text)
     if word in exact:

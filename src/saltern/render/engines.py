@@ -10,7 +10,7 @@ from saltern.language.delayed import MARKER
 from saltern.language.diagnostics import CompileError, Diagnostic, words_of
 from saltern.language.source import Mark
 from saltern.render.redact import redact
-from saltern.render.stages import missing
+from saltern.render.stages import missing_package
 
 if TYPE_CHECKING:
     from saltern.render.document import Job
@@ -28,7 +28,7 @@ def mako(text: str, job: Job) -> str:
         from mako import exceptions
         from mako.template import Template
     except ImportError as problem:
-        raise missing("mako", problem, job) from None
+        raise missing_package("mako", problem, job) from None
     names: dict[str, object] = {}
     wanted = _wants_names(text, job)
     try:
@@ -49,7 +49,7 @@ def mako(text: str, job: Job) -> str:
     except (Exception, SystemExit) as problem:
         rows = exceptions.RichTraceback(error=problem, traceback=problem.__traceback__).records
         line = next((row[5] for row in reversed(rows) if row[4] is not None and row[5]), 0)
-        raise _failed(problem, job, int(line), text) from None
+        raise _render_error(problem, job, int(line), text) from None
 
 
 def genshi(text: str, job: Job) -> str:
@@ -57,7 +57,7 @@ def genshi(text: str, job: Job) -> str:
         from genshi.template import Context, MarkupTemplate, NewTextTemplate, TemplateError
         from genshi.template.eval import UndefinedError
     except ImportError as problem:
-        raise missing("genshi", problem, job) from None
+        raise missing_package("genshi", problem, job) from None
     plain = "text" in job.argline.replace("-", " ").split() or not text.lstrip().startswith("<")
     try:
         template = (NewTextTemplate if plain else MarkupTemplate)(text, filepath=job.file, filename=job.file)
@@ -72,7 +72,7 @@ def genshi(text: str, job: Job) -> str:
         said_ = str(problem).partition(" (")[0]
         raise _bad("template-syntax", said_, Mark(job.file, _genshi_line(text, problem.lineno))) from None
     except (Exception, SystemExit) as problem:
-        raise _failed(problem, job, _line(problem, job.file), text) from None
+        raise _render_error(problem, job, _line(problem, job.file), text) from None
 
 
 def _genshi_line(text: str, line: int) -> int:
@@ -86,7 +86,7 @@ def cheetah(text: str, job: Job) -> str:
         from Cheetah.Parser import ParseError
         from Cheetah.Template import Template
     except ImportError as problem:
-        raise missing("cheetah", problem, job) from None
+        raise missing_package("cheetah", problem, job) from None
     names: dict[str, object] = {}
     wanted = _wants_names(text, job)
     try:
@@ -102,7 +102,7 @@ def cheetah(text: str, job: Job) -> str:
             "template-syntax", said[0] if said else "not Cheetah", Mark(job.file, problem.lineno or 0)
         ) from None
     except (Exception, SystemExit) as problem:
-        raise _failed(problem, job, _line(problem, job.file), text) from None
+        raise _render_error(problem, job, _line(problem, job.file), text) from None
 
 
 # -- names ---------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def _line(problem: BaseException, file: str) -> int:
     return line
 
 
-def _failed(problem: BaseException, job: Job, line: int, text: str) -> CompileError:
+def _render_error(problem: BaseException, job: Job, line: int, text: str) -> CompileError:
     undefined = isinstance(problem, NameError) or type(problem).__name__ in ("NotFound", "UndefinedError")
     code = "template-undefined" if undefined else "template-failed"
     said = words_of(problem)

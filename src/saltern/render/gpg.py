@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from saltern.render.armour import Armour, Unusable, opened, opened_text, pattern
+from saltern.render.armour import Armour, Unusable, decrypt_all, opened_text, pattern
 from saltern.render.document import Job, Rendered
 from saltern.system.gpg import Message, NoKeyRing, decrypt
 
@@ -14,7 +14,7 @@ SALTS = "/etc/salt/gpgkeys"
 
 def gpg(value: object, job: Job) -> object:
     """The data with all blocks decrypted."""
-    return opened(value, BLOCKS, job)
+    return decrypt_all(value, BLOCKS, job)
 
 
 def gpg_text(made: Rendered, job: Job) -> Rendered:

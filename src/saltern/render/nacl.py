@@ -79,13 +79,13 @@ def _opener(config: Mapping[str, object]) -> Callable[[bytes], bytes]:
     key = base64.b64decode(text.strip())
     box = SecretBox(key) if config["box_type"] == "secretbox" else SealedBox(PrivateKey(key))
 
-    def opened(data: bytes) -> bytes:
+    def decrypt(data: bytes) -> bytes:
         try:
             return bytes(box.decrypt(data))
         except CryptoError:
             raise ValueError("it was sealed with another key, or is damaged") from None
 
-    return opened
+    return decrypt
 
 
 def _read(data: bytes) -> str | bytes:

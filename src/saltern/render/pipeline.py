@@ -126,9 +126,9 @@ class Pipeline:
                 made, data = (found, found.text) if isinstance(found, Rendered) else (made, found)
                 secret += made.secrets
             elif block is not None and block.call is not None:
-                from saltern.render.python import called
+                from saltern.render.python import call_block
 
-                data = called(block, job)
+                data = call_block(block, job)
             else:
                 data = self._runner.data(stage, made, source, job)
             last = stage.name if makes != "values" else last

@@ -17,7 +17,7 @@ from saltern.language.delayed import MARKER, Block
 from saltern.language.diagnostics import CompileError, Diagnostic, words_of
 from saltern.language.source import Mark
 from saltern.render.redact import redact
-from saltern.render.watchdog import TimeIsUp, limited
+from saltern.render.watchdog import TimeIsUp, limit_time
 
 if TYPE_CHECKING:
     from saltern.render.document import Harvest, Job
@@ -32,7 +32,7 @@ def py(text: str, job: Job) -> object:
     names.update(__env__=job.env, __sls__=job.sls, saltenv=job.env)
     if job.harvest is not None and MARKER in text:
         names["delayed_block"] = _decorator(job.harvest, job.file)
-    with _reported(job, text):
+    with _report_errors(job, text):
         exec(compile(text, job.file, "exec", dont_inherit=True), names)
         run = names.get("run")
         if not callable(run):
@@ -47,35 +47,35 @@ def py(text: str, job: Job) -> object:
         return run()
 
 
-def called(block: Block, job: Job) -> object:
+def call_block(block: Block, job: Job) -> object:
     """The data that a delayed function returns, given the return of its caller."""
     assert block.call is not None
-    with _reported(job, _written(block.file)):
+    with _report_errors(job, _read_source(block.file)):
         return block.call(job.values.get("prev_ret"))
 
 
 def _decorator(harvest: Harvest, file: str) -> Callable[..., object]:
     """``@delayed_block("NAME", scoped=…, delayed_repeat_limit=…, refresh=[…])``; without a name, the block
     has the name of its function, with or without parentheses."""
-    from saltern.render.block_words import decorated
+    from saltern.render.block_words import read_arguments
 
-    def marked(function: FunctionType, name: str, words: Mapping[str, object]) -> FunctionType:
+    def mark(function: FunctionType, name: str, words: Mapping[str, object]) -> FunctionType:
         line = function.__code__.co_firstlineno
-        read = decorated(words, Mark(file, line))
+        read = read_arguments(words, Mark(file, line))
         harvest.blocks.append(Block(name=name, file=file, line=line, words=read, call=function))
         return function
 
     def delayed_block(name: object = None, **words: object) -> object:
         if isinstance(name, FunctionType):  # without parentheses
-            return marked(name, name.__name__, words)
+            return mark(name, name.__name__, words)
         if name is not None and (not isinstance(name, str) or not name.strip()):
             raise TypeError(USAGE)
-        return lambda function: marked(function, name or function.__name__, words)
+        return lambda function: mark(function, name or function.__name__, words)
 
     return delayed_block
 
 
-def _written(file: str) -> str:
+def _read_source(file: str) -> str:
     try:
         with open(file, encoding="utf-8", errors="replace") as source:
             return source.read()
@@ -84,10 +84,10 @@ def _written(file: str) -> str:
 
 
 @contextmanager
-def _reported(job: Job, text: str) -> Iterator[None]:
+def _report_errors(job: Job, text: str) -> Iterator[None]:
     """Report any error in the file at its line. Its prints are not data."""
     try:
-        with limited(job.seconds), redirect_stdout(sys.stderr):
+        with limit_time(job.seconds), redirect_stdout(sys.stderr):
             yield
     except SyntaxError as problem:
         where = Mark(job.file, problem.lineno or 0, problem.offset or 0)

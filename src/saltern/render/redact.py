@@ -27,7 +27,7 @@ _KINDS = frozenset(
 def redact(text: str, written: str, *, pillar: object = None, grains: object = None) -> str:
     """The message without pillar values; quoted words stay only if they are ``written`` in the
     templates, are facts of the machine, or Python's."""
-    return _unquoted(_without(text, written, pillar), written, grains)
+    return _hide_quoted(_without(text, written, pillar), written, grains)
 
 
 def without_pillar(text: str, written: str, pillar: object) -> str:
@@ -35,14 +35,14 @@ def without_pillar(text: str, written: str, pillar: object) -> str:
     return _without(text, written, pillar)
 
 
-def _unquoted(text: str, written: str, grains: object) -> str:
+def _hide_quoted(text: str, written: str, grains: object) -> str:
     if "'" not in text and '"' not in text:
         return text
     public = {word for value in _leaves(grains) for word in _WORD.findall(value)}
-    return _QUOTED.sub(partial(_replaced, written=written, public=public), text)
+    return _QUOTED.sub(partial(_hide_word, written=written, public=public), text)
 
 
-def _replaced(found: re.Match[str], *, written: str, public: set[str]) -> str:
+def _hide_word(found: re.Match[str], *, written: str, public: set[str]) -> str:
     word = found[1] or found[2]
     if word in written or all(_is_plain(part, written, public) for part in _WORD.findall(word)):
         return found[0]

@@ -165,7 +165,7 @@ class Renderers:
     def require_text(self, source: SlsSource) -> None:
         """Raise ``CompileError`` if only the controller has the text of a file."""
         if source.text.startswith(STUB):
-            raise _hidden(source)
+            raise _hidden_error(source)
 
     @property
     def warnings(self) -> list[Diagnostic]:
@@ -248,7 +248,7 @@ def _elsewhere(remote: Remote | None, stub: SlsSource) -> Remote:
     )
 
 
-def _hidden(source: SlsSource) -> CompileError:
+def _hidden_error(source: SlsSource) -> CompileError:
     return CompileError(
         Diagnostic(
             code="file-hidden",

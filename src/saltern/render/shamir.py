@@ -12,7 +12,7 @@ MODULUS = 0x11B
 ORDER = 255  # of the multiplicative group
 
 
-def combined(parts: Sequence[bytes]) -> bytes:
+def combine_parts(parts: Sequence[bytes]) -> bytes:
     """The key. Raises ``ValueError`` if the parts do not belong together."""
     points = [part[-1] for part in parts if len(part) > 1]
     if len({len(part) for part in parts}) != 1 or len(set(points)) != len(parts) or 0 in points:
@@ -29,7 +29,7 @@ def _weight(at: int, points: Sequence[int]) -> int:
     weight = 1
     for index, point in enumerate(points):
         if index != at:
-            weight = _times(weight, _divided(point, point ^ points[at]))
+            weight = _times(weight, _divide(point, point ^ points[at]))
     return weight
 
 
@@ -57,5 +57,5 @@ def _times(one: int, other: int) -> int:
     return _POWERS[(_LOGARITHMS[one] + _LOGARITHMS[other]) % ORDER] if one and other else 0
 
 
-def _divided(one: int, by: int) -> int:
+def _divide(one: int, by: int) -> int:
     return _POWERS[(_LOGARITHMS[one] - _LOGARITHMS[by]) % ORDER] if one else 0

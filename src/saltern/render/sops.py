@@ -17,7 +17,7 @@ from saltern.render.document import Job, Rendered
 from saltern.render.encrypted import line_of
 from saltern.render.sops_files import NotRead, is_dotenv, is_ini, read_dotenv, read_ini
 from saltern.render.sops_keys import NoKey, data_key
-from saltern.render.sops_values import Damaged, opened
+from saltern.render.sops_values import Damaged, decrypt_all
 
 _ENTRY = re.compile(r'^sops:|^sops_.*|^\[sops\]|"sops"\s*:', re.MULTILINE)  # of a file written by sops
 
@@ -29,15 +29,15 @@ def sops(value: object, job: Job) -> object:
     opts = job.values.get("opts")
     try:
         key = data_key(value["sops"], opts if isinstance(opts, Mapping) else {})
-        made = opened({name: one for name, one in value.items() if name != "sops"}, value["sops"], key)
+        made = decrypt_all({name: one for name, one in value.items() if name != "sops"}, value["sops"], key)
     except NoKey as problem:
         raise CompileError(_problem(str(problem), _entry(job.source), job)) from None
     except Damaged as problem:
         raise CompileError(_problem(str(problem), problem.text, job)) from None
     except ImportError as problem:
-        from saltern.render.stages import missing
+        from saltern.render.stages import missing_package
 
-        raise missing("sops", problem, job) from None
+        raise missing_package("sops", problem, job) from None
     secrets.add(made.secret)
     return made.data
 

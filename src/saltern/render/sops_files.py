@@ -60,12 +60,12 @@ def read_ini(text: str) -> Flat:
             name, mark, value = line.partition("=")
             if not mark:
                 raise NotRead("this line of an INI file has no '='", number)
-            section[name.strip()] = _unquoted(value.strip(), lines)
+            section[name.strip()] = _unquote(value.strip(), lines)
     about = {name: str(one).replace("\\n", "\n") for name, one in found.pop("sops", {}).items()}
     return _whole({name: one for name, one in found.items() if one or name != TOP}, about)
 
 
-def _unquoted(value: str, more: Iterator[tuple[int, str]]) -> str:
+def _unquote(value: str, more: Iterator[tuple[int, str]]) -> str:
     """A value without its quotes; a value in triple quotes continues until they end."""
     if value.startswith('"""'):
         while not value.endswith('"""') or len(value) < 6:
@@ -94,12 +94,12 @@ def _tree(values: Mapping[str, object]) -> dict[str, object]:
             assert isinstance(inner, dict)
             where = inner
         where[last] = value
-    return {name: _listed(one) for name, one in tree.items()}
+    return {name: _restore_lists(one) for name, one in tree.items()}
 
 
-def _listed(value: object) -> object:
+def _restore_lists(value: object) -> object:
     if not isinstance(value, dict):
         return value == "true" if value in ("true", "false") else value
     if value and all(key.isdigit() for key in value):
-        return [_listed(value[key]) for key in sorted(value, key=int)]
-    return {key: _listed(inner) for key, inner in value.items()}
+        return [_restore_lists(value[key]) for key in sorted(value, key=int)]
+    return {key: _restore_lists(inner) for key, inner in value.items()}

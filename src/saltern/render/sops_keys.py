@@ -34,7 +34,7 @@ def data_key(about: Mapping[str, object], opts: Mapping[str, object]) -> bytes:
     for group in groups:
         part = _part(group, opts, why, SIZE + 1) if len(parts) < needed else None
         parts += [] if part is None else [part]
-    return _shared(parts, needed, len(groups), why)
+    return _combine_key(parts, needed, len(groups), why)
 
 
 def _threshold(given: object) -> int:
@@ -44,14 +44,14 @@ def _threshold(given: object) -> int:
     return int(text)
 
 
-def _shared(parts: Sequence[bytes], needed: int, groups: int, why: Sequence[str]) -> bytes:
+def _combine_key(parts: Sequence[bytes], needed: int, groups: int, why: Sequence[str]) -> bytes:
     if len(parts) < needed:
         counts = f"{needed} of them are needed and {len(parts)} are here"
         raise NoKey(f"its key is shared between {groups} groups; {counts}: {_reasons(why)}")
-    from saltern.render.shamir import combined
+    from saltern.render.shamir import combine_parts
 
     try:
-        return combined(parts)
+        return combine_parts(parts)
     except ValueError as problem:
         raise NoKey(str(problem)) from None
 

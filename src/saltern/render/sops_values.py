@@ -34,7 +34,7 @@ class Sealed(Struct, frozen=True):
     secret: list[object] = field(default_factory=list)
 
 
-def opened(data: Mapping[str, object], about: Mapping[str, object], key: bytes) -> Sealed:
+def decrypt_all(data: Mapping[str, object], about: Mapping[str, object], key: bytes) -> Sealed:
     """The decrypted data. Raises ``Damaged``.
 
     Whether ``1e+10`` was a number or a text for sops is unknown here; the MAC fits only one of them.

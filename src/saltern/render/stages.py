@@ -152,11 +152,11 @@ def _load(name: str, job: Job, suffix: str = "") -> Callable[[object, Job], obje
     try:
         render: Callable[[object, Job], object] = getattr(import_module(module), function + suffix)
     except ImportError as problem:
-        raise missing(name, problem, job) from None
+        raise missing_package(name, problem, job) from None
     return render
 
 
-def missing(name: str, problem: ImportError, job: Job) -> CompileError:
+def missing_package(name: str, problem: ImportError, job: Job) -> CompileError:
     return CompileError(
         Diagnostic(
             code="renderer-missing",
@@ -192,11 +192,11 @@ def _without(text: str, source: str) -> str:
     """A message without quoted words that are not in the file, since they come from data."""
     import re
 
-    def hidden(found: re.Match[str]) -> str:
+    def hide(found: re.Match[str]) -> str:
         word = found[1] or found[2]
         return found[0] if word in source or len(word) <= 2 else "'•••'"
 
-    return re.sub(_QUOTED, hidden, text)
+    return re.sub(_QUOTED, hide, text)
 
 
 class InnerRenderers(Mapping[str, Callable[..., object]]):

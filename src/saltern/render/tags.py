@@ -64,7 +64,7 @@ class Serializer(Extension):
         label = parser.parse_expression()
         body = parser.parse_statements(("name:endprofile",), drop_needle=True)
         start = nodes.Assign(nodes.Name(hidden, "store"), self.call_method("clock", lineno=line), lineno=line)
-        report = self.call_method("profiled", [label, nodes.Name(hidden, "load")], lineno=line)
+        report = self.call_method("log_profile", [label, nodes.Name(hidden, "load")], lineno=line)
         # The body is not a scope of its own: names set in it are known after it.
         return [start, *body, nodes.ExprStmt(report, lineno=line)]
 
@@ -108,7 +108,7 @@ class Serializer(Extension):
 
         return perf_counter()
 
-    def profiled(self, label: object, start: float) -> None:
+    def log_profile(self, label: object, start: float) -> None:
         import logging
 
         took = self.clock() - start

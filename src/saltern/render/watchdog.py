@@ -28,7 +28,7 @@ def _ring(_number: int, _frame: FrameType | None) -> None:
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
+def limit_time(seconds: float) -> Iterator[None]:
     if seconds <= 0:
         yield
         return
@@ -46,10 +46,10 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def bounded(memory: int) -> Iterator[None]:
+def limit_memory(memory: int) -> Iterator[None]:
     """Limit the process to so many more bytes than it has now; 0 is no limit."""
     before = _addresses()
-    most = _used() + memory if memory > 0 else 0
+    most = _used_memory() + memory if memory > 0 else 0
     if not most or before is None or (before[0] != -1 and before[0] <= most):
         yield
         return
@@ -61,7 +61,7 @@ def bounded(memory: int) -> Iterator[None]:
 
 
 @contextmanager
-def unbounded() -> Iterator[None]:
+def lift_memory_limit() -> Iterator[None]:
     """Lift the limit while a function runs; restore it afterwards."""
     before = _addresses()
     if before is None or before[0] == before[1]:
@@ -92,7 +92,7 @@ def _set(soft: int, hard: int) -> None:
         return
 
 
-def _used() -> int:
+def _used_memory() -> int:
     import resource
 
     try:

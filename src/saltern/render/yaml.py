@@ -196,7 +196,7 @@ class _Builder:
         elif kind is SequenceStartEvent:
             value = self.sequence(event, depth)
         else:
-            value = self.tagged(event)
+            value = self.scalar_value(event)
         if event.anchor is not None:
             self.anchors[event.anchor] = value
             self.sizes[event.anchor] = self.count - before + 1
@@ -221,7 +221,7 @@ class _Builder:
                 key = event.value
                 if event.implicit[0]:
                     if key == "<<":
-                        merges.append(self.merged(get(), depth))
+                        merges.append(self.merge_value(get(), depth))
                         continue
                     key = node(event, depth)
                 elif event.anchor is not None:
@@ -272,7 +272,7 @@ class _Builder:
                 return result
             result.append(node(event, depth))
 
-    def merged(self, event: object, depth: int) -> dict[object, object]:
+    def merge_value(self, event: object, depth: int) -> dict[object, object]:
         """The value of ``<<``: a mapping, or a list of mappings, of which earlier ones win."""
         value = self.node(event, depth)
         if isinstance(value, dict):
@@ -294,7 +294,7 @@ class _Builder:
             )
         return self.anchors[event.anchor]
 
-    def tagged(self, event: Any) -> object:
+    def scalar_value(self, event: Any) -> object:
         if event.tag is None or event.tag == "!":
             unquoted = event.implicit[0] or (event.tag == "!" and not event.style)
             return plain(event.value) if unquoted else event.value

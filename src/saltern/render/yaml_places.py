@@ -23,7 +23,7 @@ def locate(text: str, path: Path) -> tuple[int, int]:
     Parses the text again and keeps the result: one problem rarely comes alone. Called only to report a
     problem.
     """
-    node = _composed(text)
+    node = _compose(text)
     if node is False:
         return 0, 0
     if node is None:
@@ -40,7 +40,7 @@ def locate(text: str, path: Path) -> tuple[int, int]:
 def end_of_list(text: str, key: str) -> tuple[str, int]:
     """How the value of a top-level key is written: ``list``, ``flow``, ``empty``, ``other`` or ``missing``;
     and the number of lines up to its end."""
-    node = _composed(text)
+    node = _compose(text)
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     value = next((value for name, value in pairs if name.value == key), None)
     if value is None:
@@ -54,7 +54,7 @@ def end_of_list(text: str, key: str) -> tuple[str, int]:
 def list_items(text: str, key: str) -> tuple[list[tuple[int, int]], int] | None:
     """Line and column (from 0) of each item of a top-level block list, and the line
     after its last item; None if there is no such list."""
-    node = _composed(text)
+    node = _compose(text)
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     value = next((value for name, value in pairs if name.value == key), None)
     if not isinstance(value, yaml.SequenceNode) or value.flow_style:
@@ -80,7 +80,7 @@ def forget_texts() -> None:
     _last.clear()
 
 
-def _composed(text: str) -> Any:
+def _compose(text: str) -> Any:
     """The nodes of a text; None if it is empty, False if it cannot be composed."""
     for known, node in _last:
         if known is text or known == text:

@@ -15,7 +15,7 @@ from saltern.language.events import Answer, Report
 from saltern.language.result import Outcome
 from saltern.report.plain import is_plain, plain
 from saltern.report.text import emit, tame
-from saltern.system.clock import EARLIEST, LATEST, bounded
+from saltern.system.clock import EARLIEST, LATEST, clamp_moment
 
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
@@ -119,7 +119,7 @@ def time_of_day() -> Callable[[float], str]:
 
     def clock(moment: float) -> str:
         if not EARLIEST <= moment <= LATEST:
-            moment = bounded(moment)
+            moment = clamp_moment(moment)
         whole, micro = divmod(round(moment * 1_000_000), 1_000_000)
         text = seconds.get(whole)
         if text is None:

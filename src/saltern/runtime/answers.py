@@ -21,7 +21,7 @@ _PLAIN = {(outcome, changed): Standing(outcome, changed) for outcome in Outcome 
 RESUMED = "resumed"  # in a result: called again after the run broke; its earlier changes are unknown
 
 
-def standing(answer: Answer, spawned: Iterable[Answer] = ()) -> Standing:
+def combined_standing(answer: Answer, spawned: Iterable[Answer] = ()) -> Standing:
     """The combined standing: failed if any of them failed, changed if any changed."""
     outcome, changed = answer.result.outcome, bool(answer.result.changes) or RESUMED in answer.result.extra
     for one in spawned:
@@ -62,14 +62,14 @@ class Answers:
 
     def record(self, index: int, answer: Answer) -> None:
         self.of[index] = answer
-        self.standings[index] = standing(answer)
+        self.standings[index] = combined_standing(answer)
         self.listing.append(answer)
 
     def roll_up(self, index: int, spawned: Sequence[Answer]) -> None:
         """Make what a chunk spawned count as its own for chunks that wait for it."""
         answer = self.of[index]
         assert answer is not None
-        self.standings[index] = standing(answer, spawned)
+        self.standings[index] = combined_standing(answer, spawned)
         self.below[index] = [one for one in spawned if one.result.outcome is Outcome.FAILED]
 
     def failed_below(self, index: int) -> list[str]:
@@ -97,7 +97,7 @@ class Answers:
         key = (on, vote)
         if key not in self._cast:
             members = self._plan.joins[on - self._size]
-            self._cast[key] = frozenset(vote(self._standing(step)) for step in members)
+            self._cast[key] = frozenset(vote(self._standing_of(step)) for step in members)
         return self._cast[key]
 
     def failed_behind(self, on: int) -> list[int]:
@@ -110,8 +110,8 @@ class Answers:
         return self._failed[on]
 
     def _has_failed(self, step: int) -> bool:
-        return self._standing(step).outcome is Outcome.FAILED
+        return self._standing_of(step).outcome is Outcome.FAILED
 
-    def _standing(self, step: int) -> Standing:
+    def _standing_of(self, step: int) -> Standing:
         """The standing of a chunk, or of its rehearsal."""
         return self.rehearsed[~step] if step < 0 else self.effective(step)

@@ -23,7 +23,7 @@ WHEN: Mapping[object, str] = {True: "after", "after": "after", "again": "again"}
 MOST = 5  # how often one state may ask to be called again
 
 
-def asked(result: Result) -> Barrier | None:
+def requested_barrier(result: Result) -> Barrier | None:
     """The barrier that a return requests; a failure requests none."""
     if result.outcome is Outcome.FAILED:
         return None
@@ -37,7 +37,7 @@ def asked(result: Result) -> Barrier | None:
     return None
 
 
-def refused(result: Result, barrier: Barrier, why: str) -> Result:
+def refused_result(result: Result, barrier: Barrier, why: str) -> Result:
     """The answer of a state whose barrier is refused."""
     if barrier.when == "again":
         why_not = f"it asked for a {barrier.kind}, and to be called again afterwards: {why}"
@@ -46,7 +46,7 @@ def refused(result: Result, barrier: Barrier, why: str) -> Result:
     return replace(result, warnings=(*result.warnings, why_not))
 
 
-def landed(result: Result, crossing: Crossing) -> Result:
+def crossed_result(result: Result, crossing: Crossing) -> Result:
     """The answer of a state that was done before the barrier."""
     if not crossing.why:
         return result
@@ -54,7 +54,7 @@ def landed(result: Result, crossing: Crossing) -> Result:
     return replace(result, outcome=Outcome.FAILED, comment=comment)
 
 
-def waiting(result: Result, barrier: Barrier) -> Result:
+def waiting_result(result: Result, barrier: Barrier) -> Result:
     """The preliminary result of a state before the other side is reached."""
     comment = "\n".join(part for part in (result.comment, f"not done yet: {STOPS[barrier.kind]}") if part)
     return replace(result, outcome=Outcome.WOULD_CHANGE, comment=comment)

@@ -21,12 +21,12 @@ from saltern.language.result import LOOKED, Outcome, Result, skipped
 from saltern.language.result import blocked as not_run
 from saltern.plan.plan import is_parallel
 from saltern.runtime.answers import RESUMED, Returned
-from saltern.runtime.barriers import MOST, PAUSES, STOPS, asked, refused, waiting
-from saltern.runtime.decide import Verdict, blocked, decide, waits_for_change
+from saltern.runtime.barriers import MOST, PAUSES, STOPS, refused_result, requested_barrier, waiting_result
+from saltern.runtime.decide import Verdict, blocked_result, decide, waits_for_change
 from saltern.runtime.post_call import events, reloads
 from saltern.runtime.progress import Begun
 from saltern.runtime.scope import Scope
-from saltern.runtime.substates import SubStates, effective, judged
+from saltern.runtime.substates import SubStates, add_contradiction, effective
 from saltern.system.faults import point
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ChunkRunner:
 
     def _reason_not_to_call(self, index: int, chunk: Chunk, verdict: Verdict) -> Result | None:
         if verdict.vote is Vote.FAIL:
-            return blocked(self.scope.plan, index, verdict, self.scope.answers)
+            return blocked_result(self.scope.plan, index, verdict, self.scope.answers)
         if verdict.vote is Vote.HOLD:
             return skipped(verdict.kind.held if verdict.kind else "")
         disabled = self.scope.options.disabled
@@ -160,7 +160,7 @@ class ChunkRunner:
             for step in result.sub:
                 steps.add(step)
             below = steps.answers
-            result = judged(result, below)
+            result = add_contradiction(result, below)
         if result.extra:
             if LOOKED in result.extra:
                 result = self._defer_if_unknown(index, result)
@@ -176,14 +176,14 @@ class ChunkRunner:
     def _defer_if_unknown(self, index: int, result: Result) -> Result:
         """The result of a test run; unknown if an earlier state would change something."""
         if waits_for_change(self.scope.plan, index, self.scope.answers):
-            from saltern.runtime.late import deferred
+            from saltern.runtime.late import deferred_result
 
-            return deferred(["the states it requires"])
+            return deferred_result(["the states it requires"])
         return replace(result, extra={key: value for key, value in result.extra.items() if key != LOOKED})
 
     def pause_for_barrier(self, index: int, result: Result, begun: Begun) -> Result | None:
         """The result, with a refusal if a barrier is not granted; None if it is, and the run pauses."""
-        scope, journal, barrier = self.scope, self.scope.shared.journal, asked(result)
+        scope, journal, barrier = self.scope, self.scope.shared.journal, requested_barrier(result)
         if barrier is None or scope.options.test:
             return result
         crossing = scope.progress_of(index).crossing
@@ -194,10 +194,12 @@ class ChunkRunner:
         elif times >= MOST:
             why = f"it has asked {times} times"
         if journal is None or why:
-            return refused(result, barrier, why or "this run has no journal, so it could not be resumed")
+            return refused_result(
+                result, barrier, why or "this run has no journal, so it could not be resumed"
+            )
         journal.barrier(scope.path, index, begun, barrier, result)
         progress = scope.progress_of(index)
-        progress.begun, progress.waiting = begun, waiting(result, barrier)
+        progress.begun, progress.waiting = begun, waiting_result(result, barrier)
         scope.stopped = scope.stopped or STOPS[barrier.kind]
         return None
 

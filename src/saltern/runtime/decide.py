@@ -43,7 +43,7 @@ def decide(plan: Plan, index: int, answers: Answers, *, rehearsal: bool = False)
     for kind, cast in _by_kind(needs, answers):
         vote = kind.decide(cast)
         if vote is Vote.FAIL:
-            culprits.update(_failed(needs, kind, answers))
+            culprits.update(_failed_chunks(needs, kind, answers))
         elif vote is Vote.HOLD:
             held.append(kind)
         elif vote is Vote.SIGNAL:
@@ -93,7 +93,7 @@ def _votes(need: Need, answers: Answers) -> frozenset[Vote] | set[Vote]:
     return {need.kind.vote(answers.effective(need.on))}
 
 
-def _failed(needs: tuple[Need, ...], kind: RequisiteKind, answers: Answers) -> set[int]:
+def _failed_chunks(needs: tuple[Need, ...], kind: RequisiteKind, answers: Answers) -> set[int]:
     """The failed chunks; for a failed rehearsal, the chunk itself."""
     indexes: set[int] = set()
     for need in needs:
@@ -107,7 +107,7 @@ def _failed(needs: tuple[Need, ...], kind: RequisiteKind, answers: Answers) -> s
     return indexes
 
 
-def blocked(plan: Plan, index: int, verdict: Verdict, answers: Answers) -> Result:
+def blocked_result(plan: Plan, index: int, verdict: Verdict, answers: Answers) -> Result:
     """The result of a chunk that others block: names them, and the root failures."""
     roots = {root for culprit in verdict.culprits for root in answers.roots.get(culprit, (culprit,))}
     answers.roots[index] = tuple(sorted(roots))

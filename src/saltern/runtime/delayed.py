@@ -12,7 +12,7 @@ from saltern.language.events import Answer, ChunkFinished, FrameFinished, FrameS
 from saltern.language.result import Outcome, Result, failed
 from saltern.language.result import blocked as not_run
 from saltern.plan.plan import Plan
-from saltern.runtime.answers import standing
+from saltern.runtime.answers import combined_standing
 from saltern.runtime.barriers import INTERRUPTED, PAUSES, STOPS, not_yet
 from saltern.runtime.frame_policy import FATES, Fate, came, placeholder, refusal, stand_in
 from saltern.runtime.ports import Call, EarlierReturns, Unrendered
@@ -35,10 +35,10 @@ class Delayed:
         self.result = result
         self.steps = steps
         self.returns = EarlierReturns()
-        self.known = self._filled()
+        self.known = self._complete_answer()
         self.at = 0  # the index of the target that is due
 
-    def _filled(self) -> Answer:
+    def _complete_answer(self) -> Answer:
         """The answer for targets rendered after it: with the caller's actual name and contexts."""
         chunk = self.answer.chunk
         if not chunk.late:
@@ -51,7 +51,7 @@ class Delayed:
     def run_all(self) -> list[Answer]:
         """Render and run each target; return the answers that count for chunks that wait for the caller."""
         counted: list[Answer] = []
-        state = came(self.result, standing(self.answer, self.steps), test=self.shared.options.test)
+        state = came(self.result, combined_standing(self.answer, self.steps), test=self.shared.options.test)
         for at, target in enumerate(self.known.chunk.delayed):
             self.at = at
             fate = FATES[target.when][state]
@@ -61,7 +61,7 @@ class Delayed:
                 if fate is Fate.RENDER:
                     self._end_if_failed(before)
             elif self.scope.stopped:
-                counted.append(self._unreached(target))
+                counted.append(self._unreached_answer(target))
             elif fate is Fate.RENDER:
                 came_to = self._render(target, counted)
                 counted += came_to
@@ -80,9 +80,9 @@ class Delayed:
 
     def report_unreached(self) -> None:
         for target in self.answer.chunk.delayed:
-            self._unreached(target)
+            self._unreached_answer(target)
 
-    def _unreached(self, target: Target) -> Answer:
+    def _unreached_answer(self, target: Target) -> Answer:
         why, stopped = PAUSES.get(self.scope.stopped, "failhard"), self.scope.stopped
         result = (
             not_yet(stopped) if stopped in STOPS.values() else not_run(f"not rendered ({why}): {stopped}")
@@ -113,7 +113,7 @@ class Delayed:
             return [self._stand_in(target, failed(str(problem)))]
         except KeyboardInterrupt:
             scope.stopped = INTERRUPTED
-            return [self._unreached(target)]
+            return [self._unreached_answer(target)]
         frame = self._frame(target, number, len(plan.chunks))
         point("frame.made")
         if shared.journal:
@@ -146,7 +146,7 @@ class Delayed:
         shared, scope = self.shared, self.scope
         assert shared.maker is not None
         point("frame.entered")
-        scope.say(FrameStarted(frame, plan.answering()))
+        scope.say(FrameStarted(frame, plan.answer_chunks()))
         first = len(shared.listing)
         try:
             stopped = scope.run_frame(plan, frame)

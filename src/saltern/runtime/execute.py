@@ -53,11 +53,11 @@ class Executor:
                 return ready
             chunk = ready
         if "retry" in chunk.words and not rehearsal:
-            from saltern.runtime.retry import read, retried
+            from saltern.runtime.retry import read, run_with_retry
 
             rule = read(chunk.args["retry"])
             if not test and rule.attempts > 1:
-                return retried(lambda: self._once(chunk, test=test, steps=steps), rule, self._clock)
+                return run_with_retry(lambda: self._once(chunk, test=test, steps=steps), rule, self._clock)
         return self._once(chunk, test=test or rehearsal, steps=steps)
 
     def react(self, chunk: Chunk, fun: str, *, test: bool, registers: Registers = NO_REGISTERS) -> Result:
@@ -83,9 +83,9 @@ class Executor:
             return result
         if self._caller.takes(chunk, "check_cmd"):
             return result
-        from saltern.runtime.guards import checked
+        from saltern.runtime.guards import run_check_cmd
 
-        return checked(chunk, result, self._caller)
+        return run_check_cmd(chunk, result, self._caller)
 
     def _skip_reason(self, chunk: Chunk) -> str:
         if not chunk.words or chunk.words.isdisjoint(CONDITIONS):

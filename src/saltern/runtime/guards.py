@@ -48,7 +48,7 @@ def skip_reason(chunk: Chunk, caller: Caller) -> str:
         reasons.append("onlyif condition is false")
     if "unless" in words and _entries(chunk, "unless") and _all_true(chunk, "unless", caller, odd=False):
         reasons.append("unless condition is true")
-    if "creates" in words and (reason := _created(chunk, caller)):
+    if "creates" in words and (reason := _created_comment(chunk, caller)):
         reasons.append(reason)
     return "\n".join(reasons)
 
@@ -118,7 +118,7 @@ def _inside(value: object, path: list[str]) -> object:
     return value
 
 
-def _created(chunk: Chunk, caller: Caller) -> str:
+def _created_comment(chunk: Chunk, caller: Caller) -> str:
     value = chunk.args["creates"]
     if isinstance(value, str):
         return f"{value} exists" if caller.exists(value) else ""
@@ -127,7 +127,7 @@ def _created(chunk: Chunk, caller: Caller) -> str:
     return ""
 
 
-def checked(chunk: Chunk, result: Result, caller: Caller) -> Result:
+def run_check_cmd(chunk: Chunk, result: Result, caller: Caller) -> Result:
     """``check_cmd``: after a real run, these commands decide whether it succeeded."""
     value = chunk.args.get("check_cmd")
     commands = [value] if isinstance(value, str) else value
@@ -137,13 +137,17 @@ def checked(chunk: Chunk, result: Result, caller: Caller) -> Result:
         try:
             code = caller.command(str(command), {})
         except (ValueError, OSError) as problem:
-            return _replaced(result, Outcome.FAILED, f"check_cmd: {command!r} cannot be run: {problem}")
+            return _replace_outcome(
+                result, Outcome.FAILED, f"check_cmd: {command!r} cannot be run: {problem}"
+            )
         if code:
-            return _replaced(result, Outcome.FAILED, f"check_cmd failed with exit code {code}: {command}")
-    return _replaced(result, Outcome.OK, "check_cmd determined the state succeeded")
+            return _replace_outcome(
+                result, Outcome.FAILED, f"check_cmd failed with exit code {code}: {command}"
+            )
+    return _replace_outcome(result, Outcome.OK, "check_cmd determined the state succeeded")
 
 
-def _replaced(result: Result, outcome: Outcome, comment: str) -> Result:
+def _replace_outcome(result: Result, outcome: Outcome, comment: str) -> Result:
     if result.comment and outcome is not result.outcome:
         comment = f"{comment}\nbefore that: {result.comment}"
     return replace(result, outcome=outcome, comment=comment)

@@ -14,19 +14,19 @@ def filled_in(chunk: Chunk, registers: Registers, *, test: bool) -> Chunk | Resu
     if test:
         unknown = [name for name in chunk.late if _is_unknown(registers.get(name))]
         if unknown:
-            return deferred(unknown)
+            return deferred_result(unknown)
     try:
-        return with_values(chunk, lambda reference: _kept(_value(reference, registers)))
+        return with_values(chunk, lambda reference: _mark_as_data(_value(reference, registers)))
     except BadReference as problem:
         return not_called(str(problem))
 
 
-def _kept(value: object) -> object:
+def _mark_as_data(value: object) -> object:
     """Mark the content of a return as data, even if it looks like a slot."""
     return literal(value, lambda text: PREFIX in text)
 
 
-def deferred(names: list[str]) -> Result:
+def deferred_result(names: list[str]) -> Result:
     """The result in a test run when a value is unknown until another state is applied."""
     comment = f"known after {' and '.join(names)} {'is' if len(names) == 1 else 'are'} applied"
     return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, ran=False, called=False)

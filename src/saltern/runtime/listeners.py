@@ -11,11 +11,11 @@ from saltern.language.events import Answer, ChunkFinished, ChunkStarted
 from saltern.language.hidden import shown_result
 from saltern.language.keywords import CONDITIONS
 from saltern.language.result import Result
-from saltern.plan.plan import Plan, listening
+from saltern.plan.plan import Plan, listener_chunk
 from saltern.runtime.answers import RESUMED, Answers
 from saltern.runtime.chunk_runner import ChunkRunner
 from saltern.runtime.ports import KnownChunk
-from saltern.runtime.substates import SubStates, judged
+from saltern.runtime.substates import SubStates, add_contradiction
 from saltern.system.faults import point
 
 
@@ -44,7 +44,7 @@ def _due(plan: Plan, answers: Answers) -> Iterable[int]:
 def _react(runner: ChunkRunner, index: int, known: KnownChunk | None) -> Answer:
     """Let a listener react. ``known``: it was reacting when the run broke."""
     scope, clock = runner.scope, runner.scope.shared.clock
-    listener = listening(scope.plan.chunks[index])
+    listener = listener_chunk(scope.plan.chunks[index])
     if known is not None and known.started is not None:
         scope.progress_of(~index).earlier = known.started.number
     started, tick = clock.now(), clock.tick()
@@ -57,7 +57,7 @@ def _react(runner: ChunkRunner, index: int, known: KnownChunk | None) -> Answer:
         steps = SubStates(scope, listener, begun.number)
         for step in result.sub:
             steps.add(step)
-        result = judged(result, steps.answers)
+        result = add_contradiction(result, steps.answers)
     answer = scope.make_answer(listener, shown_result(listener, result), begun)
     scope.answers.listing.append(answer)
     scope.say(ChunkFinished(answer))

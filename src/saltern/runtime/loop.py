@@ -19,7 +19,7 @@ from saltern.language.hidden import shown_answer, shown_event
 from saltern.plan.plan import Plan
 from saltern.runtime.barriers import INTERRUPTED, PAUSES
 from saltern.runtime.chunk_runner import ChunkRunner
-from saltern.runtime.post_call import forgiven
+from saltern.runtime.post_call import forgiven_failures
 from saltern.runtime.run_shared import RunOptions, RunShared
 from saltern.runtime.scope import Scope
 
@@ -82,7 +82,7 @@ class ScopeRun(Scope):
                 total=len(self.plan.chunks),
                 test=self.options.test,
                 started=shared.clock.now(),
-                chunks=self.plan.answering(),
+                chunks=self.plan.answer_chunks(),
             )
         )
         self.run_scope()
@@ -118,7 +118,7 @@ class ScopeRun(Scope):
             report_unreached(self, self.replay)
         if self.plan.listeners and self.stopped not in PAUSES:
             self._unless_interrupted(self._run_listeners)
-        handled = forgiven(self.plan, self.answers)
+        handled = forgiven_failures(self.plan, self.answers)
         self.shared.forgiven |= handled
         self.shared.apart |= handled
 

@@ -58,7 +58,7 @@ class Parallel:
 
     def postpone(self, index: int) -> bool:
         """True if the chunk must wait; it is then started later."""
-        if not is_parallel(self._plan, index) or not self._unfinished(index):
+        if not is_parallel(self._plan, index) or not self._unfinished_needs(index):
             return False
         self._postponed.append(index)
         return True
@@ -68,20 +68,20 @@ class Parallel:
         for index, result in self._pool.finished(block=block):
             self._runner.finish_parallel(index, result)
         for index in list(self._postponed):
-            if not self._runner.stopped and index in self._postponed and not self._unfinished(index):
+            if not self._runner.stopped and index in self._postponed and not self._unfinished_needs(index):
                 self._postponed.remove(index)
                 self._runner.answer(index)
 
     def settle(self, index: int, *, rehearsal: bool = False) -> None:
         """Wait for everything that this chunk needs; start postponed chunks among them now."""
-        stack = self._unfinished(index, rehearsal=rehearsal)
+        stack = self._unfinished_needs(index, rehearsal=rehearsal)
         while stack and not self._runner.stopped:
             one = stack[-1]
             if self._answers.of[one] is not None:
                 stack.pop()
             elif one in self._pool:
                 self._runner.finish_parallel(one, self._pool.wait(one))
-            elif deeper := self._unfinished(one):
+            elif deeper := self._unfinished_needs(one):
                 stack += deeper
             else:
                 if one in self._postponed:
@@ -101,7 +101,7 @@ class Parallel:
         """End running chunks: the run is interrupted."""
         self._pool.kill()
 
-    def _unfinished(self, index: int, *, rehearsal: bool = False) -> list[int]:
+    def _unfinished_needs(self, index: int, *, rehearsal: bool = False) -> list[int]:
         """The chunks it waits for that have not answered; members of joins one by one."""
         needs = self._plan.needs.get(index, ())
         steps = [need.on for need in needs if need.kind.when is not When.REHEARSED]

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from saltern.language import secrets
 from saltern.language.result import Result, failed
-from saltern.system.signals import disturbed, end_at_once, signal, undisturbed
+from saltern.system.signals import delay_signals, end_at_once, restore_signals, signal
 
 TIME_TO_END = 2.0  # seconds for a module that handles SIGTERM
 
@@ -56,7 +56,7 @@ class Pool:
                 stream.flush()
         reader, writer = os.pipe()
         # From here on, either it ends by itself, or we know it and can end it.
-        with undisturbed() as before:
+        with delay_signals() as before:
             pid = os.fork()
             if pid == 0:
                 _answer(work, reader, writer, before)
@@ -82,7 +82,7 @@ class Pool:
 
     def kill(self) -> None:
         """End all processes and wait for them, however often we are asked to end meanwhile."""
-        with undisturbed():
+        with delay_signals():
             for job in self._jobs.values():
                 os.kill(job.pid, signal.SIGTERM)
             latest = time.monotonic() + TIME_TO_END
@@ -130,7 +130,7 @@ def _answer(work: Callable[[], Result], reader: int, writer: int, before: set[in
         import pickle
 
         end_at_once()
-        disturbed(before)
+        restore_signals(before)
         os.close(reader)
         known = len(secrets.values())
         try:

@@ -45,7 +45,7 @@ def reloads(answer: Answer, *, modules: bool) -> frozenset[str]:
     return frozenset(what for what, yes in wanted.items() if yes)
 
 
-def forgiven(plan: Plan, answers: Answers) -> frozenset[int]:
+def forgiven_failures(plan: Plan, answers: Answers) -> frozenset[int]:
     """The numbers of failures that a handler with ``onfail_stop: False`` has handled."""
     numbers: set[int] = set()
     for index, chunk in enumerate(plan.chunks):

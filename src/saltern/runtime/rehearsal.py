@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from saltern.language.requisites import Standing, Vote
 from saltern.language.result import Outcome
 from saltern.runtime.chunk_runner import ChunkRunner
-from saltern.runtime.decide import blocked, decide
+from saltern.runtime.decide import blocked_result, decide
 from saltern.runtime.progress import Begun
 from saltern.runtime.substates import SubStates, effective
 from saltern.system.faults import point
@@ -42,7 +42,7 @@ def _foresee(runner: ChunkRunner, index: int) -> None:
         answers.rehearsed[index] = Standing(Outcome.OK)
         return
     if verdict.vote is Vote.FAIL:
-        result = blocked(scope.plan, index, verdict, answers)
+        result = blocked_result(scope.plan, index, verdict, answers)
     else:
         result = scope.executor.execute(chunk, test=True, rehearsal=True, registers=answers.registers)
     reacts = verdict.vote is Vote.SIGNAL and not result.quiet and scope.shared.caller.reacts(chunk.state)

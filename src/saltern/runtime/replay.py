@@ -9,7 +9,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.events import Answer
 from saltern.language.requisites import Standing
 from saltern.language.result import Outcome
-from saltern.runtime.barriers import landed
+from saltern.runtime.barriers import crossed_result
 from saltern.runtime.chunk_runner import ChunkRunner
 from saltern.runtime.interrupted_states import TAKEN, is_once, recover
 from saltern.runtime.ports import Journal, KnownChunk, Past
@@ -27,7 +27,7 @@ class Replay:
 
     def was_run(self, index: int) -> bool:
         """True if an earlier process has run this chunk; its remaining frames are run here."""
-        known = self._known(index)
+        known = self._known_chunk(index)
         if known is None:
             return False
         if known.crossing is not None:
@@ -42,7 +42,7 @@ class Replay:
 
     def failed_in_rehearsal(self, index: int) -> bool:
         """True if its rehearsal failed before the run broke: that is its answer."""
-        known = self._known(index)
+        known = self._known_chunk(index)
         if known is None or known.answer is None:
             return False
         changed = bool(known.answer.result.changes)
@@ -51,7 +51,7 @@ class Replay:
 
     def was_answered(self, index: int) -> bool:
         """True if an earlier process has the answer of a chunk that this one did not reach."""
-        known = self._known(index)
+        known = self._known_chunk(index)
         if known is not None and known.started is not None:
             progress = self._scope.progress_of(index)
             progress.begun = progress.begun or known.started
@@ -60,7 +60,7 @@ class Replay:
         self._settle(index, known, known.answer)  # the run ends, so losses by a power failure are not checked
         return True
 
-    def _known(self, index: int) -> KnownChunk | None:
+    def _known_chunk(self, index: int) -> KnownChunk | None:
         return self._past.known(self._scope.path, index, self._scope.plan.chunks[index])
 
     def _settle(self, index: int, known: KnownChunk, answer: Answer) -> None:
@@ -83,8 +83,8 @@ class Replay:
             progress.earlier = known.started.number
             return False
         self._scope.shared.listing.extend(known.steps)
-        result = landed(known.result, crossing)
-        self._runner.conclude(index, result, self._begun(known.started), list(known.steps))
+        result = crossed_result(known.result, crossing)
+        self._runner.conclude(index, result, self._restart_clock(known.started), list(known.steps))
         return True
 
     def _recover(self, index: int, known: KnownChunk) -> bool:
@@ -103,10 +103,10 @@ class Replay:
         scope.shared.listing.extend(known.steps)  # everything known of what it did
         for step in known.steps:
             self._journal.step(step)
-        self._runner.record(index, result, self._begun(started))
+        self._runner.record(index, result, self._restart_clock(started))
         return True
 
-    def _begun(self, started: Begun) -> Begun:
+    def _restart_clock(self, started: Begun) -> Begun:
         return Begun(started.number, started.started, self._scope.shared.clock.tick())
 
     def _is_lost(self, index: int, known: KnownChunk) -> bool:
@@ -130,7 +130,7 @@ class Replay:
         """The number of the last state that may not be done twice."""
         numbers = [-1]
         for index, chunk in enumerate(self._scope.plan.chunks):
-            known = None if self._is_repeatable(chunk) else self._known(index)
+            known = None if self._is_repeatable(chunk) else self._known_chunk(index)
             if known is not None and known.started is not None:
                 numbers.append(known.started.number)
             elif known is not None and known.answer is not None and known.answer.result.ran:

@@ -36,7 +36,7 @@ def read(value: object) -> Retry:
     )
 
 
-def retried(once: Callable[[], Result], rule: Retry, clock: Clock) -> Result:
+def run_with_retry(once: Callable[[], Result], rule: Retry, clock: Clock) -> Result:
     """Call ``once`` until its outcome is the wanted one. The comment lists earlier attempts."""
     wanted = Outcome.OK if rule.until else Outcome.FAILED
     attempts: list[str] = []

@@ -40,7 +40,7 @@ class SubStates(Struct):
 
     def _add(self, step: SubResult, parent: str, under: int, level: int) -> None:
         scope = self._scope
-        chunk = _chunk(_unnamed(step) if self._parent.hidden else step, self._parent)
+        chunk = _chunk(_strip_name(step) if self._parent.hidden else step, self._parent)
         answer = Answer(
             chunk=chunk,
             result=shown_result(self._parent, _result(step)),
@@ -79,7 +79,7 @@ def _chunk(step: SubResult, parent: Chunk) -> Chunk:
     )
 
 
-def _unnamed(step: SubResult) -> SubResult:
+def _strip_name(step: SubResult) -> SubResult:
     """The step without its name, which may contain hidden data: for ``no_log`` of the parent."""
     return SubResult(name=HIDDEN, outcome=step.outcome)
 
@@ -95,7 +95,7 @@ def _result(step: SubResult) -> Result:
     )
 
 
-def judged(result: Result, steps: list[Answer]) -> Result:
+def add_contradiction(result: Result, steps: list[Answer]) -> Result:
     """The parent's own result, with a warning where one of its steps contradicts it."""
     wrong = [one.chunk.id for one in steps if one.result.outcome is Outcome.FAILED]
     if wrong and result.outcome is not Outcome.FAILED:

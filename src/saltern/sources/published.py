@@ -60,7 +60,7 @@ class PublishedTree(Tree):
             with open(self._about, "rb") as file:
                 return msgspec.json.decode(file.read(), type=Description)
         except (OSError, msgspec.DecodeError) as problem:
-            raise _gone(self._about, problem) from None
+            raise _gone_error(self._about, problem) from None
 
     def text(self, path: str) -> str | None:
         self._is_file(path)
@@ -70,7 +70,7 @@ class PublishedTree(Tree):
         """The file on disk. Raises for a file whose text only the controller has."""
         found = super().find(path, env)
         if found is not None and _is_stub(found):
-            raise _hidden(path)
+            raise _hidden_error(path)
         return found
 
     def place(self, ref: SlsRef) -> str | None:
@@ -142,7 +142,7 @@ def _is_stub(path: str) -> bool:
         return file.read(len(STUB)) == STUB.encode()
 
 
-def _hidden(path: str) -> OperationError:
+def _hidden_error(path: str) -> OperationError:
     return OperationError(
         Diagnostic(
             code="file-hidden",
@@ -163,7 +163,7 @@ def _too_large(place: str) -> OperationError:
     )
 
 
-def _gone(path: str, problem: Exception) -> OperationError:
+def _gone_error(path: str, problem: Exception) -> OperationError:
     return OperationError(
         Diagnostic(
             code="tree-gone",

@@ -53,7 +53,7 @@ def mark(root: str, name: str, jid: str, why: str = "") -> None:
     atomic.write(os.path.join(root, name), json.encode(Mark(jid=jid, why=why)), mode=0o644)
 
 
-def marked(root: str, name: str) -> Mark | None:
+def read_mark(root: str, name: str) -> Mark | None:
     try:
         with open(os.path.join(root, name), "rb") as file:
             return json.decode(file.read(), type=Mark)

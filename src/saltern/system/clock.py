@@ -32,7 +32,7 @@ def now() -> float:
     Not ``time.time``: that raises in the year 2262 and later.
     """
     seconds = clock_gettime(CLOCK_REALTIME)
-    return seconds if EARLIEST < seconds < LATEST else bounded(seconds) or SOON
+    return seconds if EARLIEST < seconds < LATEST else clamp_moment(seconds) or SOON
 
 
 def help_python() -> None:
@@ -46,7 +46,7 @@ def help_python() -> None:
         time.time_ns = lambda: int(now() * 1_000_000_000)
 
 
-def bounded(seconds: float) -> float:
+def clamp_moment(seconds: float) -> float:
     """The moment limited to those that have a date; the first one for what is not a number."""
     if EARLIEST <= seconds <= LATEST:
         return seconds
@@ -55,7 +55,7 @@ def bounded(seconds: float) -> float:
 
 def stamp(seconds: float, form: str = "%Y-%m-%d %H:%M:%S") -> str:
     """The date of any number, in UTC: foreign files may have values that no clock has."""
-    return time.strftime(form, time.gmtime(bounded(seconds)))
+    return time.strftime(form, time.gmtime(clamp_moment(seconds)))
 
 
 class SystemClock:

@@ -81,17 +81,17 @@ class CodeCache:
     ) -> ModuleSpec | None:
         found = self.index.get(name)
         if found is None:
-            return self._noticed(name, path) if name.startswith(OURS) else None
+            return self._find_and_note(name, path) if name.startswith(OURS) else None
         is_package, source = found[2:]
         file = self.source(name, is_package)
         if identity(file) != source:
-            return self._noticed(name, path)
+            return self._find_and_note(name, path)
         code = None
         if name in self.groups and not self._depth and not other_threads():
             code = self._execute_group(name)
         return self._spec(name, file, is_package, code or self.code(*found[:2]))
 
-    def _noticed(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+    def _find_and_note(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
         """Find a module as Python does, and note it for the file if it is in our package."""
         spec = PathFinder.find_spec(name, path)
         if spec is not None and type(spec.loader) is SourceFileLoader:

@@ -22,7 +22,7 @@ Kept = tuple[bytes, bool, Identity]  # the code of a module; whether it is a pac
 def save(cache: CodeCache) -> None:
     """Write the existing content and the new modules and groups, if there are any."""
     known = {name: (code, *one[2:]) for name, one in cache.index.items() if (code := cache.code(*one[:2]))}
-    new = {one.name: kept for one in cache.missing if (kept := _kept(one))}
+    new = {one.name: kept for one in cache.missing if (kept := _entry_for(one))}
     modules = known | new
     groups = {name: code for name, one in cache.groups.items() if (code := cache.code(*one))}
     for name, names in cache.found.items():
@@ -32,10 +32,10 @@ def save(cache: CodeCache) -> None:
         write(cache.path, modules, groups)
 
 
-def _kept(loader: Loader) -> Kept | None:
+def _entry_for(loader: Loader) -> Kept | None:
     """The entry for a module that did not come from the file."""
     is_package, now = loader.is_package(loader.name), identity(loader.path)
-    code = compiled(loader.path)
+    code = compiled_code(loader.path)
     return (code, is_package, now) if code and identity(loader.path) == now else None
 
 
@@ -47,7 +47,7 @@ def _group(names: Sequence[str], modules: Mapping[str, Kept]) -> bytes:
         return b""
 
 
-def compiled(source: str) -> bytes:
+def compiled_code(source: str) -> bytes:
     """The code in Python's compiled file, if that says that it is of the source which is there now."""
     from importlib.util import cache_from_source
 

@@ -63,11 +63,11 @@ def before(act: Callable[[], None] | None) -> None:
     _acted = _acted and act is None
     if act is not None and not _watching:
         _watching = True
-        sys.addaudithook(_heard)
+        sys.addaudithook(_hear)
         os.register_at_fork(after_in_child=_forget)
 
 
-def acting() -> None:
+def report_act() -> None:
     """Report that another process is about to act for us, which Python does not notice."""
     if _before is not None:
         with _one_at_a_time:
@@ -85,7 +85,7 @@ def _forget() -> None:
     _before = None
 
 
-def _heard(event: str, args: tuple[object, ...]) -> None:
+def _hear(event: str, args: tuple[object, ...]) -> None:
     if _before is None or not (event in ACTS or (event == "open" and _writes(args))):
         return
     with _one_at_a_time:

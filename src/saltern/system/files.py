@@ -10,7 +10,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from saltern.system.leftovers import sweep, temporary_name
-from saltern.system.paths import STEP, open_without_links, reach, stepped
+from saltern.system.paths import STEP, open_without_links, reach, step_into
 from saltern.system.paths import Place as Place
 from saltern.system.paths import PlantedLink as PlantedLink
 from saltern.system.paths import kind_of as kind_of
@@ -117,7 +117,7 @@ def write(
     try:
         sweep(directory)
         old = _old(directory, name)
-        _create(directory, temporary, data, _merged(attributes, old), place if old else "")
+        _create(directory, temporary, data, _merge_attributes(attributes, old), place if old else "")
         try:
             if check is not None:
                 check(f"{parent}/{temporary}")
@@ -143,7 +143,7 @@ def _old(directory: int, name: str) -> os.stat_result | None:
     return old if stat.S_ISREG(old.st_mode) else None
 
 
-def _merged(wanted: Attributes, old: os.stat_result | None) -> Attributes:
+def _merge_attributes(wanted: Attributes, old: os.stat_result | None) -> Attributes:
     if old is None:
         return Attributes(usual_mode() if wanted.mode is None else wanted.mode, wanted.uid, wanted.gid)
     return Attributes(
@@ -303,7 +303,7 @@ def make_directories(path: str, attributes: Attributes = KEPT) -> list[str]:
             except OSError as problem:
                 os.close(fd)
                 raise OSError(problem.errno, problem.strerror, at) from None
-        fd = stepped(fd, part)
+        fd = step_into(fd, part)
     os.close(fd)
     return made
 

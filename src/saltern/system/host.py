@@ -101,6 +101,6 @@ class LocalHost:
         return files.make_directories(path, files.Attributes(mode=mode))
 
 
-def kept(host: Host) -> Callable[..., Ran]:
+def kept_runner(host: Host) -> Callable[..., Ran]:
     """The ``kept_run`` of a host; its ``run`` if it has none, as a machine in memory."""
     return getattr(host, "kept_run", host.run)

@@ -74,14 +74,14 @@ class ProgramKeeper:
         """How many programs of a state were begun before the run broke, and how many of them have ended."""
         if self._kept is None:
             return 0, 0
-        begun = {name for name in self._kept.begun if name.rpartition(".")[0] == called(step, call)}
+        begun = {name for name in self._kept.begun if name.rpartition(".")[0] == program_prefix(step, call)}
         return len(begun), len(begun & self._kept.ended.keys())
 
     def until(self, step: int, call: int = 0) -> float:
         """When the last program of a state ended that was begun before the run broke; 0 if not known."""
         if self._kept is None:
             return 0.0
-        wanted = called(step, call)
+        wanted = program_prefix(step, call)
         ends = (at for name, at in self._kept.until.items() if name.rpartition(".")[0] == wanted)
         return max(ends, default=0.0)
 
@@ -124,11 +124,11 @@ class ProgramKeeper:
     def next_token(self) -> str:
         """A name for the next call of other systems that the state makes: it stays the same if the state is
         called again. Whatever is known is on disk before the name is used."""
-        effects.acting()
+        effects.report_act()
         if self._step == NO_STATE:  # a template asks, which is rendered once
             return os.urandom(16).hex()
         self._calls += 1
-        return f"{self._jid}.{called(self._step, self._call)}.{self._calls}"
+        return f"{self._jid}.{program_prefix(self._step, self._call)}.{self._calls}"
 
     # -- programs --------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class ProgramKeeper:
         if self._step == NO_STATE or sink is not None:
             return process.run(command, env=env, sink=sink, **options)
         self._times += 1
-        name = f"{called(self._step, self._call)}.{self._times}"
+        name = f"{program_prefix(self._step, self._call)}.{self._times}"
         if self._kept is not None and self._step in self._replayed and name in self._kept.ended:
             return self._kept.ended[name]
         token, start = f"{self._jid}.{self._step}", os.urandom(8).hex()
@@ -159,7 +159,7 @@ class ProgramKeeper:
         if not self._hidden:
             options["spill"] = os.path.join(output_folder(self._folder), name)
             options["live"] = new_prefix()
-        effects.acting()  # whatever is known is on disk before the keeper is asked
+        effects.report_act()  # whatever is known is on disk before the keeper is asked
         point("keeper.ask")
         client = self._open()
         if client is None:
@@ -181,7 +181,7 @@ class ProgramKeeper:
             from saltern.system import keeper_process
 
             keeper_process.sweep(options["env"])
-            return keeper_process.lost(client.pid, LOST)
+            return keeper_process.lost_result(client.pid, LOST)
         if answer.ran is None:
             raise RAISED.get(answer.raised, RuntimeError)(answer.text)
         return answer.ran
@@ -256,7 +256,7 @@ def wait_for(folder: str) -> None:
         time.sleep(LOOK)
 
 
-def called(step: int, call: int) -> str:
+def program_prefix(step: int, call: int) -> str:
     """How the names of the programs of a call begin, up to the last dot."""
     return f"{step}+{call}" if call else str(step)
 

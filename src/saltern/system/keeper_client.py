@@ -14,7 +14,7 @@ from saltern.system.environ import environment
 from saltern.system.faults import point
 from saltern.system.keeper_process import KeeperReply
 from saltern.system.ledger import Ledger
-from saltern.system.signals import signal, undisturbed
+from saltern.system.signals import delay_signals, signal
 
 LOOK = 0.05  # seconds between two interrupts of a keeper
 
@@ -68,7 +68,7 @@ def start_keeper(book: Ledger) -> KeeperClient | None:
     """Fork a keeper that writes this ledger; None if there can be no process."""
     theirs, requests = os.pipe()
     replies, answers = os.pipe()
-    with undisturbed() as before:
+    with delay_signals() as before:
         try:
             pid = os.fork()
         except OSError:

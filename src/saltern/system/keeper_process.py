@@ -16,7 +16,7 @@ from msgspec import Struct, msgpack
 from saltern.system import clock, ledger, process
 from saltern.system.ledger import Entry, Ledger
 from saltern.system.ran import Ran
-from saltern.system.signals import disturbed, signal
+from saltern.system.signals import restore_signals, signal
 
 TOKEN = "SALTERN_TOKEN"  # for the program: the same whenever its state is called again
 PROGRAM = "SALTERN_PROGRAM"  # for us: of this one start, so that only what it has begun is ended with it
@@ -31,7 +31,7 @@ class KeeperReply(Struct, frozen=True):
 
 
 def serve(requests: int, answers: int, book: Ledger, before: set[int]) -> NoReturn:
-    """Serve until no process can ask. ``before``: the signals that were blocked before ``undisturbed``."""
+    """Serve until no process can ask. ``before``: the signals that were blocked before ``delay_signals``."""
     code = 1
     try:
         _settle({requests, answers, book.file, book.mark}, before)
@@ -55,7 +55,7 @@ def _settle(needed: set[int], before: set[int]) -> None:
     signal.signal(signal.SIGHUP, lambda *_: None)  # what is ignored would be ignored by every program, too
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    disturbed(before)
+    restore_signals(before)
     null = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(null, stream)
@@ -68,7 +68,7 @@ def _settle(needed: set[int], before: set[int]) -> None:
     move_out()
 
 
-def _stopped(_number: int, _frame: object) -> NoReturn:
+def _stop_once(_number: int, _frame: object) -> NoReturn:
     """Once: a program that was asked to end has its time for it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise KeyboardInterrupt
@@ -78,7 +78,7 @@ def _keep(book: Ledger, name: str, command: str | list[str], options: dict[str, 
     ledger.make_room(book)
     ledger.add(book, Entry(name, os.getpid()))
     try:
-        signal.signal(signal.SIGINT, _stopped)
+        signal.signal(signal.SIGINT, _stop_once)
         ran = process.run(command, **options)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
@@ -127,7 +127,7 @@ def _exactly(pipe: int, size: int) -> bytes | None:
     return bytes(data)
 
 
-def lost(pid: int, why: str) -> Ran:
+def lost_result(pid: int, why: str) -> Ran:
     """The result of a program whose keeper was killed."""
     return Ran(128 + signal.SIGKILL, err=why, pid=pid, signal=int(signal.SIGKILL), lost=True)
 

@@ -37,13 +37,13 @@ def private_name(kind: str, suffix: str = "") -> str:
 def sweep(directory: int) -> None:
     """Remove files that were to replace others in a directory; each is looked through once."""
     if _is_first(directory):
-        for name in _left(directory, BESIDE):
+        for name in _leftover_names(directory, BESIDE):
             _remove_ours(name, directory, _unlink)
 
 
 def sweep_folder(folder: str) -> None:
     """The same for a directory by its name; one that cannot be opened is left alone."""
-    with suppress(OSError), _opened(folder) as directory:
+    with suppress(OSError), _open_directory(folder) as directory:
         sweep(directory)
 
 
@@ -52,10 +52,10 @@ def sweep_private(folder: str, *, again: bool = False) -> None:
 
     Once, unless ``again``: what is looked for may have been left since.
     """
-    with suppress(OSError), _opened(folder) as directory:
+    with suppress(OSError), _open_directory(folder) as directory:
         if not (_is_first(directory) or again):
             return
-        left = _left(directory, PRIVATE)
+        left = _leftover_names(directory, PRIVATE)
         used = names_in_use(left) if left else set()
         for name in left:
             if name not in used:
@@ -71,12 +71,12 @@ def names_in_use(names: Iterable[str]) -> set[str]:
     found: set[str] = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         if int(pid) != os.getpid():
-            held = b"\0".join(_held(f"/proc/{pid}"))
+            held = b"\0".join(_held_names(f"/proc/{pid}"))
             found |= {name for name, word in wanted.items() if word in held}
     return found
 
 
-def _held(process: str) -> Iterator[bytes]:
+def _held_names(process: str) -> Iterator[bytes]:
     """Texts that may contain names of files that the process uses, as far as we may read them."""
     for part in ("cmdline", "environ"):
         with suppress(OSError), open(f"{process}/{part}", "rb") as file:
@@ -98,7 +98,7 @@ def _is_first(directory: int) -> bool:
 
 
 @contextmanager
-def _opened(path: str, directory: int | None = None) -> Iterator[int]:
+def _open_directory(path: str, directory: int | None = None) -> Iterator[int]:
     """A handle on a directory; below another one, links are not followed."""
     follow = os.O_NOFOLLOW if directory is not None else 0
     file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | follow, dir_fd=directory)
@@ -108,7 +108,7 @@ def _opened(path: str, directory: int | None = None) -> Iterator[int]:
         os.close(file)
 
 
-def _left(directory: int, pattern: re.Pattern[str]) -> list[str]:
+def _leftover_names(directory: int, pattern: re.Pattern[str]) -> list[str]:
     """The names in a directory whose makers are gone."""
     me = maker.this_process()
     return [
@@ -120,7 +120,7 @@ def _left(directory: int, pattern: re.Pattern[str]) -> list[str]:
 
 def _names(directory: int) -> list[str]:
     try:
-        with _opened(".", directory) as file:
+        with _open_directory(".", directory) as file:
             return os.listdir(file)
     except OSError:
         return []  # one we may write to, but not read
@@ -149,7 +149,7 @@ def _remove_directory(name: str, directory: int) -> None:
     """Remove a directory, after checking through its handle that it is private and ours."""
     from shutil import rmtree
 
-    with _opened(name, directory) as file:
+    with _open_directory(name, directory) as file:
         found = os.fstat(file)
         if found.st_uid != os.geteuid() or found.st_mode & OPEN_TO_OTHERS:
             return

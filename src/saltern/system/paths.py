@@ -110,11 +110,11 @@ def open_directory(path: str) -> int:
     fd = os.open("/", STEP)
     for part in path.split("/"):
         if part:
-            fd = stepped(fd, part)
+            fd = step_into(fd, part)
     return fd
 
 
-def stepped(fd: int, part: str) -> int:
+def step_into(fd: int, part: str) -> int:
     try:
         return os.open(part, STEP, dir_fd=fd)
     finally:

@@ -49,7 +49,7 @@ class Pending(Struct, frozen=True, kw_only=True):
         return f"a {self.mode} is scheduled for {stamp(self.at)} UTC"
 
 
-def pending(root: str = "/") -> Pending | None:
+def pending_shutdown(root: str = "/") -> Pending | None:
     return _of_systemd(os.path.join(root, SCHEDULED)) or _of_sysvinit(root)
 
 
@@ -69,7 +69,7 @@ def kind_of(word: str, at: object = None) -> str:
     return LEVELS.get(str(at), "") if word == "init" else KINDS[word]
 
 
-def timed(command: Sequence[str], when: str) -> tuple[str, ...]:
+def with_time(command: Sequence[str], when: str) -> tuple[str, ...]:
     """A configured command, with the time where it asks for one."""
     return tuple(word.replace(TIME, when) for word in command)
 

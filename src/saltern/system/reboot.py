@@ -81,17 +81,17 @@ class MachineRebooter:
         return boot_identity(self._root)
 
     def arm(self, notice: float = 0.0, *, force: bool = False) -> None:
-        from saltern.system.power import FORCED, press, reboot_command, timed
+        from saltern.system.power import FORCED, press, reboot_command, with_time
 
         os.sync()
         when = f"+{max(1, round(notice / 60))}" if notice > 0 else "now"
         own = FORCED if force else ()
-        press(timed(self._command, when) or own or reboot_command(notice, self._root))
+        press(with_time(self._command, when) or own or reboot_command(notice, self._root))
 
     def pending(self) -> Pending | None:
-        from saltern.system.power import pending
+        from saltern.system.power import pending_shutdown
 
-        return pending(self._root)
+        return pending_shutdown(self._root)
 
     def cancel(self) -> str:
         if self._command and not self._cancel:
@@ -107,12 +107,12 @@ class MachineRebooter:
         return "" if self.pending() is None else "it is scheduled all the same"
 
     def power(self, word: str, at: object = None) -> str:
-        from saltern.system.power import clock_time, kind_of, power_command, press, timed
+        from saltern.system.power import clock_time, kind_of, power_command, press, with_time
 
         own = power_command(word, at)
         given = {"reboot": self._command, "poweroff": self._off}.get(kind_of(word, at), ())
         os.sync()
-        return press(timed(given, "now" if word == "init" else clock_time(at)) or own)
+        return press(with_time(given, "now" if word == "init" else clock_time(at)) or own)
 
     def tick(self) -> float:
         import time

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from saltern.system.clock import bounded, stamp
+from saltern.system.clock import clamp_moment, stamp
 
 
 def run_number(now: float, after: str = "") -> str:
     """Twenty digits of time, as Salt names its jobs; later than ``after``, whatever the clock says."""
-    whole, part = divmod(bounded(now), 1)
+    whole, part = divmod(clamp_moment(now), 1)
     return later_number(f"{stamp(whole, '%Y%m%d%H%M%S')}{int(part * 1_000_000):06d}", after)
 
 

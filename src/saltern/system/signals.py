@@ -40,19 +40,19 @@ def end_at_once() -> None:
 
 
 @contextmanager
-def undisturbed() -> Iterator[set[int]]:
+def delay_signals() -> Iterator[set[int]]:
     """Delay the signals that ask us to end. Yields the signals that were blocked before, for
-    ``disturbed``.
+    ``restore_signals``.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKING_TO_END)
     try:
         yield before
     finally:
-        disturbed(before)
+        restore_signals(before)
 
 
-def disturbed(before: set[int]) -> None:
-    """Be asked to end again, as before ``undisturbed``; at once, if that has happened meanwhile.
+def restore_signals(before: set[int]) -> None:
+    """Let the signals that ask us to end through again; those that came meanwhile arrive at once.
 
     For a process that was forked there. It has to be sure of its own end by now: in the stack above it, it
     would do what its parent does.

@@ -83,7 +83,7 @@ class Btrfs:
         self._root = root.rstrip("/")
 
     def booted(self) -> str:
-        kind, path, _ = self._mounted()
+        kind, path, _ = self._mounted_root()
         return path.lstrip("/") if kind == "btrfs" else ""
 
     def next(self) -> str:
@@ -105,7 +105,7 @@ class Btrfs:
         return path
 
     def inside(self, snapshot: str, words: Sequence[str]) -> list[str]:
-        _, _, device = self._mounted()
+        _, _, device = self._mounted_root()
         os.makedirs(PLACE, mode=0o700, exist_ok=True)
         others = _mount_points(self._root)
         script = ["unshare", "--mount", "sh", "-c", INSIDE, "sh", device, PLACE, snapshot, self._root]
@@ -126,7 +126,7 @@ class Btrfs:
             path = os.path.dirname(path) or "/"
         return os.stat(path).st_dev == os.stat(self._root or "/").st_dev  # each subvolume has its own
 
-    def _mounted(self) -> tuple[str, str, str]:
+    def _mounted_root(self) -> tuple[str, str, str]:
         """Kind, path of the subvolume and device of the root."""
         found = ("", "", "")
         for point, path, kind, device in _mounts():
@@ -135,7 +135,7 @@ class Btrfs:
         return found
 
     def _script(self, script: str, *words: str) -> str:
-        _, _, device = self._mounted()
+        _, _, device = self._mounted_root()
         os.makedirs(PLACE, mode=0o700, exist_ok=True)
         return _output("unshare", "--mount", "sh", "-c", script, "sh", device, PLACE, *words)
 

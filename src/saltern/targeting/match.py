@@ -80,7 +80,9 @@ def _ipcidr(subject: Subject, expression: Expression, _: str) -> bool:
     try:
         network = ipaddress.ip_network(target)
     except ValueError as problem:
-        raise BadTarget(f"{target!r} is not an address or network: {problem}", _masked(target)) from None
+        raise BadTarget(
+            f"{target!r} is not an address or network: {problem}", _mask_host_bits(target)
+        ) from None
     addresses = subject.grains.get(f"ipv{network.version}")
     if not isinstance(addresses, list | tuple):
         return False
@@ -96,7 +98,7 @@ def _inside(address: str, network: IPv4Network | IPv6Network) -> bool:
         return False  # grains may be written by hand
 
 
-def _masked(target: str) -> str:
+def _mask_host_bits(target: str) -> str:
     """The network that may have been meant, if only host bits are set too many."""
     import ipaddress
 

@@ -18,7 +18,7 @@ def _glob(target: str) -> str:
     return f"[{plain[0]}]{plain[1:]}" if plain in ("and", "or", "not") else plain
 
 
-def _prefixed(letter: str, space: str = "?") -> Callable[[str], str]:
+def _make_prefix(letter: str, space: str = "?") -> Callable[[str], str]:
     return lambda target: f"{letter}@{_SPACE.sub(lambda _found: space, target)}"
 
 
@@ -26,15 +26,15 @@ TYPES: dict[str, Callable[[str], str]] = {
     "glob": _glob,
     "compound": str,
     "list": lambda target: f"L@{_SPACE.sub('', target)}",
-    "pcre": _prefixed("E", r"\s"),
-    "grain": _prefixed("G"),
-    "grain_pcre": _prefixed("P", r"\s"),
-    "pillar": _prefixed("I"),
-    "pillar_exact": _prefixed("I"),
-    "pillar_pcre": _prefixed("J", r"\s"),
-    "ipcidr": _prefixed("S", ""),
-    "nodegroup": _prefixed("N"),
-    "range": _prefixed("R", ""),
+    "pcre": _make_prefix("E", r"\s"),
+    "grain": _make_prefix("G"),
+    "grain_pcre": _make_prefix("P", r"\s"),
+    "pillar": _make_prefix("I"),
+    "pillar_exact": _make_prefix("I"),
+    "pillar_pcre": _make_prefix("J", r"\s"),
+    "ipcidr": _make_prefix("S", ""),
+    "nodegroup": _make_prefix("N"),
+    "range": _make_prefix("R", ""),
 }
 
 

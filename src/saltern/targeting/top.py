@@ -194,7 +194,7 @@ STRATEGIES: dict[str, Callable[[Mapping[str, Sections], Sequence[str], str], Sec
 }
 
 
-def assigned(
+def assign_targets(
     tops: Mapping[str, Sections],
     subject: Subject,
     envs: Sequence[str],
@@ -230,7 +230,7 @@ def assigned(
     return result
 
 
-def joined(
+def join_assignments(
     given: Mapping[str, list[Assigned]],
     more: Mapping[str, Sequence[str]],
     where: TopDocument,

@@ -38,7 +38,7 @@ def _into_mapping(data: object, step: str | int) -> object:
     try:
         return data[step]
     except KeyError:
-        other = _spelled(step)
+        other = _yaml_value(step)
         return data.get(other, _MISSING) if other is not _MISSING else _MISSING
 
 
@@ -56,7 +56,7 @@ def _into_list(data: Sequence[object], step: str | int) -> object:
     return data[index]
 
 
-def _spelled(step: str | int) -> object:
+def _yaml_value(step: str | int) -> object:
     """The number, boolean or null that YAML reads in ``step``; missing if it is text."""
     if not isinstance(step, str):
         return _MISSING

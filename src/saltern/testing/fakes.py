@@ -56,18 +56,18 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _function(answer: FakeFunction) -> Callable[..., object]:
-    def faked(_ctx: Context, *args: object, **kwargs: object) -> object:
+    def call(_ctx: Context, *args: object, **kwargs: object) -> object:
         return answer(*args, **kwargs) if callable(answer) else answer
 
-    return faked
+    return call
 
 
 def _state(given: FakeState) -> Callable[..., Result]:
-    def faked(_ctx: Context, name: str, **kwargs: object) -> Result:
+    def call(_ctx: Context, name: str, **kwargs: object) -> Result:
         made = given if isinstance(given, Result) else given(name, **kwargs)
         return ok("faked") if made is None else made
 
-    return faked
+    return call
 
 
 def _react_as_before(faked: ModuleType, name: str) -> None:
@@ -76,8 +76,8 @@ def _react_as_before(faked: ModuleType, name: str) -> None:
         return
     real = import_module(f"saltern.modules.states.{name}")
     if hasattr(real, "mod_watch"):
-        faked.mod_watch = StateFunction(_reacted, "mod_watch")  # type: ignore[attr-defined]
+        faked.mod_watch = StateFunction(_react, "mod_watch")  # type: ignore[attr-defined]
 
 
-def _reacted(_ctx: Context, /, name: str, **_kwargs: object) -> Result:
+def _react(_ctx: Context, /, name: str, **_kwargs: object) -> Result:
     return ok(f"{name} reacted", changes={name: "reacted"})

@@ -41,7 +41,7 @@ class Ran:
 
     @property
     def failed(self) -> list[str]:
-        return [one.chunk.id for one in self._failed()]
+        return [one.chunk.id for one in self._failed_answers()]
 
     @property
     def skipped(self) -> list[str]:
@@ -57,7 +57,7 @@ class Ran:
         """Fail the test if a state failed, with the comment of each, and the states that did not run
         because of it.
         """
-        bad = self._failed()
+        bad = self._failed_answers()
         causes = [one for one in bad if one.result.ran] or bad
         lines = [
             f"{one.chunk.function} {one.path} ({one.chunk.mark()}): {one.result.comment}" for one in causes
@@ -69,7 +69,7 @@ class Ran:
             raise AssertionError("these states failed:\n" + "\n".join(lines))
         return self
 
-    def _failed(self) -> list[Answer]:
+    def _failed_answers(self) -> list[Answer]:
         forgiven = self.report.forgiven
         return [
             one

@@ -94,19 +94,19 @@ class StateTree:
 
     def render(self, sls: str) -> str:
         """The rendered text of one SLS."""
-        return self._shown(lambda found: show_rendered(self._session(), _request(sls), found))[sls]
+        return self._show(lambda found: show_rendered(self._session(), _request(sls), found))[sls]
 
     def high(self, *sls: str) -> dict[str, object]:
         """High data in Salt's form; without a name, that of the top file."""
-        return self._shown(lambda found: show_high(self._session(), _request(*sls), found))
+        return self._show(lambda found: show_high(self._session(), _request(*sls), found))
 
     def low(self, *sls: str) -> list[dict[str, object]]:
         """Low data in Salt's shape, sorted."""
-        return self._shown(lambda found: show_low(self._session(), _request(*sls), found))
+        return self._show(lambda found: show_low(self._session(), _request(*sls), found))
 
     def order(self, *sls: str) -> list[str]:
         """The IDs in the order in which they will run; delayed blocks by their names."""
-        rows = self._shown(lambda found: show_order(self._session(), _request(*sls), found))
+        rows = self._show(lambda found: show_order(self._session(), _request(*sls), found))
         return [str(row["id"]) for row in rows]
 
     def problems(self, *sls: str) -> list[str]:
@@ -131,7 +131,7 @@ class StateTree:
         request = Request(sls=sls, id=id)
         return Ran(self._safely(lambda: apply(session, request)))
 
-    def _shown(self, work: Callable[[Diagnostics], T]) -> T:
+    def _show(self, work: Callable[[Diagnostics], T]) -> T:
         found = Diagnostics()
         shown = self._safely(lambda: work(found))
         found.check()

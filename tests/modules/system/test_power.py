@@ -92,7 +92,7 @@ def test_what_systemd_has_scheduled_is_known(tmp_path: Path) -> None:
     file = tmp_path / power.SCHEDULED
     file.parent.mkdir(parents=True)
     file.write_text("USEC=1700000000000000\nWARN_WALL=1\nMODE=poweroff\n")
-    found = power.pending(str(tmp_path))
+    found = power.pending_shutdown(str(tmp_path))
     assert str(found) == "a poweroff is scheduled for 2023-11-14 22:13:20 UTC"
     assert found is not None
     assert not found.comes_back
@@ -101,10 +101,10 @@ def test_what_systemd_has_scheduled_is_known(tmp_path: Path) -> None:
 def test_what_sysvinit_has_scheduled_is_known_while_its_process_waits(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run/shutdown.pid").write_text("77\n")
-    assert power.pending(str(tmp_path)) is None
+    assert power.pending_shutdown(str(tmp_path)) is None
     (tmp_path / "proc/77").mkdir(parents=True)
     (tmp_path / "proc/77/cmdline").write_text("/sbin/shutdown\0-r\0+30\0")
-    assert power.pending(str(tmp_path)) == power.Pending(mode="reboot")
+    assert power.pending_shutdown(str(tmp_path)) == power.Pending(mode="reboot")
 
 
 def own(place: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> reboot.MachineRebooter:

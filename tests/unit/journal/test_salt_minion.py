@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from saltern.journal.salt_minion import OWN, beside_salt, running
+from saltern.journal.salt_minion import OWN, beside_salt, running_jobs
 from saltern.language.diagnostics import OperationError
 
 
@@ -40,7 +40,7 @@ def test_the_minion_sees_our_run_and_no_longer_when_it_is_over(tmp_path: Path) -
         body = msgspec.msgpack.decode(mark.read_bytes())
         assert (body["fun"], body["pid"], len(body["jid"])) == (OWN, os.getpid(), 20)
         assert mark.stat().st_mode & 0o077 == 0
-        assert running(str(tmp_path / "proc")) == []  # our own is no other
+        assert running_jobs(str(tmp_path / "proc")) == []  # our own is no other
     assert list((tmp_path / "proc").iterdir()) == []
 
 

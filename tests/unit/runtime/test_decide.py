@@ -12,7 +12,7 @@ from saltern.language.result import Outcome, Result, blocked, failed, ok, skippe
 from saltern.plan.make import make_plan
 from saltern.plan.plan import Plan
 from saltern.runtime.answers import Answers
-from saltern.runtime.decide import blocked as blocked_result
+from saltern.runtime.decide import blocked_result as blocked_result
 from saltern.runtime.decide import decide
 
 RESULTS = {

@@ -7,7 +7,7 @@ from tests.kit import ScriptedCaller, chunk
 
 from saltern.language.chunk import Chunk
 from saltern.language.result import Outcome, failed, ok
-from saltern.runtime.guards import BadCondition, checked, skip_reason
+from saltern.runtime.guards import BadCondition, run_check_cmd, skip_reason
 
 TRUE = {"fun": "test.true"}
 FALSE = {"fun": "test.false"}
@@ -134,7 +134,7 @@ def test_a_module_that_asks_itself_is_not_asked_here() -> None:
 
 
 def check(one: Chunk, world: ScriptedCaller) -> tuple[Outcome, str]:
-    result = checked(one, failed("broken") if one.id == "bad" else ok("done"), world)
+    result = run_check_cmd(one, failed("broken") if one.id == "bad" else ok("done"), world)
     return result.outcome, result.comment
 
 

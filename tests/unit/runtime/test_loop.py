@@ -21,7 +21,7 @@ from saltern.language.events import (
 from saltern.language.result import Outcome, Result, failed, ok
 from saltern.plan.make import make_plan
 from saltern.plan.plan import Plan
-from saltern.runtime.answers import standing
+from saltern.runtime.answers import combined_standing
 from saltern.runtime.loop import run
 from saltern.runtime.ports import Call, FrameMaker
 from saltern.runtime.run_shared import RunOptions
@@ -128,10 +128,13 @@ def test_the_effective_answer_is_the_worst_and_any_change() -> None:
     own = Answer(chunk=chunk("a"), result=ok("fine"), number=0)
     would = Answer(chunk=chunk("b"), result=WOULD, number=1)
     broken = Answer(chunk=chunk("c"), result=failed("broken"), number=2)
-    assert (standing(own).outcome, standing(own).changed) == (Outcome.OK, False)
-    assert (standing(own, [would]).outcome, standing(own, [would]).changed) == (Outcome.WOULD_CHANGE, True)
-    assert standing(own, [broken, would]).outcome is Outcome.FAILED
-    assert standing(would, [own]).outcome is Outcome.WOULD_CHANGE
+    assert (combined_standing(own).outcome, combined_standing(own).changed) == (Outcome.OK, False)
+    assert (combined_standing(own, [would]).outcome, combined_standing(own, [would]).changed) == (
+        Outcome.WOULD_CHANGE,
+        True,
+    )
+    assert combined_standing(own, [broken, would]).outcome is Outcome.FAILED
+    assert combined_standing(would, [own]).outcome is Outcome.WOULD_CHANGE
 
 
 def test_a_barrier_answers_for_every_member_of_its_file() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saltern.language.result import Outcome, Result, failed, ok
-from saltern.runtime.retry import Retry, read, retried
+from saltern.runtime.retry import Retry, read, run_with_retry
 from saltern.system.clock import FakeClock
 
 
@@ -27,7 +27,7 @@ def test_a_rule_is_read_as_written(value: object, rule: Retry) -> None:
 def run(rule: Retry, *results: Result) -> tuple[Result, FakeClock, int]:
     left = list(results)
     clock = FakeClock()
-    result = retried(lambda: left.pop(0), rule, clock)
+    result = run_with_retry(lambda: left.pop(0), rule, clock)
     return result, clock, len(results) - len(left)
 
 

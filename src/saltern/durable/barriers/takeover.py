@@ -63,7 +63,7 @@ def take_over(runs: Runs, jid: str, again: Sequence[str]) -> RunState:
     if body["ask"].get("in_place"):
         return _take_over_in_place(runs, jid, body, again)
     root, slot = str(body["ask"]["slots"]), str(body["ask"]["slot"])
-    failure = build_slots.marked(root, build_slots.ROLLED_BACK)
+    failure = build_slots.read_mark(root, build_slots.ROLLED_BACK)
     if failure is not None and failure.jid == jid:
         return _close_update(runs, jid, state, root, failure.why or "the new build did not start")
     if build_slots.running_in(root, slot) and saltern.__version__ == body["ask"]["to"]:

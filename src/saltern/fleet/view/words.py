@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from saltern.report.text import columns, safe_line
-from saltern.system.clock import bounded
+from saltern.system.clock import clamp_moment
 
 NAMED = 8  # names that a list shows at most; the rest is counted
 DAY = 86_400
@@ -32,8 +32,8 @@ def _listed(shown: Sequence[str], total: int) -> str:
 
 def moment(at: float, now: float) -> str:
     """A time of today as ``18:00``, another one with its date."""
-    there = time.localtime(bounded(at))
-    same = time.strftime("%Y-%m-%d", there) == time.strftime("%Y-%m-%d", time.localtime(bounded(now)))
+    there = time.localtime(clamp_moment(at))
+    same = time.strftime("%Y-%m-%d", there) == time.strftime("%Y-%m-%d", time.localtime(clamp_moment(now)))
     return time.strftime("%H:%M" if same else "%Y-%m-%d %H:%M", there)
 
 

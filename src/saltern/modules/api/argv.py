@@ -135,11 +135,11 @@ class GuardedHost:
 
     def kept_run(self, command: str | Sequence[str], **options: Any) -> Ran:
         """Like ``run``, by a process that outlives us, if the wrapped host supports that."""
-        from saltern.system.host import kept
+        from saltern.system.host import kept_runner
 
         if not isinstance(command, str):
             self._check(command)
-        return kept(self._host)(command, **options)
+        return kept_runner(self._host)(command, **options)
 
     def _check(self, argv: Sequence[str]) -> None:
         for word in argv[1:]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
-from saltern.system.host import kept
+from saltern.system.host import kept_runner
 from saltern.system.process import UnknownUser, look_up
 
 Command = str | Sequence[str]
@@ -87,7 +87,7 @@ def execute(ctx: Context, command: Command, options: Options = PLAIN) -> Done:
         command = words(command)
     if options.root or options.bg:
         command = _wrapped([shell, "-c", command] if isinstance(command, str) else command, options)
-    run = kept(ctx.host) if options.kept else ctx.host.run
+    run = kept_runner(ctx.host) if options.kept else ctx.host.run
     ran = run(
         command,
         shell=shell,

@@ -53,7 +53,7 @@ _MODULES = {
 _RENAMED = {
     "min": "sets:smallest",
     "max": "sets:largest",
-    "zip": "iterators:zipped",
+    "zip": "iterators:zip_shortest",
     "str_to_num": "convert:to_num",
     "date_format": "dates:strftime",
     "hmac": "crypto:hmac_matches",
@@ -94,13 +94,13 @@ OF_THE_MACHINE = frozenset(
 @cache
 def resolve(name: str) -> Filter:
     """The filter of this name, imported if needed. Raises ``KeyError`` if there is none."""
-    return _guarded(f"filter {name!r}", _load(FILTERS[name]))
+    return _name_errors(f"filter {name!r}", _load(FILTERS[name]))
 
 
 @cache
 def resolve_test(name: str) -> Filter:
     """The test (``x is name``) of this name."""
-    return _guarded(f"test {name!r}", _load(TESTS[name]))
+    return _name_errors(f"test {name!r}", _load(TESTS[name]))
 
 
 def _load(place: str) -> Filter:
@@ -109,11 +109,11 @@ def _load(place: str) -> Filter:
     return found
 
 
-def _guarded(title: str, body: Filter) -> Filter:
+def _name_errors(title: str, body: Filter) -> Filter:
     """Turn errors of a filter into a template error that names it."""
     from jinja2 import TemplateError, TemplateRuntimeError
 
-    def guarded(*args: object, **kwargs: object) -> object:
+    def call(*args: object, **kwargs: object) -> object:
         try:
             return body(*args, **kwargs)
         except (TemplateError, RecursionError, MemoryError, OverflowError):
@@ -121,9 +121,9 @@ def _guarded(title: str, body: Filter) -> Filter:
         except Exception as problem:
             raise TemplateRuntimeError(f"{title}: {_reason(problem, body.__name__)}") from problem
 
-    guarded.__name__ = body.__name__
-    guarded.__doc__ = body.__doc__
-    return guarded
+    call.__name__ = body.__name__
+    call.__doc__ = body.__doc__
+    return call
 
 
 def _reason(problem: Exception, function: str) -> str:
@@ -144,7 +144,7 @@ def _asked_at_each_render(body: Filter) -> Filter:
     return late
 
 
-def _refusing(name: str) -> Filter:
+def _make_refusal(name: str) -> Filter:
     from jinja2 import pass_context
 
     from saltern.system.guard import REFUSED, Refused
@@ -198,7 +198,7 @@ class LazyFilters(_Lazy):
 
     def make(self, name: str) -> Filter:
         if name in self._refused:
-            return _refusing(name)
+            return _make_refusal(name)
         found = resolve(name)
         return _asked_at_each_render(found) if name in IMPURE else found
 

@@ -28,7 +28,7 @@ _PROPERTIES: dict[str, Callable[[Address], bool]] = {
 }
 
 
-def _parsed(value: Any, version: int | None, options: str | None) -> Address | None:
+def _parse_address(value: Any, version: int | None, options: str | None) -> Address | None:
     """The address, with or without prefix, if it has that version and the properties; else None."""
     import ipaddress
 
@@ -47,15 +47,15 @@ def _has(address: Address, options: str | None) -> bool:
 
 
 def is_ip(ip_addr: object, options: str | None = None) -> bool:
-    return _parsed(ip_addr, None, options) is not None
+    return _parse_address(ip_addr, None, options) is not None
 
 
 def is_ipv4(ip_addr: object, options: str | None = None) -> bool:
-    return _parsed(ip_addr, 4, options) is not None
+    return _parse_address(ip_addr, 4, options) is not None
 
 
 def is_ipv6(ip_addr: object, options: str | None = None) -> bool:
-    return _parsed(ip_addr, 6, options) is not None
+    return _parse_address(ip_addr, 6, options) is not None
 
 
 def _each(
@@ -63,9 +63,9 @@ def _each(
 ) -> object:
     """The result for one address, None if it is not one; for a list, the results of its addresses."""
     if isinstance(value, list | tuple | set | frozenset):
-        found = [_parsed(item, version, options) for item in value if isinstance(item, str)]
+        found = [_parse_address(item, version, options) for item in value if isinstance(item, str)]
         return [answer(address) for address in found if address is not None]
-    one = _parsed(value, version, options) if isinstance(value, str) else None
+    one = _parse_address(value, version, options) if isinstance(value, str) else None
     return None if one is None else answer(one)
 
 

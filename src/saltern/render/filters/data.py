@@ -169,16 +169,16 @@ def random_shuffle(value: Sequence[object], seed: object = None) -> list[object]
     return random_sample(value, len(value), seed)
 
 
-def _encoded(data: object, encoding: str, errors: str, tuples: bool) -> object:
+def _encode(data: object, encoding: str, errors: str, tuples: bool) -> object:
     if isinstance(data, str):
         return data.encode(encoding, errors)
     if isinstance(data, Mapping):
         return {
-            _encoded(k, encoding, errors, tuples): _encoded(v, encoding, errors, tuples)
+            _encode(k, encoding, errors, tuples): _encode(v, encoding, errors, tuples)
             for k, v in data.items()
         }
     if isinstance(data, list | tuple):
-        items = [_encoded(item, encoding, errors, tuples) for item in data]
+        items = [_encode(item, encoding, errors, tuples) for item in data]
         return tuple(items) if tuples and isinstance(data, tuple) else items
     return data
 
@@ -192,7 +192,7 @@ def json_encode_dict(
     preserve_tuples: bool = False,
 ) -> dict[Any, Any]:
     """The data with all text as bytes. The unused arguments are Salt's, for templates that pass them."""
-    made = _encoded(data, encoding or "utf-8", errors, preserve_tuples)
+    made = _encode(data, encoding or "utf-8", errors, preserve_tuples)
     assert isinstance(made, dict)
     return made
 
@@ -206,7 +206,7 @@ def json_encode_list(
     preserve_tuples: bool = False,
 ) -> list[object]:
     """The data with all text as bytes. The unused arguments are Salt's, for templates that pass them."""
-    return [_encoded(item, encoding or "utf-8", errors, preserve_tuples) for item in data]
+    return [_encode(item, encoding or "utf-8", errors, preserve_tuples) for item in data]
 
 
 json_decode_dict = json_encode_dict  # as in Salt, both directions return bytes

@@ -64,7 +64,7 @@ def _moment(date: object) -> datetime:
     text = str(date).strip()
     if _SECONDS.fullmatch(text):
         return datetime.fromtimestamp(float(text))
-    return _iso(text) or _relative(text) or _written(text)
+    return _iso(text) or _relative(text) or _parse_date(text)
 
 
 def _iso(text: str) -> datetime | None:
@@ -89,7 +89,7 @@ def _relative(text: str) -> datetime | None:
     return datetime.now() + timedelta(**{f"{found[2]}s": amount})
 
 
-def _written(text: str) -> datetime:
+def _parse_date(text: str) -> datetime:
     from datetime import datetime
 
     for known in _FORMATS:

@@ -74,7 +74,7 @@ def http_query(
             made["headers"] = dict(answer.headers.items())
         kind = answer.headers.get_content_type()
     if decode:
-        made["dict"] = _decoded(body, decode_type, kind)
+        made["dict"] = _decode_body(body, decode_type, kind)
     if text:
         made["text"] = body
     return made
@@ -134,7 +134,7 @@ def _read(answer: Any) -> str:
     return content.decode(answer.headers.get_content_charset("utf-8"), "replace")
 
 
-def _decoded(body: str, wanted: str, kind: str) -> object:
+def _decode_body(body: str, wanted: str, kind: str) -> object:
     """The body as data: in the requested format, that of its content type, or JSON."""
     from saltern.render.filters.serialize import load_json, load_yaml
 

@@ -9,11 +9,11 @@ MOST = 10_000_000  # tuples; more is certainly a mistake
 
 
 def combinations(iterable: Iterable[object], r: int) -> Iterator[tuple[object, ...]]:
-    return _bounded(itertools.combinations(iterable, r))
+    return _limit(itertools.combinations(iterable, r))
 
 
 def combinations_with_replacement(iterable: Iterable[object], r: int) -> Iterator[tuple[object, ...]]:
-    return _bounded(itertools.combinations_with_replacement(iterable, r))
+    return _limit(itertools.combinations_with_replacement(iterable, r))
 
 
 def compress(data: Iterable[object], selectors: Iterable[object]) -> Iterator[object]:
@@ -21,14 +21,14 @@ def compress(data: Iterable[object], selectors: Iterable[object]) -> Iterator[ob
 
 
 def permutations(iterable: Iterable[object], r: int | None = None) -> Iterator[tuple[object, ...]]:
-    return _bounded(itertools.permutations(iterable, r))
+    return _limit(itertools.permutations(iterable, r))
 
 
 def product(*iterables: Iterable[object], repeat: int = 1) -> Iterator[tuple[object, ...]]:
-    return _bounded(itertools.product(*iterables, repeat=repeat))
+    return _limit(itertools.product(*iterables, repeat=repeat))
 
 
-def zipped(*iterables: Iterable[object]) -> Iterator[tuple[object, ...]]:
+def zip_shortest(*iterables: Iterable[object]) -> Iterator[tuple[object, ...]]:
     return zip(*iterables, strict=False)
 
 
@@ -36,7 +36,7 @@ def zip_longest(*iterables: Iterable[object], fillvalue: object = None) -> Itera
     return itertools.zip_longest(*iterables, fillvalue=fillvalue)
 
 
-def _bounded(items: Iterator[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
+def _limit(items: Iterator[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
     for count, item in enumerate(items):
         if count >= MOST:
             raise OverflowError(f"more than {MOST} combinations")

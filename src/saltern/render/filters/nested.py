@@ -33,13 +33,13 @@ def update_dict_key_value(
 ) -> Nested:
     """Update the mapping at the path with the keys of ``value``."""
 
-    def updated(old: Any) -> Any:
+    def update(old: Any) -> Any:
         _expect(old, dict, "a mapping")
         if not isinstance(value, Mapping):
             raise TypeError(f"a mapping at {keys!r} cannot be updated with {_kind(value)}")
-        return _changed({} if old is None else old, lambda target: target.update(value))
+        return _change({} if old is None else old, lambda target: target.update(value))
 
-    return _at(in_dict, keys, delimiter, updated)
+    return _at(in_dict, keys, delimiter, update)
 
 
 def append_dict_key_value(
@@ -51,11 +51,11 @@ def append_dict_key_value(
 ) -> Nested:
     """Append ``value`` to the list at the path."""
 
-    def appended(old: Any) -> Any:
+    def append(old: Any) -> Any:
         _expect(old, list, "a list")
-        return _changed([] if old is None else old, lambda target: target.append(value))
+        return _change([] if old is None else old, lambda target: target.append(value))
 
-    return _at(in_dict, keys, delimiter, appended)
+    return _at(in_dict, keys, delimiter, append)
 
 
 def extend_dict_key_value(
@@ -67,13 +67,13 @@ def extend_dict_key_value(
 ) -> Nested:
     """Append each member of ``value`` to the list at the path."""
 
-    def extended(old: Any) -> Any:
+    def extend(old: Any) -> Any:
         _expect(old, list, "a list")
         if not isinstance(value, Iterable):
             raise TypeError(f"the list at {keys!r} cannot be extended with {_kind(value)}")
-        return _changed([] if old is None else old, lambda target: target.extend(value))
+        return _change([] if old is None else old, lambda target: target.extend(value))
 
-    return _at(in_dict, keys, delimiter, extended)
+    return _at(in_dict, keys, delimiter, extend)
 
 
 def _at(data: Nested, keys: str, delimiter: str, change: Callable[[object], object]) -> Nested:
@@ -90,7 +90,7 @@ def _at(data: Nested, keys: str, delimiter: str, change: Callable[[object], obje
     return data
 
 
-def _changed(target: T, change: Callable[[T], object]) -> T:
+def _change(target: T, change: Callable[[T], object]) -> T:
     change(target)
     return target
 

@@ -161,17 +161,17 @@ def to_python(value: object) -> object:
 
     from jinja2 import Undefined
 
-    return value if isinstance(value, Undefined) else pprint.pformat(_sorted(value), sort_dicts=False)
+    return value if isinstance(value, Undefined) else pprint.pformat(_sort_keys(value), sort_dicts=False)
 
 
-def _sorted(value: Any) -> Any:
+def _sort_keys(value: Any) -> Any:
     """Plain mappings with sorted keys, and ``Ordered`` ones as plain mappings in their own order."""
     if isinstance(value, Ordered):
-        return {key: _sorted(inner) for key, inner in value.items()}
+        return {key: _sort_keys(inner) for key, inner in value.items()}
     if type(value) is dict:
-        return {key: _sorted(value[key]) for key in _by_order(value)}
+        return {key: _sort_keys(value[key]) for key in _by_order(value)}
     if type(value) in (list, tuple):
-        return type(value)(map(_sorted, value))
+        return type(value)(map(_sort_keys, value))
     return value
 
 

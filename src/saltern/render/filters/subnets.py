@@ -66,17 +66,17 @@ def cidr_merge(value: str | Iterable[str], action: str = "merge") -> list[str] |
     if action not in ("merge", "span"):
         raise ValueError(f"the action must be 'merge' or 'span', not {action!r}")
     networks = [_network(one) for one in ([value] if isinstance(value, str) else value)]
-    return _spanned(networks) if action == "span" else _merged(networks)
+    return _spanning_network(networks) if action == "span" else _merge_networks(networks)
 
 
-def _merged(networks: list[Any]) -> list[str]:
+def _merge_networks(networks: list[Any]) -> list[str]:
     from ipaddress import collapse_addresses
 
     by_version = ([one for one in networks if one.version == version] for version in (4, 6))
     return [str(network) for group in by_version for network in collapse_addresses(group)]
 
 
-def _spanned(networks: list[Any]) -> str | None:
+def _spanning_network(networks: list[Any]) -> str | None:
     if len({network.version for network in networks}) > 1:
         raise ValueError("one network cannot span both IPv4 and IPv6 addresses")
     if not networks:

@@ -35,7 +35,7 @@ def xml(value: object) -> object:
 def _element(document: Document, name: object, content: object) -> Element:
     if isinstance(content, list | tuple):
         raise TypeError(f"a list at {name!r} would make several elements, but only one is allowed here")
-    element = document.createElement(_checked(name))
+    element = document.createElement(_check_name(name))
     if not isinstance(content, Mapping):
         element.appendChild(document.createTextNode(str(content)))
         return element
@@ -51,10 +51,10 @@ def _put(document: Document, parent: Element, key: object, item: object) -> None
         for one in item:
             parent.appendChild(_element(document, key, one))
     else:
-        parent.setAttribute(_checked(key), str(item))
+        parent.setAttribute(_check_name(key), str(item))
 
 
-def _checked(name: object) -> str:
+def _check_name(name: object) -> str:
     if not _NAME.fullmatch(str(name)):
         raise ValueError(f"{name!r} cannot be the name of an XML element or attribute")
     return str(name)

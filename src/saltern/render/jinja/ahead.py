@@ -18,7 +18,7 @@ from msgspec import Struct
 from saltern.language.diagnostics import SalternError
 from saltern.render.jinja.cache import SECRETIVE, DiskCache, code_for
 from saltern.render.jinja.environment import Environment
-from saltern.render.watchdog import TimeIsUp, limited
+from saltern.render.watchdog import TimeIsUp, limit_time
 
 LEAST = 100  # templates; fewer are not worth it
 MOST_PROCESSES = 8
@@ -64,20 +64,20 @@ def with_named(given: Iterable[Template]) -> Iterator[Template]:
         one = left.pop()
         yield one
         for named in _NAMED.finditer(one.text):
-            name = _joined(one, named["name"])
+            name = _join_path(one, named["name"])
             if name and (id(one.environment), name) not in seen:
                 seen.add((id(one.environment), name))
-                left += _loaded(one.environment, name)
+                left += _load_template(one.environment, name)
 
 
-def _joined(one: Template, name: str) -> str:
+def _join_path(one: Template, name: str) -> str:
     try:
         return one.environment.join_path(name, one.name)
     except TemplateError:
         return ""
 
 
-def _loaded(environment: Environment, name: str) -> list[Template]:
+def _load_template(environment: Environment, name: str) -> list[Template]:
     assert environment.loader is not None
     try:
         text, file, _ = environment.loader.get_source(environment, name)
@@ -96,7 +96,7 @@ def _in_processes(work: Sequence[Template], seconds: float) -> Iterator[tuple[st
     started = [_start(share, seconds) for share in shares[:-1]]
     for share, process in zip(shares, [*started, None], strict=True):
         if process is None:
-            yield from _compiled(share, seconds)
+            yield from _compile_all(share, seconds)
     for pid, pipe in filter(None, started):
         yield from _answer(pid, pipe)
 
@@ -109,17 +109,17 @@ def _processes() -> int:
     return min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
 
 
-def _compiled(work: Sequence[Template], seconds: float) -> list[tuple[str, bytes]]:
+def _compile_all(work: Sequence[Template], seconds: float) -> list[tuple[str, bytes]]:
     done: list[tuple[str, bytes]] = []
     try:
-        with limited(seconds):
-            done += (made for one in work if (made := _made(one)))
+        with limit_time(seconds):
+            done += (made for one in work if (made := _compile_one(one)))
     except TimeIsUp:  # rendering reports the template that takes too long
         pass
     return done
 
 
-def _made(one: Template) -> tuple[str, bytes] | None:
+def _compile_one(one: Template) -> tuple[str, bytes] | None:
     try:
         return one.key, code_for(one.environment, one.text, one.name, one.file)
     except Exception:  # reported when the template is rendered
@@ -140,7 +140,7 @@ def _start(work: Sequence[Template], seconds: float) -> tuple[int, int] | None:
     try:
         os.close(reader)
         with os.fdopen(writer, "wb") as pipe:
-            marshal.dump(_compiled(work, seconds), pipe)
+            marshal.dump(_compile_all(work, seconds), pipe)
     finally:
         os._exit(0)
 

@@ -24,30 +24,30 @@ class Bulk:
         self._pieces: memoryview = memoryview(b"")
 
     def __contains__(self, key: str) -> bool:
-        return key in self._known()
+        return key in self._read_table()
 
     def get(self, key: str) -> bytes | None:
-        place = self._known().get(key)
+        place = self._read_table().get(key)
         return None if place is None else bytes(self._pieces[place[0] : place[1]])
 
     def add(self, new: Mapping[str, bytes]) -> None:
         """Add templates; the file is replaced as a whole, so that readers of the old file can continue."""
-        known = self._known()
+        known = self._read_table()
         kept = known if len(self._pieces) <= MOST else {}
         pieces = {key: self.get(key) or b"" for key in kept if key not in new} | dict(new)
         try:
-            atomic.write(self._path, _packed(pieces), durable=False)
+            atomic.write(self._path, _pack(pieces), durable=False)
         except OSError:
             return
         self._table = None
 
-    def _known(self) -> dict[str, tuple[int, int]]:
+    def _read_table(self) -> dict[str, tuple[int, int]]:
         if self._table is None:
             self._table, self._pieces = _read(self._path)
         return self._table
 
 
-def _packed(pieces: Mapping[str, bytes]) -> bytes:
+def _pack(pieces: Mapping[str, bytes]) -> bytes:
     table: dict[str, tuple[int, int]] = {}
     end = 0
     for key, piece in pieces.items():

@@ -24,19 +24,19 @@ SECRETIVE = "no_log"  # compiled code contains the text: templates with this wor
 _FORMAT = 2  # increase it when older compiled templates no longer fit
 
 
-def compiled(environment: Environment, text: str, name: str, file: str, part: str = "") -> CodeType:
+def compile_template(environment: Environment, text: str, name: str, file: str, part: str = "") -> CodeType:
     """The template's code, from disk if possible; each part of a file is cached separately."""
     cache = environment.bytecode_cache
     if cache is None or SECRETIVE in text:
-        return _compiled(environment, text, name, file, part)
+        return _compile_part(environment, text, name, file, part)
     bucket = cache.get_bucket(environment, name, f"{file}>{part}" if part else file, text)
     if bucket.code is None:
-        bucket.code = _compiled(environment, text, name, file, part)
+        bucket.code = _compile_part(environment, text, name, file, part)
         cache.set_bucket(bucket)
     return bucket.code
 
 
-def _compiled(environment: Environment, text: str, name: str, file: str, part: str) -> CodeType:
+def _compile_part(environment: Environment, text: str, name: str, file: str, part: str) -> CodeType:
     if not part:
         return environment.compile(text, name, file)
     start = text.lstrip("\n")

@@ -22,7 +22,7 @@ from saltern.render.filters import LazyFilters, LazyTests
 from saltern.render.filters.serialize import salt_repr
 from saltern.render.jinja.linemap import LineCodeGenerator
 from saltern.render.tags import GLOBALS, Serializer
-from saltern.render.watchdog import unbounded
+from saltern.render.watchdog import lift_memory_limit
 from saltern.sources.stub import STUB
 from saltern.sources.text_file import check_text
 from saltern.sources.tree import Tree
@@ -101,11 +101,11 @@ class TreeLoader(BaseLoader):
         if self._cut.get(name):
             assert isinstance(template, RenderTemplate)
             template.delayed = self._cut[name]
-            template.root_render_func = _registering(template, template.root_render_func)
+            template.root_render_func = _register_blocks(template, template.root_render_func)
         return template
 
 
-def _registering(
+def _register_blocks(
     template: RenderTemplate, body: Callable[..., Iterator[str]]
 ) -> Callable[..., Iterator[str]]:
     """Give the blocks of a template to the file that includes or extends it, when that happens."""
@@ -181,7 +181,7 @@ class Environment(SandboxedEnvironment):
         settings: dict[str, Any] = {
             "undefined": Undefined if lenient else StrictUndefined,
             "extensions": ["jinja2.ext.do", "jinja2.ext.loopcontrols", Serializer],
-            "finalize": _printed,
+            "finalize": _print_value,
             "auto_reload": False,
             "optimized": False,  # folding constants slows compiling by a sixth and gains nothing in an SLS
             "cache_size": -1,
@@ -233,7 +233,7 @@ class Environment(SandboxedEnvironment):
             return super()._tokenize(source, name, filename, state)
         lines = self._above
         return TokenStream(
-            _lowered(lambda: super(Environment, self)._tokenize(source, name, filename, state), lines),
+            _shift_lines(lambda: super(Environment, self)._tokenize(source, name, filename, state), lines),
             name,
             filename,
         )
@@ -258,7 +258,7 @@ class Environment(SandboxedEnvironment):
         """
         if not isinstance(obj, FunctionType | partial):
             return super().call(context, obj, *args, **kwargs)
-        with unbounded():
+        with lift_memory_limit():
             return super().call(context, obj, *args, **kwargs)
 
     def call_binop(self, context: JinjaContext, operator: str, left: Any, right: Any) -> Any:
@@ -279,7 +279,7 @@ class Environment(SandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
 
-def _lowered(tokens: Callable[[], TokenStream], lines: int) -> Iterator[Token]:
+def _shift_lines(tokens: Callable[[], TokenStream], lines: int) -> Iterator[Token]:
     try:
         for line, kind, value in tokens():
             yield Token(line + lines, kind, value)
@@ -292,6 +292,6 @@ def _digits(text: str) -> list[str]:
     return "".join(char if char.isdigit() else " " for char in text).split()
 
 
-def _printed(value: object) -> object:
+def _print_value(value: object) -> object:
     """How a value prints: mappings so that YAML can read them back, the rest as in Jinja."""
     return salt_repr(value) if isinstance(value, dict | list | tuple) else value

@@ -22,14 +22,14 @@ _GRAIN_FIX = "ask with a default: grains.get('{}', '…')"
 _PILLAR_FIX = "give it to this machine in the pillar, or ask with a default: pillar.get('{}', '…')"
 
 
-def said(
+def explain(
     problem: BaseException, values: Mapping[str, object], shared: Mapping[str, object]
 ) -> tuple[str, str, str]:
     """Code, text and fix for an error in a template."""
     if isinstance(problem, Misread):
         return "template-data", str(problem.message), problem.fix
     if isinstance(problem, jinja2.UndefinedError):
-        return _undefined(problem, values, shared)
+        return _explain_undefined(problem, values, shared)
     if isinstance(problem, TemplateNotFound):
         return (
             "template-not-found",
@@ -50,11 +50,11 @@ def said(
     return "template-failed", text if own else f"{text} ({name})", failed_fix(text)
 
 
-def _undefined(
+def _explain_undefined(
     problem: jinja2.UndefinedError, values: Mapping[str, object], shared: Mapping[str, object]
 ) -> tuple[str, str, str]:
     text = str(problem.message)
-    owner, name = _asked(problem)
+    owner, name = _owner_and_name(problem)
     kind = type(owner).__name__.removeprefix("Pure")
     function = f"{owner}.{name}" if kind == "Namespace" else name
     if kind in ("Salt", "Namespace") and hasattr(shared.get("salt"), "unknown"):
@@ -81,7 +81,7 @@ def _pillar_fix(name: str, pillar: Mapping[str, object]) -> str:
     return did_you_mean(name, map(str, pillar)) or _PILLAR_FIX.format(name)
 
 
-def _asked(problem: jinja2.UndefinedError) -> tuple[object, str]:
+def _owner_and_name(problem: jinja2.UndefinedError) -> tuple[object, str]:
     """The object that lacks a name, and the name; only Jinja's own frame knows them."""
     trace = problem.__traceback__
     while trace is not None:
@@ -92,7 +92,7 @@ def _asked(problem: jinja2.UndefinedError) -> tuple[object, str]:
     return None, ""
 
 
-def located(
+def locate(
     trace: TracebackType | None, file: str, code: str, what: str, fix: str, at: Mark | None = None
 ) -> CompileError:
     """The problem at the innermost template line, with the lines that led there."""

@@ -13,14 +13,14 @@ from jinja2 import Template, TemplateSyntaxError
 
 from saltern.language.diagnostics import CompileError, Diagnostic
 from saltern.language.source import Mark
-from saltern.render.jinja.cache import bytecode, compiled
+from saltern.render.jinja.cache import bytecode, compile_template
 from saltern.render.jinja.environment import Environment, TreeLoader, place_names
 from saltern.render.jinja.header import header
 from saltern.render.jinja.hints import syntax_fix
 from saltern.render.jinja.linemap import Pieces
-from saltern.render.jinja.problems import TIME, TIME_FIX, located, said
+from saltern.render.jinja.problems import TIME, TIME_FIX, explain, locate
 from saltern.render.tags import Misread, Raised
-from saltern.render.watchdog import TimeIsUp, bounded, limited
+from saltern.render.watchdog import TimeIsUp, limit_memory, limit_time
 from saltern.sources.tree import Tree
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class JinjaRenderer:
         """
         given, text = header(text, file)
         environment = self._environment(env, purpose, given)
-        with environment.visible(values, harvest), limited(self._seconds), bounded(self._memory):
+        with environment.visible(values, harvest), limit_time(self._seconds), limit_memory(self._memory):
             try:
                 template = self._template(environment, text, name, file, part)
                 context = template.new_context({**place_names(name), **values})
@@ -90,24 +90,24 @@ class JinjaRenderer:
             except CompileError:
                 raise
             except TimeIsUp:
-                raise located(
+                raise locate(
                     sys.exc_info()[2], file, "template-time", TIME.format(self._seconds), TIME_FIX
                 ) from None
             except TemplateSyntaxError as problem:
                 raise _misspelt(problem, file, environment) from None
             except (Exception, SystemExit) as problem:
                 at = problem.where if isinstance(problem, Misread) else None
-                words = self._redacted(problem, values, environment, f"{env}\n{text}")
-                raise located(problem.__traceback__, file, *words, at=at) from None
+                words = self._redact(problem, values, environment, f"{env}\n{text}")
+                raise locate(problem.__traceback__, file, *words, at=at) from None
 
-    def _redacted(
+    def _redact(
         self, problem: BaseException, values: Mapping[str, object], environment: Environment, public: str
     ) -> tuple[str, str, str]:
         """Code, text and fix without values of the pillar; the message of a ``raise`` is the author's own.
 
         ``public`` is text that is not data: the template, and the name of its environment.
         """
-        code, what, fix = said(problem, values, self._shared)
+        code, what, fix = explain(problem, values, self._shared)
         if isinstance(problem, Raised):
             return code, what, fix
         from saltern.render.redact import redact, without_pillar
@@ -147,7 +147,7 @@ class JinjaRenderer:
         key = (name, file, text)
         known = environment.texts.get(key)
         if known is None:
-            code = compiled(environment, text, name, file, part)
+            code = compile_template(environment, text, name, file, part)
             # Its globals are those of the environment, as a plain dict: each render copies them.
             known = environment.texts[key] = environment.template_class.from_code(
                 environment, code, environment.globals, lambda: True

@@ -50,12 +50,12 @@ def _check(said: Mapping[str, object], url: str) -> None:
     if said.get("passphrase"):
         secrets.add(said["passphrase"])
         what = "a key with a passphrase cannot be used: nothing can enter the passphrase"
-        raise _refused(url, what, "load the key into ssh-agent, or use one without a passphrase")
+        raise _refusal(url, what, "load the key into ssh-agent, or use one without a passphrase")
     if _has_password(said) and url.startswith("http://") and not said.get("insecure_auth"):
         secrets.add(said["password"])
         what = "user and password would be sent without encryption"
-        raise _refused(url, what, "use https://, or set insecure_auth of the remote")
+        raise _refusal(url, what, "use https://, or set insecure_auth of the remote")
 
 
-def _refused(url: str, what: str, fix: str) -> OperationError:
+def _refusal(url: str, what: str, fix: str) -> OperationError:
     return OperationError(Diagnostic(code="git-address", what=f"{mask(url)}: {what}", fix=fix))

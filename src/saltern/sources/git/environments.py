@@ -66,13 +66,13 @@ def _short_names(one: GitfsRemote, refs: Refs) -> dict[str, str]:
 def _reference(env: str, one: GitfsRemote, short: Mapping[str, str]) -> str:
     """The branch, tag or commit of an environment, else the fallback; empty if the remote has neither."""
     is_fallback_safe = env != ANY or not (one.allowed or one.refused)
-    found = _wanted(env, one)
+    found = _wanted_ref(env, one)
     if found and _exists(found, one, short):
         return found
     return one.fallback if is_fallback_safe and one.fallback in short else ""
 
 
-def _wanted(env: str, one: GitfsRemote) -> str:
+def _wanted_ref(env: str, one: GitfsRemote) -> str:
     own = one.envs.get(env, {}).get("ref", "")
     if one.all_envs:
         return one.all_envs

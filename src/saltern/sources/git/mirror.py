@@ -19,7 +19,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.sources.git.commit_files import hold, remove_old
 from saltern.sources.git.full_disk import reported_if_full
 from saltern.sources.git.program import git, run
-from saltern.sources.git.refspecs import USUAL, Refs, tracked
+from saltern.sources.git.refspecs import USUAL, Refs, tracked_refs
 from saltern.sources.git.remote import COMMIT, Remote
 
 _MANY = 500  # references that are fetched by one call
@@ -82,7 +82,7 @@ class Mirror:
                 head = value.removeprefix("ref: ") if name == "HEAD" else head
             else:
                 found[name.removesuffix("^{}")] = value  # for a tag, the commit it points to comes last
-        return tracked(found, head, self.remote.refspecs or USUAL)
+        return tracked_refs(found, head, self.remote.refspecs or USUAL)
 
     def fetch(self, names: Sequence[str], refs: Refs | None = None) -> list[str]:
         """Fetch branches and tags by their full names, or commits; return the tags that have moved."""
@@ -182,7 +182,7 @@ def _refspec(name: str, sources: Mapping[str, str]) -> str:
     return f"+{sources.get(name, name)}:{name.replace('refs/', 'refs/kept/', 1)}"
 
 
-def missing(remote: Remote) -> OperationError:
+def missing_ref(remote: Remote) -> OperationError:
     return OperationError(
         Diagnostic(
             code="git-reference",

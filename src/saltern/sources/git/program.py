@@ -33,7 +33,7 @@ def git(remote: Remote, *args: str, extra: Mapping[str, str] | None = None) -> s
     """Run git and return its output. Raises ``OperationError`` with the line that says why it failed."""
     done = run(remote, args, extra)
     if done.returncode:
-        raise failed(remote, _complaint(done.stderr) or f"git ended with {done.returncode}")
+        raise remote_error(remote, _complaint(done.stderr) or f"git ended with {done.returncode}")
     return done.stdout
 
 
@@ -52,12 +52,12 @@ def run(
             start_new_session=True,  # without a terminal, so that ssh cannot prompt
         )
     except FileNotFoundError:
-        raise failed(remote, "there is no git on this machine; install it") from None
+        raise remote_error(remote, "there is no git on this machine; install it") from None
     with process:
         try:
             out, err = process.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
-            raise failed(remote, f"it did not answer within {LIMIT:.0f} seconds") from None
+            raise remote_error(remote, f"it did not answer within {LIMIT:.0f} seconds") from None
         finally:
             _end(process)
     return subprocess.CompletedProcess(args, process.returncode, out, err)
@@ -107,7 +107,7 @@ def _complaint(text: str) -> str:
     return mask((fatal or lines[-1:] or [""])[0])
 
 
-def failed(remote: Remote, why: str) -> OperationError:
+def remote_error(remote: Remote, why: str) -> OperationError:
     return OperationError(
         Diagnostic(
             code="git-remote",

@@ -39,13 +39,13 @@ def read_refspecs(given: Iterable[object]) -> Pairs:
     return tuple(found)
 
 
-def tracked(listed: Mapping[str, str], head: str, specs: Pairs = USUAL) -> Refs:
+def tracked_refs(listed: Mapping[str, str], head: str, specs: Pairs = USUAL) -> Refs:
     """The branches and tags for these references."""
     commits: dict[str, str] = {}
     sources: dict[str, str] = {}
     for name, commit in listed.items():
         for source, target in specs:
-            here = _mapped(name, source, target)
+            here = _map_ref(name, source, target)
             if here:
                 commits.setdefault(here, commit)
                 if here != name:
@@ -53,7 +53,7 @@ def tracked(listed: Mapping[str, str], head: str, specs: Pairs = USUAL) -> Refs:
     return Refs(commits, head if head in commits else "", sources)
 
 
-def _mapped(name: str, source: str, target: str) -> str:
+def _map_ref(name: str, source: str, target: str) -> str:
     before, star, after = source.partition("*")
     if not star:
         return target if name == source else ""

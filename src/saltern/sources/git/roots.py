@@ -9,7 +9,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError, Severity
 from saltern.sources.git.environments import environments, named_refs, wanted_refs
 from saltern.sources.git.full_disk import reported_if_full
 from saltern.sources.git.gitfs import GitfsRemote
-from saltern.sources.git.mirror import Mirror, has_folder, missing, view
+from saltern.sources.git.mirror import Mirror, has_folder, missing_ref, view
 from saltern.sources.git.places import Option, Place, located_at, nowhere
 from saltern.sources.git.refspecs import Refs
 from saltern.sources.git.remote import COMMIT, Remote, is_remote, parse_remote
@@ -43,19 +43,19 @@ class GitRoots:
         self.commits: dict[str, str] = {}
         self.warnings: list[Diagnostic] = []
 
-    def resolved(self, roots: Mapping[str, Sequence[str]], option: str = "") -> Roots:
+    def resolve_remotes(self, roots: Mapping[str, Sequence[str]], option: str = "") -> Roots:
         """The roots with directories in place of remotes; ``option`` names them in the configuration. Raises
         ``OperationError``.
         """
         return {
             env: [
-                self._resolved(one, (option, env, index)) if is_remote(one) else one
+                self._resolve_root(one, (option, env, index)) if is_remote(one) else one
                 for index, one in enumerate(several)
             ]
             for env, several in roots.items()
         }
 
-    def _resolved(self, root: str, option: Option) -> str:
+    def _resolve_root(self, root: str, option: Option) -> str:
         with located_at(self._place, option, root):
             return self.root(parse_remote(root, option))
 
@@ -94,7 +94,7 @@ class GitRoots:
 
     def _gitfs_root(self, remote: Remote, refs: Refs) -> str:
         """The directory of an environment; empty if its commit does not have the directory of the root."""
-        names = _named(refs, remote.ref)
+        names = _full_names(refs, remote.ref)
         if not names:  # a commit by its hash
             return self.root(remote)
         mirror = Mirror(self._directory, remote)
@@ -114,10 +114,10 @@ class GitRoots:
             return ref
         commit = mirror.commit(ref)
         if not commit or self._is_old(mirror, max_age):
-            self._update(mirror, lambda refs: _named(refs, ref), may_stay=bool(commit))
+            self._update(mirror, lambda refs: _full_names(refs, ref), may_stay=bool(commit))
             commit = mirror.commit(ref)
         if not commit:
-            raise missing(mirror.remote)
+            raise missing_ref(mirror.remote)
         return commit
 
     def _fetch_commit(self, mirror: Mirror, commit: str) -> None:
@@ -132,7 +132,7 @@ class GitRoots:
                     raise
                 mirror.fetch_all()
         if not mirror.commit(commit):
-            raise missing(mirror.remote)
+            raise missing_ref(mirror.remote)
 
     def _is_old(self, mirror: Mirror, max_age: float | None) -> bool:
         """True if the remote must be asked again. A ``max_age`` of 0 for all remotes overrides their own."""
@@ -153,7 +153,7 @@ class GitRoots:
         if mirror.place in self._fresh:
             return any(name not in known.commits for name in wanted_refs(one, self._fresh[mirror.place]))
         asked_for = named_refs(one) - {one.base, *one.envs}  # a remote may well have no branch of that name
-        return any(not _named(known, ref) and not COMMIT.fullmatch(ref) for ref in asked_for)
+        return any(not _full_names(known, ref) and not COMMIT.fullmatch(ref) for ref in asked_for)
 
     def _update(
         self, mirror: Mirror, wanted: Callable[[Refs], list[str]], *, may_stay: bool, all_: bool = False
@@ -171,7 +171,7 @@ class GitRoots:
                 changed = [name for name in names if known.commits.get(name) != refs.commits[name]]
                 moved = mirror.fetch(changed, refs) if changed or refs.head != known.head else []
                 mirror.forget(
-                    gone if all_ else [name for name in gone if name in _named(known, mirror.remote.ref)]
+                    gone if all_ else [name for name in gone if name in _full_names(known, mirror.remote.ref)]
                 )
                 mirror.touch()
             except OperationError as problem:
@@ -199,7 +199,7 @@ class GitRoots:
         self.warnings.append(Diagnostic(severity=Severity.WARNING, code=code, what=said, where=where))
 
 
-def _named(refs: Refs, ref: str) -> list[str]:
+def _full_names(refs: Refs, ref: str) -> list[str]:
     """The full name of a branch, else of a tag; the head of the remote if ``ref`` is empty."""
     names = [f"refs/heads/{ref}", f"refs/tags/{ref}"] if ref else [refs.head]
     return [name for name in names if name in refs.commits][:1]

@@ -66,13 +66,13 @@ def test_only_the_words_of_the_user_are_looked_at(argv: list[str], refused: bool
 
 
 def test_a_program_that_outlives_us_is_looked_at_too() -> None:
-    from saltern.system.host import LocalHost, kept
+    from saltern.system.host import LocalHost, kept_runner
 
     words = dashed([("name", "--evil")])
     with pytest.raises(BadArgument):
-        kept(GuardedHost(LocalHost(), words))(["apt-get", "install", "--evil"])
+        kept_runner(GuardedHost(LocalHost(), words))(["apt-get", "install", "--evil"])
     host = MemoryHost()
-    kept(GuardedHost(host, words))(["apt-get", "install", "tree"])
+    kept_runner(GuardedHost(host, words))(["apt-get", "install", "tree"])
     assert host.ran == ["apt-get install tree"]
 
 

@@ -10,7 +10,7 @@ from saltern.language.mask import mask
 from saltern.modules.api.programs import AS_ROOT, PLAIN_UTF8, missing_program
 from saltern.modules.lib.packages.model import PackageError
 from saltern.system.clock import Clock
-from saltern.system.host import Host, kept
+from saltern.system.host import Host, kept_runner
 from saltern.system.process import NOT_FOUND, Ran
 from saltern.system.waits import report_wait
 
@@ -50,7 +50,7 @@ class Tool:
 
     def act(self, argv: Sequence[str]) -> Ran:
         """Run to the end, even if we are killed: an interrupted package manager leaves a broken machine."""
-        return kept(self.host)(list(argv), env=self.env)
+        return kept_runner(self.host)(list(argv), env=self.env)
 
     def ask(self, *argv: str, fine: tuple[int, ...] = (0,), stdin: str | None = None) -> str:
         """The output. Raises ``PackageError`` for an exit code that is not ``fine``."""
