@@ -10,10 +10,15 @@ NONCE = "/run/saltern.boot"
 def boot_identity(root: str = "/") -> dict[str, str]:
     """The kernel's boot id, the start of process 1, a word that a boot forgets; empty if unknown."""
     return {
-        "boot_id": text_of(os.path.join(root, "proc/sys/kernel/random/boot_id")).strip(),
+        "boot_id": boot_id(root),
         "pid1": _start(os.path.join(root, "proc/1/stat")),
         "nonce": _nonce(os.path.join(root, NONCE.lstrip("/"))),
     }
+
+
+def boot_id(root: str = "/") -> str:
+    """The kernel's boot id; empty if it is unknown."""
+    return text_of(os.path.join(root, "proc/sys/kernel/random/boot_id")).strip()
 
 
 def has_rebooted(before: dict[str, str], now: dict[str, str]) -> bool:

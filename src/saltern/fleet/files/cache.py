@@ -4,6 +4,9 @@ A content is written under a temporary name, checked, and renamed; so everything
 complete. Files of a tree are hard links to contents, with the mode that the tree gives them; only the owner
 of this directory can reach them. A content that a tree is made of has more than one link, and is never
 removed while that tree is kept; a tree is kept while a job is pinned to it.
+
+Contents and trees are not synced. After a loss of power, a content is verified before its first use, and a
+tree is made again: it counts only in the boot in which it was made.
 """
 
 from __future__ import annotations
@@ -21,11 +24,13 @@ from msgspec import Struct
 
 from saltern.fleet.files.problems import NotFetched
 from saltern.system import atomic
+from saltern.system.boot import boot_id
 
 LIMIT = 2 * 1024**3
 KEEP_TREES = 3
 KEEP_MANIFESTS = 50
 FOLDERS = ("objects", "manifests", "trees", "pins", "new")
+BOOT_FILE = "boot"  # in a tree: the boot in which it was made
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -163,12 +168,19 @@ class Trees(Folder):
         return self.place(_hex(digest))
 
     def has(self, digest: str) -> bool:
-        return os.path.isdir(self.path(digest))
+        """True if the tree was made since the machine booted."""
+        place = self.path(digest)
+        return os.path.isdir(place) and _text(os.path.join(place, BOOT_FILE)) == boot_id()
 
     def accept(self, temporary: str, digest: str) -> None:
-        """Give a new tree its name; an existing one was damaged, and is replaced."""
-        _remove(self.path(digest))
+        """Give a new tree its name; an existing one is damaged or of another boot, and is replaced."""
+        with open(os.path.join(temporary, BOOT_FILE), "x") as file:
+            file.write(boot_id())
+        old = self.new_place()
+        with suppress(FileNotFoundError):
+            os.rename(self.path(digest), old)
         os.replace(temporary, self.path(digest))
+        _remove(old)
 
     def use(self, digest: str) -> None:
         """Record that the tree is used now."""
